@@ -1,12 +1,11 @@
 """Twenty attacks on a data pool: what each gains by the defaults, and what an audit sees of it.
 
 Run: python benchmarks/adversary.py [--quick] [wine] [breast] [credit] [census]
-     python benchmarks/adversary.py honest [draws]
 
 Three owners, A, B and C, have a third of the rows each and share 100,000. Every attack prints what
 the attacker is paid for honest and for attacking, and what the look at sellers says of it; at the end
-comes what gains without an alarm. The table of docs/blocks.md is its output. ``honest`` counts the
-alarms that honest owners raise, by kind of table.
+comes what gains without an alarm. The table of docs/blocks.md is its output. ``honest_owners.py``
+counts the alarms that honest owners raise.
 """
 
 from __future__ import annotations
@@ -27,10 +26,6 @@ from shapley2d import InputError, Receipt, value_blocks
 from shapley2d._api.audit import look_at_owners
 from shapley2d._api.blocks import make_valuation
 from shapley2d._api.blocks_job import BlockQuestion, BlocksJob
-from shapley2d._ownership.owners import read_claims
-from shapley2d._ownership.regions import find_regions
-from shapley2d._sellers.look import look_at_sellers
-from shapley2d._tables.problem import make_problem
 from shapley2d.datasets import (
     load_breast_cancer_original,
     load_census,
@@ -42,10 +37,6 @@ AMOUNT = 100_000
 NOTHING = 1_000  # gains below this are what other rows of the same kind would change
 # by fewer validation rows of credit nobody can be paid: what the table is worth may be 0
 SIZES = {"wine": (90, 88), "breast": (300, 200), "credit": (450, 1000), "census": (300, 200)}
-KINDS = (
-    "numbers", "coarse", "categories", "gaps", "skewed", "rare class", "regression", "20 columns",
-    "columns",
-)  # fmt: skip
 QUICK = {"wine": (90, 88), "breast": (150, 100), "credit": (300, 800), "census": (150, 100)}
 
 
@@ -444,64 +435,7 @@ def in_one_table(found: list[dict[str, Any]]) -> None:
             print(f"- {line['attack']}: {sentence}")
 
 
-def honest_tables(kind: str, n: int, n_valid: int, seed: int) -> Pool:
-    """Three honest owners of a table of some kind, or two of its columns."""
-    random = np.random.default_rng((seed, n, n_valid))
-    normal = random.normal(size=(n + n_valid, 4))
-    X = pd.DataFrame(normal, columns=list("abcd"))
-    y: Any = (X["a"] + 0.7 * random.normal(size=len(X)) > 0).to_numpy().astype(int)
-    if kind == "coarse":
-        X = X.round()
-    elif kind == "categories":
-        X = X.apply(lambda entries: pd.cut(entries, [-9, -1, 0, 1, 9]).astype(str))
-    elif kind == "gaps":
-        X = X.mask(random.random(X.shape) < 0.3)
-    elif kind == "skewed":
-        X = np.exp(2 * X).round(1)
-    elif kind == "rare class":
-        y = (random.random(len(X)) < 0.05).astype(int)
-        y[:2] = [0, 1]
-    elif kind == "regression":
-        y = X["a"].to_numpy() + 0.3 * random.normal(size=len(X))
-    elif kind == "20 columns":
-        X = pd.DataFrame(
-            random.standard_t(2, size=(len(X), 20)), columns=list("abcdefghijklmnopqrst")
-        )
-    cuts = [0, n // 2, n // 2 + n // 3, n]
-    owners = [{"owner": "ABC"[k], "row": list(range(cuts[k], cuts[k + 1]))} for k in range(3)]
-    if kind == "columns":
-        owners = [{"owner": "A", "column": ["a", "b"]}, {"owner": "B", "column": ["c", "d"]}]
-    rest = X[n:].reset_index(drop=True)
-    return Pool(X[:n], y[:n], rest, y[n:], owners)
-
-
-def alarmed(pool: Pool, seed: int) -> tuple[int, int]:
-    """Honest owners with an alarm, and all of them."""
-    problem = make_problem(pool.X, pool.y, pool.X_valid, pool.y_valid)
-    (split,) = problem.splits
-    rows, columns = problem.table.row_names.tolist(), problem.table.column_names
-    regions = find_regions(read_claims(pool.owners), rows, columns)
-    look = look_at_sellers(problem.table, problem.target, split.valid, split.y_valid, regions, seed)
-    return len({alarm.owner for alarm in look.alarms}), len(pool.owners)
-
-
-def honest_owners(draws: int) -> None:
-    print(
-        "| table | rows | validation rows | honest owners | with an alarm |\n|---|---|---|---|---|"
-    )
-    for n, n_valid in ((50, 50), (300, 150), (2000, 600)):
-        for kind in KINDS:
-            counts = np.zeros(2, dtype=int)
-            for seed in range(draws):
-                with warnings.catch_warnings(action="ignore"):
-                    counts += alarmed(honest_tables(kind, n, n_valid, seed), seed)
-            print(f"| {kind} | {n} | {n_valid} | {counts[1]:,} | {counts[0]} |", flush=True)
-
-
 def main(given: list[str]) -> None:
-    if given[:1] == ["honest"]:
-        honest_owners(int(given[1]) if len(given) > 1 else 500)
-        return
     sizes = QUICK if "--quick" in given else SIZES
     chosen = [name for name in given if name in SIZES] or list(SIZES)
     start, found = time.time(), []

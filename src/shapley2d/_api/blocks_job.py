@@ -9,11 +9,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._api.block_layout import Prepared, claims_of
+from shapley2d._api.other_validation_rows import (
+    MAX_JOINT,
+    Errors,
+    cell_replicates,
+    check_checkpoints,
+    clear_checkpoints,
+    is_joint,
+    of_replicate,
+    replicates_of,
+    sums_of,
+)
 from shapley2d._api.question import Question
 from shapley2d._base.checks import check_choice, check_number, check_whole
-from shapley2d._base.progress import reporting
-from shapley2d._base.warnings import warn, without_warnings
-from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
 from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
 from shapley2d._methods.cell_sums import estimate_cell_sums
 from shapley2d._methods.models import is_knn
@@ -21,18 +29,13 @@ from shapley2d._methods.players import PLAYERS, settle_method, settle_players
 from shapley2d._methods.precedence import with_precedence
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
-    jackknife_covariance,
-    jackknife_spread,
-    problems_of_groups,
     problems_without_a_group,
 )
 from shapley2d._ownership.copies import RULES as COPIES
-from shapley2d._tables.problem import weigh_problem
-from shapley2d._theory.sums import BlockSums
-from shapley2d.exceptions import InputError, PrecisionWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -44,9 +47,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
-
-MAX_JOINT = 256
-"""Owners (or blocks) up to which there is a covariance matrix of their errors."""
+    from shapley2d._theory.sums import BlockSums
 
 _NOT_ASKED = (  # the data, and what changes no value
     "X", "y", "X_valid", "y_valid", "owners", "options", "random_state", "n_jobs", "progress",
@@ -180,7 +181,7 @@ class BlocksJob:
             players = "groups"
         copies = _settle_copies(question)
         _, options = settle_method(players, question.method, question.options)
-        _check_checkpoints(options, question.validation_groups)
+        check_checkpoints(options, question.validation_groups)
         return cls(question, run, players, copies, claims_of(question.owners))
 
     def settle(self) -> tuple[str, dict[str, Any]]:
@@ -260,13 +261,13 @@ class BlocksJob:
         options: dict[str, Any],
     ) -> Answer:
         """Values of the blocks in the game of groups."""
-        sums, scoring = _sums(layout), options.get("scoring")
+        sums, scoring = sums_of(layout), options.get("scoring")
         _check_sums(self.question.validation_groups, sums)
-        joint = sums if _is_joint(sums) else None
+        joint = sums if is_joint(sums) else None
         estimate, chosen = estimate_blocks(
             problem, run, layout.grid, joint, method=method, options=options
         )
-        errors = _Errors(estimate.covariance, None, estimate.dof)
+        errors = Errors(estimate.covariance, None, estimate.dof)
         groups = self.question.validation_groups or 0
         if groups:
             assert sums is not None
@@ -278,15 +279,15 @@ class BlocksJob:
                 options = {**kept, "tolerance": 0, "n_subsets": estimate.info["n_subsets"]}
 
             def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
-                own = _of_replicate(options, k)
+                own = of_replicate(options, k)
                 found, _ = estimate_blocks(
                     part, again, layout.grid, None, method=chosen, options=own
                 )
                 return sums.of(found.values)
 
             parts = problems_without_a_group(problem, groups, run.seed)
-            replicates = _replicates(run, groups, parts, without)
-            _clear_checkpoints(options, replicates)
+            replicates = replicates_of(run, groups, parts, without)
+            clear_checkpoints(options, replicates)
             errors, groups = errors.with_spread(replicates), len(replicates)
         return Answer(
             problem,
@@ -311,7 +312,7 @@ class BlocksJob:
     ) -> Answer:
         """Values of the blocks as sums of cells."""
         owned = None if layout.ownership is None else layout.ownership.shares
-        sums = _sums(layout)
+        sums = sums_of(layout)
         _check_sums(self.question.validation_groups, sums)
         found = estimate_cell_sums(
             problem,
@@ -320,10 +321,10 @@ class BlocksJob:
             owned,
             method=method,
             options=options,
-            joint=_is_joint(sums),
+            joint=is_joint(sums),
         )
         estimate = found.blocks
-        errors = _Errors(estimate.covariance, None, estimate.dof)
+        errors = Errors(estimate.covariance, None, estimate.dof)
         groups = 0 if sums is None else self._n_validation_groups(problem, method)
         if groups and not METHODS[method].validates:
             raise InputError(
@@ -334,7 +335,7 @@ class BlocksJob:
             )
         if groups and not estimate.info.get("interrupted"):
             assert sums is not None
-            replicates = _cell_replicates(
+            replicates = cell_replicates(
                 run, problem, layout, method, options, estimate, sums, groups
             )
             errors, groups = errors.with_spread(replicates), len(replicates)
@@ -403,141 +404,3 @@ def _check_sums(groups: int | None, sums: BlockSums | None) -> None:
             f" is for owners, or for at most {MAX_JOINT} blocks: name the owners by ",
             Setting("owners"),
         )
-
-
-def _cell_replicates(
-    run: Run,
-    problem: Problem,
-    layout: BlockLayout,
-    method: str,
-    options: dict[str, Any],
-    estimate: Estimate,
-    sums: BlockSums,
-    groups: int,
-) -> list[NDArray[np.float64]]:
-    """The sums without each group of validation rows in turn."""
-    cells = BlockSums(sums.weights, layout.grid.rows.labels, layout.grid.columns.labels)
-    again = {**options, **_same_work(options, estimate.info)}
-
-    def solved(part: Problem, quiet: Run, k: int) -> NDArray[np.float64]:
-        return cells.of(METHODS[method].solve(part, quiet, **_of_replicate(again, k)).values)
-
-    if not METHODS[method].averages:
-        parts = problems_without_a_group(problem, groups, run.seed)
-        replicates = _replicates(run, groups, parts, solved)
-        _clear_checkpoints(options, replicates)
-        return replicates
-    # values are means over validation rows: the values of a group tell those without it; weights
-    # that make a mean of the score are those of all rows, not of each group by itself
-    problem = weigh_problem(problem, options.get("scoring"))
-    again["scoring"] = None
-    whole = sums.of(estimate.values)
-    shares, alone = zip(*problems_of_groups(problem, groups, run.seed), strict=True)
-    of_groups = _replicates(run, groups, alone, solved)
-    _clear_checkpoints(options, of_groups)
-    return [
-        (whole - share * one) / (1 - share) for share, one in zip(shares, of_groups, strict=False)
-    ]
-
-
-def _replicates(
-    run: Run,
-    count: int,
-    parts: Iterable[Problem],
-    solve: Callable[[Problem, Run, int], NDArray[np.float64]],
-) -> list[NDArray[np.float64]]:
-    """The same sums on other validation rows; Ctrl-C gives up all of them, and keeps the values."""
-    quiet = replace(run, progress=False, sums=None)
-    found = []
-    try:
-        with reporting(run.progress, "other validation rows") as report:
-            for k, part in enumerate(parts):
-                with without_warnings():
-                    found.append(solve(part, quiet, k))
-                report((k + 1) / count, f"{k + 1} of {count} groups")
-    except KeyboardInterrupt:
-        warn(
-            PrecisionWarning(
-                "interrupted while other validation rows were tried: "
-                "the intervals leave out what these would change"
-            )
-        )
-        return []
-    return found
-
-
-def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
-    """Options that repeat the amount of work of a run, so that only the validation rows differ."""
-    fixed: dict[str, Any] = {}
-    if "max_permutations" in options and "n_permutations" in info:
-        fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
-    if "max_trees" in options and "n_trees" in info:
-        fixed |= {"tolerance": 0, "max_trees": info["n_trees"]}
-        fixed |= {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
-    if "n_subsets" in options and "sampled" in info:
-        fixed |= {"n_subsets": info["n_subsets"]}
-    if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):
-        fixed |= {"subsets": info["subsets"], "form": info["form"]}
-        fixed |= {"n_subsets": info["n_subsets"]} if info["subsets"] == "sampled" else {}
-    return fixed
-
-
-@dataclass(frozen=True)
-class _Errors:
-    """Errors of the sums: a covariance matrix, or beyond 256 sums what these share."""
-
-    covariance: NDArray[np.float64] | None
-    spread: NDArray[np.float64] | None
-    dof: float
-
-    def with_spread(self, replicates: list[NDArray[np.float64]]) -> _Errors:
-        """The errors with the choice of validation rows."""
-        if not replicates:
-            return self
-        dof = min(self.dof, float(len(replicates) - 1))
-        if replicates[0].size > MAX_JOINT:
-            return _Errors(None, jackknife_spread(np.array(replicates)), dof)
-        covariance = jackknife_covariance(np.array(replicates))
-        if self.covariance is not None:
-            covariance = self.covariance + covariance
-        return _Errors(covariance, None, dof)
-
-
-def _sums(layout: BlockLayout) -> BlockSums | None:
-    """The owners, else the blocks, whose errors payments need; None for more than 256 blocks."""
-    if layout.ownership is not None:
-        return BlockSums.of_blocks(layout.ownership.shares)
-    n, m = layout.grid.shape
-    return BlockSums.of_blocks(np.eye(n * m).reshape(n * m, n, m)) if n * m <= MAX_JOINT else None
-
-
-def _is_joint(sums: BlockSums | None) -> bool:
-    return sums is not None and len(sums) <= MAX_JOINT
-
-
-def _check_checkpoints(options: dict[str, Any], validation_groups: int | None) -> None:
-    """Refuse checkpoints that could not be written before the work starts."""
-    path = options.get("checkpoint")
-    if path is None:
-        return
-    check_place(path)
-    for k in range(validation_groups or 0):
-        check_place(_replicate_path(path, k))
-
-
-def _replicate_path(path: Any, number: int) -> str:
-    """The checkpoint of the valuation without one validation group."""
-    return f"{path}.without-{number}"
-
-
-def _clear_checkpoints(options: dict[str, Any], replicates: list[NDArray[np.float64]]) -> None:
-    """Remove the checkpoints of valuations that are all done; Ctrl-C leaves none of these."""
-    path = options.get("checkpoint")
-    for k in range(0 if path is None else len(replicates)):
-        remove_checkpoint(_replicate_path(path, k))
-
-
-def _of_replicate(options: dict[str, Any], number: int) -> dict[str, Any]:
-    """Options for the valuation without one validation group, with a checkpoint of its own."""
-    path = options.get("checkpoint")
-    return options if path is None else {**options, "checkpoint": _replicate_path(path, number)}

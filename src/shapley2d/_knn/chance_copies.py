@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.clusters import equal_lines, number_clusters
 from shapley2d._base.streams import generator
-from shapley2d._knn.copies import equal_lines, number_clusters, tight_clusters
+from shapley2d._knn.copies import tight_clusters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

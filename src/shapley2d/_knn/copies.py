@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.clusters import equal_lines, number_clusters
 from shapley2d._knn.metric import integer_columns
 
 if TYPE_CHECKING:
@@ -63,14 +64,6 @@ def equal_rows(table: Table, codes: NDArray[np.generic]) -> NDArray[np.intp]:
     """Clusters of rows with equal entries and labels."""
     lines = [column.entries for column in table.columns]
     return equal_lines(np.column_stack([*lines, np.asarray(codes, dtype=np.float64)]))
-
-
-def equal_lines(lines: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Clusters of equal lines; two missing entries are equal."""
-    entries = lines + 0.0  # there are two zeros
-    entries[np.isnan(entries)] = np.nan  # and many ways to write that something is missing
-    keys = np.ascontiguousarray(entries).view(np.void(entries.shape[1] * 8).dtype).ravel()
-    return number_clusters(np.unique(keys, return_inverse=True)[1].ravel())
 
 
 def tight_clusters(n: int, one: NDArray[np.intp], other: NDArray[np.intp]) -> NDArray[np.intp]:
@@ -162,11 +155,3 @@ def _places(
         else:
             lines.append(entries * math.sqrt(scale))
     return np.column_stack(lines)
-
-
-def number_clusters(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The same labels, numbered in the order in which they first occur."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    rank = np.empty(first.size, dtype=np.intp)
-    rank[np.argsort(first, kind="stable")] = np.arange(first.size)
-    return np.asarray(rank[inverse.ravel()])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.clusters import equal_lines
 from shapley2d._base.streams import generator
 from shapley2d._base.words import counted
 from shapley2d._ownership.owners import UNOWNED
@@ -154,10 +155,7 @@ def _row_keys(
         np.append(table.columns[j].entries, valid.columns[j].entries)
         for j in np.flatnonzero(columns)
     ]
-    entries = np.column_stack([*lines, labels]) + 0.0  # there are two zeros
-    entries[np.isnan(entries)] = np.nan  # and many ways to write that something is missing
-    keys = np.ascontiguousarray(entries).view(np.void(entries.shape[1] * 8).dtype).ravel()
-    return np.asarray(np.unique(keys, return_inverse=True)[1].ravel())
+    return equal_lines(np.column_stack([*lines, labels]))
 
 
 def _words(n_owners: int, n_tests: int, n_alarms: int, *, sampled: bool) -> str:

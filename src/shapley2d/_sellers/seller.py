@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -191,11 +192,8 @@ class Seller:
         if not closer.any():
             closer = self.inside
             words = "lie nearer to rows of {} than to its own, for what validation rows do"
-        victims: dict[str, int] = {}
-        for other in row[closer].tolist():
-            name = self.owner_of(other)
-            victims[name] = victims.get(name, 0) + 1
-        victim = max(victims, key=lambda name: victims[name])
+        victims = Counter(self.owner_of(other) for other in row[closer].tolist())
+        victim = victims.most_common(1)[0][0]
         number = len(victims) - 1
         whose = victim + (f" or of {counted(number, 'other owner')}" if number else "")
         unlike = self.tables.labels[self.pool[closer]] != self.tables.labels[row[closer]]
@@ -257,9 +255,18 @@ class Seller:
         sentence = (
             f"A forest tells the rows of {self.name} from {_VALID} in {100 * share:.0f} % of pairs "
             f"that it has not seen (50 % if they were alike), mostly by {by}: another population, "
-            "or rows that were made up."
+            f"or rows that were made up.{self._beside()}"
         )
         return self._alarm("different", "", sentence)
+
+    def _beside(self) -> str:
+        """Whose rows most of the seller's lie beside: a hint at what they were made from."""
+        if not self.others.size:
+            return ""
+        owners = [self.owner_of(row) for row in self._elsewhere[1][self.inside].tolist()]
+        name, count = Counter(owners).most_common(1)[0]
+        nearest = f"the nearest to {count:,} of its {len(owners):,}"
+        return f" Of the rows of others, one of {name} is {nearest}."
 
     def _alarm(self, what: str, victim: str, sentence: str) -> Alarm:
         return Alarm(self.name, WHAT[what], victim, sentence, None)
