@@ -53,6 +53,7 @@ METHOD = Method(
     name="random",
     summary="random numbers: a ranking to compare with",
     solve=solve,
+    comparison=True,
     how="random numbers, as a baseline",
     meaning="a random number",
     total="",

@@ -154,6 +154,8 @@ class Method:
         A warning to readers where values are not contributions to a score; else empty.
     certainty : str
         Said instead of "exact" where there is no standard error but nothing is exact either.
+    comparison : bool
+        Whether it is there to compare the others with; the help lists such methods last.
     validates : bool
         Whether it evaluates a model, which takes a validation table or folds.
     solve_games : callable, optional
@@ -192,6 +194,7 @@ class Method:
     total_from_zero: str = "the model's score"
     caution: str = ""
     certainty: str = ""
+    comparison: bool = False
     validates: bool = True
     averages: bool = False
     solve_games: Callable[..., Estimate] | None = None

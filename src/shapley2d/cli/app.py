@@ -11,7 +11,8 @@ from shapley2d.cli.commands.inspect import inspect
 from shapley2d.cli.commands.repair import repair
 from shapley2d.cli.commands.report import report
 from shapley2d.cli.commands.verify import verify
-from shapley2d.cli.method_options import method_parameters
+from shapley2d.cli.help import short_help
+from shapley2d.cli.method_options import method_parameters, method_words
 from shapley2d.cli.options import as_command
 
 # \b keeps the lines of a paragraph apart
@@ -20,7 +21,7 @@ Examples:
   shapley2d cells patients.csv --target outcome
   shapley2d cells patients.csv -t outcome --drop id,name --report report.html
   shapley2d cells train.parquet -t price --valid test.parquet -o values.parquet
-  shapley2d cells patients.csv -t outcome --method mc --model forest -j -1
+  shapley2d cells patients.csv -t outcome --method forest
   shapley2d cells patients.csv -t outcome --json | jq .lowest
 """
 _BLOCKS = """\b
@@ -57,6 +58,34 @@ Examples:
   shapley2d demo --out injected
 """
 
+# What --help shows; --help-all shows all options.
+_OF_CELLS: dict[str, str | None] = {
+    "--target": None,
+    "--valid": None,
+    "--drop": None,
+    "--id": None,
+    "--method": f"{method_words(('knn', 'forest', 'mc'))} --help-all lists the others.",
+    "--model": "For forest and mc: a model by its name, such as forest, hist_gradient_boosting or "
+    "logistic.",
+    "--scoring": "For classes: accuracy (the default), or balanced_accuracy, in which all classes "
+    "count the same.",
+    "--plan": None,
+    "--output": None,
+    "--report": None,
+}
+_OF_BLOCKS: dict[str, str | None] = {
+    "--target": None,
+    "--owners": None,
+    "--valid": None,
+    "--drop": None,
+    "--id": None,
+    "--pay": None,
+    "--audit": None,
+    "--receipt": None,
+    "--output": None,
+    "--report": None,
+}
+
 app = typer.Typer(
     name="shapley2d",
     help="What every cell of a training table, and every contributor's block of it, is worth to a "
@@ -67,11 +96,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
-app.command(epilog=_CELLS)(
-    as_command(cells.cells, method_parameters(cells.TAKERS, cells.SUMMARIES, "knn"))
+app.command(epilog=_CELLS, cls=short_help(_OF_CELLS))(
+    as_command(cells.cells, method_parameters(cells.TAKERS, "knn"))
 )
-app.command(epilog=_BLOCKS)(
-    as_command(blocks.blocks, method_parameters(blocks.TAKERS, blocks.SUMMARIES, "auto"))
+app.command(epilog=_BLOCKS, cls=short_help(_OF_BLOCKS))(
+    as_command(blocks.blocks, method_parameters(blocks.TAKERS, "auto", blocks.AUTO))
 )
 app.command(epilog=_INSPECT)(as_command(inspect))
 app.command(epilog=_REPAIR)(as_command(repair))

@@ -13,6 +13,8 @@ from shapley2d.cli.options import METHOD
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from shapley2d._methods.record import Option
 
 Takers = dict[str, dict[str, "Option"]]
@@ -56,19 +58,23 @@ def _takers(methods: dict[str, dict[str, Option]]) -> Takers:
 
 
 def method_parameters(
-    takers: Takers, summaries: dict[str, str], default: str
+    takers: Takers, default: str, auto: str | None = None
 ) -> list[inspect.Parameter]:
     """The option ``--method`` and the options of the methods, as parameters of a command.
 
     Parameters
     ----------
     takers : dict
-    summaries : dict
-        A phrase on every method that ``--method`` may name.
     default : str
+    auto : str, optional
+        A phrase on the method ``auto``, if the command has it.
     """
-    text = " ".join(f"{name}: {summary}." for name, summary in summaries.items())
-    words: Any = Literal[tuple(summaries)]
+    main = [name for name, method in METHODS.items() if not method.comparison]
+    others = [name for name in METHODS if name not in main]
+    text = f"{method_words(main)} For comparisons: {method_words(others)}"
+    words: Any = Literal[tuple(METHODS)]
+    if auto is not None:
+        text, words = f"auto: {auto}. {text}", Literal[("auto", *METHODS)]
     info = typer.Option("--method", "-m", help=text, rich_help_panel=METHOD)
     method = inspect.Parameter(
         "method",
@@ -77,6 +83,17 @@ def method_parameters(
         annotation=Annotated[words, info],
     )
     return [method, *(_parameter(name, methods) for name, methods in takers.items())]
+
+
+def method_words(names: Iterable[str]) -> str:
+    """What each of these methods does, in a sentence.
+
+    Examples
+    --------
+    >>> method_words(["knn"])
+    'knn: nearest neighbours, trains no model.'
+    """
+    return " ".join(f"{name}: {METHODS[name].summary}." for name in names)
 
 
 def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:

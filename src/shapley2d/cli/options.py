@@ -14,6 +14,7 @@ import typer
 from typer.models import OptionInfo
 
 from shapley2d._base.defaults import FOLDS
+from shapley2d.cli.help import HELP_ALL, help_all
 
 _TABLE, METHOD, _PAYMENTS, _RESULT = "Table", "Method", "Payments", "Results"
 
@@ -388,7 +389,8 @@ def as_command(
     ----------
     command : callable
     method : sequence of Parameter
-        What stands for the command's parameters ``method`` and ``**given``.
+        What stands for the command's parameters ``method`` and ``**given``. Such a command has many
+        options, and ``--help-all``.
     """
     parameters: list[inspect.Parameter] = []
     records: dict[str, Any] = {}
@@ -400,8 +402,11 @@ def as_command(
             parameters += method
         elif parameter.kind is not parameter.VAR_KEYWORD:
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
+    if method:
+        parameters.append(help_all())
 
     def run(**given: Any) -> None:
+        given.pop(HELP_ALL, None)
         made = {
             name: record(**{field.name: given.pop(field.name) for field in fields(record)})
             for name, record in records.items()

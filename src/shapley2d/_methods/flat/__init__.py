@@ -70,6 +70,7 @@ METHOD = Method(
     name="flat",
     summary="any model, every cell a player (1D-Shapley), absent cells filled with column means",
     solve=solve,
+    comparison=True,
     options=(
         model_option("tree", FLAT_MODELS),
         SCORING,

@@ -57,6 +57,7 @@ METHOD = Method(
     name="oob",
     summary="2D-OOB, bagged trees: how well trees that never saw a row predict it from the column",
     solve=solve,
+    comparison=True,
     options=(
         whole("n_trees", 1000, "how many trees to grow"),
         Option(

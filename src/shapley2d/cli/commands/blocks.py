@@ -10,7 +10,7 @@ from rich.text import Text
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
 from shapley2d._methods.players import settle_players
-from shapley2d._methods.registry import METHODS, block_methods
+from shapley2d._methods.registry import block_methods
 from shapley2d._ownership.payments import UNTRUSTED
 from shapley2d._results.report.owners import owner_words
 from shapley2d._results.signature import sign
@@ -40,10 +40,7 @@ from shapley2d.exceptions import InputError
 
 _OF_THE_QUESTION = ("train", "valid", "cv", "task")  # given again, or among the settings
 TAKERS = block_takers()
-SUMMARIES = {
-    "auto": "knn for cells, or mc with a --model; for groups exact where that is cheap, else mc",
-    **{name: method.summary for name, method in METHODS.items()},
-}
+AUTO = "knn for cells, or mc with a --model; for groups exact where that is cheap, else mc"
 
 
 def blocks(

@@ -4,7 +4,6 @@ import dataclasses
 from typing import Any
 
 from shapley2d._base.defaults import FOLDS
-from shapley2d._methods.registry import METHODS
 from shapley2d.cli.console import collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import cell_takers, given_options, parse_semivalue
@@ -21,7 +20,6 @@ from shapley2d.cli.writing.plan import parse_within, print_plan
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 
 TAKERS = cell_takers()
-SUMMARIES = {name: method.summary for name, method in METHODS.items()}
 
 
 def cells(
