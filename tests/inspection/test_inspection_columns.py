@@ -119,6 +119,57 @@ def test_numbers_within_reach_are_no_codes(code):
     assert "codes" not in find({"age": [*range(20, 98), code, code]})
 
 
+def zero_where(share, numbers, random):
+    return np.where(random.random(numbers.size) < share, 0, numbers)
+
+
+def test_a_spike_apart_from_its_column_stands_for_missing():
+    random = np.random.default_rng(1)
+    n = 768
+    columns = {
+        name: zero_where(share, numbers, random)
+        for name, numbers, share in (
+            ("insulin", np.round(np.exp(random.normal(4.8, 0.65, n))), 0.49),
+            ("pressure", 2 * np.round(random.normal(36, 6, n)), 0.05),
+            ("mass", np.round(random.gamma(25, 0.6, n) + 17, 1), 0.015),
+        )
+    }
+    found = {f.columns[0]: f for f in find_in_columns(as_table(columns)) if f.kind == "codes"}
+    for name, entries in columns.items():
+        assert found[name].rows.tolist() == np.flatnonzero(entries == 0).tolist()
+        assert set(found[name].suggestions.values()) == {""}
+    # a zero that half of the rows have may mean "none"; one that few have hardly does
+    assert 0.5 <= found["insulin"].probability < 0.7
+    assert found["mass"].probability > 0.85
+    # nor does it where no other column has such zeros
+    assert find({"insulin": columns["insulin"]})["codes"].probability < 0.5
+
+
+def test_zeros_next_to_other_numbers_are_no_codes():
+    random = np.random.default_rng(1)
+    n = 1000
+    clean = {
+        "visits": random.poisson(random.gamma(0.5, 3, n)),
+        "rain": zero_where(0.6, np.round(random.exponential(5, n), 1), random),
+        "paid": zero_where(0.5, np.round(random.gamma(2, 30, n)), random),
+        "bonus": zero_where(0.6, 1000 + np.round(random.exponential(800, n), -1), random),
+        "given": zero_where(
+            0.7, random.choice([5, 10, 15, 20, 25, 30, 50, 75, 100, 150], n), random
+        ),
+        "age": np.minimum(90, random.integers(17, 100, n)),
+        "points": np.minimum(100, np.round(random.normal(85, 15, n))),
+    }
+    assert "codes" not in find(clean)
+
+
+def test_dates_that_stand_for_missing():
+    days = np.datetime64("2015-01-01") + np.random.default_rng(0).integers(0, 2000, 200)
+    days[[3, 30]] = np.datetime64("1900-01-01")
+    finding = find({"born": days.astype(str)})["codes"]
+    assert finding.rows.tolist() == [3, 30]
+    assert "1900-01-01" in finding.text
+
+
 def test_dates_in_two_orders():
     entries = [f"{1 + k % 12}/{13 + k % 10}/2024" for k in range(40)]
     entries[8] = "25/3/2024"
@@ -206,6 +257,71 @@ def test_a_wrong_cause_is_not_blamed_on_what_follows():
     found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
     probability, _ = cell_probabilities(found, list("abcd"), 500)
     assert (probability[7] > 0.5).tolist() == [True, False, False, False]
+
+
+def test_what_goes_together_without_a_rule_is_not_reported():
+    """Amounts and services, two towns of one name, groups without a clear majority."""
+    random = np.random.default_rng(2)
+    n = 3000
+    service = random.integers(0, 3, n)
+    amount = np.round(20 + 25 * service + random.integers(0, 500, n) / 20, 2)
+    amounts = {"amount": amount, "service": np.array(["none", "DSL", "fibre"])[service]}
+    assert "rule" not in find(amounts)
+    town = random.integers(0, 40, n)
+    state = np.array([f"state {k % 9}" for k in range(40)])[town]
+    second = (town == 7) & (random.random(n) < 0.2)
+    state[second] = "state 8"
+    assert "rule" not in find(
+        {"town": np.array([f"town {k}" for k in range(40)])[town], "state": state}
+    )
+    mixed = np.where(random.random(n) < 0.4, "x", "y")
+    assert "rule" not in find(
+        {"group": np.array([f"g{k}" for k in range(40)])[town], "mixed": mixed}
+    )
+
+
+def test_rows_that_follow_another_rule_are_not_its_breaches():
+    random = np.random.default_rng(3)
+    measure, state = random.integers(0, 20, 1000), np.array(["al"] * 980 + ["ak"] * 20)
+    measure[980:] = np.arange(20)
+    average = np.array([f"{s} {m}" for s, m in zip(state, measure, strict=True)])
+    average[5] = "al x"
+    columns = {"measure": np.array([f"m{k}" for k in measure]), "state": state, "average": average}
+    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    assert [(f.columns[0], f.rows.tolist()) for f in found] == [("average", [5])]
+
+
+def test_rows_about_the_same_thing_vote():
+    """Many sources tell about each flight, a third of them wrongly or not at all."""
+    random = np.random.default_rng(4)
+    flight = np.repeat(np.arange(60), 15)
+    times = np.array([f"{k // 60}:{k % 60:02d}" for k in random.integers(0, 1440, 60)])
+    departure, truth = times[flight].astype(object), times[flight]
+    wrong = random.random(900) < 0.33
+    departure[wrong] = [f"{k // 60}:{k % 60:02d}" for k in random.integers(0, 1440, wrong.sum())]
+    departure[wrong & (random.random(900) < 0.3)] = None
+    wrong = departure != truth
+    columns = {"flight": np.array([f"AA-{k}" for k in flight]), "departure": departure}
+    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    assert [f.columns for f in found] == [("departure", "flight")]  # the flights are not blamed
+    (finding,) = found
+    assert wrong[finding.rows].mean() > 0.98
+    assert np.isin(np.flatnonzero(wrong), finding.rows).mean() > 0.98
+    assert all(finding.suggestions[i] == truth[i] for i in finding.rows.tolist() if wrong[i])
+
+
+def test_a_close_majority_is_no_proof():
+    group = np.repeat([f"g{k}" for k in range(30)], 20)
+    effect = np.repeat([f"e{k}" for k in range(30)], 20).astype(object)
+    effect[::20] = [f"x{k % 7}" for k in range(30)]  # one of 20
+    more, split = ["close"] * 5, ["a", "a", "a", "b", "b"]
+    columns = {"group": [*group, *more], "effect": [*effect, *split]}
+    finding = next(
+        f for f in find_in_columns(as_table(columns)) if f.columns == ("effect", "group")
+    )
+    of_row = dict(zip(finding.rows.tolist(), finding.chances.tolist(), strict=True))
+    assert of_row[0] > 0.9
+    assert max(of_row.get(603, 0.0), of_row.get(604, 0.0)) < 0.5
 
 
 def test_an_entry_that_slipped_into_its_neighbour():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.columns.finding import EVEN, SURE, ColumnFinding
+from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -20,49 +22,137 @@ _CODES = _NINES | {
     -1.0, -8888.0, -888.0, -88.0, 8888.0, 88888.0, -99999.9, 999.9, 9999.9, -999.9, 99.99, 999.99,
     1e10,
 }  # fmt: skip
-# Interquartile ranges between a code and all other numbers; less takes outliers for codes.
-_GAP = 3.0
+_CODE_DATES = (
+    "0001-01-01", "1753-01-01", "1800-01-01", "1900-01-01", "1899-12-30", "1899-12-31",
+    "1901-01-01", "1970-01-01", "2099-12-31", "2999-12-31", "9999-12-31",
+)  # fmt: skip
+_CODE_DAYS = {float(np.datetime64(day, "D").astype(np.int64)) for day in _CODE_DATES}
 _MIN_NUMBERS = 10
+_MOST_CODES = 4  # different codes of one column
+# A spike: set on zeros for missing in medical data (insulin, blood pressure, skin folds, glucose,
+# body mass) and on zeros that are meant (capital gains and losses, rain, visits, donations).
+_NEAR = 8  # different numbers next to a spike whose spacing is compared with its gap
+_GAP, _WIDE_GAP = 5.0, 10.0  # mean spacings in a gap that sets a code, or any number, apart
+_WIDEST = 4.0  # the widest spacing counts as this many mean ones
+_SPIKE_ROWS = 5
+_SPIKE_TIMES = 2  # as frequent as the most frequent number near it, times this
+_THINNING = 0.6  # density at the edge, in that of the half beside it, up to which a tail thins out
+_OF_WAY = 0.2  # a gap is at least this part of the way from the spike to the median
+_HIGH_SPIKE = 20  # half of that is enough for a spike this many times as high as what is near it
+_FAR = 3.0  # interquartile ranges between a code and all other numbers
+_ZERO, _SEVERAL = (1.8, -4.0), 0.6
+"""Logit of the chance that a spike at zero means missing, and its slope in the share of zeros: a
+zero that most rows have means "none", as of a loan. What is added where several columns have such
+spikes, which is a habit of the table's makers then."""
 _SLASHES = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 _MOST_DAYS, _MOST_MONTHS = 31, 12
 
 
 def find_codes_and_dates(written: WrittenColumn) -> list[ColumnFinding]:
-    """Codes among numbers, and dates in two orders."""
-    finders = {"number": _codes, "date": _date_orders}
-    find = finders.get(written.column.kind)
-    found = None if find is None else find(written)
-    return [] if found is None else [found]
+    """Codes among numbers and dates, and dates in two orders."""
+    found = []
+    if written.column.kind in ("number", "date"):
+        found.append(_codes(written))
+    if written.column.kind == "date":
+        found.append(_date_orders(written))
+    return [finding for finding in found if finding is not None]
+
+
+def weigh_codes(findings: list[ColumnFinding]) -> list[ColumnFinding]:
+    """The findings with likelier codes where several columns hold some."""
+    n_columns = sum(finding.kind == "codes" for finding in findings)
+    return [
+        _likelier(finding) if finding.kind == "codes" and n_columns > 1 else finding
+        for finding in findings
+    ]
+
+
+def _likelier(finding: ColumnFinding) -> ColumnFinding:
+    chances = np.asarray(finding.chances)
+    odds = chances / (1 - chances) * np.exp(_SEVERAL)
+    chances = odds / (1 + odds)
+    return replace(finding, chances=chances, probability=float(chances.mean()))
 
 
 def _codes(written: WrittenColumn) -> ColumnFinding | None:
-    """Numbers such as 999, far from all others: they stand for a missing entry."""
+    """Numbers that stand for a missing entry: a spike apart from all others."""
     entries = written.column.entries
-    is_code = np.isin(entries, list(_CODES))
-    others = entries[~is_code & ~np.isnan(entries)]
-    if not is_code.any() or others.size < _MIN_NUMBERS:
-        return None
-    low, middle_low, middle_high, high = np.quantile(others, [0.0, 0.25, 0.75, 1.0])
-    gap = _GAP * max(middle_high - middle_low, 0.05 * (high - low))
-    far = (entries > high + gap) | (entries < low - gap)
-    if low >= 0:  # a count or a length is never below zero
-        far |= entries < 0
-    rows = np.flatnonzero(is_code & far)
+    numbers, counts = np.unique(entries[~np.isnan(entries)], return_counts=True)
+    is_date = written.column.kind == "date"
+    chances: dict[float, float] = {}
+    while len(chances) < _MOST_CODES and counts.sum() >= _MIN_NUMBERS:
+        low = _code_chance(numbers, counts, is_date=is_date)
+        high = _code_chance(numbers[::-1], counts[::-1], is_date=is_date)
+        if max(low, high) <= 0:
+            break
+        chances[float(numbers[0 if low >= high else -1])] = max(low, high)
+        rest = slice(1, None) if low >= high else slice(None, -1)
+        numbers, counts = numbers[rest], counts[rest]
+    rows = np.flatnonzero(np.isin(entries, list(chances)))
     if not rows.size:
         return None
-    codes = np.unique(entries[rows])
-    named = ", ".join(f"{code:g}" for code in codes[:3])
-    means = plural(codes.size, "it is a code", "they are codes")
+    writer = EntryWriter.of(written.column)
+    low_end, high_end = (writer.text(float(end)) for end in (numbers[0], numbers[-1]))
+    named = ", ".join(str(writer.text(code)) for code in sorted(chances)[:3])
+    means = plural(len(chances), "it is a code", "they are codes")
+    chance = np.array([chances[entry] for entry in entries[rows].tolist()])
     return ColumnFinding(
         (written.name,),
         "codes",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {named}, far from "
-        f"all other numbers ({low:g} to {high:g}): if {means} for a missing entry, leave "
+        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {named}, apart from "
+        f"all others ({low_end} to {high_end}): if {means} for a missing entry, leave "
         f"{plural(rows.size, 'the cell', 'the cells')} empty",
         rows,
         dict.fromkeys(rows.tolist(), ""),
-        SURE,
+        float(chance.mean()),
+        chance,
     )
+
+
+def _code_chance(
+    numbers: NDArray[np.float64], counts: NDArray[np.int64], *, is_date: bool
+) -> float:
+    """How likely the first of the different numbers of a column stands for a missing entry.
+
+    The numbers are sorted away from it. 0.0 if it does not look like a code.
+
+    Examples
+    --------
+    >>> rows = np.array([20, *[1] * 10, *[5] * 10])
+    >>> round(_code_chance(np.array([0, *range(14, 34)]), rows, is_date=False), 2)
+    0.69
+    >>> _code_chance(np.array([0, *range(1, 21)]), rows, is_date=False)  # the numbers go on
+    0.0
+    """
+    first, others = float(numbers[0]), np.abs(numbers[1:] - numbers[0])
+    if others.size < 2:
+        return 0.0
+    gap, count = float(others[0]), int(counts[0])
+    share = count / int(counts.sum())
+    below_zero = not is_date and first < 0 <= float(numbers[1:].min())
+    usual = first in (_CODE_DAYS if is_date else _CODES)
+    spread = np.repeat(others, counts[1:])
+    low, middle, high = np.quantile(spread, [0.25, 0.5, 0.75])
+    is_far = gap > _FAR * max(high - low, 0.05 * (others[-1] - others[0]))
+    if usual and (below_zero or is_far):
+        # numbers such as 99 or 9999 may also be the largest that fits
+        return 0.95 if below_zero or is_date else 0.8
+    if others.size <= _NEAR or count < _SPIKE_ROWS:
+        return 0.0
+    near = np.diff(others[: _NEAR + 1])
+    spacings = min(gap / float(near.mean()), _WIDEST * gap / float(near.max()))
+    if usual and spacings >= _GAP:
+        return 0.8
+    times = count / int(counts[1 : _NEAR + 1].max())
+    of_way = _OF_WAY if times < _HIGH_SPIKE else _OF_WAY / 2
+    # a spike at the edge of a pile is a limit, one beyond a tail that thins out is no part of it
+    near_edge = float((spread <= gap + (middle - gap) / 8).mean())
+    is_beyond = near_edge <= _THINNING / 16 and gap >= of_way * middle
+    if spacings < _GAP or times < _SPIKE_TIMES or not is_beyond:
+        return 0.0
+    if first == 0 and not is_date:
+        return float(1 / (1 + np.exp(-_ZERO[0] - _ZERO[1] * share)))
+    return 0.5 if spacings >= _WIDE_GAP else 0.0
 
 
 def _date_orders(written: WrittenColumn) -> ColumnFinding | None:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.codes_and_dates import find_codes_and_dates
+from shapley2d._inspection.columns.codes_and_dates import find_codes_and_dates, weigh_codes
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
-from shapley2d._inspection.columns.rules import find_rules, find_spilled
+from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
+from shapley2d._inspection.columns.spilled import find_spilled
 from shapley2d._tables.column_warnings import find_keys
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     place = {name: k for k, name in enumerate(table.column_names)}
     facts = ("key", "constant", "empty")
     return sorted(
-        found, key=lambda one: (not one.suggestions, one.kind in facts, place[one.columns[0]])
+        weigh_codes(found),
+        key=lambda one: (not one.suggestions, one.kind in facts, place[one.columns[0]]),
     )
 
 
