@@ -105,6 +105,77 @@ def test_signs_that_mean_something_make_another_name():
     }
 
 
+def chance_of(entries, row, kind="spellings"):
+    """The largest chance that findings of a kind give to a row of a column; 0.0 without one."""
+    found = [f for f in find_in_columns(as_table({"x": entries})) if f.kind == kind]
+    probability, _ = cell_probabilities(found, ["x"], len(entries))
+    return float(probability[row, 0])
+
+
+def test_words_one_letter_apart_are_words_where_frequent_words_are():
+    towns = ["Portland", "Boston", "Denver", "Houston", "Chicago"] * 12
+    slip, word = ([*towns, one] for one in ("Porxland", "Cortland"))
+    assert chance_of(slip, 60) > 0.9  # nowhere else x beside r or l
+    assert chance_of([*word, "Coral", "Cody"], 60) < 0.5
+    names = ["Marina", "Marins", "Marine", "Karina", "Karine", "Carina", "Carine", "Martina"] * 8
+    few = chance_of([*towns, "Bostton"], 60)
+    assert chance_of([*names, "Martinna"], 64) < few  # such names are often alike
+
+
+def test_a_second_way_to_write_it_is_no_slip():
+    assert chance_of(["eng"] * 200 + ["Eng"], 200) > 0.6
+    assert chance_of(["eng"] * 200 + ["ENG"] * 20, 200) < 0.5
+
+
+def test_a_second_format_is_no_exception():
+    times = [f"{1 + k % 12}:{k % 60:02d} a.m." for k in range(200)]
+    rare, second = [*times, "8.15"], [*times, *(f"{k}h{k}" for k in range(10, 30))]
+    holds = [*times, "8:15 a.m. (estimated)"]
+    chances = [chance_of(one, 200, "formats") for one in (holds, rare, second)]
+    assert chances[0] > 0.9 and chances[1] > 0.8 and chances[2] < 0.5
+    found = next(f for f in find_in_columns(as_table({"x": holds})) if f.kind == "formats")
+    assert found.suggestions == {200: "8:15 a.m."}
+
+
+def test_units_that_differ_are_not_removed():
+    assert "units" not in find({"weight": ["5 kg", "11 lb", "6 kg", "13 lb"] * 10})
+
+
+def test_words_for_nothing_among_texts():
+    item = ["tea", "cake", "milk"] * 30 + ["ERROR", "null", "UNKNOWN", "k.A.", ""]
+    finding = find({"item": item})["words for missing"]
+    assert finding.rows.tolist() == [90, 91, 92, 93]  # an empty cell is none
+    assert set(finding.suggestions.values()) == {""}
+    assert finding.chances[0] > 0.8
+    # a mark that the whole table uses is its own; one beside empty cells is not
+    own = {name: [*"12345678"] * 4 + ["empty"] * 4 for name in "ab"}
+    found = [f for f in find_in_columns(as_table(own)) if f.kind == "words for missing"]
+    assert [f.probability < 0.2 for f in found] == [True, True]
+    beside = find({"a": [*"12345678"] * 4 + [""] * 4 + ["N/A"]})["words for missing"]
+    assert beside.chances.tolist() == [0.8]
+    # a category that many have is one
+    many = find({"garage": ["attached", "none", "detached"] * 10})
+    assert many["words for missing"].probability < 0.5
+
+
+def test_entries_that_repeat_in_a_key_and_rows_that_nearly_repeat():
+    random = np.random.default_rng(5)
+    n = 400
+    X = pd.DataFrame(random.integers(0, 500, (n, 6)), columns=list("abcdef"))
+    X["id"] = [f"N{k:04d}" for k in range(n)]
+    assert not {"repeated key", "near-duplicates"} & set(find(X))
+    X.loc[n - 1, list("abcdef")] = X.loc[7, list("abcdef")]
+    X.loc[n - 1, "d"] += 1
+    X.loc[30, "id"] = X.loc[31, "id"]
+    found = find(X)
+    assert found["near-duplicates"].columns == ("d",)
+    assert found["near-duplicates"].rows.tolist() == [7, n - 1]
+    assert found["repeated key"].rows.tolist() == [30, 31]
+    # where rows are made of few entries, they agree by chance
+    few = pd.DataFrame(random.integers(0, 3, (n, 6)), columns=list("abcdef"))
+    assert "near-duplicates" not in find(few)
+
+
 @pytest.mark.parametrize("code", [-999, 9999999, -1, 999])
 def test_codes_for_nothing(code):
     entries = [float(k % 50) for k in range(60)]

@@ -234,7 +234,7 @@ def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, l
     if not order or counts[order[0]] < SPELLING_TIMES or len(words) > MOST_WORDS:
         return found
     for k in order:
-        for key in _shortened(words[k]):
+        for key in without_a_letter(words[k]):
             for other in reach.get(key, ()):
                 is_rare = counts[other] >= SPELLING_TIMES * counts[k]
                 if not is_rare or other in found.get(k, ()):
@@ -242,12 +242,13 @@ def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, l
                 if is_edit(words[other], words[k]):
                     found.setdefault(k, []).append(other)
         if counts[k] >= SPELLING_TIMES:
-            for key in _shortened(words[k]):
+            for key in without_a_letter(words[k]):
                 reach[key].append(k)
     return {k: sorted(near, key=lambda other: -counts[other]) for k, near in sorted(found.items())}
 
 
-def _shortened(word: str) -> set[str]:
+def without_a_letter(word: str) -> set[str]:
+    """A word, and what is left of it without one letter."""
     return {word, *(word[:k] + word[k + 1 :] for k in range(len(word)))}
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import plural
-from shapley2d._inspection.columns.finding import EVEN, SURE, ColumnFinding
+from shapley2d._inspection.columns.finding import SURE, UNKNOWN, ColumnFinding
 from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ def _open(written: WrittenColumn, which: NDArray[np.bool_], what: str) -> Column
         "look it up at the source and write the dates as 2024-02-29",
         rows,
         {},
-        EVEN,
+        UNKNOWN,
     )
 
 

@@ -1,9 +1,10 @@
 """All findings about the columns of a table.
 
 To add one, write a function from a :class:`WrittenColumn` to a :class:`ColumnFinding` or None in
-``shapes.py`` (how entries are written), ``codes_and_dates.py`` (what they mean), ``spellings.py``
-or ``rules.py`` (several columns), and call it from that file's ``find_...`` function, which is
-called here. The page, the command line and ``repair`` show and apply it like the others.
+``shapes.py`` (how entries are written), ``codes_and_dates.py`` (what they mean), ``spellings.py``,
+or, for several columns, ``rules.py``, ``duplicates.py`` or ``marks_for_missing.py``, and call it
+from that file's ``find_...`` function, which is called here. The page, the command line and
+``repair`` show and apply it like the others.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._inspection.columns.codes_and_dates import find_codes_and_dates, weigh_codes
+from shapley2d._inspection.columns.duplicates import find_duplicates
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
+from shapley2d._inspection.columns.marks_for_missing import find_marks_for_missing
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
@@ -49,9 +52,11 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
         found += shapes
         if not any(finding.kind in ("units", "suffix") for finding in shapes):
             found += find_spellings(column)
+    found += find_marks_for_missing(columns)
     others = [column for column in columns if column.name not in keys]
     found += find_spilled(others)
     found += find_rules(others)
+    found += find_duplicates(columns, keys)
     place = {name: k for k, name in enumerate(table.column_names)}
     facts = ("key", "constant", "empty")
     return sorted(

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column, Table
 
-SURE, LIKELY, EVEN, LOW = 0.95, 0.8, 0.5, 0.3
-"""Probabilities of being wrong that findings state; measured roughly on tables with known truth."""
+SURE, UNKNOWN, LOW = 0.95, 0.45, 0.3
+"""Probabilities of being wrong where all entries of a finding have the same evidence: measured on
+tables with known truth and on their clean twins."""
 
 _LONGEST = 40  # letters of an entry in a message
 

@@ -1,15 +1,16 @@
-"""How entries are written: units, several formats, broken letters, words for missing entries."""
+"""How entries are written: units, several formats, broken letters."""
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.column_alone import shape_of
-from shapley2d._inspection.columns.finding import EVEN, LIKELY, LOW, SURE, ColumnFinding, shortened
+from shapley2d._inspection.columns.finding import LOW, SURE, ColumnFinding, shortened
 from shapley2d._tables.table import number_text
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
@@ -26,6 +27,17 @@ _MIN_ENTRIES = 10
 _MAX_UNITS = 12
 _MAX_LENGTH = 24  # letters of a unit
 _WITH_UNIT = re.compile(r"([+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?)\s*([^\d\s.,+-][^\d]*)")
+_UNITS = frozenset(
+    ("m", "mm", "mi", "min", "mile", "miles", "minutes", "mg", "ml", "mb", "g", "gb", "gal",
+     "gallon", "h", "ha", "hp", "k", "kg", "km", "kb", "kw", "kwh", "l", "lb", "d", "dl",
+     "dm", "t", "tb")
+)  # fmt: skip
+"""Units that begin alike and are not the same."""
+_DOMINANCE = ((0.7, 0.9, 0.97, 1.0), (0.3, 0.6, 0.85, 0.95))
+"""Share of a column that is written in one way, and how likely an exception is wrong."""
+_SECOND, _PART = 5.0, 0.92
+"""What is taken off, times the share of the column that is written like the exception: a second way
+is no error. The chance where an entry holds one in the usual way, with more before or behind it."""
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SPREADSHEET_DATE = re.compile(rf"(?i)(?:\d{{1,2}}-(?:{_MONTH})|(?:{_MONTH})-\d{{2}})")
 _BROKEN = re.compile("[\ufffd\x80-\x9f]|[A-Za-z][\u0300-\u036f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
@@ -41,7 +53,6 @@ def find_shapes(written: WrittenColumn) -> list[ColumnFinding]:
         _formats(written),
         _spreadsheet_dates(written),
         _broken_letters(written),
-        _words_for_missing(written),
     ]
     return [finding for finding in found if finding is not None]
 
@@ -62,6 +73,8 @@ def _units(written: WrittenColumn) -> ColumnFinding | None:
             units[match[2]] = units.get(match[2], 0) + count
     common = {unit: count for unit, count in units.items() if count >= _SHARED * written.n_written}
     if not common or len(common) > _MAX_UNITS:
+        return None
+    if len(common) > 1 and not _are_one_unit(list(common)):
         return None
     if len(common) > 1:
         named = ", ".join(repr(unit) for unit in sorted(common, key=lambda unit: -common[unit]))
@@ -96,8 +109,25 @@ def _units(written: WrittenColumn) -> ColumnFinding | None:
         "are numbers",
         rows,
         repaired,
-        LIKELY,
+        _likely(written.share(usual) / max(1 - written.share(_is_missing(written)), 1e-9)),
     )
+
+
+def _are_one_unit(units: list[str]) -> bool:
+    """Whether spellings may be those of one unit: they begin alike, and none is another unit.
+
+    Examples
+    --------
+    >>> _are_one_unit(["oz", "OZ.", "ounces"]), _are_one_unit(["m", "mm"])
+    (True, False)
+    """
+    plain = {re.sub(r"[^a-z%°]", "", unit.lower()) for unit in units}
+    return len({unit[:1] for unit in plain}) == 1 and len(plain & _UNITS) <= 1
+
+
+def _likely(share: float) -> float:
+    """How likely an exception is wrong where this share of a column is written in one way."""
+    return float(np.interp(share, *_DOMINANCE))
 
 
 def _marks(written: WrittenColumn) -> ColumnFinding | None:
@@ -123,6 +153,7 @@ def _marks(written: WrittenColumn) -> ColumnFinding | None:
         else {}
     )
     have = "have" if marked_is_rare else "lack"
+    # signs and numbers of another size may mean another thing, but hardly both are right
     return ColumnFinding(
         (written.name,),
         "formats",
@@ -151,6 +182,12 @@ def _formats(written: WrittenColumn) -> ColumnFinding | None:
         return None
     rows = written.rows(others)
     usual = written.words[int(np.flatnonzero(~others)[written.counts[~others].argmax()])]
+    parts = _usual_parts(written, rows, main)
+    n_known = written.n_written * (1 - written.share(_is_missing(written)))
+    dominance = _likely(tally[main] / n_known)
+    shares = np.array([tally[shapes[written.codes[i]]] / written.n_written for i in rows])
+    chances = np.maximum(dominance - _SECOND * shares, 0.15)
+    chances[[i in parts for i in rows.tolist()]] = _PART
     return ColumnFinding(
         (written.name,),
         "formats",
@@ -158,18 +195,24 @@ def _formats(written: WrittenColumn) -> ColumnFinding | None:
         f"{plural(rows.size, 'differs', 'differ')} from the usual format, "
         f"{shortened(written.word(rows[0]))} instead of {shortened(usual)}: write them alike",
         rows,
-        _usual_endings(written, rows, main),
-        LIKELY,
+        parts,
+        float(chances.mean()),
+        chances,
     )
 
 
-def _usual_endings(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> dict[int, str]:
-    """Ends of entries that have the usual format, as the time in ``12/02/2011 6:55 a.m.``."""
+def _usual_parts(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> dict[int, str]:
+    """Ends or beginnings of entries that have the usual format.
+
+    As the time in ``12/02/2011 6:55 a.m.`` or in ``6:55 a.m. (estimated)``.
+    """
     found = {}
     for i in rows.tolist():
         word = written.word(i)
-        starts = [match.end() for match in re.finditer(r"\s+", word)]
-        part = next((word[begin:] for begin in starts if _shape(word[begin:]) == main), None)
+        spaces = [*re.finditer(r"\s+", word)]
+        parts = [word[space.end() :] for space in spaces]
+        parts += [word[: space.start()] for space in reversed(spaces)]
+        part = next((part for part in parts if _shape(part) == main), None)
         if part is not None:
             found[i] = part
     return found
@@ -199,12 +242,12 @@ def _spreadsheet_dates(written: WrittenColumn) -> ColumnFinding | None:
         f"8/17: restore {plural(rows.size, 'it', 'them')} from the source",
         rows,
         {},
-        EVEN,
+        LOW,
     )
 
 
 def _broken_letters(written: WrittenColumn) -> ColumnFinding | None:
-    broken = written.where(_BROKEN.search)
+    broken = written.where(lambda word: _BROKEN.search(unicodedata.normalize("NFC", word)))
     if not broken.any():
         return None
     rows = written.rows(broken)
@@ -215,29 +258,7 @@ def _broken_letters(written: WrittenColumn) -> ColumnFinding | None:
         f"{written.example(rows)}: read the file again with the encoding it was written in",
         rows,
         {},
-        LIKELY,
-    )
-
-
-def _words_for_missing(written: WrittenColumn) -> ColumnFinding | None:
-    missing = _is_missing(written)
-    if not missing.any() or missing.all():
-        return None
-    empty = np.isnan(written.column.entries)
-    rows = written.rows(missing)
-    rows = rows[empty[rows]]  # elsewhere the word is a category
-    if not rows.size:
-        return None
-    words = sorted({written.word(i) for i in rows.tolist()})
-    named = ", ".join(shortened(word) for word in words[:3])
-    return ColumnFinding(
-        (written.name,),
-        "words for missing",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {named}, which counts "
-        f"as missing: leave {plural(rows.size, 'it', 'them')} empty, or find the right entry",
-        rows,
-        dict.fromkeys(rows.tolist(), ""),
-        LOW,
+        SURE,
     )
 
 

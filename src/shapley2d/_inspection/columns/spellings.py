@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import EVEN, LIKELY, ColumnFinding
+from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.recipe import SPELLING_LENGTH, SPELLING_TIMES
-from shapley2d._inspection.slips import misspellings
+from shapley2d._inspection.slips import is_edit, misspellings, without_a_letter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,6 +26,18 @@ _SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")
 _MAX_WORDS = 20_000
 _MAX_REPEATED = 0.5  # distinct texts per entry; with more there are no usual spellings
 
+# Logits of a rare spelling being a slip, set on hospital (typed errors), on beers and rayyan (other
+# words) and on letters replaced, left out, doubled and swapped in clean tables.
+_ODD_PAIR = 3.0  # a letter replaced, and no other word has these two letters side by side
+_OTHER_LETTER, _FIRST_LETTER = -0.5, -1.2  # a letter replaced, as in Cortland and Portland
+_SHORT, _LONG = 0.8, 1.7  # letters left out, doubled or swapped, in words of up to 7 letters, of 8
+_LONG_WORD = 8
+_LEAST_CHANCE = 0.15  # spellings less likely wrong are not reported
+_REPEATED, _MANY_TIMES = 0.7, 50  # less for each doubling, unless the other is so much as frequent
+_CAPITALS = (1.0, -25.0)
+"""Logit where only capitals, spaces or signs differ, and its slope in the share of such entries: a
+second way to write it that many use is no slip."""
+
 
 def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
     """Rare spellings and near-duplicates of a column of categories."""
@@ -35,19 +48,25 @@ def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
         return []
     likely, alike = _slips(written), _variants(written)
     alike = {word: usual for word, usual in alike.items() if word not in likely}
-    found = []
+    found: list[ColumnFinding] = []
     if likely:
-        found.append(_finding(written, likely, "likely a misspelling of", LIKELY))
+        chances = _slip_chances(written, likely)
+        found += _finding(written, likely, "likely a misspelling of", chances)
     if alike:
-        found.append(
-            _finding(written, alike, "which differs only in capitals, spaces or signs from", EVEN)
-        )
+        counts = written.counts
+        shares = {k: counts[k] / (counts[k] + counts[other]) for k, other in alike.items()}
+        chances = {k: _logistic(_CAPITALS[0] + _CAPITALS[1] * shares[k]) for k in alike}
+        how = "which differs only in capitals, spaces or signs from"
+        found += _finding(written, alike, how, chances)
     return found
 
 
 def _finding(
-    written: WrittenColumn, usual: dict[int, int], how: str, probability: float
-) -> ColumnFinding:
+    written: WrittenColumn, usual: dict[int, int], how: str, chances: dict[int, float]
+) -> list[ColumnFinding]:
+    usual = {word: other for word, other in usual.items() if chances[word] >= _LEAST_CHANCE}
+    if not usual:
+        return []
     chosen = np.zeros(len(written.words), dtype=bool)
     chosen[list(usual)] = True
     rows = written.rows(chosen)
@@ -55,14 +74,82 @@ def _finding(
     times = [f"{word!r} ({n:,} x)" for word, n in zip(written.words, written.counts, strict=True)]
     named = "; ".join(f"{times[word]}, {how} {times[usual[word]]}" for word in most)
     more = f"; and {len(usual) - len(most)} more" if len(usual) > len(most) else ""
-    return ColumnFinding(
-        (written.name,),
-        "spellings",
-        f"{written.name!r} may spell the same name in several ways: {named}{more}",
-        rows,
-        {int(i): written.words[usual[int(written.codes[i])]] for i in rows},
-        probability,
-    )
+    of_rows = np.array([chances[int(written.codes[i])] for i in rows])
+    return [
+        ColumnFinding(
+            (written.name,),
+            "spellings",
+            f"{written.name!r} may spell the same name in several ways: {named}{more}",
+            rows,
+            {int(i): written.words[usual[int(written.codes[i])]] for i in rows},
+            float(of_rows.mean()),
+            of_rows,
+        )
+    ]
+
+
+def _logistic(logit: float) -> float:
+    return float(1 / (1 + np.exp(-logit)))
+
+
+def _slip_chances(written: WrittenColumn, slips: dict[int, int]) -> dict[int, float]:
+    """How likely each rare spelling is a slip, and no word of its own."""
+    counts, words = written.counts, written.words
+    pairs = {
+        pair for k, word in enumerate(words) if k not in slips for pair in pairwise(word.lower())
+    }
+    own_words = _expected_neighbours(written, slips) / len(slips)
+    return {
+        k: _logistic(
+            _by_letters(words[k], words[usual], pairs)
+            - _by_times(int(counts[k]), int(counts[usual]))
+        )
+        * max(0.1, 1 - own_words)
+        for k, usual in slips.items()
+    }
+
+
+def _by_letters(word: str, usual: str, pairs: set[tuple[str, str]]) -> float:
+    if len(word) != len(usual) or sorted(word) == sorted(usual):
+        return _LONG if len(usual) >= _LONG_WORD else _SHORT
+    places = [k for k, (a, b) in enumerate(zip(word, usual, strict=True)) if a != b]
+    text = word.lower()
+    new = {(text[k - 1], text[k]) for k in places if k} | {
+        (text[k], text[k + 1]) for k in places if k + 1 < len(text)
+    }
+    if new - pairs:
+        return _ODD_PAIR
+    starts = any(k == 0 or not usual[k - 1].isalnum() for k in places)
+    return _FIRST_LETTER if starts else _OTHER_LETTER
+
+
+def _by_times(count: int, usual: int) -> float:
+    return 0.0 if usual >= _MANY_TIMES * count else _REPEATED * float(np.log2(count))
+
+
+def _expected_neighbours(written: WrittenColumn, slips: dict[int, int]) -> float:
+    """How many rare words would be near a frequent one if all were words of their own.
+
+    As many, per word, as frequent words are near each other: those are words, not slips.
+    """
+    is_frequent = written.counts >= _LEAST
+    words = [
+        written.words[k]
+        for k in np.flatnonzero(is_frequent).tolist()
+        if k not in slips and len(written.words[k]) >= SPELLING_LENGTH
+    ]
+    reach = defaultdict(list)
+    for word in words:
+        for key in without_a_letter(word):
+            reach[key].append(word)
+    near = {
+        word
+        for beside in reach.values()
+        if len(beside) > 1
+        for word, other in permutations(beside, 2)
+        if word != other and is_edit(word, other)
+    }
+    return len(near) / max(len(words), 1) * float((~is_frequent).sum())
 
 
 def _variants(written: WrittenColumn) -> dict[int, int]:
@@ -144,7 +231,7 @@ def _same_words(text: str, other: str) -> bool:
     for word in re.finditer(r"[^\W_]+", other):
         part, whole = text[word.start() : word.end()], word[0]
         apart = [(a, b) for a, b in zip(part, whole, strict=True) if a != b]
-        if apart and (len(whole) < SPELLING_LENGTH - 1 or len(apart) > len(whole) / 2):
+        if apart and (len(whole) < SPELLING_LENGTH - 1 or len(apart) > max(1, len(whole) / 3)):
             return False
         if any(a.isdigit() and b.isdigit() for a, b in apart):
             return False
