@@ -215,7 +215,7 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
         ({"cells": [(7, "town")]}, "there is no column 'town'"),
         ({"probability": 2}, "probability=2 must be a number from 0 to 1"),
         ({"n": -1}, "n=-1 must be a whole number"),
-        ({"findings": [3]}, "findings=3 is not the position"),
+        ({"findings": [99]}, "findings=99 is not the position"),
         ({"cells": tmp_path / "nothing.csv"}, "there is no file"),
         ({"cells": np.zeros((3, 3), dtype=bool)}, r"has the shape \(3, 3\), but the table has"),
         ({"cells": log[["row"]]}, "has no column 'column': it needs row, column and perhaps after"),
