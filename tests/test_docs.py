@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import importlib.util
 import pkgutil
 import re
 import tomllib
@@ -17,8 +18,11 @@ import shapley2d_paper
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PRINTED = re.compile(r"\n\n```text\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# what runs the commands of a page, and writes down what they print
+_SPEC = importlib.util.spec_from_file_location("run_page", ROOT / "docs" / "run_page.py")
+run_page = importlib.util.module_from_spec(_SPEC)
+_SPEC.loader.exec_module(run_page)
 MODULES = [
     module.name
     for package in (shapley2d, shapley2d_paper)
@@ -27,22 +31,39 @@ MODULES = [
 ]
 
 
+def blocks_to_run(page):
+    """The blocks of a page that can be run, or that write a file for those after them."""
+    return [
+        block
+        for block in run_page.BLOCK.finditer(page.read_text())
+        if block["file"] or block["kind"] == "python" or run_page.is_session(block)
+    ]
+
+
 @pytest.mark.parametrize(
-    "page", [page for page in PAGES if BLOCK.search(page.read_text())], ids=lambda p: p.name
+    "page", [page for page in PAGES if blocks_to_run(page)], ids=lambda p: p.name
 )
 def test_page(page, tmp_path, monkeypatch, capsys):
-    """All python blocks of a page, in order, in one namespace and in an empty folder.
+    """All python blocks and commands of a page, in order, in one namespace and an empty folder.
 
-    A block of text that follows one is what it prints.
+    A block of text that follows a python block is what it prints; ``docs/run_page.py`` writes what
+    commands print.
     """
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", str(run_page.WIDTH))
     mpl.use("Agg")
     namespace = {"__name__": "__main__"}
     text = page.read_text()
-    for block in BLOCK.finditer(text):
+    for block in blocks_to_run(page):
         line = text[: block.start()].count("\n") + 2
-        code = block.group(1)
-        if ">>>" in code:
+        code = block["code"]
+        if block["file"]:
+            Path(block["file"]).write_text(code)
+        elif run_page.is_session(block):
+            for command, told in run_page.commands(code):
+                printed = run_page.run_command(command)
+                assert run_page.agrees(told, printed), f"{page.name}: $ {command}\n{printed}"
+        elif ">>>" in code:
             test = doctest.DocTestParser().get_doctest(code, namespace, page.name, str(page), line)
             failures: list[str] = []
             doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS).run(

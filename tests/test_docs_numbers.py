@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -34,6 +35,7 @@ from shapley2d._methods.knn import (
 )
 from shapley2d._methods.pairs.games import MAX_EXACT, MAX_SAMPLED
 from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
+from shapley2d._version import __version__
 from shapley2d.cli.app import app
 from shapley2d.cli.limits import ADDRESS_SPACE
 
@@ -134,3 +136,28 @@ def test_options_of_the_pages_exist():
                 found = re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line)
                 wrong += [(page.name, option) for option in found if option not in known]
     assert wrong == []
+
+
+def test_the_start_page_lists_every_extra():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    extras = settings["project"]["optional-dependencies"]
+    assert [name for name in extras if f"`{name}`" not in page.split("## ")[0]] == []
+
+
+def test_what_to_cite_has_the_version_of_the_package():
+    for name in ("CITATION.cff", "README.md", "docs/cite.md"):
+        text = (ROOT / name).read_text(encoding="utf-8")
+        assert set(re.findall(r"(?i)^.*version\W+(\d+\.\d+\.\d+)", text, re.MULTILINE)) >= {
+            __version__
+        }, name
+
+
+def test_numbers_of_examples_are_those_of_the_gallery():
+    words = {13: "thirteen", 14: "fourteen", 15: "fifteen", 16: "sixteen"}
+    examples = list((ROOT / "docs" / "gallery").glob("plot_*.py"))
+    for name in ("README.md", "docs/index.md", "docs/gallery/GALLERY_HEADER.rst"):
+        text = (ROOT / name).read_text(encoding="utf-8").lower()
+        assert f"{words[len(examples)]} " in text, name
+    order = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    assert [one.name for one in examples if one.name not in order] == []

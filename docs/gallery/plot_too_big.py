@@ -1,0 +1,49 @@
+"""
+My table is too big: what now?
+==============================
+
+Nearest neighbours compare every training row with every validation row, for many subsets of the
+columns. With tens of thousands of both that takes a while. Three ways out, on the 32,561 people of
+the census.
+"""
+
+# %%
+# **Ask a forest.** A forest of fixed splits has a closed form: all 455,854 cells, judged by all
+# 16,281 test rows.
+import matplotlib.pyplot as plt
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier
+
+from shapley2d import value_blocks, value_cells
+from shapley2d.datasets import load_census
+
+X, y = load_census("train")
+X_test, y_test = load_census("test")
+model = RandomForestClassifier(100, max_depth=6, random_state=0)
+forest = value_cells(X, y, X_test, y_test, method="forest", model=model)
+print(forest)
+
+# %%
+# **Take a sample.** For what columns are worth, a thousand rows tell most of it. Values of columns
+# from two samples show how far you can trust them.
+random = np.random.default_rng(0)
+samples = []
+for _ in range(2):
+    rows, judges = random.permutation(len(X))[:1000], random.permutation(len(X_test))[:300]
+    samples.append(value_cells(X.iloc[rows], y[rows], X_test.iloc[judges], y_test[judges]))
+order = np.argsort(forest.values.sum(axis=0))
+fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
+names = np.array(forest.column_names)[order]
+ax.barh(names, 100 * forest.values.sum(axis=0)[order], color="#c9d6d8", label="forest, all rows")
+for v, marker in zip(samples, "ox", strict=True):
+    ax.plot(100 * v.values.sum(axis=0)[order], names, marker, color="#0b5c6b", label="1,000 rows")
+ax.axvline(0, color="0.3", lw=0.8)
+ax.set_xlabel("points that a column adds")
+ax.legend()
+
+# %%
+# **Ask about groups.** If the question is about sources, not about single rows, let groups of rows
+# be the players: here, kinds of employers. Then any model will do, and it is trained only as often
+# as there are subsets of groups.
+rows = random.permutation(len(X))[:3000]
+groups = X["workclass"].astype(object).fillna("unknown").iloc[rows]
