@@ -67,7 +67,10 @@ sphinx_gallery_conf = {
             "plot_find_and_fix.py",
             "plot_columns.py",
             "plot_why_this_row.py",
+            "plot_lightgbm_cells.py",
             "plot_pay_hospitals.py",
+            "plot_rare_positives.py",
+            "plot_too_big.py",
             "plot_wrong_labels.py",
             "plot_row_values.py",
             "plot_noise_columns.py",
@@ -76,7 +79,6 @@ sphinx_gallery_conf = {
             "plot_cost_and_precision.py",
             "plot_own_game.py",
             "plot_any_model.py",
-            "plot_lightgbm_cells.py",
         ]
     ),
     "abort_on_example_error": True,

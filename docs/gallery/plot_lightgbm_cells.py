@@ -1,6 +1,6 @@
 """
-Which cells does my LightGBM model live on?
-===========================================
+My LightGBM model: which cells does it live on?
+===============================================
 
 A fitted model of LightGBM, XGBoost or CatBoost tells which columns it uses. Here it tells which
 *entries* it learned from: every cell of 6,000 people of the census, exactly, in seconds. Scrambling
