@@ -24,19 +24,19 @@ forest = value_cells(X, y, X_test, y_test, method="forest", model=model)
 print(forest)
 
 # %%
-# **Take a sample.** For what columns are worth, a thousand rows tell most of it. Values of columns
+# **Take a sample.** For what columns are worth, a few hundred rows tell most of it. Values of columns
 # from two samples show how far you can trust them.
 random = np.random.default_rng(0)
 samples = []
 for _ in range(2):
-    rows, judges = random.permutation(len(X))[:1000], random.permutation(len(X_test))[:300]
+    rows, judges = random.permutation(len(X))[:600], random.permutation(len(X_test))[:200]
     samples.append(value_cells(X.iloc[rows], y[rows], X_test.iloc[judges], y_test[judges]))
 order = np.argsort(forest.values.sum(axis=0))
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 names = np.array(forest.column_names)[order]
 ax.barh(names, 100 * forest.values.sum(axis=0)[order], color="#c9d6d8", label="forest, all rows")
 for v, marker in zip(samples, "ox", strict=True):
-    ax.plot(100 * v.values.sum(axis=0)[order], names, marker, color="#0b5c6b", label="1,000 rows")
+    ax.plot(100 * v.values.sum(axis=0)[order], names, marker, color="#0b5c6b", label="600 rows")
 ax.axvline(0, color="0.3", lw=0.8)
 ax.set_xlabel("points that a column adds")
 ax.legend()

@@ -1,4 +1,4 @@
-"""The command line: ``shapley2d cells | blocks | inspect | repair | report | demo``."""
+"""The command line: ``shapley2d inspect | repair | cells | blocks | report | verify | demo``."""
 
 from __future__ import annotations
 

@@ -88,22 +88,23 @@ _OF_BLOCKS: dict[str, str | None] = {
 
 app = typer.Typer(
     name="shapley2d",
-    help="What every cell of a training table, and every contributor's block of it, is worth to a "
-    "model, and which entries are wrong.",
+    help="Which entries of a table are wrong, and what every cell of it, and every contributor's "
+    "part, is worth to a model.",
     epilog="\b\nExamples:\n  shapley2d demo\n"
+    "  shapley2d inspect patients.csv --target outcome --report page.html\n"
     "  shapley2d cells patients.csv --target outcome --report report.html\n",
     context_settings={"help_option_names": ["--help", "-h"]},
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
 )
+app.command(epilog=_INSPECT)(as_command(inspect))
+app.command(epilog=_REPAIR)(as_command(repair))
 app.command(epilog=_CELLS, cls=short_help(_OF_CELLS))(
     as_command(cells.cells, method_parameters(cells.TAKERS, "knn"))
 )
 app.command(epilog=_BLOCKS, cls=short_help(_OF_BLOCKS))(
     as_command(blocks.blocks, method_parameters(blocks.TAKERS, "auto", blocks.AUTO))
 )
-app.command(epilog=_INSPECT)(as_command(inspect))
-app.command(epilog=_REPAIR)(as_command(repair))
 app.command(epilog=_REPORT)(report)
 app.command(epilog=_VERIFY)(verify)
 app.command(epilog=_DEMO)(demo)
@@ -114,7 +115,7 @@ def start(
     context: typer.Context,
     version: Annotated[bool, typer.Option("--version", help="Show the version and stop.")] = False,
 ) -> None:
-    """What every cell and every contributor's block of a table is worth to a model."""
+    """Which entries of a table are wrong, and what its cells and blocks are worth."""
     if version:
         typer.echo(f"shapley2d {__version__}")
         raise typer.Exit
