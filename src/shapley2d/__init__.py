@@ -1,4 +1,4 @@
-"""Which entries of a table are wrong, and what every cell and every contributor is worth to a model.
+"""Which entries of a table are wrong, and what every cell and every owner is worth to a model.
 
 >>> import shapley2d
 >>> v = shapley2d.value_game(lambda S, F: S.sum() * F.sum(), n_rows=2, n_columns=3)
