@@ -121,13 +121,34 @@ def test_table_for_people(capsys):
         in out
     )
     lowest = expected().lowest(3)
-    first = out.splitlines()[5].split()
+    lines = out.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("Cells that hurt most")) + 2
+    first = lines[start].split()
     assert first[:3] == [
         str(lowest["row"][0]),
         str(lowest["row"][0].as_py() + 2),
         lowest["column"][0].as_py(),
     ]
-    assert len(out.splitlines()) == 5 + 3
+    assert len(lines) == start + 3
+    twin = expected()
+    # every number against the result: the score, the columns in points, cells by the average
+    baseline, gain = twin.info["baseline_utility"], 100 * twin.total
+    assert f"Score {100 * baseline + gain:.1f} % (share of right neighbours); " in out
+    assert f"the labels alone give {100 * baseline:.1f} %; the columns add {gain:.1f} points" in out
+    columns = [line.split() for line in lines[start - 5 : start - 3]]
+    assert [name for name, *_ in columns] == [
+        twin.column_names[j] for j in np.argsort(-twin.columns)
+    ]
+    np.testing.assert_allclose(
+        [float(points) for _, points, *_ in columns], 100 * np.sort(twin.columns)[::-1], atol=0.05
+    )
+    np.testing.assert_allclose(
+        [float(line.split()[-1]) for line in lines[start:]],
+        np.sort(twin.values, axis=None)[:3] / (twin.total / twin.values.size),
+        rtol=0.01,
+    )
+    below = int((twin.values < 0).sum())
+    assert f"{below} of 60 cells are below 0: together they take away" in out
     assert err == ""
 
 
@@ -250,17 +271,17 @@ def test_oob_needs_no_validation(capsys):
 @pytest.mark.parametrize(
     ("method", "said"),
     [
-        ("knn", "guessing from class frequencies scores"),
-        ("knn --baseline zero", ", the model's score."),
+        ("knn", "the labels alone give"),
+        ("knn --baseline zero", "Counted from 0 %, the sum of all cell values is"),
         (
             "mc --model tree --max-permutations 2 --tolerance 0",
-            "the best constant prediction scores",
+            "the best constant prediction gives",
         ),
         (
             "mc --model tree --max-permutations 2 --tolerance 0 --baseline zero",
-            ", the model's score.",
+            "Counted from 0 %, the sum of all cell values is",
         ),
-        ("flat --max-permutations 2 --tolerance 0", "a table of means scores"),
+        ("flat --max-permutations 2 --tolerance 0", "a table of means gives"),
         ("random", "method random: The values are random numbers"),
         (
             "oob --n-trees 300",
@@ -275,7 +296,7 @@ def test_what_the_values_sum_to(capsys, method, said):
     )
     assert said in out
     page = Path("page.html").read_text(encoding="utf-8")
-    assert ("cell values sum to" in page) == (method.split()[0] in ("knn", "mc", "flat"))
+    assert ("the sum of all cell values" in page) == (method.split()[0] in ("knn", "mc", "flat"))
 
 
 @pytest.mark.parametrize(

@@ -201,7 +201,8 @@ def test_nothing_is_half_written(tmp_path):
 def test_it_says_what_it_is(valuation):
     text = repr(valuation)
     assert text.startswith("Valuation of 6 rows x 3 columns, method mc, standard error at most")
-    assert len(text.splitlines()) == 4
+    assert len(text.splitlines()) == 5
+    assert "; the columns add " in text
     exact = value_cells(FRAME, Y, FRAME, Y, method="exact", progress=False)
     assert "method exact, exact" in repr(exact)
 

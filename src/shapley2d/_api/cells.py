@@ -313,6 +313,9 @@ class CellsJob:
         planned = self.announce()
         estimate = self.method.solve(self.problem, self.run, **self.options)
         problem, table = self.problem, self.problem.table
+        compared: dict[str, Any] = {}
+        if self.method.compare is not None:
+            compared = self.method.compare(problem, self.run, estimate.info, **self.options)
         if problem.label is not None:
             table = with_label(table, problem.target, problem.label)
         crossed = self.question.X_valid is None and self.method.validates
@@ -337,6 +340,7 @@ class CellsJob:
                 call=self.question.code("value_cells", self.run.seed),
                 **({} if planned is None else {"planned_s": planned}),
                 **estimate.info,
+                **compared,
             ),
             history=estimate.history,
             table=table,

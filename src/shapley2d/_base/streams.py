@@ -18,6 +18,8 @@ owner pairs         (6)                sampled coalitions of the longer axis of 
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
                     tree)
+other neighbors     ("neighbors",      validation rows that other numbers of neighbours are tried on
+                    split)
 random values       ("random")         order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
 copies              ("copies")         rows that near copies and same columns are looked for by
@@ -46,6 +48,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "owner pairs": (6,),
     "chunk pairs": (7,),
     "path orders": (8,),
+    "other neighbors": (int.from_bytes(b"neighbors"),),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "sellers": (int.from_bytes(b"sellers"),),

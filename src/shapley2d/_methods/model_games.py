@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._base.defaults import N_NEIGHBORS
 from shapley2d._knn.few_rows import VOTES
 from shapley2d._methods.models import built_in_weighs_not, is_knn, resolve_model
+from shapley2d._methods.score_facts import score_facts
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
@@ -105,6 +106,7 @@ def model_games(
             "model": resolved,
             **known,
             **knn_baseline(problem, baseline, known["n_neighbors"], known["votes"]),
+            **score_facts(problem, scoring, "neighbours", known["n_neighbors"]),
         }
     else:
         if isinstance(resolved, str):
@@ -137,6 +139,7 @@ def model_games(
             warn_of_perfect_zero(scoring)
         else:
             info |= constant_baseline(games, problem)
+        info |= score_facts(problem, scoring, "model")
     if problem.label is not None:
         games = [LabelGame(game) for game in games]
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)

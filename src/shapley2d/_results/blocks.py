@@ -25,6 +25,7 @@ from shapley2d._ownership.payments import (
 )
 from shapley2d._results.audit import Audit
 from shapley2d._results.receipt import Receipt, make_receipt
+from shapley2d._results.units import Units, score_words
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
@@ -330,13 +331,17 @@ class BlockValuation(Valuation):
             f"{self.column_sizes.sum()} columns), "
             f"method {self.info.get('method', 'unknown')}{utilities}, {self.describe()}"
         )
-        lines = [headline, f"  {'total':<24} {self.total:+.5g}"]
+        units = Units.of(self)
+        points, summed = units.points, "" if units.score is None else score_words(self)
+        lines = [headline, f"  {summed}" if summed else f"  {'total':<24} {self.total:+.5g}"]
         errors = self._owner_errors.stderr
         order = np.argsort(-self._owner_values, kind="stable")
-        for k in order[:_SHOWN]:
-            error = f" +- {self.owner_interval_factor * errors[k]:.2g}" if errors[k] else ""
+        numbers = points.numbers(self._owner_values[order[:_SHOWN]].tolist(), signed=True)
+        for k, value in zip(order[:_SHOWN].tolist(), numbers, strict=True):
+            spread = points.factor * self.owner_interval_factor * errors[k]
+            error = f" +- {spread:.2g}" if errors[k] else ""
             lines.append(
-                f"  {printable(self._owner_names[k]):<24} {self._owner_values[k]:+.4g}{error}"
+                f"  {printable(self._owner_names[k]):<24} {value}{error} {points.words}".rstrip()
             )
         if order.size > _SHOWN:
             lines.append(f"  and {order.size - _SHOWN} more")

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "block_owners", "audit", "date", "planned_s",
-    "digests", "asked",
+    "digests", "asked", "score", "other_neighbors",
+    "baseline", "baseline_utility", "utility_all",
 )  # fmt: skip
 
 

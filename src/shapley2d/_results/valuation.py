@@ -17,6 +17,7 @@ from shapley2d._results.explain import explain_row, similar_rows
 from shapley2d._results.plan import took_words
 from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall
 from shapley2d._results.report import write_report
+from shapley2d._results.units import Units, score_words, typeset
 from shapley2d._results.valuation_storage import read_valuation, save_valuation
 from shapley2d._results.what_if import what_if
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 _UNCOMPARED = ("info", "history", "frame", "table", "target", "held")
 _SHOWN_COLUMNS = 20  # in a notebook
+_SUMMED_COLUMNS = 6  # in one printed line
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -179,7 +181,9 @@ class Valuation:
         """One line on how certain the values are."""
         if self.exact:
             return str((self.info.get("about") or {}).get("certainty") or "exact")
-        words = f"standard error at most {self.stderr.max():.2g}"
+        unit = Units.of(self).cells
+        worst = f"{unit.factor * float(self.stderr.max()):.2g} {unit.words}".rstrip()
+        words = f"standard error at most {worst}"
         return f"{words}, but {self.caveat}" if self.caveat else words
 
     @cached_property
@@ -320,11 +324,25 @@ class Valuation:
         n, m = self.shape
         method = self.info.get("method", "unknown method")
         lines = [f"Valuation of {n} rows x {m} columns, method {method}, {self.describe()}"]
-        lines.append(f"  total    {self.total:+.5g}")
+        units = Units.of(self)
+        summed = "" if units.score is None else score_words(self)
+        lines.append(f"  {summed}" if summed else f"  total    {self.total:+.5g}")
+        if units.score is not None:
+            order = np.argsort(-self.columns, kind="stable")
+            first = order[:_SUMMED_COLUMNS].tolist()
+            numbers = units.columns.numbers(self.columns[first].tolist(), signed=True)
+            named = ", ".join(
+                f"{printable(self.column_names[j])} {number}"
+                for j, number in zip(first, numbers, strict=True)
+            )
+            left = m - _SUMMED_COLUMNS
+            more = f" and {left} more" if left > 0 else ""
+            lines.append(f"  columns  {named}{more} {units.columns.words}".rstrip())
         lines += [f"  took     {took}"] if (took := took_words(self.info)) else []
         for what, row, column, value in self._extremes():
             lines.append(
-                f"  {what:<8} {value:+.3g} at row {printable(str(row))}, column {column!r}"
+                f"  {what:<8} {units.cells.text(value, signed=True)} at row "
+                f"{printable(str(row))}, column {column!r}"
             )
         if self.table is not None and (count := len(self.table.strays)):
             entries = counted(count, "entry", "entries")
@@ -334,25 +352,34 @@ class Valuation:
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""
         n, m = self.shape
+        noun, units = self.kind.removesuffix("s"), Units.of(self)
+        axes = ("row groups", "column groups") if noun == "block" else ("rows", "columns")
         method = html.escape(str(self.info.get("method", "")))
+        row_word = "" if noun == "block" else "row "
         cells = "".join(
-            f"<tr><td>{what} cell</td><td>{value:+.3g}</td><td>row {html.escape(str(row))}, "
-            f"{html.escape(column)}</td></tr>"
+            f"<tr><td>{what} {noun}</td><td>{typeset(units.cells.text(value, signed=True))}</td>"
+            f"<td>{row_word}{html.escape(str(row))}, {html.escape(column)}</td></tr>"
             for what, row, column, value in self._extremes()
         )
         order = np.argsort(-self.columns, kind="stable")
+        factor = units.columns.factor
         sums = "".join(
-            f"<tr><td>{html.escape(self.column_names[j])}</td><td>{self.columns[j]:+.3g}</td>"
-            f"<td>&plusmn; {self.interval_factor * self.column_stderr[j]:.2g}</td></tr>"
+            f"<tr><td>{html.escape(self.column_names[j])}</td>"
+            f"<td>{typeset(units.columns.number(self.columns[j], signed=True))}</td>"
+            f"<td>&plusmn; {factor * self.interval_factor * self.column_stderr[j]:.2g}</td></tr>"
             for j in order[:_SHOWN_COLUMNS]
         )
         left = m - _SHOWN_COLUMNS
-        more = f"<tr><td colspan='3'>and {left} more columns</td></tr>" if left > 0 else ""
+        more = f"<tr><td colspan='3'>and {left} more {axes[1]}</td></tr>" if left > 0 else ""
+        summed = "" if units.score is None else score_words(self)
+        total = f"; total {self.total:+.5g}" if not summed else ""
         return (
-            f"<div><p><b>Valuation</b> of {n} rows &times; {m} columns, method {method}, "
-            f"{html.escape(self.describe())}; total {self.total:+.5g}</p>"
-            f"<table><tbody>{cells}</tbody></table>"
-            f"<table><thead><tr><th>column</th><th>value</th><th>95 %</th></tr></thead>"
+            f"<div><p><b>{type(self).__name__}</b> of {n} {axes[0]} &times; {m} {axes[1]}, "
+            f"method {method}, {html.escape(self.describe())}{total}</p>"
+            + (f"<p>{html.escape(typeset(summed))}</p>" if summed else "")
+            + f"<table><tbody>{cells}</tbody></table>"
+            f"<table><thead><tr><th>{axes[1].removesuffix('s')}</th>"
+            f"<th>{units.columns.words or 'value'}</th><th>95 %</th></tr></thead>"
             f"<tbody>{sums}{more}</tbody></table></div>"
         )
 

@@ -10,6 +10,7 @@ from shapley2d._base.streams import generator
 from shapley2d._estimation.draws import Draws, MeanDraws
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._methods.models import FLAT_MODELS, built_in_weighs_not, is_built_in, resolve_model
+from shapley2d._methods.score_facts import score_facts
 from shapley2d._theory.designs import Permutation
 from shapley2d.exceptions import InputError, Setting
 
@@ -84,6 +85,7 @@ def flat_cells(
         model=model if is_built_in(model) else repr(getattr(games[0], "model", None)),
         baseline_utility=float(np.mean([game.baseline_utility for game in games])),
         utility_all=float(np.mean([game.utility_all for game in games])),
+        **score_facts(problem, scoring, "model"),
     )
 
 

@@ -33,6 +33,7 @@ from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
 from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 from shapley2d._methods.knn.varying import varies
+from shapley2d._methods.score_facts import score_facts
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
@@ -99,7 +100,7 @@ def forest_cells(
     if checkpoint is not None:
         check_place(checkpoint)  # before anything is trained
     unweighed, problem = problem, weigh_problem(problem, scoring)
-    facts = forest_baseline(problem, baseline)
+    facts = forest_baseline(problem, baseline) | score_facts(problem, scoring, "leaves")
     from_zero = baseline == "zero"
     if model is None:
         grown = GrownForests(problem, run)

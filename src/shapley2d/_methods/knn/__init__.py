@@ -43,6 +43,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.knn.votes import with_votes
+    from shapley2d._methods.score_facts import score_facts
     from shapley2d._tables.problem import weigh_problem
 
     scoring = options.pop("scoring", None)
@@ -53,7 +54,8 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     value = value_knn if problem.label is None else value_knn_label
     votes = options.pop("votes")
     facts = knn_baseline(problem, options["baseline"], options["n_neighbors"], votes)
-    facts["votes"] = votes
+    facts |= {"votes": votes}
+    facts |= score_facts(problem, scoring, "neighbours", int(options["n_neighbors"]))
     asked = KnnOptions(**options)
     if run.precedence.is_set:
         for name in ("checkpoint", "cluster"):
@@ -110,6 +112,13 @@ def guess(problem: Problem, run: Run, **options: Any) -> float:
     return guess_knn(problem, run, KnnOptions(**options))
 
 
+def compare(problem: Problem, run: Run, found: dict[str, Any], **options: Any) -> dict[str, Any]:
+    """What the columns would add with other numbers of neighbours."""
+    from shapley2d._methods.knn.other_neighbors import other_neighbors
+
+    return other_neighbors(problem, run, found, **options)
+
+
 METHOD = Method(
     name="knn",
     summary="nearest neighbours, trains no model",
@@ -155,4 +164,5 @@ METHOD = Method(
     precedence=True,
     price=price,
     guess=guess,
+    compare=compare,
 )

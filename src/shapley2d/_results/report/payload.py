@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from shapley2d._results.report.encode import (
     script_json,
     shorten,
 )
+from shapley2d._results.units import Unit, Units, sums_to_score, typeset
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -81,6 +83,7 @@ def make_payload(
         row_errors, largest_row_error = quantise_errors(valuation.row_stderr[kept, None])
         sections += [errors, row_errors]
     entries, texts, widths, label_width = _entries(valuation, kept)
+    limit = colour_limit(values)
     position = np.full(valuation.shape[0], -1, dtype=np.intp)
     position[kept] = np.arange(kept.size)
     record = {
@@ -99,7 +102,8 @@ def make_payload(
         "largestError": largest_error,
         "largestRowError": largest_row_error,
         "intervalFactor": valuation.interval_factor,
-        "limit": colour_limit(values),
+        "limit": limit,
+        **page_units(valuation, limit),
         "widths": widths,
         "labelWidth": label_width,
         "lowest": [
@@ -121,6 +125,51 @@ def make_payload(
         entries=pack(b"".join(entries)),
         texts=pack(json.dumps(texts, separators=(",", ":")).encode()),
     )
+
+
+def page_units(valuation: Valuation, limit: float) -> dict[str, Any]:
+    """What the page shows cells, rows and columns in, and the sum that shares are taken of.
+
+    ``limit`` is the value at the ends of the colour scale: where values are not counted by the
+    average, a power of ten brings it between 1 and 1000, one for all values of the page that are
+    not in points.
+    """
+    units = Units.of(valuation)
+    total = valuation.total if sums_to_score(valuation) and valuation.total > 0 else None
+    if units.average is not None:
+        return {
+            "unit": _unit(units.cells),
+            "rowUnit": _unit(units.rows),
+            "columnUnit": _unit(units.columns),
+            "points": _unit(units.points),
+            "total": total,
+        }
+    size = limit * units.points.factor
+    small = size > 0 and (size < 0.1 or size >= 1e4)
+    exponent = 3 * math.floor(math.log10(size) / 3) if small else 0
+    cells = _unit(units.points, exponent)
+    columns = cells if units.score is None else _unit(units.points)
+    return {
+        "unit": cells,
+        "rowUnit": cells,
+        "columnUnit": columns,
+        "points": None,
+        "total": total if units.score is not None else None,
+    }
+
+
+def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
+    """A unit for the page: its factor, its heading in a list, and what goes behind a number."""
+    words = typeset(f" {unit.words}").strip()
+    if not exponent:
+        behind = words and f" {words}"
+        return {"factor": unit.factor, "heading": words or "value", "suffix": behind}
+    power = "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return {
+        "factor": unit.factor * 10.0**-exponent,
+        "heading": f"{power} {words}" if words else f"value in {power}",
+        "suffix": f" \N{MULTIPLICATION SIGN} {power} {words}".rstrip(),
+    }
 
 
 def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp]:

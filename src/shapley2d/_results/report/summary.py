@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,12 +11,26 @@ import numpy as np
 from shapley2d._base.words import counted, plural
 from shapley2d._results.report.encode import shorten
 from shapley2d._results.report.payload import errors_known
+from shapley2d._results.units import (
+    Score,
+    Units,
+    average_words,
+    below_zero_words,
+    neighbors_words,
+    rare_words,
+    score_meaning,
+    score_words,
+    sums_to_score,
+    typeset,
+    worth_words,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from shapley2d._results.units import Unit
     from shapley2d._results.valuation import Valuation
 
 _STRAYS = 6  # that the summary shows
@@ -54,7 +67,9 @@ class Summary:
 
     valued: str
     meaning: str
-    sums: str
+    score: str
+    averages: str
+    remarks: list[str]
     measured: str
     certainty: str
     harmful: str
@@ -81,27 +96,23 @@ def summarise(
     groups = (("group of rows", "groups of rows"), ("group of columns", "groups of columns"))
     parts = groups if noun == "block" else (("row", "rows"), ("column", "columns"))
     strays = [] if valuation.table is None else valuation.table.strays
-    negative = int(np.count_nonzero(valuation.values < 0))
-    sure = int(
-        np.count_nonzero(valuation.values + valuation.interval_factor * valuation.stderr < 0)
-    )
     tiles = [
+        *_score_tiles(valuation),
         (f"{n:,} {_TIMES} {m:,}", f"{parts[0][1]} {_TIMES} {parts[1][1]} valued"),
-        (f"{negative:,}", f"{noun}s with a negative value ({share_text(negative, n * m)})"),
         _certainty_tile(valuation, noun),
-    ]  # fmt: skip
-    if _about(valuation).get("total") or not _about(valuation):  # else the sum has no meaning
-        tiles.insert(1, (number_text(valuation.total, 4), "sum of all values"))
+    ]
     kept = ""
     if n_shown < n:
         kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
     return Summary(
         valued=f"{counted(n * m, noun)}, {counted(n, *parts[0])} by {counted(m, *parts[1])}",
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
-        sums=total_words(valuation, partial(number_text, digits=4)),
+        score=" ".join(filter(None, (typeset(score_words(valuation)), score_meaning(valuation)))),
+        averages=average_words(valuation),
+        remarks=[*filter(None, (rare_words(valuation), neighbors_words(valuation)))],
         measured=_measured(valuation.info),
         certainty=_certainty(valuation, noun),
-        harmful=_harmful(valuation, negative, sure, noun),
+        harmful=_harmful(valuation, noun),
         kept=kept,
         marked=_marked(marked, lowest, noun),
         n_strays=len(strays),
@@ -152,29 +163,23 @@ def _method(info: dict[str, Any]) -> str:
     return f"{words} with {model}" if model not in (None, "None") else words
 
 
-def total_words(valuation: Valuation, text: Callable[[float], str]) -> str:
-    """What the values sum to, in sentences; empty where the sum has no meaning.
-
-    Parameters
-    ----------
-    valuation : Valuation
-    text : callable
-        Writes a number.
-    """
-    info, noun = valuation.info, valuation.kind.removesuffix("s")
-    words = _about(valuation).get("total")
-    if not words or info.get("semivalue") != ["shapley"] * 2:
-        return ""
-    total, baseline = text(valuation.total), info.get("baseline_utility")
-    if not isinstance(baseline, float):
-        return f"All {noun} values sum to {total}, {words}."
-    guess = words.rpartition(", ")[2].removeprefix("that of ")
-    if info.get("task") == "classification" and guess == "what the rows' labels alone predict":
-        guess = "guessing from class frequencies"
-    return (
-        f"Score {text(valuation.total + baseline)}; {guess} scores {text(baseline)}. "
-        f"The columns add {total}, which is what all {noun} values sum to."
-    )
+def _score_tiles(valuation: Valuation) -> list[tuple[str, str]]:
+    """The score, the baseline and what the columns add; only the sum where there is no score."""
+    score, total = Score.of(valuation.info), valuation.total
+    baseline = valuation.info.get("baseline_utility")
+    if score is not None and sums_to_score(valuation) and isinstance(baseline, float):
+        decimals = score.decimals(total)
+        words = _about(valuation)["total"].rpartition(", ")[2].removeprefix("that of ")
+        alone = "labels alone" if "labels alone" in words else words
+        tiles = [
+            (score.level(total + baseline, decimals), f"score: {score.name}"),
+            (score.level(baseline, decimals), f"baseline: {alone}"),
+            (f"+{score.gain(total, decimals)}".replace("+-", "-"), "what the columns add"),
+        ]
+        return [(typeset(figure), words) for figure, words in tiles]
+    if _about(valuation).get("total") or not _about(valuation):  # else the sum has no meaning
+        return [(typeset(Units.of(valuation).points.text(total)), "sum of all values")]
+    return []
 
 
 def _about(valuation: Valuation) -> dict[str, str]:
@@ -187,9 +192,10 @@ def _certainty_tile(valuation: Valuation, noun: str) -> tuple[str, str]:
         return valuation.describe(), "no sampling error"
     if not errors_known(valuation):
         return "unknown", "sampling error"
+    unit = Units.of(valuation).cells
     typical = valuation.interval_factor * float(np.median(valuation.stderr))
     trusted = "" if not valuation.caveat else ", not reliable"
-    return f"± {number_text(typical, 2)}", f"typical 95 % interval of a {noun}{trusted}"
+    return f"± {_shown(unit, typical)}", f"typical 95 % interval of a {noun}{trusted}"
 
 
 def _certainty(valuation: Valuation, noun: str) -> str:
@@ -199,10 +205,11 @@ def _certainty(valuation: Valuation, noun: str) -> str:
         return "The values are exact: nothing was sampled, so they carry no sampling error."
     if not errors_known(valuation):
         return "The values come from too few draws to estimate their errors: do not rely on them."
-    typical, worst = np.median(valuation.stderr), valuation.stderr.max()
+    unit = Units.of(valuation).cells
+    typical, worst = float(np.median(valuation.stderr)), float(valuation.stderr.max())
     words = (
         f"The values are estimates. The standard error of a {noun} is typically "
-        f"{number_text(typical, 2)}, at most {number_text(worst, 2)}."
+        f"{_shown(unit, typical)}, at most {_shown(unit, worst)}."
     )
     if valuation.caveat:
         words += f" But {valuation.caveat}: do not rely on them."
@@ -214,29 +221,22 @@ def _certainty(valuation: Valuation, noun: str) -> str:
     return words
 
 
-def _harmful(valuation: Valuation, negative: int, sure: int, noun: str) -> str:
-    size = valuation.values.size
+def _shown(unit: Unit, error: float) -> str:
+    """An error to two digits, with its unit."""
+    return typeset(f"{number_text(unit.factor * error, 2)} {unit.words}").rstrip()
+
+
+def _harmful(valuation: Valuation, noun: str) -> str:
+    """How many cells are below 0, and what that says."""
     if _about(valuation).get("caution"):
         return _about(valuation)["caution"]
-    estimated = not valuation.exact and errors_known(valuation)
-    if not negative:
-        words = f"No {noun} has a negative value."
-        if estimated:
-            reach = valuation.interval_factor * valuation.stderr
-            unsure = int(np.count_nonzero(valuation.values < reach))
-            words += f" For {unsure:,} of {size:,} the 95 % interval holds 0." if unsure else ""
-        return words
+    words = below_zero_words(valuation, errors_known=errors_known(valuation))
     effect = {
-        "cell": "in these cells the entry makes its column less useful to the model",
-        "block": "these rows make these columns less useful to the model",
+        "cell": "Below 0 means: with this entry in the table its column tells the model less.",
+        "block": "Below 0 means: with these rows these columns tell the model less.",
     }
-    words = (
-        f"{negative:,} of {size:,} {noun}s ({share_text(negative, size)}) "
-        f"{plural(negative, 'has', 'have')} a negative value: {effect[noun]}."
-    )
-    if estimated:
-        words += f" For {sure:,} of them the whole 95 % interval is below 0."
-    return words
+    below = bool((valuation.values < 0).any())
+    return f"{typeset(words)} {effect[noun]}" if below else typeset(words)
 
 
 def _marked(marked: NDArray[np.bool_], lowest: NDArray[np.intp], noun: str) -> str:
@@ -255,15 +255,17 @@ def _marked(marked: NDArray[np.bool_], lowest: NDArray[np.intp], noun: str) -> s
 
 def _finding(valuation: Valuation, flat: int, typical: Sequence[str]) -> Finding:
     i, j = divmod(flat, valuation.shape[1])
-    value = number_text(valuation.values[i, j])
+    unit = Units.of(valuation).cells
+    value = worth_words(valuation, float(valuation.values[i, j]))
     if 0 < valuation.stderr[i, j] < np.inf:
-        value += f" ± {number_text(valuation.interval_factor * valuation.stderr[i, j], 2)}"
+        spread = valuation.interval_factor * float(valuation.stderr[i, j])
+        value += f", ± {_shown(unit, spread)}"
     return Finding(
         row=shorten(str(valuation.row_names[i]), 60) or "",
         column=shorten(valuation.column_names[j], 60) or "",
         entry=None if valuation.contents is None else shorten(valuation.contents[j][i], 80),
         known=valuation.contents is not None,
-        value=value,
+        value=typeset(value),
         typical=typical[j],
         label=None if valuation.labels is None else shorten(valuation.labels[i], 60),
     )

@@ -20,6 +20,7 @@ from shapley2d._results.report.payload import (
     as_marked,
     errors_known,
     make_payload,
+    page_units,
     rows_to_show,
     without_errors,
 )
@@ -123,6 +124,7 @@ def write_report(
             owners=() if blocks is None else block_owners(blocks),
         ),
         payments=lines,
+        points=page_units(valuation, 0.0)["columnUnit"],
         owner_words=owner_words(valuation.info),
         audit=audit_tables(valuation),
         blocks=blocks is not None,

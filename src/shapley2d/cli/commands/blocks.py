@@ -14,6 +14,7 @@ from shapley2d._methods.registry import block_methods
 from shapley2d._ownership.payments import UNTRUSTED
 from shapley2d._results.report.owners import owner_words
 from shapley2d._results.signature import sign
+from shapley2d._results.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -127,8 +128,10 @@ def blocks(
         print_json(as_json("blocks", valuation, inputs, [], files, **owned))
     else:
         console = ResultConsole()
-        console.print(Text(headline(valuation, inputs, "blocks")))
-        console.print(_payment_table(payments, paid=only.total is not None))
+        console.print(Text(headline(valuation, inputs)))
+        console.print(
+            _payment_table(payments, Units.of(valuation).points, paid=only.total is not None)
+        )
         console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
         if audited is not None:
             console.print(Text(f"\nAudit, out of {amount:,.2f}"))
@@ -222,10 +225,10 @@ def payment_records(
     return sorted(records, key=lambda record: -record["value"]), undivided
 
 
-def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
+def _payment_table(payments: list[dict[str, Any]], points: Unit, *, paid: bool) -> Table:
     table = Table(title="Owners", title_justify="left", box=None, pad_edge=False)
     table.add_column("owner")
-    for heading in ("value", "amount" if paid else "share", "from", "to"):
+    for heading in (points.words or "value", "amount" if paid else "share", "from", "to"):
         table.add_column(heading, justify="right")
     names = ["amount", "low", "high"]
     if payments and "if_unpaid" in payments[0]:
@@ -233,11 +236,12 @@ def _payment_table(payments: list[dict[str, Any]], *, paid: bool) -> Table:
         for heading in ("if unpaid", "collateral"):
             table.add_column(heading, justify="right")
     unit = "" if paid else " %"
-    for record in payments:
+    numbers = points.numbers([record["value"] for record in payments], signed=True)
+    for record, number in zip(payments, numbers, strict=True):
         amounts = (record[name] for name in names)
         table.add_row(
             shown(str(record["owner"])),
-            f"{record['value']:+.4g}",
+            number,
             *("-" if amount is None else f"{amount:,.2f}{unit}" for amount in amounts),
         )
     return table

@@ -12,15 +12,28 @@ from rich.text import Text
 
 from shapley2d._base.words import is_harmless, printable
 from shapley2d._results.plan import took_words
-from shapley2d._results.report.summary import share_text, total_words
+from shapley2d._results.report.payload import errors_known
+from shapley2d._results.units import (
+    Units,
+    average_words,
+    below_zero_words,
+    figure,
+    neighbors_words,
+    rare_words,
+    score_words,
+    sums_to_score,
+)
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from shapley2d._results.units import Unit
     from shapley2d._results.valuation import Valuation
     from shapley2d.cli.reading.inputs import Inputs
+
+_COLUMNS = 12  # whose values are printed
 
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
@@ -137,27 +150,39 @@ def print_summary(
         more = "" if len(strays) == len(shown_first) else f" ({len(shown_first)} of {len(strays)})"
         console.print(_stray_table(shown_first, f"Entries to check first{more}"))
         console.print()
+    units = Units.of(valuation)
+    if units.score is not None and cells:
+        console.print(_column_table(valuation, units))
+        console.print()
     if cells:
         title = "Lowest cells" if _about(valuation).get("caution") else "Cells that hurt most"
-        console.print(_cell_table(cells, title, exact=valuation.exact))
+        console.print(_cell_table(cells, title, units.cells, exact=valuation.exact))
     print_files(files, console)
 
 
-def headline(valuation: Valuation, inputs: Inputs, players: str = "cells") -> str:
-    """The table, the validation rows, the method with its precision, and what the values sum to."""
+def headline(valuation: Valuation, inputs: Inputs) -> str:
+    """The table, the validation rows, the score, what the columns add, and how certain it is."""
     n, m = inputs.X.shape
     info = valuation.info
     certain = "no sampling error" if valuation.exact else valuation.describe()
-    below = share_text(int((valuation.values < 0).sum()), valuation.values.size)
-    total = total_words(valuation, lambda number: f"{number:.4g}")
-    sums = " ".join(filter(None, (f"{certain}.", total, f"{below} of {players} are negative.")))
+    caution = _about(valuation).get("caution")
+    below = below_zero_words(valuation, errors_known=errors_known(valuation))
     took = took_words(info)
-    return (
+    table = (
         f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} "
-        f"({info.get('task')}), {_evaluated(inputs, info)}\n"
-        f"method {info.get('method')}: {_about(valuation).get('caution') or sums}\n"
-        + (f"took {took}\n" if took else "")
+        f"({info.get('task')}), {_evaluated(inputs, info)}"
     )
+    lines = [
+        table,
+        score_words(valuation),
+        rare_words(valuation),
+        f"method {info.get('method')}: {caution or f'{certain}.'}",
+        neighbors_words(valuation),
+        average_words(valuation),
+        "" if caution else below,
+        f"took {took}" if took else "",
+    ]
+    return "\n".join(printable(line) for line in lines if line) + "\n"
 
 
 def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
@@ -183,15 +208,44 @@ def _stray_table(strays: list[dict[str, Any]], title: str) -> Table:
     return table
 
 
-def _cell_table(cells: list[dict[str, Any]], title: str, *, exact: bool) -> Table:
+def _cell_table(cells: list[dict[str, Any]], title: str, unit: Unit, *, exact: bool) -> Table:
     table = _start_table(cells, title)
-    table.add_column("value", justify="right")
+    table.add_column(unit.words or "value", justify="right")
     if not exact:
         table.add_column("stderr", justify="right", style="dim")
-    for cell in cells:
-        fields = _place(cell)
-        fields += [f"{cell['value']:+.3e}"]
-        fields += [] if exact else [f"{cell['stderr']:.1e}"]
+    numbers = unit.numbers([cell["value"] for cell in cells], signed=True)
+    for cell, number in zip(cells, numbers, strict=True):
+        fields = [*_place(cell), number]
+        fields += [] if exact else [figure(unit.factor * cell["stderr"], 2)]
+        table.add_row(*fields)
+    return table
+
+
+def _column_table(valuation: Valuation, units: Units) -> Table:
+    """The columns that add most, in points of the score."""
+    order = np.argsort(-valuation.columns, kind="stable")[:_COLUMNS]
+    more = f" ({_COLUMNS} of {valuation.shape[1]})" if order.size < valuation.shape[1] else ""
+    table = Table(
+        title=Text(f"What the columns add{more}", no_wrap=True, overflow="ignore"),
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+    )
+    table.add_column("column")
+    table.add_column(units.columns.words or "value", justify="right")
+    shares = sums_to_score(valuation) and valuation.total > 0
+    if not valuation.exact:
+        table.add_column("95 %", justify="right", style="dim")
+    if shares:
+        table.add_column("share", justify="right")
+    numbers = units.columns.numbers(valuation.columns[order].tolist(), signed=True)
+    for j, number in zip(order.tolist(), numbers, strict=True):
+        value = float(valuation.columns[j])
+        fields: list[Any] = [shown(valuation.column_names[j]), number]
+        if not valuation.exact:
+            spread = valuation.interval_factor * float(valuation.column_stderr[j])
+            fields.append(f"+- {figure(units.columns.factor * spread, 2)}")
+        fields += [f"{figure(100 * value / valuation.total, 2)} %"] if shares else []
         table.add_row(*fields)
     return table
 

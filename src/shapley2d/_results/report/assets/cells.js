@@ -69,7 +69,8 @@ function startCells(table, { onCell }) {
       parts.push(make("td", { className: "text", "data-name": "entry" }, make("span", { className: "entry" }, entryNode(table.entry(i, j)))));
       parts.push(make("td", { className: "typical", "data-name": "typical:" }, quoted(table.typical[j], 120)));
     }
-    parts.push(make("td", { className: "right number", "data-name": "value" }, worth, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)));
+    parts.push(make("td", { className: "right number", "data-name": table.unit.heading }, worth, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)));
+    if (table.total && !table.blocks) parts.push(make("td", { className: "right number share", "data-name": "share of all" }, shareText(value, table.total)));
     if (table.labelCodes) parts.push(make("td", { className: "text", "data-name": "label" }, quoted(table.label(i), 40)));
     if (table.hasEntries) parts.push(make("td", { className: "context" }, contextNode(table, i, j)));
     return make("tr", {}, ...parts);
@@ -80,7 +81,8 @@ function startCells(table, { onCell }) {
     const shown = all ? found : found.slice(0, FIRST_CELLS);
     const names = [["", "right"], ["row"], ["column"]];
     if (table.hasEntries) names.push(["entry"], ["typical in the column"]);
-    names.push([`value ${table.unit.words}`, "right"]);
+    names.push([table.unit.heading, "right"]);
+    if (table.total && !table.blocks) names.push(["share of all", "right"]);
     if (table.labelCodes) names.push(["label"]);
     if (table.hasEntries) names.push(["the row's other entries"]);
     const caption = make("caption", { className: "visually-hidden", textContent: `The most harmful ${table.noun}s` });

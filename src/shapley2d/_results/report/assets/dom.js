@@ -43,7 +43,13 @@ function numberText(value, unit, precision = 0) {
   const smallest = Math.max(Math.abs(scaled) / 100, precision * unit.factor, 1e-9);
   const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(smallest))));
   const text = scaled.toFixed(digits);
-  return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  const signed = (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
+  return signed.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
+}
+
+/** A share of the sum of all values. */
+function shareText(value, total) {
+  return `${numberText(value, { factor: 100 / total })} %`;
 }
 
 /** Half the width of a 95 % interval; main.js sets the factor that goes with the errors. */

@@ -66,7 +66,7 @@ function drawBlocks(table, palette) {
     const cells = Array.from({ length: table.m }, (_, j) => blockCell(table, palette, i, j, owners.get(i * table.m + j)));
     return make("tr", {}, make("th", { scope: "row" }, quoted(table.rowName(i))), ...cells);
   });
-  const caption = make("caption", { textContent: `Values of the blocks ${table.unit.words}` });
+  const caption = make("caption", { textContent: `Values of the blocks, ${table.unit.heading}` });
   grid.replaceChildren(caption, make("thead", {}, make("tr", {}, make("td"), ...names)), make("tbody", {}, ...lines));
 }
 

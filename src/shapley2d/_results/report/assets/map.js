@@ -3,7 +3,7 @@
 /** What is known about a cell, as lines of nodes. */
 function cellLines(table, i, j) {
   const lines = [];
-  const head = make("div", {}, make("span", { className: "muted", textContent: table.blocks ? "" : "row " }), quoted(table.rowName(i)));
+  const head = make("div", {}, make("span", { className: "muted", textContent: table.blocks ? "group " : "row " }), quoted(table.rowName(i)));
   if (table.label(i) !== null) head.append(make("span", { className: "muted", textContent: ", labelled " }), quoted(table.label(i)));
   lines.push(head);
   const content = make("div", {}, make("strong", {}, quoted(table.columnNames[j])));
@@ -12,6 +12,10 @@ function cellLines(table, i, j) {
   const worth = make("div", {}, "value ", make("strong", { className: "number", textContent: table.valueText(i, j) + table.unit.suffix }));
   if (!table.exact) worth.append(`, standard error ${numberText(table.error(i, j), table.unit)}`);
   lines.push(worth);
+  if (table.points) {
+    const points = numberText(table.value(i, j), table.points, table.scales[j]) + table.points.suffix;
+    lines.push(make("div", { className: "muted" }, `${points}, ${shareText(table.value(i, j), table.total)} of all`));
+  }
   if (table.typical[j]) lines.push(make("div", { className: "muted" }, "typical: ", quoted(table.typical[j], 160)));
   if (table.isMarked(i, j)) lines.push(make("div", {}, make("span", { className: "badge", textContent: "marked" })));
   return lines;

@@ -3,7 +3,7 @@
 const MAX_STEPS = 16;
 
 function showRow(table, i, j = null) {
-  const what = table.blocks ? "" : "Row ";
+  const what = table.blocks ? "Group " : "Row ";
   byId("row-title").replaceChildren(what, quoted(table.rowName(i)));
   const order = Array.from({ length: table.m }, (_, column) => column);
   order.sort((a, b) => Math.abs(table.value(i, b)) - Math.abs(table.value(i, a)));
@@ -19,7 +19,7 @@ function showRow(table, i, j = null) {
 function rowWords(table, i) {
   const words = [];
   if (table.label(i) !== null) words.push("labelled ", quoted(table.label(i)), "; ");
-  words.push(`worth ${worthText(table.rows[i], table.rowError(i), table.rowUnit, table.rowScale)} ${table.rowUnit.words}`.trimEnd());
+  words.push(`worth ${worthText(table.rows[i], table.rowError(i), table.rowUnit, table.rowScale)}${table.rowUnit.suffix}`);
   words.push(`, from its ${table.noun}s, largest first.`);
   return words;
 }
@@ -36,12 +36,12 @@ function waterfall(table, i, j, steps, others) {
   const ends = [0, ...[...bars, total].flatMap((one) => [one.from, one.to, one.low, one.high])];
   const scale = [Math.min(...ends), Math.max(...ends)];
   const rows = bars.map((step) => waterfallStep(table, i, j, step, others, scale));
-  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: "the row's value" }));
+  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: `the ${table.blocks ? "group" : "row"}'s value` }));
   last.append(make("td", { className: "bars" }, bar(total, scale)));
   last.append(make("td", { className: "right number", textContent: numberText(table.rows[i], table.unit, table.rowScale) }));
   const entry = table.hasEntries ? [["entry", "what"]] : [];
-  const head = headRow([["column", "name"], ...entry, ["adds up", "bars"], [table.unit.words || "value", "right"]]);
-  return [make("caption", { className: "visually-hidden", textContent: "What the row's value is made of" }), head, make("tbody", {}, ...rows, last)];
+  const head = headRow([["column", "name"], ...entry, ["adds up", "bars"], [table.unit.heading, "right"]]);
+  return [make("caption", { className: "visually-hidden", textContent: `What the ${table.blocks ? "group" : "row"}'s value is made of` }), head, make("tbody", {}, ...rows, last)];
 }
 
 function waterfallStep(table, i, j, step, others, scale) {

@@ -19,18 +19,20 @@ function startColumns(table) {
       make("td", { className: "bars" }, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)),
       make("td", { className: "right number", textContent: worthText(value, error, table.columnUnit) }),
     ];
+    if (table.total) parts.push(make("td", { className: "right number share", textContent: shareText(value, table.total) }));
     if (typical) parts.push(make("td", { className: "typical" }, quoted(table.typical[j], 160)));
     return make("tr", {}, ...parts);
   }
 
   function show(page) {
     const order = Array.from({ length: table.m }, (_, j) => j).sort(orders[byId("column-sort").value]);
-    const names = [["column"], ["", "bars"], [`value ${table.columnUnit.words}`, "right"]];
+    const names = [[table.blocks ? "group" : "column"], ["", "bars"], [table.columnUnit.heading, "right"]];
+    if (table.total) names.push(["share", "right share"]);
     if (typical) names.push(["typical entries", "typical"]);
-    const caption = make("caption", { className: "visually-hidden", textContent: "Values of the columns" });
+    const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.blocks ? "groups of columns" : "columns"}` });
     const lines = order.slice(page * PAGE, (page + 1) * PAGE).map(line);
     byId("column-list").replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));
-    fillPager(byId("column-pager"), { page, size: PAGE, total: table.m, what: "columns", show });
+    fillPager(byId("column-pager"), { page, size: PAGE, total: table.m, what: table.blocks ? "groups" : "columns", show });
   }
 
   byId("column-sort").addEventListener("change", () => show(0));
@@ -52,7 +54,7 @@ function startRows(table, { onRow }) {
 
   function line(i) {
     const [value, error] = [table.rows[i], table.rowError(i)];
-    const button = make("button", { type: "button", className: "link", "aria-label": `Show row ${table.rowName(i)}` }, quoted(table.rowName(i), 40));
+    const button = make("button", { type: "button", className: "link", "aria-label": `Show ${table.blocks ? "group" : "row"} ${table.rowName(i)}` }, quoted(table.rowName(i), 40));
     button.addEventListener("click", () => onRow(i));
     const parts = [make("th", { scope: "row", className: "text" }, button)];
     if (table.labelCodes) parts.push(make("td", { className: "text" }, quoted(table.label(i), 40)));
@@ -62,11 +64,11 @@ function startRows(table, { onRow }) {
   }
 
   function show(page) {
-    const names = [["row"], ...(table.labelCodes ? [["label"]] : []), ["", "bars"], [`value ${table.rowUnit.words}`, "right"]];
-    const caption = make("caption", { className: "visually-hidden", textContent: "Values of the rows" });
+    const names = [[table.blocks ? "group" : "row"], ...(table.labelCodes ? [["label"]] : []), ["", "bars"], [table.rowUnit.heading, "right"]];
+    const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.blocks ? "groups of rows" : "rows"}` });
     const lines = Array.from(order.slice(page * PAGE, (page + 1) * PAGE), line);
     byId("row-list").replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));
-    fillPager(byId("row-pager"), { page, size: PAGE, total: order.length, what: "rows", show });
+    fillPager(byId("row-pager"), { page, size: PAGE, total: order.length, what: table.blocks ? "groups" : "rows", show });
   }
 
   byId("row-sort").addEventListener("change", arrange);
@@ -96,7 +98,7 @@ function startTableView(table, { map, onReorder }) {
       ...columns.map((j) => make("td", { className: "right number", textContent: table.valueText(i, j) }))));
     const names = columns.map((j) => make("th", { scope: "col", className: "right" }, quoted(table.columnNames[j], 18)));
     const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", textContent: "row" }), ...names));
-    const caption = make("caption", { textContent: `Values ${table.unit.words}` });
+    const caption = make("caption", { textContent: `Values of the ${table.noun}s, ${table.unit.heading}` });
     byId("value-table").replaceChildren(caption, head, make("tbody", {}, ...lines));
     const [down, sideways] = [make("span", { className: "pager" }), make("span", { className: "pager" })];
     fillPager(down, { page, size: rowsPerPage, total: table.n, what: "rows", show });

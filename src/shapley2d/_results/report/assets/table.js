@@ -39,9 +39,6 @@ class ValuedTable {
     }
     this.readEntries(entries, texts);
     this.markedSet = new Set(record.marked);
-    this.unit = unitFor(record.limit);
-    this.rowUnit = unitFor(largest(this.rows));
-    this.columnUnit = unitFor(largest(this.columns));
     this.noun = record.blocks ? "block" : "cell";
   }
 
@@ -92,10 +89,4 @@ function countingSort(items, key, count) {
   const sorted = new Uint32Array(items.length);
   for (const item of items) sorted[starts[key(item)]++] = item;
   return sorted;
-}
-
-function largest(numbers) {
-  let most = 0;
-  for (const number of numbers) most = Math.max(most, Math.abs(number));
-  return most;
 }

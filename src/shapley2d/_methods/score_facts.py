@@ -1,0 +1,152 @@
+"""What the score of a run is called, and how a utility becomes per cent of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._tables.per_row import weighted_mean
+
+if TYPE_CHECKING:
+    from shapley2d._tables.problem import Problem
+
+RARE = 0.1
+"""A class this rare beside the largest one hardly counts in accuracy."""
+
+_SHARES = (
+    "accuracy", "balanced_accuracy", "f1", "precision", "recall", "roc_auc", "average_precision",
+    "jaccard", "top_k_accuracy", "r2", "explained_variance",
+)  # fmt: skip
+_NAMES = {
+    "neighbours": (
+        "share of right neighbours",
+        (
+            "of the {n_neighbors} nearest neighbours of a validation row, the share with its "
+            "label; accuracy would count a row as right if most of them have it"
+        ),
+    ),
+    "leaves": (
+        "mean probability of the right label",
+        "the probability that the trees give to the label of a validation row, on average",
+    ),
+    "model": ("accuracy", "the share of validation rows that are predicted right"),
+}
+_VARIANCE = (
+    "variance explained",
+    (
+        "R squared: the share of the variance of the validation targets that the predictions "
+        "explain; 100 % is a perfect prediction, 0 % is no better than their mean"
+    ),
+)
+
+
+def score_facts(
+    problem: Problem, scoring: Any, predicts: str, n_neighbors: int | None = None
+) -> dict[str, Any]:
+    """The score for a result's record: its name, what it is, and how to show it.
+
+    ``shift + factor * utility`` is per cent where ``per_cent`` is true. A squared error is shown as
+    the share of the variance of the validation targets that is explained, exactly: R squared of
+    all validation rows, each split with the same weight as in the utility.
+
+    Parameters
+    ----------
+    problem : Problem
+    scoring : str, callable or None
+    predicts : {"neighbours", "leaves", "model"}
+    n_neighbors : int, optional
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> problem = make_problem([[0], [1]], [1.5, 2.5], [[0], [1]], [1.5, 5.5])
+    >>> facts = score_facts(problem, None, "neighbours", 1)["score"]
+    >>> facts["name"], facts["factor"], facts["shift"]
+    ('variance explained', 25.0, 100.0)
+    """
+    classifies = problem.target.task == "classification"
+    default = "accuracy" if classifies else "r2" if predicts == "model" else _SQUARED
+    asked = default if scoring is None else scoring
+    if not isinstance(asked, str):
+        return {"score": _own("the score that was given")}
+    if not classifies:
+        return {"score": _of_numbers(problem, asked)}
+    if asked not in ("accuracy", "balanced_accuracy"):
+        share = asked.startswith(_SHARES)
+        return {"score": {**_own(asked), **({"factor": 100.0, "per_cent": True} if share else {})}}
+    name, says = _NAMES[predicts]
+    says = says.format(n_neighbors=n_neighbors)
+    rarest = None
+    if asked == "accuracy":
+        rarest = _rarest(problem)
+    elif predicts == "model":
+        name, says = "balanced accuracy", f"{says}, all classes counting the same"
+    else:
+        name, says = f"{name}, balanced", f"{says}; all classes count the same"
+    return {
+        "score": {
+            "name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True,
+            **({"rarest": rarest} if rarest else {}),
+        }
+    }  # fmt: skip
+
+
+_SQUARED = "neg_mean_squared_error"
+
+
+def _own(name: str) -> dict[str, Any]:
+    """A score that is shown as it is."""
+    return {"name": name, "says": "", "factor": 1.0, "shift": 0.0, "per_cent": False}
+
+
+def _of_numbers(problem: Problem, scoring: str) -> dict[str, Any]:
+    name, says = _VARIANCE
+    if scoring == _SQUARED:
+        variance = target_variance(problem)
+        if not 0 < variance < np.inf:
+            return _own("minus the mean squared error")
+        return {
+            "name": name, "says": says, "factor": 100.0 / variance, "shift": 100.0,
+            "per_cent": True, "squared": True,
+        }  # fmt: skip
+    if scoring == "r2":
+        return {"name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True}
+    if scoring.startswith(_SHARES):
+        return {**_own(scoring), "factor": 100.0, "per_cent": True}
+    return _own(scoring)
+
+
+def target_variance(problem: Problem) -> float:
+    """The variance of the validation targets, weighted as the score weighs them.
+
+    Every split has the same weight. With one split it is what scikit-learn's ``r2_score`` divides
+    by.
+    """
+    means = [weighted_mean(one.y_valid.codes, one.valid_weights) for one in problem.splits]
+    middle = float(np.mean(means))
+    return float(
+        np.mean(
+            [
+                weighted_mean((one.y_valid.codes - middle) ** 2, one.valid_weights)
+                for one in problem.splits
+            ]
+        )
+    )
+
+
+def _rarest(problem: Problem) -> dict[str, Any] | None:
+    """The rarest class of the validation rows, if it hardly counts beside the largest one."""
+    shares: dict[str, float] = {}
+    for split in problem.splits:
+        labels = split.y_valid.y.astype(str)
+        for label in np.unique(labels).tolist():
+            part = weighted_mean((labels == label).astype(float), split.valid_weights)
+            shares[label] = shares.get(label, 0.0) + part / len(problem.splits)
+    label, largest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
+    if label == largest or shares[label] >= RARE * (shares[label] + shares[largest]):
+        return None
+    return {
+        "label": label, "share": shares[label], "largest": largest,
+        "largest_share": shares[largest],
+    }  # fmt: skip

@@ -1,0 +1,151 @@
+"""Every number of the report against the result, at two widths: points, shares, multiples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from shapley2d._results.blocks import BlockValuation
+from shapley2d._results.units import neighbors_words, rare_words, score_words, typeset
+from shapley2d._results.valuation import Valuation
+from shapley2d._tables.convert import as_table
+
+N, M, FACTOR = 40, 4, 100 / 8e9
+
+
+def make(*, error=0.0, positive=True):
+    """A regression whose utility is in squares of a price: 100 % is a variance of 8e9."""
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=(N, M)) * 2e7 + (3e7 if positive else -3e7)
+    values[:, 1] *= -0.2
+    info = {
+        "method": "knn", "task": "regression", "n_valid": 400, "semivalue": ["shapley"] * 2,
+        "baseline_utility": -8.5e9,
+        "about": {"total": "the model's score less -8.5e+09, what the rows' labels alone predict"},
+        "score": {
+            "name": "variance explained", "says": "R squared", "factor": FACTOR, "shift": 100.0,
+            "per_cent": True, "squared": True,
+            "rarest": {"label": "a", "share": 0.03, "largest": "b", "largest_share": 0.97},
+        },
+        "other_neighbors": {
+            "n_neighbors": 10, "n_valid": 50,
+            "columns": {"5": [3e9, 1e8, 0.0, 1e9], "10": [2e9, 1e8, 0.0, 1e9]},
+        },
+    }  # fmt: skip
+    return Valuation(
+        values,
+        np.full((N, M), error),
+        np.arange(N),
+        ["age", "income per household and year", "city", "noise"],
+        np.full(N, error),
+        np.full(M, error),
+        info=info,
+        table=as_table(rng.integers(100, size=(N, M)).astype(object)),
+        target=np.round(rng.normal(250_000, 50_000, N)).astype(object),
+    )
+
+
+def numbers(texts):
+    """The first number of each text."""
+    plain = [text.replace("\N{MINUS SIGN}", "-").replace(",", "") for text in texts]
+    return np.array([float(text.split()[0].removesuffix("%")) for text in plain])
+
+
+def column(page, table, k):
+    return numbers(page.locator(f"{table} tbody tr td.number:nth-child({k})").all_inner_texts())
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_every_number_is_that_of_the_result(open_report, width):
+    v = make()
+    page = open_report(v, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    average = v.total / v.values.size
+    words = page.inner_text("#score")
+    assert words.startswith(typeset(score_words(v)))
+    score, start, gain = numbers(page.locator(".tiles strong").all_inner_texts()[:3])
+    assert score == pytest.approx(100 + FACTOR * (v.total - 8.5e9), abs=0.06)
+    assert start == pytest.approx(100 - FACTOR * 8.5e9, abs=0.06)
+    assert gain == pytest.approx(FACTOR * v.total, abs=0.06)
+    remarks = page.locator(".remark").all_inner_texts()
+    assert remarks == [rare_words(v), neighbors_words(v)]
+    order = np.argsort(-v.columns)
+    np.testing.assert_allclose(
+        column(page, "#column-list", 3), FACTOR * v.columns[order], rtol=0.01
+    )
+    np.testing.assert_allclose(
+        column(page, "#column-list", 4), 100 * v.columns[order] / v.total, rtol=0.01
+    )
+    lowest_rows = np.sort(v.rows)[:25]
+    np.testing.assert_allclose(
+        column(page, "#row-list", 4), lowest_rows / (M * average), rtol=0.01, atol=0.01
+    )
+    below = np.sort(v.values, axis=None)
+    below = below[below < 0][:25]
+    np.testing.assert_allclose(column(page, "#cell-list", 6), below / average, rtol=0.01)
+    np.testing.assert_allclose(column(page, "#cell-list", 7), 100 * below / v.total, rtol=0.01)
+    i, j = divmod(int(v.values.argmin()), M)
+    assert page.inner_text("#row-title") == f"Row {i}"
+    read = dict(
+        zip(
+            page.locator("#waterfall tbody th").all_inner_texts(),
+            column(page, "#waterfall", 4),
+            strict=False,
+        )
+    )
+    assert read[v.column_names[j]] == pytest.approx(v.values[i, j] / average, rel=0.01)
+    assert numbers([page.inner_text("#legend-high")])[0] > 0
+    assert "average cell" in page.inner_text("#legend-high")
+    shown = page.inner_text("main")
+    assert "10⁹" not in shown and "10⁶" not in shown and "e+" not in shown
+
+
+def test_the_order_is_score_columns_rows_cells(open_report):
+    page = open_report(make())
+    sections = page.locator("main > section").evaluate_all("all => all.map((one) => one.id)")
+    assert sections == ["summary", "columns", "rows", "map", "cells", "making"]
+    links = page.locator("nav a").evaluate_all("all => all.map((one) => one.hash.slice(1))")
+    assert links == sections
+
+
+def test_without_an_average_everything_is_in_points(open_report):
+    v = make(positive=False, error=1e5)
+    page = open_report(v, width=390)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert "average" not in page.inner_text("main")
+    order = np.argsort(-v.columns)
+    np.testing.assert_allclose(
+        column(page, "#column-list", 3), FACTOR * v.columns[order], rtol=0.01
+    )
+    lowest = np.sort(v.rows)[:25]
+    heading = page.locator("#row-list thead th").last.inner_text()
+    scale = 1e3 if "10⁻³" in heading else 1.0
+    assert heading.endswith("points")
+    np.testing.assert_allclose(column(page, "#row-list", 4), scale * FACTOR * lowest, rtol=0.01)
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_blocks_are_in_points_and_never_called_cells(open_report, width):
+    v = BlockValuation(
+        np.array([[0.05, 0.01], [-0.02, 0.03]]),
+        np.full((2, 2), 0.001),
+        np.array(["north", "south"]),
+        ["bank", "shop"],
+        info={
+            "kind": "blocks", "semivalue": ["shapley"] * 2, "baseline_utility": 0.5,
+            "about": {"total": "the model's score less 0.5, what the rows' labels alone predict"},
+            "score": {"name": "accuracy", "factor": 100.0, "per_cent": True},
+        },
+        owner_names=["Ann", "Bob"],
+        owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
+    )  # fmt: skip
+    page = open_report(v, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    cells = page.locator("#block-grid tbody td").all_inner_texts()
+    assert [cell.split("\n")[0] for cell in cells] == ["5.00", "1.000", "−2.00", "3.00"]
+    assert "points" in page.inner_text("#block-grid caption")
+    np.testing.assert_allclose(column(page, "#payment-list", 3), [8, -1])
+    np.testing.assert_allclose(column(page, "#column-list", 3), [4, 3])
+    shown = page.inner_text("main").lower()
+    assert " cell" not in shown and "average" not in shown
+    assert "groups of rows" in shown and "the columns add 7.0 points" in shown

@@ -1,0 +1,268 @@
+"""Units that people read: points of the score, shares, multiples of the average, chance."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LinearRegression
+from sklearn.metrics import r2_score
+from sklearn.model_selection import LeaveOneOut
+from sklearn.neighbors import NearestNeighbors
+from sklearn.preprocessing import StandardScaler
+
+from shapley2d import value_blocks, value_cells, value_game
+from shapley2d._results.units import (
+    Score,
+    Unit,
+    Units,
+    average_words,
+    below_zero_words,
+    neighbors_words,
+    rare_words,
+    score_words,
+    worth_words,
+)
+from shapley2d._results.valuation import Valuation
+
+K = 5
+
+
+def table(n=120, m=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, m))
+    return X, X[:, 0] + 0.3 * X[:, 1] + 0.3 * rng.normal(size=n)
+
+
+def neighbours(train, valid):
+    """The K nearest rows of every validation row, by scikit-learn on raw numbers."""
+    return NearestNeighbors(n_neighbors=K).fit(train).kneighbors(valid)[1]
+
+
+def make(values, *, error=0.0, score=None, **info):
+    values = np.asarray(values, float)
+    n, m = values.shape
+    known = {
+        "semivalue": ["shapley"] * 2,
+        "about": {"total": "the model's score less 0.61, what the rows' labels alone predict"},
+        "baseline_utility": 0.61,
+        "score": {"name": "accuracy", "factor": 100.0, "per_cent": True, **(score or {})},
+        **info,
+    }
+    names = [f"x{j}" for j in range(m)]
+    return Valuation(values, np.full((n, m), error), np.arange(n), names, info=known)
+
+
+def test_the_sentence_of_the_issue():
+    v = make([[0.05, 0.02], [0.03, 0.005]])
+    assert score_words(v) == (
+        "Score 71.5 % (accuracy); the labels alone give 61.0 %; the columns add 10.5 points, "
+        "the sum of all cell values."
+    )
+
+
+def test_score_of_neighbours_is_the_share_of_right_ones():
+    X, y = table()
+    y = (y > 0).astype(int)
+    train, valid = slice(0, 80), slice(80, 120)
+    v = value_cells(
+        X[train], y[train], X[valid], y[valid], n_neighbors=K, metric="sqeuclidean", progress=False
+    )
+    right = (y[train][neighbours(X[train], X[valid])] == y[valid][:, None]).mean()
+    alone = (y[train][:, None] == y[valid]).mean()
+    score, start, gain = map(float, re.findall(r"(-?[\d.]+) (?:%|points)", score_words(v))[:3])
+    assert score == pytest.approx(100 * right, abs=0.051)
+    assert start == pytest.approx(100 * alone, abs=0.051)
+    assert gain == pytest.approx(100 * (right - alone), abs=0.051)
+    assert "share of right neighbours" in score_words(v)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_squared_errors_are_r_squared(weighted):
+    X, y = table()
+    y = 250_000 + 60_000 * y
+    train, valid = slice(0, 80), slice(80, 120)
+    weights = np.arange(1.0, 41) if weighted else None
+    v = value_cells(
+        X[train], y[train], X[valid], y[valid], n_neighbors=K, metric="sqeuclidean",
+        valid_weight=weights, progress=False,
+    )  # fmt: skip
+    predicted = y[train][neighbours(X[train], X[valid])].mean(axis=1)
+    oracle = r2_score(y[valid], predicted, sample_weight=weights)
+    score = Score.of(v.info)
+    utility = v.total + v.info["baseline_utility"]
+    assert score.shift + score.factor * utility == pytest.approx(100 * oracle, abs=1e-3)
+    off = np.sqrt(np.average((y[valid] - predicted) ** 2, weights=weights))
+    assert f"Root mean squared error: {off:,.0f} instead of" in score_words(v)
+    assert "e+" not in score_words(v) + repr(v)
+
+
+def test_squared_errors_of_folds_of_one_row():
+    """Folds without a variance of their own count by that of all targets."""
+    X, y = table(n=12)
+    v = value_cells(X, y, cv=LeaveOneOut(), n_neighbors=2, progress=False)
+    score = Score.of(v.info)
+    off = -(v.total + v.info["baseline_utility"])
+    level = score.shift + score.factor * -off
+    assert level == pytest.approx(100 * (1 - off / np.var(y)))
+
+
+def test_models_of_numbers_have_r_squared():
+    X, y = table(n=24, m=2)
+    tables = (X[:12], y[:12], X[12:], y[12:])
+    v = value_cells(*tables, method="exact", model=LinearRegression(), progress=False)
+    level = 100 * LinearRegression().fit(X[:12], y[:12]).score(X[12:], y[12:])
+    assert f"Score {level:.1f} % (variance explained); the best constant prediction gives" in (
+        score_words(v)
+    )
+
+
+def test_a_constant_validation_target_has_no_variance_to_explain():
+    X, y = table(n=20)
+    v = value_cells(X[:15], y[:15], X[15:], np.full(5, 2.0), n_neighbors=2, progress=False)
+    assert Score.of(v.info).per_cent is False
+    assert "minus the mean squared error" in score_words(v)
+
+
+def test_cells_are_multiples_of_the_average():
+    v = make([[0.05, 0.02], [0.05, -0.02]])
+    units = Units.of(v)
+    assert units.average == pytest.approx(0.025)
+    assert (units.cells.words, units.rows.words) == ("x average cell", "x average row")
+    assert units.cells.number(-0.02) == "-0.800"
+    assert units.rows.number(v.rows[0]) == "1.40"
+    assert units.columns.text(v.columns[0]) == "10.0 points"
+    assert average_words(v) == "An average row adds 5.00 points, an average cell 2.50."
+    assert worth_words(v, -0.02) == "takes away 0.800 times what an average cell adds (2.00 points)"
+    assert worth_words(v, 0.05) == "adds 2.00 times as much as an average cell (5.00 points)"
+
+
+@pytest.mark.parametrize(
+    "values", [[[0.05, -0.05]], [[-0.2, 0.05]], [[0.5, -0.499]]], ids=["zero", "less", "hardly"]
+)
+def test_an_average_of_nothing_is_not_counted_by(values):
+    v = make(values)
+    assert Units.of(v).average is None
+    assert Units.of(v).cells.text(0.05) == "5.00 points"
+    assert average_words(v) == ""
+
+
+def test_a_game_of_ones_own_stays_in_its_own_units():
+    v = value_game(lambda S, F: S.sum() * F.sum(), 3, 2)
+    assert Units.of(v).cells == Unit()
+    assert score_words(v).startswith("All cell values sum to 6.000, ")
+    assert "  total    +6" in repr(v)
+
+
+def test_lists_have_one_number_of_decimals():
+    assert Unit(100.0).numbers([0.18, 0.0466, -0.0000021], signed=True) == ["+18.0", "+4.7", "+0.0"]
+    assert Unit().numbers([0.000551, 0.00009]) == ["0.000551", "0.000090"]
+    assert Unit().numbers([0.0]) == ["0"]
+
+
+def test_chance_puts_one_cell_in_forty_below_zero_beyond_its_error():
+    """Cells of a table that is worth nothing, with errors of the size they are said to have."""
+    rng = np.random.default_rng(1)
+    v = make(rng.normal(size=(4000, 5)), error=1.0)
+    sure, size, chance = map(
+        int, re.findall(r"\d+", below_zero_words(v).replace(",", "").replace("95 %", ""))[:1]
+        + re.findall(r"of (\d+)", below_zero_words(v).replace(",", ""))
+        + re.findall(r"about (\d+)", below_zero_words(v).replace(",", ""))
+    )  # fmt: skip
+    found = np.count_nonzero(v.values + v.interval_factor * v.stderr < 0)
+    # 0 is in the way of this sentence: "below 0"
+    assert below_zero_words(v).startswith(f"{found:,} of 20,000 cells are below 0 by more than")
+    assert (sure, size, chance) == (found, 20_000, 500)
+    assert found == pytest.approx(chance, abs=4 * np.sqrt(chance))
+
+
+def test_exact_values_below_zero_are_counted_in_points():
+    v = make([[0.3, -0.05], [-0.15, 0.005]])
+    assert below_zero_words(v).startswith(
+        "2 of 4 cells are below 0: together they take away 20.0 points, the others add 30.5."
+    )
+    assert below_zero_words(make([[0.3]])) == "No cell is below 0."
+
+
+def test_half_of_the_cells_of_a_column_that_adds_nothing_are_below_zero():
+    shares = []
+    for seed in range(4):
+        X, y = table(n=120, m=4, seed=seed)
+        v = value_cells(X, (y > 0).astype(int), progress=False)
+        shares.append((v.values[:, 2:] < 0).mean())
+    assert 0.4 < np.mean(shares) < 0.6
+
+
+def test_words_about_another_k():
+    v = make(
+        [[0.05, 0.02], [0.05, -0.02]],
+        n_valid=400,
+        other_neighbors={
+            "n_neighbors": 10,
+            "n_valid": 64,
+            "columns": {"5": [0.09, 0.02], "10": [0.1, 0.0], "20": [0.085, -0.01]},
+        },
+    )
+    assert neighbors_words(v) == (
+        "With another K the columns add 11.0 points (5 neighbours), 10.0 (10) and 7.5 (20); 'x1' "
+        "changes most, by 2.0 points; their order stays the same (from 64 of 400 validation rows)."
+    )
+    assert neighbors_words(make([[0.1]])) == ""
+
+
+def test_a_rare_class_is_named_with_what_accuracy_measures():
+    X, _ = table(n=100)
+    y = np.where(np.arange(100) < 3, "fraud", "fine")
+    v = value_cells(X, y, X, y, progress=False)
+    assert rare_words(v) == (
+        "Only 3.0 % of the validation rows are 'fraud': the score is almost all about 'fine', and "
+        "a model that always answers 'fine' is right in 97.0 % of them. Set scoring to "
+        "balanced_accuracy to let all classes count the same."
+    )
+    balanced = value_cells(X, y, X, y, scoring="balanced_accuracy", progress=False)
+    assert rare_words(balanced) == ""
+    assert "share of right neighbours, balanced" in score_words(balanced)
+
+
+@pytest.mark.parametrize(("n_rare", "said"), [(9, True), (10, False)])
+def test_rare_means_below_a_tenth(n_rare, said):
+    X, _ = table(n=100)
+    y = (np.arange(100) < n_rare).astype(int)
+    assert bool(rare_words(value_cells(X, y, X, y, progress=False))) is said
+
+
+def test_twenty_equal_classes_are_not_rare():
+    X, _ = table(n=100)
+    v = value_cells(X, np.arange(100) % 20, X, np.arange(100) % 20, progress=False)
+    assert rare_words(v) == ""
+
+
+def test_blocks_speak_of_blocks_and_points():
+    X, y = table(n=60)
+    y = (y > 0).astype(int)
+    X = StandardScaler().fit_transform(X)
+    owners = np.array(["Ann", "Bob"])[np.arange(40) % 2]
+    v = value_blocks(X[:40], y[:40], X[40:], y[40:], rows=owners, progress=False)
+    assert Units.of(v).cells.words == "points"
+    shown = v._repr_html_()
+    assert "lowest block" in shown and "cell" not in re.sub(r"[Bb]lock values?", "", shown)
+    assert "row groups" in shown
+    assert "points" in repr(v) and "x average" not in repr(v)
+
+
+def test_repr_speaks_in_points():
+    v = make([[0.05, 0.02], [0.05, -0.02]])
+    assert repr(v).split("\n")[1:] == [
+        f"  {score_words(v)}",
+        "  columns  x0 +10.0, x1 +0.0 points",
+        "  lowest   -0.800 x average cell at row 1, column 'x1'",
+        "  highest  +2.00 x average cell at row 0, column 'x0'",
+    ]
+
+
+@pytest.mark.parametrize("score", [7, {}, {"name": 3}, {"name": "a", "factor": "b"}])
+def test_a_file_may_hold_anything(score):
+    v = make([[0.1]])
+    assert Units.of(replace(v, info={**v.info, "score": score})).cells == Unit()
