@@ -308,7 +308,7 @@ def worth_words(valuation: Valuation, value: float) -> str:
     --------
     >>> from shapley2d import value_game
     >>> worth_words(value_game(lambda S, F: S.sum() * F.sum(), 2, 2), -0.5)
-    'takes away 0.5'
+    'takes away 0.500'
     """
     units, noun = Units.of(valuation), valuation.kind.removesuffix("s")
     points = units.points.text(abs(value))
