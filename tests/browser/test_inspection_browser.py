@@ -11,6 +11,7 @@ import pytest
 from inspected_table import people
 from shapley2d import inspect_cells, value_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
+from shapley2d._inspection.suggestions import with_suggestions
 from shapley2d._results.decisions import Decision, read_decisions
 from shapley2d._results.inspection_page import write_inspection
 from shapley2d._tables.reading.files import read_table
@@ -30,7 +31,7 @@ HOSTILE = [
 ]
 
 
-def inspected(n=120, **options):
+def inspected(n=120, chance=0.9, **options):
     table, label = people(n)
     finding = ColumnFinding(
         ("note",),
@@ -38,12 +39,13 @@ def inspected(n=120, **options):
         "column 'note' says 'ok' <b>everywhere</b>",
         np.array([1, 2, 3]),
         {1: "fine", 2: "fine"},
-        0.4,
+        chance,
     )
     values = np.random.default_rng(0).normal(size=table.shape) / 1000
     v = dataclasses.replace(value_cells(table, label, method="random"), values=values)
     found = inspect_cells(table, label, valuation=v, progress=False, **options)
-    return dataclasses.replace(found, findings=[finding])
+    cells = dataclasses.replace(found.cells, suggested={})
+    return dataclasses.replace(found, cells=with_suggestions(cells, [finding]), findings=[finding])
 
 
 @pytest.fixture(scope="module")
@@ -153,6 +155,32 @@ def test_the_mouse_does_the_same(open_inspection, inspection, tmp_path):
     page.click("#finding-list button")
     page.click("#undo")
     assert page.inner_text("#tally") == "3 accepted, 2 edited, 4 right"
+
+
+def test_a_doubtful_finding_offers_no_edit_of_all_its_rows(open_inspection):
+    page = open_inspection(inspected(chance=0.4))
+    assert "40 % likely wrong" in page.inner_text("#finding-list")
+    assert page.locator("#finding-list .examples li").count() == 1  # the same change, shown once
+    assert page.locator("#finding-list button").count() == 0
+    assert "decide in the list" in page.inner_text("#finding-list")
+
+
+def test_the_card_says_what_the_key_writes(open_inspection, tmp_path):
+    """An entry with a finding and another prediction: one suggestion, and that is accepted."""
+    table, label = people(120)
+    found = inspect_cells(table, label, progress=False)
+    finding = ColumnFinding(("city",), "rule", "so", np.array([7]), {7: "Hull"}, 0.95)
+    cells = with_suggestions(found.cells, [finding])
+    page = open_inspection(dataclasses.replace(found, cells=cells, findings=[finding]))
+    page.select_option("#filter-column", label="city")
+    page.fill("#search", "Brimingham")
+    page.keyboard.press("Escape")
+    lines(page).first.click()
+    assert page.inner_text("#detail .change .suggestion") == "Hull"
+    assert "92 % likely right" in page.inner_text("#detail .facts-line")
+    page.keyboard.press("a")
+    (made,) = downloaded(page, tmp_path).made
+    assert (made.row, made.column, made.new, made.verdict) == (7, "city", "Hull", "accept")
 
 
 def test_orders_filters_and_the_scatter(open_inspection, inspection):

@@ -158,7 +158,7 @@ def test_repairs_keep_kind_and_types_and_change_nothing_in_place(kind):
     X = as_kind(kind)
     copy = as_kind(kind) if kind != "pandas" else TABLE.copy()
     found = inspect_cells(X, LABEL.tolist(), progress=False)
-    clean, log = found.repair(X, probability=0.3)
+    clean, log = found.repair(X, n=3)
     assert type(clean) is type(X)
     changed = log.to_pandas() if hasattr(log, "to_pandas") else log
     assert changed.columns.tolist() == ["row", "column", "before", "after", "why"]

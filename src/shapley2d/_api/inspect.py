@@ -111,14 +111,16 @@ def inspect_cells(
             "numbers of samples",
         )
     from shapley2d._inspection.columns.find import find_in_columns
+    from shapley2d._inspection.suggestions import with_suggestions
 
-    cells = _score(table, label, target, run)
+    findings = find_in_columns(table)
+    cells = with_suggestions(_score(table, label, target, run), findings)
     columns = {column.name: column_digest(column) for column in table.columns}
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
     inspection = Inspection(
         cells=cells,
-        findings=find_in_columns(table),
+        findings=findings,
         row_names=table.row_names,
         values=None if valuation is None else _values(valuation, cells, table.row_names),
         frame=frame_kind(given),

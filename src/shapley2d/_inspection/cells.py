@@ -25,6 +25,18 @@ EMPTY, NO_ALTERNATIVE = -2, -1
 _LEAST_CHANCE = 0.01  # alternatives less likely than this are not named
 _LEAST_SHARE = 0.1  # reasons that make up less of a score are not named
 
+_SLIPS = {
+    "a rare spelling": 0.95, "a digit doubled": 0.85, "the decimal point slipped": 0.85,
+    "day and month swapped": 0.85, "the sign": 0.8, "two digits swapped": 0.7,
+    "a neighbouring key": 0.4,
+}  # fmt: skip
+"""How likely the entry that a slip explains is the right one; keys have several neighbours."""
+
+_SUREST = 0.97
+_SURE_NUMBER, _NARROW = 0.9, 3.0
+"""Chance of a number whose range has no width, and its fall with the width in that of the column's
+middle half."""
+
 _SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
 _REASONS = {
     "class": "unusual among rows of its label",
@@ -57,6 +69,35 @@ class Expected:
     alternatives: NDArray[np.int32] | None = None
     chances: NDArray[np.float32] | None = None
 
+    def sure(self, column: Column, i: int, slip: str | None = None) -> float:
+        """How likely the entry suggested for row i is right, if the one in the table is wrong.
+
+        Parameters
+        ----------
+        column : Column
+            The entries in the table.
+        i : int
+        slip : str or None
+            The slip that explains the entry, in words.
+        """
+        by_slip = next((p for words, p in _SLIPS.items() if slip and slip.startswith(words)), 0.0)
+        if self.alternatives is not None and self.chances is not None:
+            codes = self.alternatives[i].astype(np.float64)
+            own = EMPTY if np.isnan(column.entries[i]) else column.entries[i]
+            meant = EMPTY if np.isnan(self.entries[i]) else self.entries[i]
+            others = float(self.chances[i][codes != own].sum())
+            found = float(self.chances[i][(codes == meant) & (codes != own)].sum())
+            return max(by_slip, min(found / others, _SUREST) if others > 0 else 0.0)
+        if self.low is None or self.high is None:
+            return by_slip
+        known = column.entries[~np.isnan(column.entries)]
+        spread = float(np.subtract(*np.quantile(known, [0.75, 0.25]))) if known.size else 0.0
+        width = float(self.high[i] - self.low[i])
+        if width > 0 and spread <= 0:
+            return by_slip
+        narrow = np.exp(-_NARROW * width / spread) if width > 0 else 1.0
+        return max(by_slip, float(_SURE_NUMBER * narrow))
+
 
 @dataclass(frozen=True)
 class ScoredCells:
@@ -78,6 +119,9 @@ class ScoredCells:
     notes : dict of (int, int) to str
         For the cells most likely wrong, by row and column, the slip that would explain the entry,
         such as a misspelling.
+    suggested : dict of (int, int) to (str or None, float)
+        By row and column, the entries that findings about columns suggest, None for an empty cell,
+        and how likely each is right. They come before what is expected.
     info : dict
         Facts of the run: rows the forests saw, share of errors, seconds.
     """
@@ -89,6 +133,7 @@ class ScoredCells:
     expected: tuple[Expected, ...]
     parts: dict[str, NDArray[np.float32]]
     notes: dict[tuple[int, int], str] = field(default_factory=dict)
+    suggested: dict[tuple[int, int], tuple[str | None, float]] = field(default_factory=dict)
     info: dict[str, Any] = field(default_factory=dict)
 
     @property
@@ -119,11 +164,41 @@ class ScoredCells:
 
     def expected_text(self, i: int, j: int) -> str | None:
         """The suggested entry as the column would write it; None where it should be empty."""
+        if (i, j) in self.suggested:
+            return self.suggested[i, j][0]
         return self.wordings[j].text(float(self.expected[j].entries[i]))
 
     def expected_texts(self, j: int) -> list[str | None]:
         """The suggested entries of a column, as :meth:`expected_text` writes them."""
-        return self.wordings[j].texts(self.expected[j].entries)
+        texts = self.wordings[j].texts(self.expected[j].entries)
+        for (i, column), (text, _) in self.suggested.items():
+            if column == j:
+                texts[i] = text
+        return texts
+
+    def suggestion_probability(self, i: int, j: int) -> float:
+        """How likely the suggested entry is right, if the entry in the table is wrong."""
+        if (i, j) in self.suggested:
+            return self.suggested[i, j][1]
+        return self.expected[j].sure(self.columns[j], i, self.notes.get((i, j)))
+
+    @cached_property
+    def as_expected(self) -> NDArray[np.bool_]:
+        """Which entries are what is expected, so that there is nothing to suggest."""
+        same = np.column_stack(
+            [
+                (wording.rounded(one.entries) == column.entries)
+                | (np.isnan(one.entries) & np.isnan(column.entries))
+                for wording, one, column in zip(
+                    self.wordings, self.expected, self.columns, strict=True
+                )
+            ]
+        )
+        for j, column in enumerate(self.columns):
+            same[[i for i in column.from_text.strays if np.isnan(column.entries[i])], j] = False
+        for cell in self.suggested:
+            same[cell] = False
+        return np.asarray(same)
 
     def expected_column(self, j: int) -> Any:
         """The suggested entries of a column as numbers, dates, booleans or text."""

@@ -112,6 +112,10 @@ SLIP_RANGE = 0.3
 """A slip is named only if the expected range is at most this part of the entry's distance from its
 middle. In wider ranges some slip always ends by chance."""
 
+REPEATED_SHARE, REPEATED_TIMES, TAIL_SHARE = 0.005, 3, 0.01
+"""A number that this share and more than this many of the rows hold is no slip. Where more than the
+last share is at least half as far off, the column has a heavy tail: no decimal point slipped."""
+
 # Pieces of work: larger ones need more memory.
 
 CHUNK_CELLS = 2**21

@@ -13,11 +13,14 @@ import numpy as np
 from shapley2d._inspection.recipe import (
     MOST_SUSPECTS,
     MOST_WORDS,
+    REPEATED_SHARE,
+    REPEATED_TIMES,
     SLIP_RANGE,
     SPELLING_LENGTH,
     SPELLING_TIMES,
     SUSPECT_CHANCE,
     SUSPECT_SHARE,
+    TAIL_SHARE,
 )
 from shapley2d._tables.table import Column
 
@@ -32,6 +35,7 @@ _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
 _DIGITS = 12  # digits beyond these are rounding
 _SHIFTS = (1, -1, 2, -2, 3, -3)
+SHIFTED = "the decimal point slipped"
 
 
 def explain_suspects(
@@ -87,7 +91,14 @@ def _slip(column: Column, entry: float, expected: Expected, i: int) -> tuple[flo
     is_date = column.kind == "date"
     whole = not is_date and float(entry).is_integer() and float(middle).is_integer()
     best: tuple[str, float] | None = None
+    known = column.entries[~np.isnan(column.entries)]
+    if (known == entry).mean() > REPEATED_SHARE and (known == entry).sum() > REPEATED_TIMES:
+        return None  # nobody slips in the same way so often
+    far = np.sign(entry - middle) * (known - middle) >= abs(entry - middle) / 2
+    is_tail = far.mean() > TAIL_SHARE and far.sum() > REPEATED_TIMES
     for slip, meant in _meant_dates(entry) if is_date else meant_numbers(entry):
+        if slip == SHIFTED and is_tail:
+            continue
         fits = low <= meant <= high and meant != entry and (not whole or meant.is_integer())
         if not fits:
             continue
@@ -169,7 +180,7 @@ def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
     for slip, meant in swapped_or_doubled(text):
         yield slip, sign * float(meant)
     for places in _SHIFTS:
-        yield "the decimal point slipped", sign * float(Decimal(text).scaleb(places))
+        yield SHIFTED, sign * float(Decimal(text).scaleb(places))
     for meant in struck_beside(text):
         yield "a neighbouring key", sign * float(meant)
     if number:

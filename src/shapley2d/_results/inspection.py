@@ -154,9 +154,11 @@ class Inspection:
         -------
         frame
             With the columns ``row``, ``column``, ``entry``, ``expected``, ``likely`` (the range of
-            a number, or the likeliest categories), ``probability``, ``score``, ``value`` (what the
-            cell is worth to a model, where that is known) and ``reasons``; and before the reasons
-            ``gain_if_changed`` (see :meth:`gains`), where a forest's valuation was passed along.
+            a number, or the likeliest categories), ``probability``, ``suggestion_probability`` (how
+            likely the expected entry is right, if this one is wrong), ``score``, ``value`` (what
+            the cell is worth to a model, where that is known) and ``reasons``; and before the
+            reasons ``gain_if_changed`` (see :meth:`gains`), where a forest's valuation was passed
+            along.
         """
         return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self.frame)
 
@@ -178,6 +180,9 @@ class Inspection:
         if reasons:
             columns["likely"] = objects([cells.likely_text(a, b) for a, b in places])
         columns["probability"] = cells.probability[i, j]
+        if reasons:
+            right = [cells.suggestion_probability(a, b) for a, b in places]
+            columns["suggestion_probability"] = np.array(right, dtype=np.float64)
         columns["score"] = cells.scores[i, j]
         columns["value"] = np.full(i.size, np.nan) if self.values is None else self.values[i, j]
         if self.score_gains is not None:
@@ -195,6 +200,10 @@ class Inspection:
             found = wording.texts(expected.entries[i[places]])
             for place, text in zip(places.tolist(), found, strict=True):
                 texts[place] = text
+        suggested = self.cells.suggested
+        for place, cell in enumerate(zip(i.tolist(), j.tolist(), strict=True)):
+            if cell in suggested:
+                texts[place] = suggested[cell][0]
         return texts
 
     gains = entry_gains
@@ -228,7 +237,8 @@ class Inspection:
         n : int
             The n cells most likely wrong.
         probability : float
-            All cells whose probability of being wrong is at least this.
+            All cells whose probability of being wrong is at least this, and whose suggested entry
+            is at least 80 % likely right.
         findings : list of int
             All suggestions of these :attr:`findings`, by position.
         y : the labels that were inspected, optional

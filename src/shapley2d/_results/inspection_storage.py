@@ -94,6 +94,7 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
             }
             for one in inspection.findings
         ],
+        "new entries": [[i, j, text, sure] for (i, j), (text, sure) in found.suggested.items()],
         "facts": found.info,
         "info": inspection.info,
     }
@@ -132,7 +133,14 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
             if name.startswith(_PART)
         },
         notes={
-            (_row(i, n), _row(j, p)): _word(text) for i, j, text in _triples(record.get("notes"))
+            (_row(i, n), _row(j, p)): _word(text) for i, j, text in _several(record.get("notes"), 3)
+        },
+        suggested={
+            (_row(i, n), _row(j, p)): (
+                None if text is None else _word(text),
+                real_number(sure, "a chance of a suggestion"),
+            )
+            for i, j, text, sure in _several(record.get("new entries"), 4)
         },
         info=record["facts"],
     )
@@ -261,9 +269,9 @@ def _list(value: Any, size: int | None = None) -> list[Any]:
     return value
 
 
-def _triples(value: Any) -> list[Any]:
+def _several(value: Any, size: int) -> list[Any]:
     found = _list(value)
-    if any(not isinstance(one, list) or len(one) != 3 for one in found):
+    if any(not isinstance(one, list) or len(one) != size for one in found):
         raise ValueError("a list of its record does not fit")
     return found
 

@@ -26,7 +26,9 @@ def rank_cells(
 ) -> list[tuple[int, int]]:
     """Row and column of the suspects, the label included, the first to look at first.
 
+    Entries that are what is expected come last, unless a finding about their column names them.
     Cells that a person has called right are left out, and with ``by="harm"`` those without a value.
+    So are keys, from which nothing follows, except where a finding names one of their entries.
     """
     check_choice(by, "by", ORDERS)
     if n is not None:
@@ -36,7 +38,14 @@ def rank_cells(
         first = cells.probability
     else:
         first = _harm(inspection) if by == "harm" else gain_scores(inspection)
-    order = np.lexsort((-cells.scores.ravel(), -first.ravel()))
+    named = _named(inspection)
+    nothing_else = (cells.as_expected & ~named).ravel()
+    order = np.lexsort((-cells.scores.ravel(), -first.ravel(), nothing_else))
+    keys = [cells.names.index(one.columns[0]) for one in inspection.findings if one.kind == "key"]
+    if keys:
+        listed = named.copy()
+        listed[:, [j for j in range(listed.shape[1]) if j not in keys]] = True
+        order = order[listed.ravel()[order]]
     if by == "harm":
         order = order[np.isfinite(first.ravel()[order])]
     width = cells.scores.shape[1]
@@ -44,6 +53,15 @@ def rank_cells(
         order = order[~np.isin(order, [i * width + j for i, j in inspection.settled])]
     rows, columns = np.divmod(order[:n], width)
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
+
+
+def _named(inspection: Inspection) -> NDArray[np.bool_]:
+    """Which cells a finding about their column names."""
+    cells = inspection.cells
+    named = np.zeros(cells.scores.shape, dtype=bool)
+    for finding in inspection.findings:
+        named[finding.rows, cells.names.index(finding.columns[0])] = True
+    return named
 
 
 def gain_scores(inspection: Inspection) -> NDArray[np.float64]:

@@ -11,6 +11,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.cells import reasons_text
+from shapley2d._inspection.suggestions import ACCEPTED
 from shapley2d._results.decisions import read_decisions
 from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.changes import change_cells, change_vector
@@ -135,7 +136,12 @@ def _chosen(
             order = order[:n]
         if probability is not None:
             _check_probability(probability)
-            order = [(i, j) for i, j in order if inspection.cells.probability[i, j] >= probability]
+            order = [
+                (i, j)
+                for i, j in order
+                if inspection.cells.probability[i, j] >= probability
+                and inspection.cells.suggestion_probability(i, j) >= ACCEPTED
+            ]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:
         chosen |= _from_findings(inspection, findings)

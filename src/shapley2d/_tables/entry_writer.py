@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MOST_DECIMALS = 6
+_NUMBER = re.compile(
+    r"[+\-\u2212(]?([^\d.,+\-\u2212(]*)([\d][\d.,' \u00a0\u2009\u202f\u2019]*?)(\s*[^\d.,)]*)\)?"
+)
 _SLASHED = re.compile(r"^\s*(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(\s|$)")
 
 
@@ -30,11 +33,14 @@ class EntryWriter:
         Decimals of its numbers; None if it holds no numbers.
     known : dict of float to str
         The most common text of each entry in the column.
+    style : NumberStyle or None
+        How its numbers are written, where not as Python writes them.
     """
 
     column: Column
     decimals: int | None
     known: dict[float, str] = field(default_factory=dict)
+    style: NumberStyle | None = None
 
     @classmethod
     def of(cls, column: Column) -> EntryWriter:
@@ -55,24 +61,31 @@ class EntryWriter:
             counts = Counter((float(column.entries[i]), texts[i]) for i in present.tolist())
             for (entry, text), _ in sorted(counts.items(), key=lambda one: (one[1], one[0])):
                 known[entry] = str(text)
-        return cls(column, _decimals(column.entries[present]) if numeric else None, known)
+        style = NumberStyle.of(known) if known and column.kind == "number" else None
+        decimals = _decimals(column.entries[present]) if numeric else None
+        if decimals is not None and style is not None:
+            decimals = max(decimals, style.places)
+        return cls(column, decimals, known, style)
 
     def rounded(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers rounded to the decimals of the column; other entries unchanged."""
         return entries if self.decimals is None else np.round(entries, self.decimals) + 0.0
 
-    def text(self, entry: float) -> str | None:
-        """An entry as a person would write it into this column; None if it is missing."""
+    def text(self, entry: float, *, exact: bool = False) -> str | None:
+        """An entry as a person would write it into this column; None if it is missing.
+
+        Rounded to the decimals of the column unless ``exact``.
+        """
         if math.isnan(entry):
             return None
-        if self.decimals is not None:
+        if self.decimals is not None and not exact:
             entry = float(np.round(entry, self.decimals)) + 0.0
         if entry in self.known:
             return self.known[entry]
         kind, notation = self.column.kind, self.column.from_text.notation
         plain = Column(self.column.name, kind, np.array([entry]), self.column.categories).text()[0]
-        if kind == "number" and notation == "decimal commas" and plain is not None:
-            return plain.replace(".", ",")
+        if self.style is not None and plain is not None:
+            return self.style.write(plain, comma=notation == "decimal commas")
         if kind == "date" and self.known:
             return _dated(str(plain), next(iter(self.known.values())), notation)
         return plain
@@ -82,6 +95,89 @@ class EntryWriter:
         distinct, place = np.unique(self.rounded(entries), return_inverse=True)
         words = np.array([self.text(entry) for entry in distinct.tolist()], dtype=object)
         return list(words[place].tolist())
+
+
+@dataclass(frozen=True)
+class NumberStyle:
+    """How the numbers of a column are written.
+
+    Attributes
+    ----------
+    before, after : str
+        What most have before and behind their digits, as ``$`` or `` €``, space included.
+    group : str
+        The sign between thousands; empty without one.
+    places : int
+        Decimals that all have, zeros included; 0 where they have as many as they need.
+    """
+
+    before: str = ""
+    after: str = ""
+    group: str = ""
+    places: int = 0
+
+    @classmethod
+    def of(cls, known: dict[float, str]) -> NumberStyle:
+        """Learn the style from numbers and their texts.
+
+        Examples
+        --------
+        >>> NumberStyle.of({1632.5: "1.632,50 €", 96.75: "96,75 €", 8.0: "8,00 €"})
+        NumberStyle(before='', after=' €', group='.', places=2)
+        """
+        found = [
+            (abs(number), match)
+            for number, text in known.items()
+            if (match := _NUMBER.fullmatch(text)) is not None
+        ]
+        if not found:
+            return cls()
+        ends = Counter((match[1], match[3]) for _, match in found)
+        (before, after), _ = ends.most_common(1)[0]
+        large = [match[2] for number, match in found if number >= 1000]
+        groups = Counter(_group(digits) for digits in large)
+        places = {_places(match[2], number) for number, match in found}
+        return cls(
+            before,
+            after,
+            groups.most_common(1)[0][0] if groups else "",
+            places.pop() if len(places) == 1 else 0,
+        )
+
+    def write(self, plain: str, *, comma: bool) -> str:
+        """A number that Python wrote, in this style.
+
+        Examples
+        --------
+        >>> NumberStyle("", " €", ".", 2).write("-1632.5", comma=True)
+        '-1.632,50 €'
+        """
+        if "e" in plain or "n" in plain:  # 1e+20, inf
+            return plain
+        sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
+        whole, _, rest = digits.partition(".")
+        if self.group:
+            whole = f"{int(whole):,}".replace(",", self.group)
+        rest = rest.ljust(self.places, "0")
+        mark = "," if comma else "."
+        return f"{sign}{self.before}{whole}{mark + rest if rest else ''}{self.after}"
+
+
+def _group(digits: str) -> str:
+    """The sign between the thousands of a number, empty without one."""
+    found = re.match(r"\d{1,3}([^\d])\d{3}(?:\1\d{3})*(?!\d)", digits)
+    if found is None:
+        return ""
+    rest = digits[found.end() :]
+    # with nothing behind it, 1,234 may be a decimal comma: then the number is below 1,000
+    return found[1] if not rest or not rest[0].isdigit() else ""
+
+
+def _places(digits: str, number: float) -> int:
+    """Decimals as they are written."""
+    whole = len(str(int(number)))
+    written = re.sub(r"\D", "", digits)
+    return max(0, len(written.lstrip("0")) - whole) if number >= 1 else len(written) - 1
 
 
 def _decimals(entries: NDArray[np.float64]) -> int:

@@ -17,6 +17,7 @@ from shapley2d._inspection.columns.codes_and_dates import find_codes_and_dates, 
 from shapley2d._inspection.columns.duplicates import find_duplicates
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
 from shapley2d._inspection.columns.marks_for_missing import find_marks_for_missing
+from shapley2d._inspection.columns.notations import find_notations
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 def find_in_columns(table: Table) -> list[ColumnFinding]:
     """Problems of whole columns: units, formats, spellings, codes, date orders, keys, broken rules.
 
-    Those with suggestions come first, mere facts last; otherwise they are in the order of columns.
+    The likeliest wrong come first, mere facts last; otherwise they are in the order of columns.
 
     Examples
     --------
@@ -48,6 +49,7 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     for column in columns:
         found += _find_constant(column.column)
         found += find_codes_and_dates(column)
+        found += find_notations(column)
         shapes = find_shapes(column)
         found += shapes
         if not any(finding.kind in ("units", "suffix") for finding in shapes):
@@ -59,10 +61,11 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     found += find_duplicates(columns, keys)
     place = {name: k for k, name in enumerate(table.column_names)}
     facts = ("key", "constant", "empty")
-    return sorted(
-        weigh_codes(found),
-        key=lambda one: (not one.suggestions, one.kind in facts, place[one.columns[0]]),
-    )
+
+    def order(one: ColumnFinding) -> tuple[bool, float, bool, int]:
+        return one.kind in facts, -one.probability, not one.suggestions, place[one.columns[0]]
+
+    return sorted(weigh_codes(found), key=order)
 
 
 def _find_constant(column: Column) -> list[ColumnFinding]:

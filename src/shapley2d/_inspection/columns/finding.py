@@ -35,8 +35,8 @@ class ColumnFinding:
     columns : tuple of str
         The column it is about, then those that it depends on.
     kind : str
-        ``"units"``, ``"formats"``, ``"suffix"``, ``"date orders"``, ``"key"``, ``"spellings"``,
-        ``"codes"``, ``"rule"`` and so on.
+        ``"units"``, ``"signs"``, ``"formats"``, ``"suffix"``, ``"date orders"``, ``"key"``,
+        ``"spellings"``, ``"codes"``, ``"rule"`` and so on.
     text : str
         One plain sentence that names the column and says what to do.
     rows : ndarray of int

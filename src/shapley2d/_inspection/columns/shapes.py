@@ -11,7 +11,7 @@ import numpy as np
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.column_alone import shape_of
 from shapley2d._inspection.columns.finding import LOW, SURE, ColumnFinding, shortened
-from shapley2d._tables.table import number_text
+from shapley2d._inspection.slips import number_text
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _units(written: WrittenColumn) -> ColumnFinding | None:
         "are numbers",
         rows,
         repaired,
-        _likely(written.share(usual) / max(1 - written.share(_is_missing(written)), 1e-9)),
+        _likely(written.share(usual) / written.share(~_is_missing(written))) if rows.size else 0.0,
     )
 
 
@@ -156,7 +156,7 @@ def _marks(written: WrittenColumn) -> ColumnFinding | None:
     # signs and numbers of another size may mean another thing, but hardly both are right
     return ColumnFinding(
         (written.name,),
-        "formats",
+        "signs",
         f"{rows.size:,} of the {written.n_written:,} numbers of {written.name!r} {have} a "
         f"{mark!r}, unlike the others: check whether they mean the same, and write them alike",
         rows,

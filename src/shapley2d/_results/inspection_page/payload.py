@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._inspection.suggestions import all_at_once, chances_of
 from shapley2d._results.ranking import gain_scores, rank_cells
 from shapley2d._results.report.encode import pack, shorten
 
@@ -26,6 +27,7 @@ _MOST_AROUND = 60  # columns up to which rows are shown whole
 _NEAR = 15  # columns shown to either side of a suspect, in wider tables
 _MOST_SUGGESTIONS = 20_000  # entries that all findings together can change on the page
 _LONGEST = 120
+_EXAMPLES = 10  # of what a finding would change
 
 
 def cells_to_list(inspection: Inspection, n: int) -> list[tuple[int, int]]:
@@ -111,6 +113,7 @@ def _cell(
         "likely": cells.likely_text(i, j),
         "alternatives": [[text, round(chance, 4)] for text, chance in cells.alternatives(i, j)],
         "p": round(float(cells.probability[i, j]), 5),
+        "right": round(cells.suggestion_probability(i, j), 4),
         "value": None if np.isnan(value) else value,
         "changed": None if np.isnan(changed) else changed,
         "gain": 0.0 if gain is None else round(float(gain[i, j]), 5),
@@ -150,19 +153,36 @@ def _findings(inspection: Inspection) -> list[dict[str, Any]]:
                 "text": finding.text,
                 "p": round(float(finding.probability), 5),
                 "changes": changes,
+                "examples": _examples(inspection, finding),
             }
         )
     return found
 
 
 def _changes(inspection: Inspection, finding: ColumnFinding) -> list[list[Any]]:
-    """Position, name and entry of the rows that a finding would change, and the new entry."""
-    if not finding.suggestions:
-        return []
+    """Position, name, entry and chance of the rows that a finding changes, and the new entry.
+
+    Only changes that mend more than they break can be accepted all at once, and each writes what
+    the list shows for its cell.
+    """
     cells = inspection.cells
     j = cells.names.index(finding.columns[0])
     return [
-        [i, j, str(inspection.row_names[i]), cells.entries[j][i], text or None]
-        for i, text in finding.suggestions.items()
-        if (text or None) != cells.entries[j][i]
+        [i, j, str(inspection.row_names[i]), cells.entries[j][i], text, round(wrong, 5)]
+        for i, text, wrong in all_at_once(cells, finding)
     ]
+
+
+def _examples(inspection: Inspection, finding: ColumnFinding) -> list[list[str | None]]:
+    """Name, entry and suggestion of the likeliest wrong rows of a finding, each entry once."""
+    cells = inspection.cells
+    j = cells.names.index(finding.columns[0])
+    order = np.argsort(-chances_of(finding), kind="stable")
+    shown: dict[tuple[str | None, str | None], list[str | None]] = {}
+    for i in finding.rows[order].tolist():
+        entry = cells.entries[j][i]
+        new = finding.suggestions.get(i)
+        if new is None or (new or None) == entry or len(shown) == _EXAMPLES:
+            continue
+        shown.setdefault((entry, new), [str(inspection.row_names[i]), entry, new or None])
+    return list(shown.values())

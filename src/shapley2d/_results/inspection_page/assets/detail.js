@@ -32,6 +32,7 @@ function startDetail(data, { chosen, decide, leave }) {
     parts.push(change);
     const likely = cell.alternatives.length ? "" : cell.likely;
     const facts = [`${percent(cell.p)} likely wrong`];
+    if (cell.expected !== cell.entry) facts.push(`the suggestion ${percent(cell.right)} likely right`);
     if (cell.value !== null) facts.push(`${cell.value < 0 ? "harms" : "helps"} the model`);
     if (cell.changed !== null) facts.push(`score ${gainText(cell.changed)} if changed`);
     const words = make("p", { className: "muted facts-line" }, facts.join(", "));

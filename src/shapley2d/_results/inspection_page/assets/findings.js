@@ -1,4 +1,4 @@
-// Findings about whole columns, each with a button that accepts all its suggestions.
+// Findings about whole columns, each with a button that accepts all its sure suggestions.
 
 const FIRST_FINDINGS = 6;
 
@@ -20,25 +20,32 @@ function startFindings(data, decisions) {
 
   function item(finding) {
     const head = make("p", { className: "finding" }, make("span", { className: "badge kind", textContent: finding.kind }), " ", make("bdi", { textContent: finding.text }));
+    if (finding.p > 0) head.append(make("span", { className: "muted", textContent: ` (${percent(finding.p)} likely wrong)` }));
     const box = make("li", {}, head);
-    if (!finding.changes.length) return box;
+    if (finding.examples.length) {
+      const examples = make("ul", { className: "examples" });
+      for (const [name, entry, suggestion] of finding.examples) {
+        examples.append(make("li", {}, make("span", { className: "muted" }, "row ", quoted(name, 24), " "), make("span", { className: "entry" }, emptyOr(entry, 40)),
+          make("span", { className: "arrow", textContent: " → " }), make("span", { className: "suggestion" }, emptyOr(suggestion, 40))));
+      }
+      box.append(examples);
+    }
+    if (!finding.changes.length) {
+      if (finding.examples.length) box.append(make("p", { className: "muted", textContent: "Too uncertain to accept them all at once: decide in the list." }));
+      return box;
+    }
     const cells = finding.changes.map((change) => change.cell);
     const done = cells.filter((cell) => decisions.get(cell)?.verdict === "accept" && decisions.get(cell).text === cell.suggested.get(finding)).length;
     const taken = done === cells.length;
     const count = cells.length.toLocaleString("en");
-    const button = make("button", { type: "button", textContent: taken ? `Undo (${count})` : `Accept ${cells.length === 1 ? "its suggestion" : `its ${count} suggestions`}` });
+    const button = make("button", { type: "button", textContent: taken ? `Undo (${count})` : `Accept ${cells.length === 1 ? "its sure suggestion" : `its ${count} sure suggestions`}` });
     button.addEventListener("click", () => {
       const place = data.findings.indexOf(finding);
       if (taken) decisions.set(cells, null);
       else decisions.set(cells, "accept", (cell) => cell.suggested.get(finding));
       list.children[place].querySelector("button")?.focus();
     });
-    const examples = make("ul", { className: "examples" });
-    for (const { cell } of finding.changes.slice(0, 3)) {
-      examples.append(make("li", {}, make("span", { className: "muted" }, "row ", quoted(cell.name, 24), " "), make("span", { className: "entry" }, emptyOr(cell.entry, 40)),
-        make("span", { className: "arrow", textContent: " → " }), make("span", { className: "suggestion" }, emptyOr(cell.suggested.get(finding), 40))));
-    }
-    box.append(examples, make("p", { className: "accept-all" }, button));
+    box.append(make("p", { className: "accept-all" }, button));
     if (done && !taken) box.lastChild.append(make("span", { className: "muted", textContent: ` ${done} accepted` }));
     return box;
   }

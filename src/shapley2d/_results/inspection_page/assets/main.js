@@ -11,9 +11,9 @@ function prepare(data) {
     data.byKey.set(keyOf(cell), cell);
   });
   for (const finding of data.findings) {
-    finding.changes = finding.changes.map(([i, j, name, entry, suggestion]) => {
+    finding.changes = finding.changes.map(([i, j, name, entry, suggestion, p]) => {
       const key = `${i},${j}`;
-      if (!data.byKey.has(key)) data.byKey.set(key, { i, j, name, entry, p: finding.p, why: [[finding.text, 0]], columnName: data.columns[j], suggested: new Map() });
+      if (!data.byKey.has(key)) data.byKey.set(key, { i, j, name, entry, p, why: [[finding.text, 0]], columnName: data.columns[j], suggested: new Map() });
       const cell = data.byKey.get(key);
       cell.suggested.set(finding, suggestion);
       return { cell };

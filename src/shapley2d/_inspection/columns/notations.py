@@ -1,0 +1,142 @@
+"""Numbers in another notation than their column's: ``EUR 96,75``, ``7.4/10``, ``1 hr. 39 min.``."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.words import plural
+from shapley2d._inspection.columns.finding import ColumnFinding, shortened
+from shapley2d._tables.entry_writer import EntryWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from shapley2d._inspection.columns.finding import WrittenColumn
+
+READ = 0.95
+"""How likely a number in another notation is to be rewritten, and how likely the new text is right:
+it says what the entry says."""
+
+_MIN_NUMBERS = 10
+_ONE_NUMBER = re.compile(r"([^\d]*?)([+-]?\d[\d.,'\u2019 ]*\d|\d)([^\d]*)")
+_OF_MOST = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(?:5|10|20|100)")
+_TIME = re.compile(
+    r"(?i)(?:(\d+)\s*(?:h|hrs?|hours?|std)\.?)?\s*(?:(\d+)\s*(?:m|mins?|minutes?)\.?)?"
+    r"\s*(?:(\d+)\s*(?:s|secs?|seconds?)\.?)?"
+)
+_CURRENCIES = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "us$": "usd", "euro": "eur"}
+_THOUSANDS = {"k": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mln": 1e6, "million": 1e6}
+_LETTERS = str.maketrans("OolI|", "00111")  # letters that look like digits
+_SLACK = 0.5  # interquartile ranges beyond the middle 99 % of the column
+
+
+def find_notations(written: WrittenColumn) -> list[ColumnFinding]:
+    """Texts among numbers that say a number, each rewritten as its column writes numbers.
+
+    Only where just one reading lies among the other numbers.
+
+    Examples
+    --------
+    >>> from shapley2d._inspection.columns.finding import written_columns
+    >>> from shapley2d._tables.convert import as_table
+    >>> prices = [f"{k},50 €" for k in range(60, 99)] + ["EUR 96,75", "k.A."]
+    >>> (column,) = written_columns(as_table({"price": prices}))
+    >>> find_notations(column)[0].suggestions
+    {39: '96,75 €'}
+    """
+    column = written.column
+    numbers = column.entries[~np.isnan(column.entries)]
+    if column.kind != "number" or not column.from_text.strays or numbers.size < _MIN_NUMBERS:
+        return []
+    bottom, low, high, top = np.quantile(numbers, [0.005, 0.25, 0.75, 0.995])
+    slack = _SLACK * (high - low)
+    writer = EntryWriter.of(column)
+    own = "" if writer.style is None else _currency(writer.style.before + writer.style.after)
+    suggestions = {}
+    for row, text in sorted(column.from_text.strays.items()):
+        found = {
+            number
+            for number in read_numbers(text.strip(), own)
+            if bottom - slack <= number <= top + slack
+        }
+        if len(found) == 1:
+            suggestions[int(row)] = str(writer.text(found.pop(), exact=True))
+    if not suggestions:
+        return []
+    rows = np.array(list(suggestions), dtype=np.intp)
+    first = int(rows[0])
+    return [
+        ColumnFinding(
+            (written.name,),
+            "notation",
+            f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} written in another "
+            f"notation than the others, {shortened(column.from_text.strays[first])} for "
+            f"{shortened(suggestions[first])}: rewrite {plural(rows.size, 'it', 'them')}",
+            rows,
+            suggestions,
+            READ,
+        )
+    ]
+
+
+def read_numbers(text: str, currency: str = "") -> Iterator[float]:
+    """The numbers that a text may say.
+
+    Parameters
+    ----------
+    text : str
+    currency : str
+        That of the column, as ``eur``: amounts in another one are not read.
+
+    Examples
+    --------
+    >>> sorted(read_numbers("EUR 1.234")), sorted(read_numbers("7.4/10")), [*read_numbers("k.A.")]
+    ([1.234, 1234.0], [7.4], [])
+    >>> sorted(read_numbers("1 hr. 39 min."))
+    [1.65, 99.0, 5940.0]
+    """
+    if match := _OF_MOST.fullmatch(text):
+        yield float(match[1].replace(",", "."))
+        return
+    match = _TIME.fullmatch(text)
+    if match and any(match.groups()):
+        hours, minutes, seconds = (float(part or 0) for part in match.groups())
+        total = 3600 * hours + 60 * minutes + seconds
+        yield from (total / 3600, total / 60, total)
+        return
+    plain = text.translate(_LETTERS)
+    if text != plain and re.fullmatch(r"[+-]?[\d.,]+", plain) and re.search(r"\d", text):
+        text = plain
+    match = _ONE_NUMBER.fullmatch(text)
+    if match is None:
+        return
+    around = match[1].strip(" .:~()") or match[3].strip(" .:~()")
+    named = _currency(match[1] + match[3])
+    sticks = match[1][-1:].isalpha() or match[3][:1].isalpha()
+    if sticks and not named and around.lower() not in _THOUSANDS:
+        return  # a letter for a digit, rather than a unit
+    if currency and named and named != currency:
+        return
+    sign = -1.0 if match[1].rstrip().endswith(("-", "\N{MINUS SIGN}")) else 1.0
+    times = 1.0 if named else _THOUSANDS.get(around.lower(), 1.0)
+    digits = re.sub(r"['\u2019 ]", "", match[2])
+    for point, comma in ((".", ","), (",", ".")):
+        try:
+            number = float(digits.replace(comma, "").replace(point, "."))
+        except ValueError:
+            continue
+        groups = digits.partition(point)[0].split(comma)
+        if len(groups) > 1 and any(len(group) != 3 for group in groups[1:]):
+            continue
+        if comma in digits.partition(point)[2]:
+            continue
+        yield sign * times * number
+
+
+def _currency(text: str) -> str:
+    """The currency that a text names; empty for none."""
+    word = re.sub(r"[\s.()+\-~:\u2212]", "", text).lower()
+    return _CURRENCIES.get(word, word if re.fullmatch(r"[a-z]{3}", word) else "")

@@ -1,0 +1,184 @@
+"""Suggested entries: written as their column is, read where they can be read, and how sure."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import Inspection, inspect_cells
+from shapley2d._inspection.columns.find import find_in_columns
+from shapley2d._inspection.columns.notations import read_numbers
+from shapley2d._inspection.slips import explain_suspects
+from shapley2d._inspection.suggestions import ACCEPTED, all_at_once
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.entry_writer import EntryWriter
+
+N = 160
+
+
+def rents():
+    """Texts as people write them, with readable numbers in other notations and gaps by a word."""
+    random = np.random.default_rng(0)
+    area = random.integers(30, 120, N)
+    table = pd.DataFrame(
+        {
+            "rent": [f"{12 * a + random.integers(-20, 20)} €" for a in area],
+            "part": [f"{a / 10:.1f} %".replace(".", ",") for a in area],
+            "area": area,
+            "rating": [f"{one:.1f}" for one in random.uniform(5, 9, N)],
+            "minutes": [str(one) for one in random.integers(80, 150, N)],
+        }
+    )
+    table.loc[3, "rent"] = "EUR 816"
+    table.loc[7, "rent"] = "k.A."
+    table.loc[9, "rating"] = "7.4/10"
+    table.loc[12, "minutes"] = "1 hr. 39 min."
+    table.loc[20, "part"] = "105,0 %"
+    table.loc[30, "rent"] = "163200 €"
+    return table
+
+
+@pytest.fixture(scope="module")
+def inspected():
+    table = rents()
+    return table, inspect_cells(table, progress=False)
+
+
+def suggested(inspection, row, column):
+    j = inspection.column_names.index(column)
+    return inspection.cells.expected_text(row, j), inspection.cells.suggestion_probability(row, j)
+
+
+def test_readable_numbers_are_rewritten_and_not_predicted(inspected):
+    _, inspection = inspected
+    for row, column, text in ((3, "rent", "816 €"), (9, "rating", "7.4"), (12, "minutes", "99")):
+        new, right = suggested(inspection, row, column)
+        assert new == text and right > 0.9
+
+
+def test_what_nobody_can_know_is_emptied(inspected):
+    _, inspection = inspected
+    assert suggested(inspection, 7, "rent")[0] is None
+
+
+def test_suggestions_keep_the_unit_and_the_decimals(inspected):
+    _, inspection = inspected
+    for j, form in ((0, r"\d+ €"), (1, r"\d+,\d %")):
+        texts = [text for text in inspection.cells.expected_texts(j) if text is not None]
+        assert len(texts) >= N - 1
+        assert all(pd.Series(texts).str.fullmatch(form))
+
+
+def test_only_sure_suggestions_are_taken_by_probability(inspected):
+    table, inspection = inspected
+    clean, log = inspection.repair(table, probability=0.5)
+    j = [inspection.column_names.index(column) for column in log["column"]]
+    sure = [
+        inspection.cells.suggestion_probability(int(i), k)
+        for i, k in zip(log["row"], j, strict=True)
+    ]
+    assert len(log) >= 3 and min(sure) >= ACCEPTED
+    assert clean.loc[3, "rent"] == "816 €"
+    assert clean.loc[30, "rent"] == "163200 €"  # surely wrong, but nobody knows the right one
+
+
+def test_the_list_and_a_finding_write_the_same(inspected):
+    _, inspection = inspected
+    for finding in inspection.findings:
+        j = inspection.column_names.index(finding.columns[0])
+        for i, text, wrong in all_at_once(inspection.cells, finding):
+            assert text == inspection.cells.expected_text(i, j) and wrong >= 0.5
+
+
+def test_suggestions_are_saved(inspected, tmp_path):
+    _, inspection = inspected
+    inspection.save(tmp_path / "cells.parquet")
+    loaded = Inspection.load(tmp_path / "cells.parquet")
+    assert loaded.cells.suggested == inspection.cells.suggested
+    first, again = inspection.rank(20), loaded.rank(20)
+    pd.testing.assert_frame_equal(first, again)
+    assert first["suggestion_probability"].between(0, 1).all()
+
+
+def test_an_entry_that_is_expected_never_comes_first(inspected):
+    _, inspection = inspected
+    ranked = inspection.rank(None)
+    same = (ranked["entry"] == ranked["expected"]).to_numpy()
+    assert not same[: (~same).sum()].any()
+
+
+def test_keys_are_left_out_of_the_list():
+    random = np.random.default_rng(1)
+    X = pd.DataFrame({"id": [f"N{k:03d}" for k in range(100)], "a": random.normal(size=100)})
+    X["b"] = X["a"] + random.normal(size=100)
+    X.loc[5, "id"] = X.loc[6, "id"]
+    inspection = inspect_cells(X, progress=False)
+    ranked = inspection.rank(None)
+    assert sorted(ranked.loc[ranked["column"] == "id", "row"]) == [5, 6]  # they repeat
+    assert any(f.kind == "key" and f.columns == ("id",) for f in inspection.findings)
+
+
+@pytest.mark.parametrize(
+    ("entries", "number", "text"),
+    [
+        (["1.632,50 €", "96,75 €", "8,00 €"], 1234.5, "1.234,50 €"),
+        (["1632 €", "96 €", "8 €"], 16.0, "16 €"),
+        (["105,0 %", "10,5 %", "8,2 %"], 12.0, "12,0 %"),
+        (["$1,200", "$15", "$15,000"], 1300.0, "$1,300"),
+        (["$0.50", "$2.25", "$3.00"], 2.4, "$2.40"),
+        (["1 200", "3 400", "500"], 2400.0, "2 400"),
+        (["1,5", "2,25", "3,0"], 2.4999, "2,5"),
+    ],
+)
+def test_new_numbers_are_written_as_the_others(entries, number, text):
+    assert EntryWriter.of(as_table({"x": entries * 5}).columns[0]).text(number) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("EUR 96,75", [96.75]),
+        ("1.234,5", [1234.5]),
+        ("96 k", [96000.0]),
+        ("1O", [10.0]),
+        ("-5 °C", [-5.0]),
+        ("k.A.", []),
+        ("3501x", []),
+        ("3 of 4", []),
+        ("2 x 3 m", []),
+        ("", []),
+    ],
+)
+def test_numbers_that_texts_say(text, numbers):
+    assert sorted(set(read_numbers(text))) == numbers
+
+
+def test_another_currency_is_not_read():
+    prices = [f"{k} €" for k in range(60, 99)] + ["$70", "EUR 71"]
+    (finding,) = [f for f in find_in_columns(as_table({"x": prices})) if f.kind == "notation"]
+    assert finding.suggestions == {40: "71 €"}
+
+
+def test_no_decimal_slips_in_heavy_tails_or_of_numbers_that_repeat():
+    random = np.random.default_rng(2)
+    n = 2000
+    for column, entry in (
+        (np.round(np.exp(random.normal(4, 2, n)), 2), 54000.0),  # a heavy tail
+        (np.where(np.arange(n) % 10 == 0, 500.0, random.normal(50, 1, n).round(1)), 500.0),
+    ):
+        column[0] = entry
+        cells = inspect_cells({"x": column, "y": random.normal(size=n)}, progress=False).cells
+        likely = np.zeros(cells.scores.shape)
+        likely[0, 0] = 1.0
+        expected = [
+            type(one)(one.entries.copy(), None if one.low is None else one.low.copy(), one.high)
+            for one in cells.expected
+        ]
+        expected[0].entries[0], expected[0].low[0], expected[0].high[0] = (
+            entry / 10,
+            entry / 11,
+            entry / 9,
+        )
+        notes, _ = explain_suspects(cells.columns, expected, likely)
+        assert "decimal point" not in notes.get((0, 0), "")
