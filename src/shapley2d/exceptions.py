@@ -121,6 +121,10 @@ class InputError(Worded, ValueError):
     """The data or an option cannot be used; the message says which and what to do."""
 
 
+class OutOfTimeError(InputError):
+    """The time limit is over before there is anything to return; the message says what to do."""
+
+
 class OptionError(Worded, TypeError):
     """The method does not have an option; the message names the nearest one."""
 

@@ -81,6 +81,8 @@ def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
     assert keywords(value_blocks) == of_blocks
     of_audits = {"owners": inspect.Parameter.empty, "total": 100_000, "negative": None}
     of_audits |= {"trusted": False, "sellers": True}
+    # answers that ended by the clock cannot be compared with one another
+    of_blocks.pop("max_time")
     assert keywords(audit_owners) == {**of_blocks, **of_audits}
 
 

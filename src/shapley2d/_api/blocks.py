@@ -52,6 +52,7 @@ def value_blocks(
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
+    max_time: Any = None,
     **options: Any,
 ) -> BlockValuation:
     """Value the blocks of a table, groups of rows by groups of columns, and their owners.
@@ -118,7 +119,8 @@ def value_blocks(
         Groups that can only join after others: for ``"rows"`` and ``"columns"`` a number for every
         group, in order or by its name, lower ones first; names left out come first. It needs
         ``players="groups"``, which is then the default.
-    task, kinds, cv, groups, time, valid_weight, semivalue, random_state, n_jobs, progress
+    task, kinds, cv, groups, time, valid_weight, semivalue, random_state, n_jobs, progress,
+    max_time
         As in :func:`~shapley2d.value_cells`.
     **options
         With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where
@@ -168,6 +170,7 @@ def value_blocks(
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
+        max_time=max_time,
         options=options,
     )
     job = BlocksJob.prepare(question)
@@ -234,6 +237,9 @@ def _interval_words(found: Answer) -> str:
             "but other validation rows would give others"
         )
     words = " and ".join(parts)
+    info = found.estimate.info
+    if info.get("n_valid_used", found.problem.n_valid) < found.problem.n_valid:
+        return f"{words}, of validation rows too"
     return words if found.groups else f"{words}, but not other validation rows"
 
 

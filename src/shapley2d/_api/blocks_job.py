@@ -16,6 +16,7 @@ from shapley2d._api.other_validation_rows import (
     check_checkpoints,
     clear_checkpoints,
     is_joint,
+    leaving_time,
     of_replicate,
     replicates_of,
     sums_of,
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
 
 _NOT_ASKED = (  # the data, and what changes no value
     "X", "y", "X_valid", "y_valid", "owners", "options", "random_state", "n_jobs", "progress",
-    "checkpoint", "cluster",
+    "max_time", "checkpoint", "cluster",
 )  # fmt: skip
 _UNRECORDED: Any = object()
 
@@ -264,11 +265,18 @@ class BlocksJob:
         sums, scoring = sums_of(layout), options.get("scoring")
         _check_sums(self.question.validation_groups, sums)
         joint = sums if is_joint(sums) else None
+        groups = self.question.validation_groups or 0
         estimate, chosen = estimate_blocks(
-            problem, run, layout.grid, joint, method=method, options=options
+            problem,
+            leaving_time(run, groups),
+            layout.grid,
+            joint,
+            method=method,
+            options=options,
         )
         errors = Errors(estimate.covariance, None, estimate.dof)
-        groups = self.question.validation_groups or 0
+        if estimate.info.get("time_up"):
+            groups = 0
         if groups:
             assert sums is not None
             if chosen == "mc":  # the same permutations, so that only the validation rows differ
@@ -314,9 +322,10 @@ class BlocksJob:
         owned = None if layout.ownership is None else layout.ownership.shares
         sums = sums_of(layout)
         _check_sums(self.question.validation_groups, sums)
+        groups = 0 if sums is None else self._n_validation_groups(problem, method)
         found = estimate_cell_sums(
             problem,
-            run,
+            leaving_time(run, groups),
             layout.grid,
             owned,
             method=method,
@@ -325,7 +334,6 @@ class BlocksJob:
         )
         estimate = found.blocks
         errors = Errors(estimate.covariance, None, estimate.dof)
-        groups = 0 if sums is None else self._n_validation_groups(problem, method)
         if groups and not METHODS[method].validates:
             raise InputError(
                 Setting("validation_groups"),
@@ -333,6 +341,8 @@ class BlocksJob:
                 Setting("method", method),
                 " uses none: leave it out",
             )
+        if estimate.info.get("time_up"):  # its errors know of the rows that were not used
+            groups = 0
         if groups and not estimate.info.get("interrupted"):
             assert sums is not None
             replicates = cell_replicates(

@@ -49,6 +49,7 @@ def value_cells(
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
+    max_time: Any = None,
     **options: Any,
 ) -> Valuation:
     """Value every cell of a training table.
@@ -103,6 +104,11 @@ def value_cells(
         all cores by default, the others one.
     progress : {"auto", True, False} or callable
         A bar on a terminal by default; a function is called with ``(fraction, note)``.
+    max_time : float or str, optional
+        Seconds, or text such as ``"5m"`` or ``"1h30m"``, counted from the call: the best answer in
+        that time. Sampling ends when time is up, and what would not fit is sampled, validation rows
+        too; errors say how precise it got, ``info["time_up"]`` whether more time would help. Which
+        draws fit depends on the machine; without it the result does not.
     **options
         Options of the method; None takes the default.
 
@@ -151,6 +157,7 @@ def value_cells(
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
+        max_time=max_time,
         options=options,
     )
     return CellsJob.prepare(question).value()
@@ -175,6 +182,7 @@ def plan_cells(
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
+    max_time: Any = None,
     **options: Any,
 ) -> Plan:
     """Predict the work, time and memory of :func:`value_cells` with the same arguments.
@@ -187,7 +195,7 @@ def plan_cells(
     Parameters
     ----------
     X, y, X_valid, y_valid, method, include_label, task, kinds, cv, groups, time, valid_weight,
-    precedence, semivalue, random_state, n_jobs, progress
+    precedence, semivalue, random_state, n_jobs, progress, max_time
         As in :func:`value_cells`.
     **options
         Options of the method; None takes the default.
@@ -232,6 +240,7 @@ def plan_cells(
         random_state=random_state,
         n_jobs=n_jobs,
         progress=progress,
+        max_time=max_time,
         options=options,
     )
     return CellsJob.prepare(question).plan()
@@ -254,6 +263,10 @@ class CellsJob:
         method = find_method(question.method)
         options = method.complete(question.options)
         problem = question.problem(run, validates=method.validates)
+        if "valid_rows" in options:
+            from shapley2d._methods.knn.choices import settle_valid_rows
+
+            options["valid_rows"] = settle_valid_rows(options["valid_rows"], problem)
         run = with_precedence(
             run,
             question.precedence,

@@ -72,6 +72,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         n_jobs: int | None = None,
         progress: Any = False,
+        max_time: Any = None,
         n_neighbors: int | None = None,
         metric: str | None = None,
         votes: str | None = None,
@@ -104,6 +105,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.max_time = max_time
         self.n_neighbors = n_neighbors
         self.metric = metric
         self.votes = votes
@@ -174,6 +176,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             progress=self.progress,
+            max_time=self.max_time,
             options=self._set_options(),
         )
         job = CellsJob.prepare(question)

@@ -18,7 +18,7 @@ class CellInspector(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    task, kinds, random_state, n_jobs, progress
+    task, kinds, random_state, n_jobs, progress, max_time
         As in :func:`shapley2d.inspect_cells`; there is no progress bar by default.
 
     Attributes
@@ -50,12 +50,14 @@ class CellInspector(BaseEstimator):  # type: ignore[misc]
         random_state: Any = 0,
         n_jobs: int | None = None,
         progress: Any = False,
+        max_time: Any = None,
     ) -> None:
         self.task = task
         self.kinds = kinds
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.progress = progress
+        self.max_time = max_time
 
     def fit(self, X: Any, y: Any = None, *, valuation: Any = None) -> Self:
         """Inspect the cells of X and, where they are given, the labels y.
@@ -76,6 +78,7 @@ class CellInspector(BaseEstimator):  # type: ignore[misc]
             random_state=self.random_state,
             n_jobs=self.n_jobs,
             progress=self.progress,
+            max_time=self.max_time,
         )
         self.inspection_ = inspection
         self.scores_ = inspection.scores

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
 from shapley2d._methods.registry import METHODS
@@ -23,7 +23,7 @@ from shapley2d._methods.validation_error import (
 )
 from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.sums import BlockSums
-from shapley2d.exceptions import PrecisionWarning
+from shapley2d.exceptions import OutOfTimeError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -80,20 +80,35 @@ def replicates_of(
     parts: Iterable[Problem],
     solve: Callable[[Problem, Run, int], NDArray[np.float64]],
 ) -> list[NDArray[np.float64]]:
-    """The same sums on other validation rows; Ctrl-C gives up all of them, and keeps the values."""
-    quiet = replace(run, progress=False, sums=None)
-    found = []
+    """The same sums on other validation rows; Ctrl-C gives up all of them, and keeps the values.
+
+    So does a time limit: what ended early could not be compared with the others.
+    """
+    quiet = replace(run, progress=False, sums=None, limit=None)
+    found, pace = [], Pace()
     try:
         with reporting(run.progress, "other validation rows") as report:
             for k, part in enumerate(parts):
+                if run.limit is not None:
+                    run.limit.check((count - k) * (pace.seconds() or 0.0))
                 with without_warnings():
                     found.append(solve(part, quiet, k))
+                pace.tick()
                 report((k + 1) / count, f"{k + 1} of {count} groups")
     except KeyboardInterrupt:
         warn(
             PrecisionWarning(
                 "interrupted while other validation rows were tried: "
                 "the intervals leave out what these would change"
+            )
+        )
+        return []
+    except OutOfTimeError:
+        warn(
+            PrecisionWarning(
+                Setting("max_time", run.limit),
+                " left too little time for other validation rows: the intervals leave out what "
+                "these would change",
             )
         )
         return []
@@ -135,6 +150,13 @@ class Errors:
         if self.covariance is not None:
             covariance = self.covariance + covariance
         return Errors(covariance, None, dof)
+
+
+def leaving_time(run: Run, groups: int) -> Run:
+    """The run of the values, with as much time left for other validation rows, if these follow."""
+    if run.limit is None or not groups:
+        return run
+    return replace(run, limit=run.limit.earlier(run.limit.left() / 2))
 
 
 def sums_of(layout: BlockLayout) -> BlockSums | None:

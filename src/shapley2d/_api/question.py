@@ -44,11 +44,14 @@ class Question:
     random_state: Any = 0
     n_jobs: int | None = None
     progress: Any = "auto"
+    max_time: Any = None
     options: Mapping[str, Any] = field(default_factory=dict)
 
     def start(self) -> Run:
         """Check what needs no table, and start the clock."""
-        run = Run.create(self.random_state, self.semivalue, self.n_jobs, self.progress)
+        run = Run.create(
+            self.random_state, self.semivalue, self.n_jobs, self.progress, self.max_time
+        )
         check_flag(self.include_label, "include_label")
         check_precedence(self.precedence)
         return run

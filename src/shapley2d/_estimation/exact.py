@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._theory.game import Game
 
@@ -109,6 +110,7 @@ def evaluate_designs(
     title: str = "valuing",
     checkpoint: Checkpoint | None = None,
     cluster: Any = None,
+    limit: TimeLimit | None = None,
 ) -> DesignValues:
     """Values of deterministic designs, the mean over games: every utility once.
 
@@ -127,6 +129,9 @@ def evaluate_designs(
         Where to go on from, and where to keep what is done.
     cluster : str, distributed.Client or executor, optional
         Where to work instead of here.
+    limit : TimeLimit, optional
+        There is no value before the last utility: where it ends first, an error says so, and a
+        checkpoint has what was done.
 
     Examples
     --------
@@ -150,6 +155,8 @@ def evaluate_designs(
                 if checkpoint is not None and checkpoint.due():
                     sums.save(checkpoint)
                     kept = sums.count
+                if limit is not None and sums.count < sums.n_blocks:
+                    limit.check()
         finally:
             if checkpoint is not None and sums.count > kept:
                 sums.save(checkpoint)

@@ -18,10 +18,12 @@ from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
+from shapley2d.exceptions import OutOfTimeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.draws import Draws
     from shapley2d._theory.sums import BlockSums
@@ -47,6 +49,7 @@ def monte_carlo(
     cluster: Any = None,
     unit: str = "permutation",
     n_threads: int | None = None,
+    limit: TimeLimit | None = None,
 ) -> Estimate:
     """Mean of independent draws, until the errors are small enough.
 
@@ -75,18 +78,21 @@ def monte_carlo(
     n_threads : int, optional
         Draw in this many threads of this process, for draws that are compiled; otherwise in worker
         processes.
+    limit : TimeLimit, optional
+        When to end with what there is, as Ctrl-C does.
 
     Returns
     -------
     Estimate
         Its ``info`` has the number of draws (``n_permutations``, or of another ``unit``),
-        ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps what was computed. It has
-        a ``caveat`` where all draws were alike, and where one of them decides; that one's share of
-        the variation is ``largest_share`` then.
+        ``converged`` and ``interrupted``: Ctrl-C ends the work and keeps what was computed, and so
+        does a limit (``time_up``). It has a ``caveat`` where all draws were alike, and where one of
+        them decides; that one's share of the variation is ``largest_share`` then.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws, unit)
     resumed = state.resume(checkpoint)
-    interrupted = False
+    interrupted = time_up = False
+    pace = Pace()
     if n_threads is None or cluster is not None:
         results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
     else:
@@ -96,7 +102,10 @@ def monte_carlo(
             report(state.fraction(), f"resumed at {counted(resumed, unit)}")
         try:
             while not state.finished():
+                if limit is not None:
+                    limit.check(pace.seconds() or 0.0)
                 state.add(next(results))
+                pace.tick()
                 report(state.fraction(), state.note(), state.seconds_left())
                 if checkpoint is not None and checkpoint.due():
                     state.save(checkpoint)
@@ -104,11 +113,16 @@ def monte_carlo(
             if state.moments.count < 2:
                 raise
             interrupted = True
+        except OutOfTimeError:
+            if state.moments.count < 2:
+                raise
+            time_up = True
         finally:
             results.close()
             if checkpoint is not None and state.moments.count > resumed:
                 state.save(checkpoint)
-    return state.estimate(interrupted=interrupted, resumed_at=resumed)
+    estimate = state.estimate(interrupted=interrupted, resumed_at=resumed)
+    return estimate.noting(time_up=True) if time_up else estimate
 
 
 class MonteCarloState:

@@ -251,6 +251,7 @@ def _sampled(
         sums=sums,
         checkpoint=checkpoint,
         cluster=cluster,
+        limit=run.limit,
     )
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
     computed = sum(game.n_computed for game in cached)  # worker processes keep their own count

@@ -93,6 +93,7 @@ def value_designs(
         title=title,
         checkpoint=kept,
         cluster=cluster,
+        limit=run.limit,
     )
     estimate = Estimate.exact(
         found.values, n_utilities=sum(part.n_utilities(part.n_blocks) for part in blocks)

@@ -111,6 +111,7 @@ def _sampled(
         sums=run.sums,
         checkpoint=checkpoint,
         cluster=cluster,
+        limit=run.limit,
     )
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
     return estimate

@@ -16,6 +16,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_jobs
 from shapley2d._base.progress import check_progress
+from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import warn
 from shapley2d._theory.precedence import Precedence
 from shapley2d._theory.semivalues import Semivalue, axis_semivalues
@@ -42,6 +43,8 @@ class Run:
         Sums of cells whose joint errors are wanted, from methods that can estimate them.
     precedence : Precedence
         Players who can only join after others.
+    limit : TimeLimit or None
+        When the answer has to be there; None for as long as it takes.
     """
 
     seed: int
@@ -50,6 +53,7 @@ class Run:
     progress: Any
     sums: BlockSums | None = None
     precedence: Precedence = field(default_factory=Precedence)
+    limit: TimeLimit | None = None
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
@@ -59,11 +63,14 @@ class Run:
         semivalue: Any = "shapley",
         n_jobs: int | None = None,
         progress: Any = "auto",
+        max_time: Any = None,
     ) -> Run:
-        """Check the settings, whether or not the method needs them."""
+        """Check the settings, whether or not the method needs them, and start the clock."""
+        limit = None if max_time is None else TimeLimit.of(max_time)
         check_jobs(n_jobs)
         check_progress(progress)
-        return cls(as_seed(random_state), axis_semivalues(semivalue), n_jobs, progress)
+        semivalues = axis_semivalues(semivalue)
+        return cls(as_seed(random_state), semivalues, n_jobs, progress, limit=limit)
 
     def warn_of_precision(
         self, estimate: Estimate, tolerance: float, limit: str = "", stopped_at: int = 0
@@ -83,6 +90,8 @@ class Run:
             )
             return
         interrupted = estimate.info.get("interrupted", False)
+        if estimate.info.get("time_up"):
+            return  # as asked; the result says how precise it got
         if estimate.info.get("converged", True) or (tolerance == 0 and not interrupted):
             return  # a tolerance of 0 asks for a fixed amount of work
         ratio = estimate.info.get("ratio", np.inf)
@@ -98,6 +107,8 @@ class Run:
     def record(self, **facts: Any) -> dict[str, Any]:
         """The record for the result: facts, settings, time and versions, as JSON values."""
         _warn_of_cache()
+        if self.limit is not None:
+            facts = {"max_time": self.limit.seconds, "time_up": False, **facts}
         record = {
             **facts,
             "semivalue": [list(one) if isinstance(one, tuple) else one for one in self.semivalues],

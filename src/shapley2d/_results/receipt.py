@@ -196,6 +196,11 @@ def make_receipt(
             "a receipt is about owners, and these values come without: name them by ",
             Setting("owners"),
         )
+    if info.get("time_up"):
+        raise InputError(
+            "a time limit ended the run, so nobody could repeat it: run it again without ",
+            Setting("max_time"),
+        )
     if info.get("interrupted"):
         raise InputError("the run was interrupted, so nobody could repeat it: run it again first")
     owners = valuation.owner_table()

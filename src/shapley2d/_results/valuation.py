@@ -12,7 +12,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.words import counted, printable
+from shapley2d._base.words import counted, format_seconds, printable
 from shapley2d._results.explain import explain_row, similar_rows
 from shapley2d._results.plan import took_words
 from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall
@@ -184,6 +184,8 @@ class Valuation:
         unit = Units.of(self).cells
         worst = f"{unit.factor * float(self.stderr.max()):.2g} {unit.words}".rstrip()
         words = f"standard error at most {worst}"
+        if self.info.get("time_up"):
+            words += f" after {format_seconds(self.info['max_time'])}, the time limit"
         return f"{words}, but {self.caveat}" if self.caveat else words
 
     @cached_property

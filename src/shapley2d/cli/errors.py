@@ -13,6 +13,7 @@ import typer
 
 from shapley2d._base.words import printable
 from shapley2d.cli.console import say
+from shapley2d.cli.time_limit import LIKE_NAMES
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -99,6 +100,8 @@ def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
 def _assess(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         wrong = _one_line(error.format_message().replace("Value error, ", ""))
+        if (name := getattr(error, "option_name", None)) in LIKE_NAMES:
+            wrong = f"No such option: {name} (did you mean --max-time?)"
         return USER_ERROR, f"{wrong} (--help shows the options)"
     if isinstance(error, InputError):
         return USER_ERROR, _one_line(in_words(error))

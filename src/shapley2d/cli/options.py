@@ -51,6 +51,16 @@ RandomState = Annotated[
         show_default=True,
     ),
 ]
+MaxTime = Annotated[
+    str | None,
+    _option(
+        None,
+        "The best answer within this time, such as 90s, 5m or 1h30m, reading included; it says "
+        "how precise it got.",
+        "--max-time",
+        metavar="TIME",
+    ),
+]
 Task = Annotated[
     Literal["auto", "classification", "regression"],
     _option(_TABLE, "Classes or numbers; auto looks at the target.", show_default=True),
@@ -182,6 +192,7 @@ class RunOptions:
             show_default=True,
         ),
     ] = "shapley"
+    max_time: MaxTime = None
     n_jobs: NJobs = None
     random_state: RandomState = 0
     output: Annotated[

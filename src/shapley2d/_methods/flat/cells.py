@@ -78,6 +78,7 @@ def flat_cells(
         sums=run.sums,
         checkpoint=_checkpoint(checkpoint, problem, run, games, settings),
         cluster=cluster,
+        limit=run.limit,
     )
     estimate.stderr[~_can_matter(problem)] = 0.0
     run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)

@@ -116,6 +116,7 @@ def forest_cells(
             cluster=cluster,
             unit="tree",
             n_threads=count_threads(run.n_jobs),
+            limit=run.limit,
         )
         estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
         run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
@@ -153,6 +154,7 @@ def forest_cells(
                 cluster=cluster,
                 unit="round",
                 n_threads=count_threads(run.n_jobs),
+                limit=run.limit,
             )
             estimate.stderr[:, ~deep.columns] = 0.0  # not on the path of a deep leaf
             run.warn_of_precision(estimate, tolerance, "max_rounds", max_rounds)
@@ -340,6 +342,8 @@ def _sum_pieces(
                 report(done / len(pieces), f"{done:,} of {len(pieces):,} pieces", left)
                 if checkpoint is not None and checkpoint.due():
                     checkpoint.save(done, {"values": values})
+                if run.limit is not None and done < len(pieces):
+                    run.limit.check(pace.seconds() or 0.0)
         finally:
             if checkpoint is not None and done > start:
                 checkpoint.save(done, {"values": values})

@@ -19,7 +19,7 @@ from shapley2d._methods.options import (
     TOLERANCE,
     VOTES,
 )
-from shapley2d._methods.record import Method, choice, whole
+from shapley2d._methods.record import Method, Option, choice, whole
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -149,11 +149,14 @@ METHOD = Method(
             "rank all rows, or the near ones only with far rows binned, whose error is estimated "
             "and part of the standard errors",
         ),
-        choice(
+        Option(
             "valid_rows",
-            ("all", "auto"),
-            "all validation rows; or random ones, those that can change most first, until the "
-            "tolerance is met, with what the rest would change in the standard errors",
+            None,
+            "all validation rows; or auto, random ones, those that can change most first, until "
+            "the tolerance is met, with what the rest would change in the standard errors",
+            choices=("all", "auto"),
+            shown_default="all, but auto for cells of more than 4,000 rows without a validation "
+            "table",
         ),
         CHECKPOINT,
         CLUSTER,

@@ -70,7 +70,7 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
     spread = float(np.ptp(estimate.values))
     wanted = max(SPREAD_SHARE * spread, FORM_SHARE * float(estimate.stderr.max()))
     most = 0  # on a GPU no more subsets than at first
-    if game.device is None:
+    if game.device is None and not _is_late(game):
         n_valid, n_splits = game.problem.n_valid, len(game.parts)
         most = most_ranked_exactly(n_valid, estimate.info["n_subsets"], n_splits)
     weights = game.column_weights()
@@ -100,6 +100,12 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
             )
         )
     return estimate
+
+
+def _is_late(game: SplitGame) -> bool:
+    """Whether a time limit leaves no room to double the sample, which may take as long as a run."""
+    limit = game.run.limit
+    return limit is not None and limit.left() < limit.seconds / 2
 
 
 def left_for_sampling(game: SplitGame, tolerance: float) -> float:

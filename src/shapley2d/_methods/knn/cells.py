@@ -23,15 +23,17 @@ from shapley2d._methods.knn.backend import on_backend
 from shapley2d._methods.knn.bin_correction import corrected, left_for_sampling
 from shapley2d._methods.knn.choices import amount_of_work, choose_form, is_small
 from shapley2d._methods.knn.game import SplitGame
+from shapley2d._methods.knn.in_time import PieceClock
 from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, results_in_order
 from shapley2d._methods.knn.resume import ListName, open_resume
-from shapley2d._methods.knn.rule import Enough, Looks, More, Rule, even
-from shapley2d.exceptions import PrecisionWarning, Setting
+from shapley2d._methods.knn.rule import Again, Enough, Looks, More, Rule, even, look
+from shapley2d.exceptions import OutOfTimeError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
+    from shapley2d._base.progress import Report
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.knn.choices import KnnOptions
@@ -41,7 +43,8 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
-_LEAST_SUBSETS = 32  # of the list that a run begins with
+LEAST_SUBSETS = 32
+"""Subsets of the list that a run begins with, at least."""
 
 
 def value_knn(
@@ -98,7 +101,7 @@ def first_list(rule: Rule) -> ListName:
     """The list of pieces that a run begins with."""
     if rule.takes_all:
         return ListName(2**rule.n_columns, 0)
-    few = max(FIRST_PER_COLUMN * rule.n_columns, _LEAST_SUBSETS)
+    few = max(FIRST_PER_COLUMN * rule.n_columns, LEAST_SUBSETS)
     return ListName(even(rule.n_asked or min(few, rule.most)), 0)
 
 
@@ -106,10 +109,9 @@ def value_game(game: SplitGame) -> Estimate:
     """Values of a game with their standard errors."""
     rule = make_rule(game)
     resume = open_resume(game, rule)
-    name = resume.list_name or first_list(rule)
+    name = resume.list_name or list_in_time(game, rule) or first_list(rule)
     while True:
-        game = in_form_of(game, name)
-        pieces = _PieceRun(game, rule, resume, name)
+        pieces = _PieceRun(in_form_of(game, name), rule, resume, name)
         with pieces.reporting() as report, single_threaded():
             verdict = pieces.look()
             while isinstance(verdict, More):
@@ -119,8 +121,20 @@ def value_game(game: SplitGame) -> Estimate:
         name = ListName(verdict.n_subsets, attempt=1)
 
 
+def list_in_time(game: SplitGame, rule: Rule) -> ListName | None:
+    """The list for a run whose usual one does not fit its time limit; None where it does."""
+    if game.run.limit is None or game.options.cluster is not None:
+        return None
+    from shapley2d._methods.knn.in_time import shorter_list
+
+    return shorter_list(game, rule, game.run.limit)
+
+
 def in_form_of(game: SplitGame, name: ListName) -> SplitGame:
     """The game in the form for a list of pieces: all subsets are more work than was expected."""
+    game = game.in_rounds_of(name.round_rows)
+    if name.form:
+        return game.in_form(name.form)
     if name.n_subsets < 2**game.n_columns:
         return game
     on_gpu = game.device is not None
@@ -129,8 +143,8 @@ def in_form_of(game: SplitGame, name: ListName) -> SplitGame:
 
 def list_pieces(game: SplitGame, rule: Rule, name: ListName) -> Pieces:
     """The list of pieces of a name."""
-    is_pilot = rule.n_asked is None and name.attempt == 0
-    return game.pieces(*name, is_pilot=is_pilot)
+    is_pilot = rule.n_asked is None and name.attempt == 0 and not name.round_rows
+    return game.pieces(name.n_subsets, name.attempt, is_pilot=is_pilot)
 
 
 class _PieceRun:
@@ -149,18 +163,24 @@ class _PieceRun:
         self._pieces = list_pieces(game, rule, name)
         self._sums, self._looks = game.empty_sums(), Looks()
         self._resumed_at = resume.restore(name, self._sums, self._looks)
-        self._interrupted = False
+        self._interrupted = self._time_up = False
+        self._clock = PieceClock(game, self._pieces)
+        if game.run.limit is not None:
+            _ = game.rounding_bound  # now: nothing long is left for the end
 
-    def reporting(self) -> AbstractContextManager[Callable[[float, str], None]]:
+    def reporting(self) -> AbstractContextManager[Report]:
         """A progress bar for the run."""
         title = "exact KNN values" if self._pieces.takes_all else "sampled KNN values"
         return reporting(self._game.run.progress, title)
 
     def look(self) -> Verdict:
-        """What the rule says of the sums."""
-        return self._rule.verdict(self._pieces, self._sums, self._looks)
+        """What the rule says of the sums; there is no other list that would end too late."""
+        verdict = self._rule.verdict(self._pieces, self._sums, self._looks)
+        if isinstance(verdict, Again) and not self._clock.has_time_for(verdict.n_subsets):
+            return More()
+        return verdict
 
-    def add_pass(self, report: Callable[[float, str], None]) -> Verdict:
+    def add_pass(self, report: Report) -> Verdict:
         """Add pieces to the end of a pass through the validation rows, until enough, or Ctrl-C."""
         pieces, sums, looks, resume = self._pieces, self._sums, self._looks, self._resume
         start = written = sums.pieces
@@ -171,24 +191,28 @@ class _PieceRun:
             if self._game.device is not None:
                 beside.submit(lambda: self._game.rounding_bound)  # for the record at the end
             try:
+                self._clock.check(has_answer=sums.has_error)
                 for result in results:
                     stratum, _ = pieces.chunks[sums.pieces % len(pieces.chunks)]
                     # in a thread: Ctrl-C cannot leave half of it added
                     beside.submit(sums.strata[stratum].add, result).result()
                     del result  # its memory, while the sums are looked at
-                    report(sums.pieces / until, self._words())
+                    self._clock.tick()
+                    report(sums.pieces / until, self._words(), self._clock.seconds_left(until))
                     verdict = self.look()
                     if not isinstance(verdict, More):
                         break
                     if resume.due():
                         resume.save(self._name, sums, looks)
                         written = sums.pieces
-            except KeyboardInterrupt:
+                    self._clock.check(has_answer=sums.has_error)
+            except (KeyboardInterrupt, OutOfTimeError) as cause:
                 beside.shutdown()  # what is being added is added in full
                 if not sums.has_error:  # nothing to compare
                     raise
-                self._interrupted = True
-                return Enough(sums.estimate())
+                self._interrupted = isinstance(cause, KeyboardInterrupt)
+                self._time_up = not self._interrupted
+                return Enough(look(pieces, sums, looks)[0])
             finally:
                 results.close()
                 if sums.pieces > written:
@@ -214,7 +238,7 @@ class _PieceRun:
             estimate.history.extend(self._looks.history)
         wants_tolerance = options.n_subsets is None and not pieces.takes_all
         estimate = corrected(estimate, game, options.tolerance if wants_tolerance else TOLERANCE)
-        if wants_tolerance and game.is_binned and not self._interrupted:
+        if wants_tolerance and game.is_binned and not (self._interrupted or self._time_up):
             estimate = estimate.noting(converged=estimate.info["ratio"] <= options.tolerance)
         if pieces.takes_all:
             game.run.warn_of_precision(estimate, 0.0)
@@ -249,6 +273,8 @@ class _PieceRun:
             "interrupted": self._interrupted,
             "converged": not self._interrupted and ratio <= self._rule.tolerance,
         }
+        if self._time_up:
+            facts["time_up"] = True
         if not pieces.takes_all:
             facts["n_chunks"] = sums.pieces
         if estimate.stderr.any():

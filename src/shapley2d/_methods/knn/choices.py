@@ -41,6 +41,24 @@ TYPICAL_SUBSETS = 512
 """What sampling to the default tolerance takes, give or take a doubling."""
 
 
+CROSSED_ROWS = 4000
+"""With more rows that validate each other, a sample of them is used: all take minutes to hours."""
+
+
+def settle_valid_rows(asked: str | None, problem: Problem) -> str:
+    """The option ``valid_rows``: by default all rows of a table, and a sample of many folds' rows.
+
+    Parameters
+    ----------
+    asked : {"all", "auto"} or None
+    problem : Problem
+    """
+    if asked is not None:
+        return asked
+    crossed = any(split.valid_rows is not None for split in problem.splits)
+    return "auto" if crossed and problem.table.n_rows > CROSSED_ROWS else "all"
+
+
 @dataclass(frozen=True)
 class KnnOptions:
     """Options of the method.
@@ -78,6 +96,9 @@ class KnnOptions:
         Where to keep what is done, and to go on from, to the same bits.
     cluster : str, distributed.Client or None
         A Dask cluster to work on; its workers have processors only.
+    round_rows : int
+        Validation rows of a round over all strata, where a time limit set it; 0 where the size of
+        the table does.
     """
 
     n_neighbors: int
@@ -88,9 +109,10 @@ class KnnOptions:
     baseline: str
     backend: str
     form: str
-    valid_rows: str = "all"
+    valid_rows: str | None = None
     checkpoint: Any = None
     cluster: Any = None
+    round_rows: int = 0
 
     def takes_all_subsets(self, n_columns: int) -> bool:
         """Whether all column subsets are evaluated without asking whether a sample would do."""

@@ -17,6 +17,7 @@ from shapley2d._methods.knn.backend import backend_name
 from shapley2d._methods.knn.pieces import (
     LEAST_ROWS,
     MANY_CHUNKS,
+    ROUND_WORK,
     AllSubsetPieces,
     SampledPieces,
     chunk_rows,
@@ -147,9 +148,17 @@ class SplitGame:
     @property
     def samples_rows(self) -> bool:
         """Whether a run may end before all validation rows were used."""
+        if self.options.round_rows:
+            return True
         fewest = min(part.n_valid for part in self.parts)
         asked = self.options.valid_rows == "auto" and self.options.tolerance > 0
         return asked and fewest >= 2 * LEAST_ROUNDS
+
+    def in_rounds_of(self, round_rows: int) -> SplitGame:
+        """The game whose validation rows are drawn in rounds of this many; 0 leaves it as it is."""
+        if round_rows == self.options.round_rows:
+            return self
+        return replace(self, options=replace(self.options, round_rows=round_rows))
 
     @cached_property
     def row_sizes(self) -> list[NDArray[np.float64]]:
@@ -214,6 +223,8 @@ class SplitGame:
         squares_do = self.target.efficient and self.run.sums is None
         squared = squares_do and all(part.can_square for part in self.parts)
         error_lines = n_error_lines(self.n_rows * self.n_columns, min(map(len, chunks)))
+        if self.options.round_rows:  # which rows were drawn is nearly all of the error
+            error_lines = 1
         if squared:
             error_lines = max(error_lines, self.parts[0].squares_at_most)
         return SampledPieces(
@@ -237,15 +248,19 @@ class SplitGame:
         size = part.walk_rows()
         if n_subsets < 2**self.n_columns:
             shape = (part.n_rows, part.n_valid, part.n_columns)
-            size = chunk_rows(*shape, n_subsets, part.rows_at_a_time)
+            work = {"work": ROUND_WORK} if self.samples_rows else {}
+            size = chunk_rows(*shape, n_subsets, part.rows_at_a_time, **work)
             least = max(LEAST_ROWS, part.rows_at_a_time)
+            if self.options.round_rows:
+                size, least = min(size, self.options.round_rows), part.rows_at_a_time
         elif self.samples_rows:
             size, least = min(size, -(-part.n_valid // MANY_CHUNKS)), 1
+            size = min(size, self.options.round_rows or size)
         else:
             order = random.permutation(part.n_valid)
             return [np.sort(order[k : k + size]) for k in range(0, order.size, size)]
         sizes = self.row_sizes[stratum.split]
-        repeats = least > 1
+        repeats = n_subsets < 2**self.n_columns
         return deal_stratum(stratum, y, sizes, size, random, least=least, repeats=repeats)
 
     def empty_sums(self) -> TableSums:

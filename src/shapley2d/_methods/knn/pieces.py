@@ -42,8 +42,14 @@ MANY_CHUNKS = 32
 LEAST_ROWS = 4
 """Validation rows of a sampled chunk: with fewer, adding up costs as much as computing."""
 
-_CHUNK_WORK = 2**35
-"""Triples of row, validation row and subset of a piece, at most: minutes on one core."""
+_CHUNK_WORK = 2**33
+"""Triples of row, validation row and subset of a piece, at most: a minute or two on one core.
+
+A checkpoint has whole pieces only. With 2**35 a million rows had none after five minutes.
+"""
+
+ROUND_WORK = 2**30
+"""The same where a run may end before all validation rows were used: it takes eight rounds."""
 
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
@@ -232,7 +238,14 @@ def results_in_order(
     return (pieces.under(*piece) for piece in designs)
 
 
-def chunk_rows(n_rows: int, n_valid: int, n_columns: int, n_subsets: int, at_least: int = 1) -> int:
+def chunk_rows(
+    n_rows: int,
+    n_valid: int,
+    n_columns: int,
+    n_subsets: int,
+    at_least: int = 1,
+    work: int = _CHUNK_WORK,
+) -> int:
     """Validation rows of a sampled piece.
 
     Many chunks make for good errors; with some rows each, adding up and algebra cost little beside.
@@ -240,13 +253,13 @@ def chunk_rows(n_rows: int, n_valid: int, n_columns: int, n_subsets: int, at_lea
     Examples
     --------
     >>> chunk_rows(32_561, 1_000, 14, 112), chunk_rows(1_000_000, 10_000, 50, 400)
-    (32, 42)
+    (32, 10)
     >>> chunk_rows(100, 50, 5, 40), chunk_rows(100, 500, 30, 2_000)
     (4, 72)
     >>> chunk_rows(1_000_000, 10_000, 50, 400, at_least=32)
     640
     """
-    by_work = max(_CHUNK_WORK // (n_rows * n_columns * 2 * FIRST_PER_COLUMN), LEAST_ROWS)
+    by_work = max(work // (n_rows * n_columns * 2 * FIRST_PER_COLUMN), LEAST_ROWS)
     by_algebra = math.ceil((n_subsets / 2) ** 2 / (_ALGEBRA_ROWS * n_rows))
     rows = int(np.clip(-(-n_valid // MANY_CHUNKS), max(LEAST_ROWS, by_algebra), by_work))
     if at_least > 1:  # on a GPU, which takes them beside one another

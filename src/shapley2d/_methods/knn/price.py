@@ -36,6 +36,7 @@ from shapley2d._methods.knn.cells import (
 )
 from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS, amount_of_work
 from shapley2d._methods.knn.game import SplitGame
+from shapley2d._methods.knn.in_time import RESULT_CELL_S
 from shapley2d._methods.knn.pieces import SampledPieces
 from shapley2d._methods.knn.resume import ListName
 from shapley2d._methods.knn.rule import first_rounds
@@ -70,7 +71,7 @@ SENT_BYTES_S = 5e8
 PILOT_ROWS, PILOT_VALID = 1000, 128
 """Rows and validation rows of the run that says how far errors have come down."""
 
-_CELL_S = 4e-7  # for a cell of the result: means, errors, checks, the answer's own arrays
+
 _ADD_S = 1e-8  # for a cell of a piece that is added up
 _TIMED_SUBSETS = 64  # as the kernels take them: 32 share the distances of a validation row
 _MOST_TIMED = 4096  # times these
@@ -205,7 +206,7 @@ def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> 
         # a quarter of the first list has said that it takes more
         shared_s += pace.core_s * pairs * first_list(rule).n_subsets / 4
     looks = sum(sample_size(part.n_rows, part.n_valid, len(splits)) for part in game.parts)
-    alone_s = setup_s + looks * _rounding_s(game) + _CELL_S * cells * len(splits)
+    alone_s = setup_s + looks * _rounding_s(game) + RESULT_CELL_S * cells * len(splits)
     alone_s += _ADD_S * cells * count
     least_s, most_s = _correction_s(game, pieces, pace)
     back_s = 8.0 * n * lines / SENT_BYTES_S

@@ -30,10 +30,16 @@ class ListName(NamedTuple):
         Column subsets of a piece; all of them where it is 2^m.
     attempt : int
         0 for the list that a run begins with, 1 for the one that its rule asked for.
+    round_rows : int
+        Validation rows of a round where a time limit set it, else 0.
+    form : {"", "exact"}
+        The form where a time limit chose it, else empty.
     """
 
     n_subsets: int
     attempt: int
+    round_rows: int = 0
+    form: str = ""
 
 
 class Resume:
@@ -72,7 +78,9 @@ class Resume:
         """The list that an earlier run had come to."""
         if self._saved is None:
             return None
-        return ListName(self._saved.facts["n_subsets"], self._saved.facts["attempt"])
+        facts = self._saved.facts
+        limited = facts.get("round_rows", 0), facts.get("form", "")
+        return ListName(facts["n_subsets"], facts["attempt"], *limited)
 
     def restore(self, name: ListName, sums: TableSums, looks: Looks) -> int:
         """Take over what an earlier run has added up of a list: how many pieces these were."""
@@ -114,7 +122,8 @@ def open_resume(game: SplitGame, rule: Rule) -> Resume:
         {},
         method="knn",
         problem=game.problem,
-        max_bytes=game.empty_sums().n_bytes,
+        # a time limit may have drawn validation rows, which have more strata
+        max_bytes=max(game.in_rounds_of(rows).empty_sums().n_bytes for rows in (0, 1)),
         unit="pieces of work",
         baseline=options.baseline,
         valid_rows=options.valid_rows,
@@ -131,6 +140,9 @@ def _check(saved: Saved) -> None:
     facts = saved.facts
     whole_number(facts.get("n_subsets"), "its number of subsets", 1)
     whole_number(facts.get("attempt"), "its attempt", 0, 1)
+    whole_number(facts.get("round_rows", 0), "its validation rows of a round", 0)
+    if facts.get("form", "") not in ("", "exact"):
+        raise ValueError("its form is not known")
     if not isinstance(facts.get("asked"), dict):
         raise ValueError("it does not say what it was asked")  # noqa: TRY004
     history_pairs(facts.get("history"))

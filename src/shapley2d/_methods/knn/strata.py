@@ -189,7 +189,9 @@ def deal_rows(
     ]
     if len(y) % count:  # the last round is for some of the chunks only
         rounds[-(len(y) % count) :] = random.permutation(count)[: len(y) % count]
-    return [np.sort(order[rounds == k]) for k in range(count)]
+    by_chunk = np.lexsort((order, rounds))
+    ends = np.cumsum(np.bincount(rounds, minlength=count))[:-1]
+    return np.split(order[by_chunk], ends)
 
 
 def in_turn(parts: Sequence[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:

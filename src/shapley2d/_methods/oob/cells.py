@@ -26,7 +26,13 @@ from shapley2d._estimation.workers import ordered_results
 from shapley2d._methods.identity import checkpoint_of
 from shapley2d._methods.oob.trees import GrownTrees, Trees, columns_drawn
 from shapley2d._methods.record import refuse_semivalue
-from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning, Setting
+from shapley2d.exceptions import (
+    InputError,
+    InputWarning,
+    OutOfTimeError,
+    PrecisionWarning,
+    Setting,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -108,23 +114,21 @@ def oob_cells(
         check_place(checkpoint)  # before anything long is done
     trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
     grown = GrownTrees(_checkpoint(checkpoint, problem, run, trees, enough), trees.shape)
-    scores, drawn = _grow(trees, run, "2D-OOB", grown, cluster)
-    interrupted = len(scores) < n_trees
+    scores, drawn, stopped = _grow(trees, run, "2D-OOB", grown, cluster)
     means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
     scarce = first_scarce = int((means.counts < 2).sum())
     # a few more trees, rather than an error after all that work
-    while scarce and not interrupted and len(scores) < 2 * max(n_trees, enough):
+    while scarce and stopped is None and len(scores) < 2 * max(n_trees, enough):
         more = trees.after(len(scores), max(1, n_trees // 10))
-        extra = _grow(more, run, "2D-OOB, for cells with too few trees", grown, cluster)
-        interrupted = len(extra[0]) < more.n_trees
+        *extra, stopped = _grow(more, run, "2D-OOB, for cells with too few trees", grown, cluster)
         scores, drawn = np.concatenate([scores, extra[0]]), np.concatenate([drawn, extra[1]])
         means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
         scarce = int((means.counts < 2).sum())
-    if scarce and interrupted:
-        raise KeyboardInterrupt
+    if scarce and stopped is not None:
+        raise stopped
     if scarce:
         raise InputError(*_too_few(problem.table, n_trees, column_share, 2 * enough))
-    if first_scarce and not interrupted:
+    if first_scarce and stopped is None:
         warn(
             InputWarning(
                 Setting("n_trees", n_trees),
@@ -133,6 +137,7 @@ def oob_cells(
                 f"{counted(len(scores) - n_trees, 'more was', 'more were')} grown",
             )
         )
+    interrupted = isinstance(stopped, KeyboardInterrupt)
     if interrupted:
         warn(
             PrecisionWarning(
@@ -141,6 +146,7 @@ def oob_cells(
             )
         )
     facts = {"resumed_at": grown.resumed_at} if grown.resumed_at else {}
+    facts |= {"time_up": True} if isinstance(stopped, OutOfTimeError) else {}
     return _estimate(
         means,
         n_trees=len(scores),
@@ -190,12 +196,13 @@ def _checkpoint(
 
 def _grow(
     trees: Trees, run: Run, title: str, grown: GrownTrees, cluster: Any
-) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """Scores of all trees, and the columns they saw; of those grown so far after Ctrl-C."""
+) -> tuple[NDArray[np.float32], NDArray[np.bool_], BaseException | None]:
+    """Scores of all trees, the columns they saw, and what ended it early: Ctrl-C, or the time."""
     n_rows, n_columns = trees.shape
     scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
     drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
     done, pace = 0, Pace()
+    stopped: BaseException | None = None
 
     def take(lines: NDArray[np.floating]) -> int:
         stop = done + len(lines)
@@ -213,12 +220,15 @@ def _grow(
                 pace.tick()
                 left = (trees.n_trees - done) / trees.size * (pace.seconds() or 0.0)
                 report(done / trees.n_trees, f"{done:,} of {trees.n_trees:,} trees", left)
-        except KeyboardInterrupt:
+                if run.limit is not None and done < trees.n_trees:
+                    run.limit.check(pace.seconds() or 0.0)
+        except (KeyboardInterrupt, OutOfTimeError) as cause:
             if done == 0:
                 raise
+            stopped = cause
         finally:
             grown.save()
-    return scores[:done], drawn[:done]
+    return scores[:done], drawn[:done], stopped
 
 
 def _too_few(table: Table, n_trees: int, column_share: Any, enough: int) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
@@ -76,11 +76,15 @@ def solve_pairs(
         list(games), rows, n_rows, run.semivalues, run.n_jobs if n_jobs is None else n_jobs
     )
     check_pairs(n_rows, games[0].n_columns, n_subsets)
+    pace = Pace()
     with reporting(run.progress, "pairs of subsets") as report:
 
         def update(done: int, planned: int, ratio: float) -> None:
             known = "" if not np.isfinite(ratio) else f"error {ratio:.3f} of the spread; "
             report(done / planned, f"{known}{done:,} subsets")
+            pace.tick()
+            if run.limit is not None and done < planned:
+                run.limit.check(pace.seconds() or 0.0)
 
         found = estimate_pairs(
             axis.utilities,
@@ -145,6 +149,7 @@ def _estimate(
         "estimator": found.estimator,
         "converged": found.converged or found.history[-1][1] <= tolerance,
         "interrupted": found.interrupted,
+        **({"time_up": True} if found.time_up else {}),
         "ratio": found.history[-1][1],
     }
     if few_subsets(found.n_subsets, axis.n_players):

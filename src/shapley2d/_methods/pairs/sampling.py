@@ -26,6 +26,7 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.pair_fit import MAX_SUBSETS, PairFit, fit_pairs, pair_parts
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d.exceptions import OutOfTimeError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,7 +61,7 @@ class PairEstimate:
     estimator : str
         ``"A"``, ``"B"``, either of them ``"after trees"``, or ``"all"`` where every coalition was
         evaluated.
-    converged, interrupted : bool
+    converged, interrupted, time_up : bool
     history : list of (int, float)
     """
 
@@ -72,6 +73,7 @@ class PairEstimate:
     estimator: str
     converged: bool = False
     interrupted: bool = False
+    time_up: bool = False
     history: tuple[tuple[int, float], ...] = ()
 
 
@@ -103,7 +105,8 @@ def estimate_pairs(
     semivalue : Semivalue
     seed : int
     progress : callable, optional
-        ``progress(done, planned, ratio)``.
+        ``progress(done, planned, ratio)``; an ``OutOfTimeError`` that it raises ends the run with
+        what there is.
 
     Examples
     --------
@@ -138,10 +141,11 @@ def estimate_pairs(
             history.append((best.n_subsets, ratio))
             if ratio <= tolerance:
                 return replace(best, converged=True, history=tuple(history))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, OutOfTimeError) as cause:
         if sample.n_pairs < _MIN_PAIRS:
             raise
-        best = replace(sample.estimate(tolerance), interrupted=True)
+        time_up = isinstance(cause, OutOfTimeError)
+        best = replace(sample.estimate(tolerance), interrupted=not time_up, time_up=time_up)
         history.append((best.n_subsets, convergence_ratio(best.values, best.stderr, best.dof)))
     assert best is not None
     return replace(best, history=tuple(history))

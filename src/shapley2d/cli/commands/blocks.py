@@ -28,6 +28,7 @@ from shapley2d.cli.method_options import block_takers, given_options, parse_semi
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.owners import read_owners
+from shapley2d.cli.time_limit import start_clock
 from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
     check_outputs,
@@ -53,7 +54,12 @@ def blocks(
     **given: Any,
 ) -> None:
     """Value the blocks of a table that different owners contributed, and split a payment."""
+    limit = start_clock(run)
     check_split(table)
+    if only.audit and limit is not None:
+        raise InputError(
+            "--max-time does not go with --audit, which compares valuations: leave one of them out"
+        )
     if only.no_sellers and not only.audit:
         raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
     checkpoint = given.get("checkpoint")
@@ -71,7 +77,7 @@ def blocks(
     from shapley2d import audit_owners, value_blocks
 
     amount = 100 if only.total is None else only.total
-    asked: dict[str, Any] = {}
+    asked: dict[str, Any] = {} if only.audit else {"max_time": limit}
     if only.audit:
         asked = {"total": amount, "negative": only.negative, "trusted": only.trusted}
         asked["sellers"] = not only.no_sellers

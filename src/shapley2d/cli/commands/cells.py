@@ -10,6 +10,7 @@ from shapley2d.cli.method_options import cell_takers, given_options, parse_semiv
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.label_notes import label_notes
+from shapley2d.cli.time_limit import start_clock
 from shapley2d.cli.writing.outputs import (
     check_outputs,
     report_facts,
@@ -31,6 +32,7 @@ def cells(
     **given: Any,
 ) -> None:
     """Value every cell of a table: which entries help a model, which harm it."""
+    limit = start_clock(run)
     seconds = parse_within(only.within, planned=only.plan)
     check_split(table)
     checkpoint = given.get("checkpoint")
@@ -59,6 +61,7 @@ def cells(
         "random_state": run.random_state,
         "n_jobs": run.n_jobs,
         "progress": progress(),
+        "max_time": limit,
         **settings,
     }
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):

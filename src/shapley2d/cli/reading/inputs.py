@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.progress import reporting
+from shapley2d._base.time_limit import parse_time
 from shapley2d._base.words import printable
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
@@ -291,10 +292,22 @@ def _flag(option: str) -> str:
 def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
     """Refuse the name of a column that a file does not have."""
     if name not in names:
+        limits = f"; --max-time {name} limits the time" if _is_time(option, name) else ""
         raise InputError(
             f"{option} {shlex.quote(name)}: {path} has no such "
-            f"column{_hint(name, names) or _listing(names)}"
+            f"column{_hint(name, names) or _listing(names)}{limits}"
         )
+
+
+def _is_time(option: str, name: str) -> bool:
+    """Whether the column of ``--time`` is an amount of time, which another option takes."""
+    if option != "--time":
+        return False
+    try:
+        parse_time(name)
+    except InputError:
+        return False
+    return True
 
 
 def listed_columns(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
+from shapley2d._base.time_limit import parse_time
 from shapley2d._base.words import printable
 from shapley2d.cli.console import ResultConsole
 from shapley2d.cli.writing.summary import print_json
@@ -14,11 +14,6 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from shapley2d._results.plan import Plan
-
-
-_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
-_NAMES = {"": "s", "sec": "s", "min": "m"}
 
 
 def parse_within(text: str | None, *, planned: bool) -> float | None:
@@ -33,21 +28,7 @@ def parse_within(text: str | None, *, planned: bool) -> float | None:
         return None
     if not planned:
         raise InputError("--within sets the time a plan should fit in: use it with --plan")
-    compact = text.strip().lower().replace(" ", "")
-    parts = _PART.findall(compact)
-    units = [_NAMES.get(unit, unit) for _, unit in parts]
-    complete = "".join(number + unit for number, unit in parts) == compact
-    understood = complete and all(unit in _UNITS for unit in units)
-    if not parts or not understood:
-        raise InputError(f"--within {text} is not a time: write it as 90s, 10m, 2h or 1h30m")
-    seconds = sum(
-        float(number) * _UNITS[unit] for (number, _), unit in zip(parts, units, strict=True)
-    )
-    if not 0 < seconds < 1e12:
-        raise InputError(
-            f"--within {text} must be more than 0 seconds and less than a thousand years"
-        )
-    return seconds
+    return parse_time(text, "within")
 
 
 def print_plan(plan: Plan, within: float | None, *, as_json: bool) -> None:

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import is_harmless, printable
+from shapley2d._results.certainty import certainty_sentences
 from shapley2d._results.plan import took_words
 from shapley2d._results.report.payload import errors_known
 from shapley2d._results.units import (
@@ -181,6 +182,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
         average_words(valuation),
         "" if caution else below,
         f"took {took}" if took else "",
+        *certainty_sentences(valuation, players.removesuffix("s")),
     ]
     return "\n".join(printable(line) for line in lines if line) + "\n"
 

@@ -1,0 +1,102 @@
+"""A time limit: when a run has to have its answer, by the clock that started with the call.
+
+Whatever works in pieces asks :meth:`TimeLimit.check` before the next one. Where time is up, it
+keeps what there is, on the path that Ctrl-C takes.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shapley2d._base.checks import check_number
+from shapley2d._base.words import format_seconds
+from shapley2d.exceptions import InputError, OutOfTimeError, Setting
+
+_UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+_NAMES = {"": "s", "sec": "s", "min": "m", "hours": "h", "hour": "h"}
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+_LONGEST = 1e12  # seconds
+
+
+def now() -> float:
+    """The clock, in seconds."""
+    return time.monotonic()
+
+
+def parse_time(value: Any, name: str = "max_time") -> float:
+    """Seconds of a time that is a number, or text such as ``"90s"``, ``"5m"`` or ``"1h30m"``.
+
+    Examples
+    --------
+    >>> parse_time(90), parse_time("90"), parse_time("5 min"), parse_time("1h30m")
+    (90.0, 90.0, 300.0, 5400.0)
+    >>> parse_time("soon")
+    Traceback (most recent call last):
+    shapley2d.exceptions.InputError: max_time='soon' is not a time: use 90s, 10m, 2h or 1h30m
+    """
+    if not isinstance(value, str):
+        check_number(value, name)
+        seconds = float(value)
+    else:
+        compact = value.strip().lower().replace(" ", "")
+        parts = [(number, _NAMES.get(unit, unit)) for number, unit in _PART.findall(compact)]
+        complete = _PART.sub("", compact) == ""
+        if not parts or not complete or any(unit not in _UNITS for _, unit in parts):
+            raise InputError(Setting(name, value), " is not a time: use 90s, 10m, 2h or 1h30m")
+        seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
+    if not 0 < seconds < _LONGEST:
+        raise InputError(
+            Setting(name, value), " must be more than 0 seconds and less than a thousand years"
+        )
+    return seconds
+
+
+@dataclass(frozen=True)
+class TimeLimit:
+    """Seconds that a call may take, and when they are over.
+
+    Attributes
+    ----------
+    seconds : float
+    end : float
+        By the clock of :func:`now`.
+
+    Examples
+    --------
+    >>> TimeLimit.of("5m").seconds
+    300.0
+    """
+
+    seconds: float
+    end: float
+
+    @classmethod
+    def of(cls, value: Any) -> TimeLimit:
+        """A limit that starts now; one that is running already stays as it is."""
+        if isinstance(value, TimeLimit):
+            return value
+        seconds = parse_time(value)
+        return cls(seconds, now() + seconds)
+
+    def __repr__(self) -> str:
+        return repr(int(self.seconds) if self.seconds == int(self.seconds) else self.seconds)
+
+    def left(self) -> float:
+        """Seconds that are left; negative once the time is up."""
+        return self.end - now()
+
+    def check(self, needed_s: float = 0.0) -> None:
+        """Raise where less time is left than what comes next needs."""
+        if self.left() < needed_s:
+            raise OutOfTimeError(
+                Setting("max_time", self),
+                f" is over: {format_seconds(self.seconds)} are too short for a first result; allow "
+                "more time, or ask for less: fewer validation rows, fewer rows or fewer columns",
+            )
+
+    def earlier(self, seconds: float) -> TimeLimit:
+        """The limit with some seconds kept for what comes after."""
+        return replace(self, end=self.end - seconds)
