@@ -14,6 +14,7 @@ from shapley2d._inspection.score import inspect_table
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
 from shapley2d.evaluation import detection_scores
+from tests.time_limits import CountedLimit
 
 
 def inspect(data, y=None, **options):
@@ -264,3 +265,22 @@ def test_any_table_is_inspected(entries, seed):
 def test_the_smallest_tables_are_inspected(n):
     check_sound(inspect({"a": [1.5, 2.5, 9.0][:n]}))
     check_sound(inspect({"a": [1.5, 2.5, 9.0][:n], "b": ["x", "y", None][:n]}))
+
+
+def test_a_time_limit_takes_fewer_trees_and_names_what_it_leaves_out():
+    random = np.random.default_rng(0)
+    hidden = random.normal(size=300)
+    data = {name: hidden + 0.1 * random.normal(size=300) for name in "abcd"}
+    table = as_table(data)
+    whole = inspect_table(table, None, progress=False, n_jobs=1)
+    far = inspect_table(table, None, progress=False, n_jobs=1, limit=CountedLimit(9, left=1e9))
+    assert np.array_equal(whole.scores, far.scores)
+    assert "time_up" not in far.info
+    few = inspect_table(table, None, progress=False, n_jobs=1, limit=CountedLimit(9, left=1e-6))
+    assert few.info["trees"] == 8
+    assert "time_up" not in few.info
+    late = inspect_table(table, None, progress=False, n_jobs=1, limit=CountedLimit(9, left=-1.0))
+    assert late.info["time_up"]
+    assert sorted(late.info["columns_not_predicted"]) == list("abcd")
+    assert late.info["rows_without_tried_repairs"] == 300
+    assert np.isfinite(late.scores).all()

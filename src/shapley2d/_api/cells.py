@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,13 +12,15 @@ from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import announce
 from shapley2d._methods.precedence import check_takes_precedence, with_precedence
 from shapley2d._methods.price import PriceError
-from shapley2d._methods.registry import find_method
-from shapley2d._results.plan import Plan
+from shapley2d._methods.registry import METHODS, find_method
+from shapley2d._results.plan import Plan, time_words
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.target import with_label
+from shapley2d.exceptions import InputError, Note, Setting
 
 if TYPE_CHECKING:
+    from shapley2d._methods.price import Price
     from shapley2d._methods.record import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -27,6 +30,12 @@ GUESSED_S = 20.0
 
 LONG_S = 60.0
 """Runs with a price of at least this announce it."""
+
+FEW_VALID = 200
+"""Validation rows whose time a long plan names."""
+
+FOREST_CELLS = 2e6
+"""Cells up to which a plan tries what a forest takes: that is done in a second or two."""
 
 
 @with_method_docs(methods=methods_list(), options=options_list())
@@ -278,8 +287,8 @@ class CellsJob:
         check_takes_precedence(method, run)
         return cls(question, method, problem, run, options)
 
-    def plan(self) -> Plan:
-        """Price the run."""
+    def plan(self, *, advise: bool = True) -> Plan:
+        """Price the run; a long one's plan can say what takes less time."""
         table = self.problem.table
         columns = table.n_columns + (self.problem.label is not None)
         sizes = (self.method.name, table.n_rows, columns, self.problem.n_valid)
@@ -300,8 +309,29 @@ class CellsJob:
             low=price.low,
             high=price.high,
             facts=price.facts,
-            notes=price.notes,
+            notes=[*price.notes, *(self._what_fits(price) if advise else [])],
         )
+
+    def _what_fits(self, price: Price) -> list[str]:
+        """What takes less time than a long run, in sentences."""
+        seconds = price.seconds[1]
+        if seconds < LONG_S or self.run.limit is not None:
+            return []
+        notes = ['An answer within a minute, with its errors: max_time="1m" (--max-time 1m).']
+        n_valid = self.problem.n_valid
+        if self.method.averages and "column subsets" in price.amounts and n_valid > FEW_VALID:
+            fewer = time_words((0.0, seconds * FEW_VALID / n_valid)).removeprefix("0 s to ")
+            notes.append(f"With a validation table of {FEW_VALID} rows: at most {fewer}.")
+        forest = METHODS["forest"].price
+        few = self.problem.table.n_rows * self.problem.table.n_columns <= FOREST_CELLS
+        takes_forest = few and not self.run.precedence.is_set and self.problem.splits
+        if self.method.name != "forest" and takes_forest and forest is not None:
+            options = METHODS["forest"].complete({})
+            with suppress(PriceError, InputError):
+                seconds = forest(self.problem, self.run, **options).seconds[1]
+                words = time_words((seconds, seconds))
+                notes.append(f'Values under a forest, method="forest" (--method forest): {words}.')
+        return notes
 
     def announce(self) -> list[float] | None:
         """Price a run that looks long and announce a long one; return its seconds, low and high.
@@ -310,15 +340,18 @@ class CellsJob:
         be timed from here.
         """
         quiet = self.run.progress in (False, None) or self.options.get("cluster") is not None
+        if self.run.limit is not None:  # no time to lose: the run prices itself
+            return None
         if self.method.guess is None or quiet or self.run.precedence.is_set:
             return None
         if self.method.guess(self.problem, self.run, **self.options) < GUESSED_S:
             return None
-        plan = self.plan()
+        plan = self.plan(advise=False)
         if not plan.priced:
             return None
         if plan.seconds[1] >= LONG_S:
-            announce(self.run.progress, plan.headline())
+            shorter = (". An answer within a minute, with its errors: ", Setting("max_time", "1m"))
+            announce(self.run.progress, Note(plan.headline(), *shorter))
         return [round(seconds, 1) for seconds in plan.seconds]
 
     def value(self) -> Valuation:

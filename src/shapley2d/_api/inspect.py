@@ -41,6 +41,7 @@ def inspect_cells(
     random_state: Any = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
+    max_time: Any = None,
 ) -> Inspection:
     """Find the entries of a table that are likely wrong, and what they should say.
 
@@ -70,6 +71,9 @@ def inspect_cells(
         Workers; all cores by default. The result does not depend on it.
     progress : {"auto", True, False} or callable
         A bar on a terminal by default; a function is called with ``(fraction, note)``.
+    max_time : float or str, optional
+        Seconds, or text such as ``"5m"``, counted from the call: with fewer trees where it is
+        short, and ``info`` names what was left out where it is too short for all columns.
 
     Returns
     -------
@@ -90,7 +94,7 @@ def inspect_cells(
     >>> i, inspection.column_names[j]
     (7, 'weight')
     """
-    run = Run.create(random_state, "shapley", n_jobs, progress)
+    run = Run.create(random_state, "shapley", n_jobs, progress, max_time)
     named = y if isinstance(y, str) else None
     given = X
     warn_of_two_queries(X, y, ("X", "y"))
@@ -137,6 +141,7 @@ def _score(table: Table, label: Table | None, target: Target | None, run: Run) -
     from shapley2d._inspection.score import inspect_table
 
     settings: dict[str, Any] = {"seed": run.seed, "n_jobs": run.n_jobs, "progress": run.progress}
+    settings["limit"] = run.limit
     if label is None:
         return inspect_table(table, None, **settings)
     if target is not None:

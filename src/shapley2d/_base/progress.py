@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shapley2d._base.words import format_seconds
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, Setting, Worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,8 +20,8 @@ LONG_S = 120.0
 """A run with more time left says how it could be shorter."""
 
 SHORTER = (
-    "To shorten it, use a larger tolerance, fewer validation rows or folds, or a random sample "
-    "of the rows; Ctrl-C stops it and keeps the result so far"
+    "To shorten it, set a time limit (max_time, on the command line --max-time 1m); Ctrl-C stops "
+    "it and keeps the result so far"
 )
 _SURE_S = 5.0  # before that, the time left is too uncertain for advice
 _FIRST_NOTE = "starting"
@@ -77,7 +77,7 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
             bar.close()
 
 
-def announce(progress: Any, words: str) -> None:
+def announce(progress: Any, words: str | Worded) -> None:
     """Show a line before a run starts, where its progress will be shown.
 
     A callable with a method ``announce`` receives the words there; any other is called with
@@ -92,13 +92,13 @@ def announce(progress: Any, words: str) -> None:
     if callable(progress):
         tell = getattr(progress, "announce", None)
         if tell is None:
-            progress(0.0, words)
+            progress(0.0, str(words))
         else:
             tell(words)
     elif progress and (progress != "auto" or _watched()):
         from rich.console import Console
 
-        Console(stderr=True).print(words, markup=False, highlight=False, soft_wrap=True)
+        Console(stderr=True).print(str(words), markup=False, highlight=False, soft_wrap=True)
 
 
 def _calling(progress: Callable[[float, str], object]) -> Report:

@@ -33,9 +33,9 @@ def parse_time(value: Any, name: str = "max_time") -> float:
     --------
     >>> parse_time(90), parse_time("90"), parse_time("5 min"), parse_time("1h30m")
     (90.0, 90.0, 300.0, 5400.0)
-    >>> parse_time("soon")
+    >>> parse_time("soon")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    shapley2d.exceptions.InputError: max_time='soon' is not a time: use 90s, 10m, 2h or 1h30m
+    shapley2d.exceptions.InputError: max_time='soon' is not a time: write it as 90s...
     """
     if not isinstance(value, str):
         check_number(value, name)
@@ -45,7 +45,9 @@ def parse_time(value: Any, name: str = "max_time") -> float:
         parts = [(number, _NAMES.get(unit, unit)) for number, unit in _PART.findall(compact)]
         complete = _PART.sub("", compact) == ""
         if not parts or not complete or any(unit not in _UNITS for _, unit in parts):
-            raise InputError(Setting(name, value), " is not a time: use 90s, 10m, 2h or 1h30m")
+            raise InputError(
+                Setting(name, value), " is not a time: write it as 90s, 10m, 2h or 1h30m"
+            )
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     if not 0 < seconds < _LONGEST:
         raise InputError(

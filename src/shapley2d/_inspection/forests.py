@@ -53,7 +53,7 @@ class Bags:
     seen: NDArray[np.uint64]
 
     @classmethod
-    def draw(cls, alike: NDArray[np.intp], seed: int) -> Bags:
+    def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int = TREES) -> Bags:
         """Draw them without replacement.
 
         Parameters
@@ -62,10 +62,13 @@ class Bags:
             For every row the first one that holds the same: trees that have not seen that one are
             asked about both, so that both get the same answer.
         seed : int
+        most_trees : int
+            Where a time limit has no room for more.
         """
         n_rows = alike.size
         size = int(min(MOST_BAG_ROWS, BAG_SHARE * n_rows))
         trees = int(np.clip(TREES * ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, TREES))
+        trees = min(trees, most_trees)
         rows, seen = draw_bags(n_rows, size, trees, _word(seed, "inspection bags"))
         return cls(rows, seen[alike])
 

@@ -9,11 +9,12 @@ import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
+from shapley2d._base.time_limit import now
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import ScoredCells
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
-from shapley2d._inspection.forests import Bags, grow, repair_gains, row_chunks
+from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
 from shapley2d._inspection.own_order import OwnOrder
 from shapley2d._inspection.probability import cell_and_label_probability
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._inspection.cells import Expected
     from shapley2d._kernels.forest import Forest
     from shapley2d._tables.table import Column, Table
@@ -33,6 +35,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _GROWN = 0.6  # share of the time until the forests are grown and asked
+_FEW_TREES, _TRIED = 8, 3  # of every column at least; columns that are timed with them
+_SAFE = 0.8  # of the time that is left: columns differ, and the result has to be made
 
 
 def inspect_table(
@@ -43,6 +47,7 @@ def inspect_table(
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
+    limit: TimeLimit | None = None,
 ) -> ScoredCells:
     """Score every cell, with how likely it is wrong and what was expected instead.
 
@@ -57,6 +62,9 @@ def inspect_table(
     n_jobs : int or None
         Threads, as in joblib; all processors by default. Their number changes nothing.
     progress : {"auto", True, False} or callable
+    limit : TimeLimit, optional
+        When to be done: with fewer trees, and, where time is up all the same, with columns that are
+        judged by themselves and without trying repairs. ``info`` says what was left out.
 
     Returns
     -------
@@ -77,13 +85,16 @@ def inspect_table(
     with reporting(progress, "inspecting cells") as report:
         work = _Work(columns, target, seed)
         threads, n_columns = count_threads(n_jobs), len(columns)
+        if limit is not None:
+            work.fit_trees(limit, threads)
+        work.limit = None if limit is None else limit.earlier((1 - _GROWN) * limit.left())
         forests, expected = [], []
         grown = map_in_threads(work.column, range(n_columns), threads)
         for k, (forest, of_column) in enumerate(grown):
             forests.append(forest)
             expected.append(of_column)
             report(_GROWN * (k + 1) / n_columns, f"predicting {work.order.columns[k].name!r}")
-        _note_gains(work, expected, forests, threads, report)
+        left_out = _note_gains(work, expected, forests, threads, report, limit)
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part
@@ -103,8 +114,17 @@ def inspect_table(
             "trees": int(work.bags.rows.shape[0]),
             "share_of_errors": float(probability.mean()),
             "seconds": time.perf_counter() - started,
+            **_left_out(work, left_out),
         },
     )
+
+
+def _left_out(work: _Work, n_rows: int) -> dict[str, Any]:
+    """What a time limit left out, for the record; empty where nothing was."""
+    names = [column.name for k, column in enumerate(work.order.columns) if k in work.alone]
+    found: dict[str, Any] = {"columns_not_predicted": names} if names else {}
+    found |= {"rows_without_tried_repairs": n_rows} if n_rows else {}
+    return {**found, "time_up": True} if found else {}
 
 
 class _Work:
@@ -122,6 +142,8 @@ class _Work:
         self.binned = [bin_column(column) for column in self.order.columns]
         self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
         self.bags = Bags.draw(self.order.alike, seed)
+        self.limit: TimeLimit | None = None
+        self.alone: set[int] = set()  # columns that were not predicted, for lack of time
         self.groups = np.zeros(len(self.codes), dtype=np.intp)
         if target is not None and has_classes:
             self.groups = target.codes.astype(np.intp)[self.order.row_places]
@@ -131,7 +153,11 @@ class _Work:
         """Score the entries of a column; return its forest, and what was expected."""
         binned, j = self.binned[k], int(self.order.column_places[k])
         is_label = j == self.label
-        forest = grow(self.binned, self.codes, self.bags, k, self.seed)
+        forest = None
+        if self.limit is None or self.limit.left() > 0:
+            forest = grow(self.binned, self.codes, self.bags, k, self.seed)
+        else:
+            self.alone.add(k)
         off = deviation(binned, forest, self.codes, self.bags, plain=is_label)
         if is_label:
             self.note("surprise", j, off.surprise, LABEL_WEIGHT)
@@ -143,6 +169,28 @@ class _Work:
             self.note("repeat", j, standing_alone(binned))
             self.parts["text"][:, j] = WEIGHTS["text"] * odd_writing(self.given[j])
         return forest, off.expected
+
+    def fit_trees(self, limit: TimeLimit, threads: int) -> None:
+        """Take as many trees as fit into the time, by how long a few take for some columns."""
+        few = Bags.draw(self.order.alike, self.seed, _FEW_TREES)
+        predicted = [k for k, binned in enumerate(self.binned) if is_predicted(binned)]
+        if not predicted:
+            return
+        tried = predicted[:: max(len(predicted) // _TRIED, 1)]
+        self._try_column(tried[0], few)  # compiles, or loads what was compiled
+        begin = now()
+        for k in tried:
+            self._try_column(k, few)
+        each_s = (now() - begin) / len(tried) / len(few.rows)
+        all_s = each_s * len(predicted) / threads / _GROWN
+        fitting = int(_SAFE * limit.left() / max(all_s, 1e-9))
+        if fitting < len(self.bags.rows):
+            self.bags = Bags.draw(self.order.alike, self.seed, max(fitting, _FEW_TREES))
+
+    def _try_column(self, k: int, bags: Bags) -> None:
+        forest = grow(self.binned, self.codes, bags, k, self.seed)
+        is_label = int(self.order.column_places[k]) == self.label
+        deviation(self.binned[k], forest, self.codes, bags, plain=is_label)
 
     def note(
         self, reason: str, j: int, against: NDArray[np.float64], weight: float | None = None
@@ -158,19 +206,30 @@ def _note_gains(
     forests: list[Forest | None],
     threads: int,
     report: Callable[..., None],
-) -> None:
-    """Score how much better the rest of a row fits with the expected entry."""
+    limit: TimeLimit | None = None,
+) -> int:
+    """Score how much better the rest of a row fits with the expected entry.
+
+    Returns the number of rows that a time limit left out.
+    """
     new = np.column_stack(
         [binned.codes_of(one.entries) for binned, one in zip(work.binned, expected, strict=True)]
     )
     chunks = row_chunks(len(new))
     scored = np.flatnonzero(work.order.column_places != work.label)
 
-    def gain(rows: slice) -> NDArray[np.float64]:
+    def gain(rows: slice) -> NDArray[np.float64] | None:
+        if limit is not None and limit.left() < 0:
+            return None
         return repair_gains(work.binned, forests, work.codes, new, work.bags, rows)
 
     of_chunks = map_in_threads(gain, chunks, threads)
+    left_out = 0
     for k, (rows, gains) in enumerate(zip(chunks, of_chunks, strict=True)):
+        if gains is None:
+            left_out += rows.stop - rows.start
+            continue
         cells = np.ix_(work.order.row_places[rows], work.order.column_places[scored])
         work.parts["gain"][cells] = WEIGHTS["gain"] * np.arcsinh(gains[:, scored])
         report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
+    return left_out

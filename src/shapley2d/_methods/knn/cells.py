@@ -20,13 +20,14 @@ from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER, few_subsets
 from shapley2d._methods.knn.backend import on_backend
-from shapley2d._methods.knn.bin_correction import corrected, left_for_sampling
+from shapley2d._methods.knn.bin_correction import corrected
 from shapley2d._methods.knn.choices import amount_of_work, choose_form, is_small
 from shapley2d._methods.knn.game import SplitGame
-from shapley2d._methods.knn.in_time import PieceClock
-from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, results_in_order
+from shapley2d._methods.knn.in_time import PieceClock, shorter_list
+from shapley2d._methods.knn.lists import first_list, in_form_of, list_pieces, make_rule
+from shapley2d._methods.knn.pieces import results_in_order
 from shapley2d._methods.knn.resume import ListName, open_resume
-from shapley2d._methods.knn.rule import Again, Enough, Looks, More, Rule, even, look
+from shapley2d._methods.knn.rule import Again, Enough, Looks, More, look
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -37,14 +38,10 @@ if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.knn.choices import KnnOptions
-    from shapley2d._methods.knn.pieces import Pieces
     from shapley2d._methods.knn.resume import Resume
-    from shapley2d._methods.knn.rule import Verdict
+    from shapley2d._methods.knn.rule import Rule, Verdict
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-
-LEAST_SUBSETS = 32
-"""Subsets of the list that a run begins with, at least."""
 
 
 def value_knn(
@@ -84,27 +81,6 @@ def make_game(
     return SplitGame.make(problem, run, options, form, device=device, small=small)
 
 
-def make_rule(game: SplitGame) -> Rule:
-    """What the options of a game ask for."""
-    options, m = game.options, game.n_columns
-    return Rule(
-        tolerance=left_for_sampling(game, options.tolerance),
-        n_asked=options.n_subsets,
-        n_columns=m,
-        takes_all=options.takes_all_subsets(m),
-        all_from=options.all_subsets_from(m),
-        samples_rows=game.samples_rows,
-    )
-
-
-def first_list(rule: Rule) -> ListName:
-    """The list of pieces that a run begins with."""
-    if rule.takes_all:
-        return ListName(2**rule.n_columns, 0)
-    few = max(FIRST_PER_COLUMN * rule.n_columns, LEAST_SUBSETS)
-    return ListName(even(rule.n_asked or min(few, rule.most)), 0)
-
-
 def value_game(game: SplitGame) -> Estimate:
     """Values of a game with their standard errors."""
     rule = make_rule(game)
@@ -125,26 +101,7 @@ def list_in_time(game: SplitGame, rule: Rule) -> ListName | None:
     """The list for a run whose usual one does not fit its time limit; None where it does."""
     if game.run.limit is None or game.options.cluster is not None:
         return None
-    from shapley2d._methods.knn.in_time import shorter_list
-
     return shorter_list(game, rule, game.run.limit)
-
-
-def in_form_of(game: SplitGame, name: ListName) -> SplitGame:
-    """The game in the form for a list of pieces: all subsets are more work than was expected."""
-    game = game.in_rounds_of(name.round_rows)
-    if name.form:
-        return game.in_form(name.form)
-    if name.n_subsets < 2**game.n_columns:
-        return game
-    on_gpu = game.device is not None
-    return game.in_form(choose_form(game.problem, game.options.form, name.n_subsets, on_gpu=on_gpu))
-
-
-def list_pieces(game: SplitGame, rule: Rule, name: ListName) -> Pieces:
-    """The list of pieces of a name."""
-    is_pilot = rule.n_asked is None and name.attempt == 0 and not name.round_rows
-    return game.pieces(name.n_subsets, name.attempt, is_pilot=is_pilot)
 
 
 class _PieceRun:

@@ -16,6 +16,8 @@ from shapley2d._base.time_limit import now
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._methods.knn.bin_correction import SAMPLE_COST
 from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS
+from shapley2d._methods.knn.lists import LEAST_SUBSETS, first_list, in_form_of, list_pieces
+from shapley2d._methods.knn.pace import pace_of_sample, pace_of_walk
 from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, AllSubsetPieces
 from shapley2d._methods.knn.resume import ListName
 from shapley2d._methods.knn.strata import LEAST_ROUNDS
@@ -127,9 +129,6 @@ def shorter_list(game: SplitGame, rule: Rule, limit: TimeLimit) -> ListName | No
     rule : Rule
     limit : TimeLimit
     """
-    from shapley2d._methods.knn.cells import LEAST_SUBSETS, first_list, in_form_of, list_pieces
-    from shapley2d._methods.knn.price import pace_of_sample, pace_of_walk
-
     if min(part.n_valid for part in game.parts) < 2 * LEAST_ROUNDS:
         return None
     usual = first_list(rule)

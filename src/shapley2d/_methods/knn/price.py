@@ -17,11 +17,10 @@ import numpy as np
 from shapley2d._base.cost import Cost
 from shapley2d._base.in_threads import count_threads
 from shapley2d._base.precision import convergence_ratio
-from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._base.streams import generator
 from shapley2d._base.warnings import without_warnings
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.bin_sample import MAX_SAMPLE, most_stored
-from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.rounding import pair_bounds, sample_size
 from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
@@ -34,20 +33,19 @@ from shapley2d._methods.knn.cells import (
     make_rule,
     value_game,
 )
-from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS, amount_of_work
+from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS, amount_of_work, choose_form
 from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.in_time import RESULT_CELL_S
-from shapley2d._methods.knn.pieces import SampledPieces
+from shapley2d._methods.knn.pace import few_rows, pace_of_sample, pace_of_walk
+from shapley2d._methods.knn.pieces import SampledPieces, chunk_rows
 from shapley2d._methods.knn.resume import ListName
 from shapley2d._methods.knn.rule import first_rounds
-from shapley2d._methods.knn.varying import take_columns
 from shapley2d._methods.price import (
     CALIBRATION_S,
     HANDOVER_S,
     Measured,
     Price,
     here,
-    measure,
     timed,
 )
 
@@ -55,9 +53,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.row_values import RowValues
     from shapley2d._methods.knn.choices import KnnOptions
-    from shapley2d._methods.knn.pieces import AllSubsetPieces, Pieces
+    from shapley2d._methods.knn.pieces import Pieces
     from shapley2d._methods.knn.rule import Rule
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -72,10 +69,16 @@ PILOT_ROWS, PILOT_VALID = 1000, 128
 """Rows and validation rows of the run that says how far errors have come down."""
 
 
+PRICED_ROWS, PRICED_VALID = 40_000, 8_000
+"""Rows, and validation rows of a split, that a price is made from where there are more.
+
+At a million rows of 20 columns coding all took 56 s of a core.
+"""
+
+RANKING_GROWTH = 0.14
+"""The time to rank a row grows with this power of their number (``benchmarks/scale.py``)."""
+
 _ADD_S = 1e-8  # for a cell of a piece that is added up
-_TIMED_SUBSETS = 64  # as the kernels take them: 32 share the distances of a validation row
-_MOST_TIMED = 4096  # times these
-_WALK_TRIPLES = 2**26  # of a validation row: walks over more subsets are timed with fewer columns
 
 # How the error of the pilot and of the run may differ: the number of subsets follows from it. A
 # run of few chunks sets its number by the largest error of two of them: up to 2.8 times on 16
@@ -100,17 +103,95 @@ def price_knn(problem: Problem, run: Run, options: KnnOptions) -> Price:
     Nothing is compiled for it that the run does not need, and no bit of the result depends on it.
     """
     options.check(problem.table.n_columns)
+    cut = cut_rows(problem, run.seed)
 
     def compute(device: Device | None) -> Price:
         made: list[SplitGame] = []
-        setup_s = timed(lambda: made.append(make_game(problem, run, options, device)))
+        asked = options
+        if cut is not problem:  # its form is that of all rows
+            expected = options.first_subsets(problem.table.n_columns)
+            form = choose_form(problem, options.form, expected, on_gpu=device is not None)
+            asked = replace(options, form=form)
+        setup_s = timed(lambda: made.append(make_game(cut, run, asked, device)))
         rule = make_rule(made[0])
         low, high, notes = _subsets_needed(made[0], rule)
         prices = [_price_list(made[0], rule, count, setup_s) for count in sorted({low, high})]
-        return _together(prices[0], prices[-1], rule, notes)
+        price = _together(prices[0], prices[-1], rule, notes)
+        return price if cut is problem else _of_all_rows(price, problem, prices[0])
 
     backend = options.backend if options.cluster is None else "cpu"
     return on_backend(backend, amount_of_work(problem, options), compute)
+
+
+def cut_rows(problem: Problem, seed: int) -> Problem:
+    """The problem with some of its rows, where all would take long to code.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+    """
+    n_rows = problem.table.n_rows
+    if n_rows <= PRICED_ROWS:
+        return problem
+    random = generator(seed, "plan", 1)
+    kept = np.sort(random.permutation(n_rows)[:PRICED_ROWS])
+    splits = []
+    for split in problem.splits:
+        some = np.flatnonzero(np.isin(split.rows, kept, assume_unique=True))
+        n_valid = split.valid.n_rows
+        part = split.take_valid(np.sort(random.permutation(n_valid)[:PRICED_VALID]))
+        splits.append(
+            replace(
+                part,
+                rows=np.searchsorted(kept, split.rows[some]),
+                train=split.train.take_rows(some),
+                y=split.y.take(some),
+            )
+        )
+    table, target = problem.table.take_rows(kept), problem.target.take(kept)
+    return replace(problem, table=table, target=target, splits=splits)
+
+
+def _of_all_rows(price: Price, problem: Problem, low: _ListPrice) -> Price:
+    """The price of all rows, from that of some: the work is a product of rows and validation rows.
+
+    Parameters
+    ----------
+    price : Price
+        Of the cut problem.
+    problem : Problem
+        The whole one.
+    low : _ListPrice
+        The shorter list of the cut problem.
+    """
+    cut, m = low.game.problem, low.game.n_columns
+    rows = problem.table.n_rows / cut.table.n_rows
+    pace = rows**RANKING_GROWTH if price.facts["form"] == "exact" else 1.0
+    valid = problem.n_valid / cut.n_valid
+    sizes = [
+        chunk_rows(split.train.n_rows, split.valid.n_rows, m, low.pieces.n_subsets)
+        for split in problem.splits
+    ]
+    pieces = sum(
+        -(-split.valid.n_rows // size) for split, size in zip(problem.splits, sizes, strict=True)
+    )
+    amounts, least = dict(price.amounts), valid
+    if "validation rows" in amounts:
+        fewest = amounts["validation rows"][0]
+        amounts["validation rows"] = (fewest, problem.n_valid)
+        least = 1.0  # as many rows, of more
+    costs = [
+        replace(
+            cost,
+            alone_s=cost.alone_s * rows,
+            shared_s=cost.shared_s * rows * pace * more,
+            pieces=max(round(pieces * cost.pieces / max(price.high.pieces, 1)), 1),
+            handover_s=cost.handover_s * rows,
+        )
+        for cost, more in ((price.low, least), (price.high, valid))
+    ]
+    return replace(price, low=costs[0], high=costs[1], memory=price.memory * rows, amounts=amounts)
 
 
 def _subsets_needed(game: SplitGame, rule: Rule) -> tuple[int, int, list[str]]:
@@ -153,20 +234,6 @@ def _subsets_needed(game: SplitGame, rule: Rule) -> tuple[int, int, list[str]]:
         note = f"The {rule.most:,} column subsets evaluated at most will hardly meet the tolerance."
         return rule.most, rule.most, [note]
     return low, rule.most, ["The tolerance may not be met."]
-
-
-def few_rows(problem: Problem, n_rows: int | None, n_valid: int, seed: int) -> Problem:
-    """The problem of the largest split, cut to some random rows and validation rows."""
-    split = max(problem.splits, key=lambda one: one.train.n_rows)
-    random = generator(seed, "plan")
-    part = split.take_valid(np.sort(random.permutation(split.valid.n_rows)[:n_valid]))
-    if n_rows is not None and split.train.n_rows > n_rows:
-        rows = np.sort(random.permutation(split.train.n_rows)[:n_rows])
-        part = replace(
-            part, rows=split.rows[rows], train=part.train.take_rows(rows), y=part.y.take(rows)
-        )
-    part = replace(part, rows=np.arange(part.train.n_rows))
-    return replace(problem, table=part.train, target=part.y, splits=[part])
 
 
 @dataclass(frozen=True)
@@ -240,66 +307,6 @@ def _together(low: _ListPrice, high: _ListPrice, rule: Rule, notes: list[str]) -
         "ns_per_triple": round(1e9 * high.pace.core_s, 3),
     }
     return Price(best, worst, high.pace.cores, high.memory, amounts, facts, notes)
-
-
-def pace_of_sample(
-    game: SplitGame, part: RowValues, rows: NDArray[np.intp], seconds: float = CALIBRATION_S
-) -> Measured:
-    """Seconds per row, validation row and sampled subset, on some of these validation rows."""
-    smaller = PairSequence(part.n_columns, seed_sequence(game.seed, "plan")).take(
-        _TIMED_SUBSETS // 2
-    )
-    pairs = np.stack([smaller, ~smaller], axis=1)  # which share a sum of columns
-    subsets = np.resize(pairs.reshape(-1, part.n_columns), (_TIMED_SUBSETS, part.n_columns))
-
-    def evaluate(count: int) -> float:
-        some = rows[: min(count, rows.size)]
-        calls = max(count // some.size, 1)
-        for _ in range(calls):
-            part.values(subsets, valid=some)
-        return float(calls * some.size * len(subsets) * part.n_rows)
-
-    return _by_device(game, measure(evaluate, _MOST_TIMED, seconds))
-
-
-def pace_of_walk(
-    game: SplitGame, pieces: AllSubsetPieces, seconds: float = CALIBRATION_S
-) -> Measured:
-    """Seconds per row, validation row and subset, where all subsets are walked through.
-
-    A step of the walk takes the same time however many columns there are, so that few are enough.
-    """
-    fewer, chunk = game.n_columns, pieces.chunks[0][1]
-    while fewer > 4 and game.n_rows << fewer > _WALK_TRIPLES:
-        fewer -= 1
-    if fewer < game.n_columns:
-        few = few_rows(game.problem, None, chunk.size, game.seed)
-        columns = np.linspace(0, game.n_columns - 1, fewer).round().astype(np.intp)
-        game = SplitGame.make(
-            take_columns(few, columns),
-            game.run,
-            game.options,
-            game.form,
-            device=game.device,
-            small=game.small,
-        )
-        chunk = np.arange(few.n_valid)
-    part, weights = game.parts[0], game.column_weights()
-
-    def walk(count: int) -> float:
-        some = chunk[: min(count, chunk.size)]
-        calls = max(count // some.size, 1)
-        for _ in range(calls):
-            part.walk(*weights, valid=some)
-        return float(calls * some.size * part.n_rows << fewer)
-
-    return _by_device(game, measure(walk, _MOST_TIMED, seconds))
-
-
-def _by_device(game: SplitGame, measured: Measured) -> Measured:
-    """On a GPU the clock counts: what the processor does meanwhile says nothing."""
-    on_gpu = game.device is not None
-    return Measured(measured.clock_s, measured.clock_s) if on_gpu else measured
 
 
 def _product_s(weights: NDArray[np.float64], n_rows: int) -> float:

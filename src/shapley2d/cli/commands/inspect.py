@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, Optional
 
 import typer
 
+from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._results.decisions import Decision, read_decisions
@@ -120,6 +121,7 @@ def inspect(
     gains: Gains = False,
     decisions: Earlier = None,
     by: By = "wrong",
+    max_time: o.MaxTime = None,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,
     output: CellsOutput = None,
@@ -134,6 +136,7 @@ def inspect(
     """
     from shapley2d._results.inspection_page import write_inspection
 
+    limit = None if max_time is None else TimeLimit.of(max_time)
     read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]
     check_outputs(output, report, read)
     if gains and (valuation is not None or target is None):
@@ -157,13 +160,16 @@ def inspect(
             workers,
             wanted=gains or report is not None or by != "wrong",
             gains=gains,
+            limit=None if limit is None else limit.earlier(limit.left() / 2),
         )
         if by != "wrong" and saved is None:
             raise InputError(
                 f"--by {by} needs cell values: give --target, or for a large table --valuation "
                 "with the file that shapley2d cells -o wrote"
             )
-        inspection = given.inspect(saved, task=task, seed=seed, workers=workers)
+        inspection = given.inspect(saved, task=task, seed=seed, workers=workers, max_time=limit)
+    for words in left_out_words(inspection.info):
+        note(words)
     remembered: list[Decision] = []
     if earlier is not None:
         settled, remembered, stale = known_decisions(earlier, inspection)
@@ -207,6 +213,25 @@ def inspect(
     stop_if_unwritten(failed)
 
 
+def left_out_words(info: dict[str, Any]) -> list[str]:
+    """What a time limit left out of an inspection, in sentences.
+
+    Examples
+    --------
+    >>> left_out_words({"columns_not_predicted": ["age"], "rows_without_tried_repairs": 9})[0]
+    'time was up before 1 column was predicted from the others: age'
+    >>> left_out_words({})
+    []
+    """
+    found = []
+    if names := info.get("columns_not_predicted"):
+        columns = f"{counted(len(names), 'column')} {plural(len(names), 'was', 'were')}"
+        found.append(f"time was up before {columns} predicted from the others: {', '.join(names)}")
+    if rows := info.get("rows_without_tried_repairs"):
+        found.append(f"time was up before repairs were tried in {counted(rows, 'row')}")
+    return found
+
+
 def _load(path: Path) -> Any:
     from shapley2d._results.valuation import Valuation
 
@@ -221,6 +246,7 @@ def quick_values(
     *,
     wanted: bool,
     gains: bool = False,
+    limit: TimeLimit | None = None,
 ) -> Any:
     """Cell values of a table with a target: by a forest, or for small ones from few subsets."""
     if not wanted or given.y is None:
@@ -246,6 +272,7 @@ def quick_values(
                 random_state=seed,
                 n_jobs=workers,
                 progress=progress(),
+                max_time=limit,
                 **few,
             )
     except InputError as error:  # labels that no model can learn from can still be inspected

@@ -93,7 +93,13 @@ class InspectedFile:
         return row + 2 if self.source.lined else None
 
     def inspect(
-        self, valuation: Any, *, seed: int, workers: int | None, task: str = "auto"
+        self,
+        valuation: Any,
+        *,
+        seed: int,
+        workers: int | None,
+        task: str = "auto",
+        max_time: Any = None,
     ) -> Inspection:
         """Inspect the file; the result carries its fingerprint."""
         from shapley2d import inspect_cells
@@ -107,6 +113,7 @@ class InspectedFile:
             random_state=seed,
             n_jobs=workers,
             progress=progress(),
+            max_time=max_time,
         )
         return replace(inspection, fingerprint=self.fingerprint)
 

@@ -1,0 +1,114 @@
+"""``--max-time``: an answer within the time, and what it is certain of."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+
+from shapley2d import plan_cells, value_cells
+from shapley2d._api import cells as cells_api
+from shapley2d._results.certainty import certainty_sentences, n_known_ranks, n_known_signs
+from shapley2d.cli import main
+from shapley2d.cli.commands import cells as cells_command
+from tests.time_limits import CountedLimit
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("COLUMNS", raising=False)  # a width that parallel test runners set
+    random = np.random.default_rng(0)
+    numbers = random.normal(size=(90, 3))
+    lines = [f"{a:.2f},{b:.2f},{c:.2f},{'ab'[int(a > 0)]}" for a, b, c in numbers]
+    (tmp_path / "train.csv").write_text("\n".join(["size,weight,noise,kind", *lines]))
+    (tmp_path / "owners.csv").write_text("owner,row,column\nA,0-44,\nB,45-89,\n")
+
+
+def test_it_says_how_precise_it_got_and_what_twice_the_time_would_give(capsys, monkeypatch):
+    monkeypatch.setattr(cells_command, "start_clock", lambda run: CountedLimit(40, 1e-6))
+    assert main(["cells", "train.csv", "-t", "kind", "--max-time", "1m"]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"\(a random \d+ of 90 rows\)", out)
+    assert "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of " in out
+    assert re.search(r"\d+ of 270 cells, \d+ of 90 rows and \d of 3 columns", out)
+    assert "Twice the time would shrink the errors by about 30 %" in out
+
+
+def test_the_counts_are_those_of_the_intervals():
+    random = np.random.default_rng(1)
+    X = random.normal(size=(80, 3))
+    y = (X[:, 0] > 0).astype(int)
+    v = value_cells(X, y, max_time=CountedLimit(60, 1e-6), progress=False)
+    low, high = v.interval()
+    certain = int(((low > 0) | (high < 0)).sum())
+    first, then = certainty_sentences(v)
+    assert f"of {certain} of 240 cells" in first
+    reach = (high - v.values) / np.sqrt(2)
+    assert f"about {(np.abs(v.values) > reach).sum()} " in then
+    assert certainty_sentences(value_cells(X, y, progress=False)) == []
+
+
+def test_ranks_are_known_where_intervals_do_not_overlap():
+    random = np.random.default_rng(0)
+    for _ in range(50):
+        values, reach = random.normal(size=6), random.random(6) / 4
+        apart = [
+            all(abs(values[i] - values[j]) > reach[i] + reach[j] for j in range(6) if j != i)
+            for i in range(6)
+        ]
+        assert n_known_ranks(values, reach) == sum(apart)
+        assert n_known_signs(values, reach) == sum(abs(values) > reach)
+
+
+def test_as_json_and_with_files(capsys):
+    line = "cells train.csv -t kind --max-time 1h --json -o values.parquet"
+    assert main(line.split()) == 0
+    settings = json.loads(capsys.readouterr().out)["settings"]
+    assert settings["max_time"] == 3600
+    assert settings["time_up"] is False
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("cells train.csv -t kind --max-time soon", "--max-time soon is not a time: write it as"),
+        ("cells train.csv -t kind --max-time 0s", "--max-time 0s must be more than 0 seconds"),
+        ("inspect train.csv --max-time 5x", "--max-time 5x is not a time: write it as"),
+        ("cells train.csv -t kind --timeout 5", "--timeout (did you mean --max-time?)"),
+        ("cells train.csv -t kind --time-limit 5m", "--time-limit (did you mean --max-time?)"),
+        ("inspect train.csv --timeout 5", "--timeout (did you mean --max-time?)"),
+        ("cells train.csv -t kind --time 5m", "; --max-time 5m limits the time"),
+        (
+            "blocks train.csv -t kind --owners owners.csv --audit --trusted --max-time 5m",
+            "--max-time does not go with --audit",
+        ),
+    ],
+)
+def test_mistakes(capsys, line, message):
+    assert main(line.split()) == 2
+    assert message in capsys.readouterr().err
+
+
+def test_a_long_run_names_the_option_that_takes_a_minute(capsys, monkeypatch):
+    monkeypatch.setattr(cells_api, "GUESSED_S", 0.0)
+    monkeypatch.setattr(cells_api, "LONG_S", 0.0)
+    assert main(["cells", "train.csv", "-t", "kind"]) == 0
+    err = " ".join(capsys.readouterr().err.split())
+    assert "An answer within a minute, with its errors: --max-time 1m" in err
+    told = []
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    value_cells(X, X[:, 0] > 0, progress=lambda fraction, note: told.append(note))
+    assert told[0].startswith("planned: ")
+    assert told[0].endswith("max_time='1m'")
+
+
+def test_the_plan_of_a_long_run_names_what_takes_less(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    short = plan_cells(X, X[:, 0] > 0)
+    assert short.notes == []
+    monkeypatch.setattr(cells_api, "LONG_S", 0.0)
+    long = plan_cells(X, X[:, 0] > 0)
+    assert 'max_time="1m" (--max-time 1m)' in long.notes[0]
+    assert long.notes[1].startswith("With a validation table of 200 rows: at most ")
+    assert 'method="forest" (--method forest): ' in long.notes[2]

@@ -1,0 +1,237 @@
+"""A time limit ends a run as Ctrl-C does, and what would not fit is sampled with honest errors."""
+
+import numpy as np
+import pytest
+
+from shapley2d import value_blocks, value_cells, value_game
+from shapley2d._methods.knn import choices
+from shapley2d._methods.price import Measured
+from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
+from tests.time_limits import CountedLimit
+
+TIGHT = 1e-6  # seconds: nothing fits
+
+
+def make_tables(n_rows=60, n_columns=4, n_valid=96, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows + n_valid, n_columns))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.5 * random.normal(size=len(X)) > 0).astype(int)
+    return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+
+
+def interrupting(after):
+    """A progress report that presses Ctrl-C once this many pieces were added."""
+    calls = []
+
+    def report(fraction, note):
+        calls.append(fraction)
+        if len(calls) == after:
+            raise KeyboardInterrupt
+
+    return report
+
+
+def same(one, other):
+    return (
+        np.array_equal(one.values, other.values)
+        and np.array_equal(one.stderr, other.stderr)
+        and np.array_equal(one.row_stderr, other.row_stderr)
+        and np.array_equal(one.column_stderr, other.column_stderr)
+        and one.dof == other.dof
+    )
+
+
+@pytest.mark.parametrize("method", ["mc", "forest"])
+def test_draws_that_fit_are_those_of_a_shorter_run(method):
+    tables = make_tables(20, 3, 20)
+    count = {"mc": "max_permutations", "forest": "max_trees"}[method]
+    more = {"model": "knn"} if method == "mc" else {}
+    limited = value_cells(*tables, method, max_time=CountedLimit(7), tolerance=0, **more)
+    whole = value_cells(*tables, method, tolerance=0, **{count: 7}, **more)
+    assert same(limited, whole)
+    assert limited.info["time_up"]
+    assert limited.info["max_time"] == 60
+    assert not limited.info["interrupted"]
+    assert "time_up" not in whole.info
+
+
+def test_a_limit_that_is_long_enough_changes_nothing():
+    tables = make_tables()
+    limited = value_cells(*tables, max_time="1h")
+    assert same(limited, value_cells(*tables))
+    assert limited.info["time_up"] is False
+
+
+def test_a_stopped_run_of_neighbours_has_the_bits_of_an_interrupted_one():
+    tables = make_tables(n_columns=12)
+    options = {"subsets": "sampled", "n_subsets": 64}
+    limited = value_cells(*tables, max_time=CountedLimit(6), **options)
+    with pytest.warns(PrecisionWarning, match="interrupted"):
+        stopped = value_cells(*tables, progress=interrupting(6), **options)
+    assert same(limited, stopped)
+    assert limited.history == stopped.history
+    assert (limited.info["time_up"], limited.info["interrupted"]) == (True, False)
+    assert stopped.info["interrupted"]
+    assert limited.info["n_valid_used"] < 96
+
+
+def test_pairs_and_trees_out_of_bag_end_too():
+    X, y, X_valid, y_valid = make_tables(12, 12, 20)
+    limited = value_blocks(
+        X, y, X_valid, y_valid, columns=list(range(12)), method="pairs", model="knn",
+        max_time=CountedLimit(2), tolerance=0,
+    )  # fmt: skip
+    assert limited.info["time_up"]
+    assert np.isfinite(limited.stderr).all()
+    X, y, *_ = make_tables(30, 3)
+    few = value_cells(X, y, method="oob", n_trees=4000, max_time=CountedLimit(20), n_jobs=1)
+    assert few.info["time_up"]
+    assert few.info["n_trees"] < 4000
+
+
+def test_what_does_not_fit_is_sampled_and_goes_on_from_its_checkpoint(tmp_path):
+    tables, path = make_tables(n_columns=12), tmp_path / "run.npz"
+    options = {"subsets": "sampled", "n_subsets": 64}
+    first = value_cells(*tables, max_time=CountedLimit(20, TIGHT), checkpoint=path, **options)
+    assert first.info["time_up"]
+    assert first.info["n_valid_used"] == 20  # a round has one row
+    further = value_cells(*tables, max_time=CountedLimit(20, TIGHT), checkpoint=path, **options)
+    assert further.info["resumed_at"] == 20
+    assert further.info["n_valid_used"] == 40
+    last = value_cells(*tables, checkpoint=path, **options)
+    assert "time_up" not in last.info
+    at_once = value_cells(*tables, max_time=CountedLimit(1000, TIGHT), **options)
+    assert same(last, at_once)
+    assert at_once.info["n_valid_used"] == 96
+    assert at_once.info["time_up"] is False
+
+
+def test_all_subsets_give_way_to_validation_rows_where_time_is_short():
+    tables = make_tables(n_columns=9)
+    assert value_cells(*tables).info["subsets"] == "all"
+    limited = value_cells(*tables, max_time=CountedLimit(10, TIGHT))
+    assert limited.info["subsets"] == "sampled"
+    kept = value_cells(*tables, subsets="all", max_time=CountedLimit(10, TIGHT))
+    assert kept.info["subsets"] == "all"
+
+
+def test_the_rounds_are_as_large_as_the_time_allows(monkeypatch):
+    from shapley2d._methods.knn import in_time
+
+    monkeypatch.setattr(in_time, "_smallest_piece_seconds", lambda game, pieces: 0.5)
+    monkeypatch.setattr(
+        in_time,
+        "pace_of_sample",
+        lambda game, part, rows, seconds: Measured(1e-3 / (60 * 64), 1.0),
+    )
+    tables = make_tables(n_columns=12, n_valid=2000)
+    options = {"subsets": "sampled", "n_subsets": 64}
+    used = {}
+    for left in (0.1, 1.0, 1.8):  # at 1 ms a row 2 s for all
+        limit = CountedLimit(2, left)
+        used[left] = value_cells(*tables, max_time=limit, **options).info["n_valid_used"]
+    # two rounds, as half a second for anything is much: (1 s / 2 - 0.5 s) and (1.8 s / 2 - 0.5 s)
+    assert used[0.1] == 2
+    assert used[1.0] == 2
+    assert used[1.8] == 2 * min(399, 63)  # and no more than a chunk has
+
+
+@pytest.mark.parametrize(
+    ("n_tables", "least"), [(12, 0.88), pytest.param(150, 0.93, marks=pytest.mark.slow)]
+)
+def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
+    held = []
+    for seed in range(n_tables):
+        tables = make_tables(seed=seed)
+        truth = value_cells(*tables)
+        assert truth.exact
+        limit = CountedLimit(16, TIGHT)
+        found = value_cells(*tables, max_time=limit, subsets="all", random_state=seed)
+        assert 10 < found.info["n_valid_used"] < 40
+        reach = found.interval_factor
+        held.append(np.abs(found.columns - truth.columns) <= reach * found.column_stderr)
+        held.append((np.abs(found.values - truth.values) <= reach * found.stderr).mean(axis=0))
+    assert np.mean(held) >= least
+
+
+def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
+    tables, path = make_tables(4, 3, 8), tmp_path / "exact.npz"
+    with pytest.raises(OutOfTimeError, match="max_time=60 is over: 1 min 0 s are too short"):
+        value_cells(*tables, method="exact", model="knn", max_time=CountedLimit(0), checkpoint=path)
+    assert path.exists()
+    path = tmp_path / "knn.npz"
+    with pytest.raises(OutOfTimeError):
+        value_cells(*make_tables(n_columns=12), max_time=CountedLimit(1, TIGHT), checkpoint=path)
+    assert path.exists()
+
+
+def test_blocks_keep_half_of_the_time_for_other_validation_rows():
+    tables = make_tables()
+    asked = {
+        "rows": ["a", "b"] * 30,
+        "owners": [{"owner": "A", "row": "a"}, {"owner": "B", "row": "b"}],
+    }
+    asked["players"] = "cells"
+    whole = value_blocks(*tables, **asked)
+    assert whole.info["validation_groups"] == 10
+    same_again = value_blocks(*tables, **asked, max_time=3600)
+    assert same(whole, same_again)
+    assert same_again.info["validation_groups"] == 10
+    with pytest.warns(PrecisionWarning, match="too little time for other validation rows"):
+        late = value_blocks(*tables, **asked, max_time=CountedLimit(3))
+    assert late.info["validation_groups"] is None
+    stopped = value_blocks(*tables, **asked, max_time=CountedLimit(20, TIGHT))
+    assert stopped.info["time_up"]
+    assert stopped.info["intervals"] == "sampling, of validation rows too"
+
+
+def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
+    X, y, *_ = make_tables(400, 3)
+    assert value_cells(X, y).info["n_valid_used"] == 400
+    monkeypatch.setattr(choices, "CROSSED_ROWS", 300)
+    sampled = value_cells(X, y, tolerance=0.2)
+    assert sampled.info["n_valid_used"] < 400
+    assert sampled.info["n_valid"] == 400
+    assert same(sampled, value_cells(X, y, tolerance=0.2, valid_rows="auto"))
+    assert value_cells(X, y, tolerance=0.2, valid_rows="all").info["n_valid_used"] == 400
+    tables = make_tables(400, 3)  # a table of validation rows is used whole
+    assert value_cells(*tables).info["n_valid_used"] == 96
+    owners = [{"owner": "A", "row": "0-199"}, {"owner": "B", "row": "200-399"}]
+    assert value_blocks(X, y, owners=owners).info["n_valid_used"] == 400
+
+
+def test_a_game_of_a_function_has_no_limit():
+    with pytest.raises(TypeError, match="max_time"):
+        value_game(lambda S, F: 0.0, 2, 2, max_time=1)
+
+
+def test_a_plan_of_many_rows_is_made_from_some_of_them(monkeypatch):
+    from shapley2d import plan_cells
+    from shapley2d._methods.knn import price
+
+    tables = make_tables(4000, 4, 300)
+    whole = plan_cells(*tables, form="exact")
+    monkeypatch.setattr(price, "PRICED_ROWS", 1000)
+    monkeypatch.setattr(price, "PRICED_VALID", 100)
+    made = []
+    make_game = price.make_game
+    monkeypatch.setattr(price, "make_game", lambda *args: made.append(args[0]) or make_game(*args))
+    some = plan_cells(*tables, form="exact")
+    assert made[0].table.n_rows == 1000
+    assert made[0].n_valid == 100
+    assert some.amounts == whole.amounts == {"column subsets": (16, 16)}
+    assert some.n_rows == 4000
+    assert some.high.pieces > 0
+    assert whole.memory / 2 < some.memory < 2 * whole.memory  # a small table has fixed parts
+    crossed = price.cut_rows(_crossed_problem(), 0)
+    for split in crossed.splits:
+        assert np.array_equal(
+            crossed.table.columns[0].entries[split.rows], split.train.columns[0].entries
+        )
+
+
+def _crossed_problem():
+    from shapley2d._tables.problem import make_problem
+
+    X, y, *_ = make_tables(2000, 2)
+    return make_problem(X, y)
