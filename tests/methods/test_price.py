@@ -23,6 +23,7 @@ from shapley2d._methods.work_price import expected_draws
 from shapley2d.exceptions import InputError
 
 knn_price = import_module("shapley2d._methods.knn.price")
+knn_pace = import_module("shapley2d._methods.knn.pace")
 RNG = np.random.default_rng(0)
 N, T, M = 40, 16, 12
 X = RNG.normal(size=(N + T, M)).round(1)
@@ -330,8 +331,8 @@ def test_measuring_doubles_until_it_is_long_enough():
 
 def test_on_a_gpu_the_clock_counts():
     gpu, processor = SimpleNamespace(device=object()), SimpleNamespace(device=None)
-    assert knn_price._by_device(gpu, Measured(2.0, 0.1)) == (2.0, 2.0)
-    assert knn_price._by_device(processor, Measured(2.0, 0.1)) == (2.0, 0.1)
+    assert knn_pace._by_device(gpu, Measured(2.0, 0.1)) == (2.0, 2.0)
+    assert knn_pace._by_device(processor, Measured(2.0, 0.1)) == (2.0, 0.1)
 
 
 def test_a_price_here_is_by_the_cores_that_work():

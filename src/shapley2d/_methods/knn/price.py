@@ -25,17 +25,11 @@ from shapley2d._knn.rounding import pair_bounds, sample_size
 from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import most_ranked_exactly
-from shapley2d._methods.knn.cells import (
-    first_list,
-    in_form_of,
-    list_pieces,
-    make_game,
-    make_rule,
-    value_game,
-)
+from shapley2d._methods.knn.cells import make_game, value_game
 from shapley2d._methods.knn.choices import SAMPLE, SAMPLE_ROWS, amount_of_work, choose_form
 from shapley2d._methods.knn.game import SplitGame
 from shapley2d._methods.knn.in_time import RESULT_CELL_S
+from shapley2d._methods.knn.lists import first_list, in_form_of, list_pieces, make_rule
 from shapley2d._methods.knn.pace import few_rows, pace_of_sample, pace_of_walk
 from shapley2d._methods.knn.pieces import SampledPieces, chunk_rows
 from shapley2d._methods.knn.resume import ListName
