@@ -142,7 +142,12 @@ def test_blocks_are_in_points_and_never_called_cells(open_report, width):
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     cells = page.locator("#block-grid tbody td").all_inner_texts()
-    assert [cell.split("\n")[0] for cell in cells] == ["5.00", "1.000", "\N{MINUS SIGN}2.00", "3.00"]
+    assert [cell.split("\n")[0] for cell in cells] == [
+        "5.00",
+        "1.000",
+        "\N{MINUS SIGN}2.00",
+        "3.00",
+    ]
     assert "points" in page.inner_text("#block-grid caption")
     np.testing.assert_allclose(column(page, "#payment-list", 3), [8, -1])
     np.testing.assert_allclose(column(page, "#column-list", 3), [4, 3])

@@ -8,11 +8,18 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import counted, format_seconds, plural
+from shapley2d._results.units import Units
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._results.valuation import Valuation
+
+
+_NOUNS = {
+    "cells": ("cell", "row", "column"),
+    "blocks": ("block", "group of rows", "group of columns"),
+}
 
 
 def n_known_signs(values: NDArray[np.float64], reach: NDArray[np.float64]) -> int:
@@ -42,38 +49,38 @@ def n_known_ranks(values: NDArray[np.float64], reach: NDArray[np.float64]) -> in
     return int(np.count_nonzero((low > below) & (high < above)))
 
 
-def certainty_sentences(valuation: Valuation, noun: str = "cell") -> list[str]:
-    """How precise a run got that a time limit ended; empty for any other.
-
-    Parameters
-    ----------
-    valuation : Valuation
-    noun : str
-        What the values are of.
-    """
+def certainty_sentences(valuation: Valuation) -> list[str]:
+    """How precise a run got that a time limit ended; empty for any other."""
     info, factor = valuation.info, valuation.interval_factor
     if not info.get("time_up"):
         return []
+    noun, row, column = _NOUNS[info.get("kind", "cells")]
     counts = []
     for values, stderr, name in (
         (valuation.values, valuation.stderr, noun),
-        (valuation.rows, valuation.row_stderr, "row"),
-        (valuation.columns, valuation.column_stderr, "column"),
+        (valuation.rows, valuation.row_stderr, row),
+        (valuation.columns, valuation.column_stderr, column),
     ):
         known = n_known_signs(values, factor * stderr)
-        counts.append(f"{known:,} of {counted(values.size, name)}")
+        counts.append(f"{known:,} of {_counted(values.size, name)}")
     ranks = n_known_ranks(valuation.columns, factor * valuation.column_stderr)
-    typical = float(np.median(valuation.stderr))
+    unit = Units.of(valuation).cells
+    typical = unit.factor * float(np.median(valuation.stderr))
     limit = format_seconds(info["max_time"])
     first = (
         f"Stopped after {limit}, as asked. The sign is certain (95 %) of {', '.join(counts[:-1])} "
-        f"and {counts[-1]}; so is the rank of {counted(ranks, 'column')}."
+        f"and {counts[-1]}; so is the rank of {_counted(ranks, column)}."
     )
+    after = f"{typical / math.sqrt(2):.2g} {unit.words}".rstrip()
     then = (
         f"Twice the time would shrink the errors by about 30 %, a typical {noun} from "
-        f"{typical:.2g} to {typical / math.sqrt(2):.2g}; {_then(valuation, noun)}."
+        f"{typical:.2g} to {after}; {_then(valuation, noun)}."
     )
     return [first, then]
+
+
+def _counted(count: int, noun: str) -> str:
+    return counted(count, noun, noun.replace("group", "groups") if " of " in noun else "")
 
 
 def _then(valuation: Valuation, noun: str) -> str:

@@ -182,7 +182,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
         average_words(valuation),
         "" if caution else below,
         f"took {took}" if took else "",
-        *certainty_sentences(valuation, players.removesuffix("s")),
+        *certainty_sentences(valuation),
     ]
     return "\n".join(printable(line) for line in lines if line) + "\n"
 
