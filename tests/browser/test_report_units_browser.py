@@ -60,6 +60,9 @@ def test_every_number_is_that_of_the_result(open_report, width):
     v = make()
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
+    for name in ("column-list", "row-list", "waterfall"):  # no number is cut off
+        fits = "one => one.scrollWidth <= one.parentElement.clientWidth"
+        assert page.locator(f"#{name}").evaluate(fits), name
     average = v.total / v.values.size
     words = page.inner_text("#score")
     assert words.startswith(typeset(score_words(v)))

@@ -248,7 +248,10 @@ def test_blocks_speak_of_blocks_and_points():
     assert Units.of(v).cells.words == "points"
     shown = v._repr_html_()
     assert "lowest block" in shown and "cell" not in re.sub(r"[Bb]lock values?", "", shown)
-    assert "row groups" in shown
+    assert "row groups" in shown and "<th>block</th>" in shown
+    for name, value in zip(["Ann", "Bob"], v.rows, strict=True):
+        number = f"{100 * value:+.3g}".replace("-", "\N{MINUS SIGN}")[:4]
+        assert f"<td>{name} / all columns</td><td>{number}" in shown
     assert "points" in repr(v) and "x average" not in repr(v)
 
 

@@ -322,6 +322,11 @@ class BlockValuation(Valuation):
             )
         return Audit.from_dict(self.info["audit"], self.frame)
 
+    def _sums(self) -> tuple[str, list[str], NDArray[np.float64], NDArray[np.float64]]:
+        spreads = self.owner_interval_factor * self._owner_errors.stderr
+        heading = "block" if self.owner_shares is None else "owner"
+        return heading, self._owner_names, self._owner_values, spreads
+
     def __repr__(self) -> str:
         n, m = self.shape
         work = self.info.get("n_utilities")

@@ -351,6 +351,10 @@ class Valuation:
             lines.append(f"  strays   {entries} to check first, see strays")
         return "\n".join(lines)
 
+    def _sums(self) -> tuple[str, list[str], NDArray[np.float64], NDArray[np.float64]]:
+        """What a notebook lists: a heading, names, values and half the widths of intervals."""
+        return "column", self.column_names, self.columns, self.interval_factor * self.column_stderr
+
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""
         n, m = self.shape
@@ -363,16 +367,17 @@ class Valuation:
             f"<td>{row_word}{html.escape(str(row))}, {html.escape(column)}</td></tr>"
             for what, row, column, value in self._extremes()
         )
-        order = np.argsort(-self.columns, kind="stable")
+        heading, names, values, spreads = self._sums()
+        order = np.argsort(-values, kind="stable")
         factor = units.columns.factor
         sums = "".join(
-            f"<tr><td>{html.escape(self.column_names[j])}</td>"
-            f"<td>{typeset(units.columns.number(self.columns[j], signed=True))}</td>"
-            f"<td>&plusmn; {factor * self.interval_factor * self.column_stderr[j]:.2g}</td></tr>"
+            f"<tr><td>{html.escape(names[j])}</td>"
+            f"<td>{typeset(units.columns.number(values[j], signed=True))}</td>"
+            f"<td>&plusmn; {factor * spreads[j]:.2g}</td></tr>"
             for j in order[:_SHOWN_COLUMNS]
         )
-        left = m - _SHOWN_COLUMNS
-        more = f"<tr><td colspan='3'>and {left} more {axes[1]}</td></tr>" if left > 0 else ""
+        left = order.size - _SHOWN_COLUMNS
+        more = f"<tr><td colspan='3'>and {left} more {heading}s</td></tr>" if left > 0 else ""
         summed = "" if units.score is None else score_words(self)
         total = f"; total {self.total:+.5g}" if not summed else ""
         return (
@@ -380,7 +385,7 @@ class Valuation:
             f"method {method}, {html.escape(self.describe())}{total}</p>"
             + (f"<p>{html.escape(typeset(summed))}</p>" if summed else "")
             + f"<table><tbody>{cells}</tbody></table>"
-            f"<table><thead><tr><th>{axes[1].removesuffix('s')}</th>"
+            f"<table><thead><tr><th>{heading}</th>"
             f"<th>{units.columns.words or 'value'}</th><th>95 %</th></tr></thead>"
             f"<tbody>{sums}{more}</tbody></table></div>"
         )
