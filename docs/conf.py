@@ -49,12 +49,14 @@ html_css_files = ["site.css"]
 html_theme_options = {
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 7,
     "navbar_align": "left",
     "footer_start": ["copyright"],
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+# pages without others below them: the room is for what commands print
+html_sidebars = {"index": [], "start": [], "tutorial": []}
 html_show_sourcelink = False
 html_context = {"default_mode": "auto"}
 

@@ -29,7 +29,7 @@ BLOCK = re.compile(
     r"^(?:<!-- file: (?P<file>\S+) -->\n)?```(?P<kind>[^\n`]*)\n(?P<code>.*?)^```$",
     re.MULTILINE | re.DOTALL,
 )
-WIDTH = 132
+WIDTH = 110
 """Columns of the terminal that commands of a page print to."""
 
 

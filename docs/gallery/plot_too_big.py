@@ -24,8 +24,8 @@ forest = value_cells(X, y, X_test, y_test, method="forest", model=model)
 print(forest)
 
 # %%
-# **Take a sample.** For what columns are worth, a few hundred rows tell most of it. Values of columns
-# from two samples show how far you can trust them.
+# **Take a sample,** or better two: they show how far one can be trusted. With 600 rows each, these
+# agree about ``marital_status`` and ``capital_gain``, and not at all about ``age``.
 random = np.random.default_rng(0)
 samples = []
 for _ in range(2):
@@ -35,11 +35,11 @@ order = np.argsort(forest.values.sum(axis=0))
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 names = np.array(forest.column_names)[order]
 ax.barh(names, 100 * forest.values.sum(axis=0)[order], color="#c9d6d8", label="forest, all rows")
-for v, marker in zip(samples, "ox", strict=True):
-    ax.plot(100 * v.values.sum(axis=0)[order], names, marker, color="#0b5c6b", label="600 rows")
+for v, marker, which in zip(samples, "ox", ("a sample", "another"), strict=True):
+    ax.plot(100 * v.values.sum(axis=0)[order], names, marker, color="#0b5c6b", label=which)
 ax.axvline(0, color="0.3", lw=0.8)
 ax.set_xlabel("points that a column adds")
-ax.legend()
+legend = ax.legend()
 
 # %%
 # **Ask about groups.** If the question is about sources, not about single rows, let groups of rows
