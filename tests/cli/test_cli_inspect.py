@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -375,3 +376,29 @@ def test_gains_of_a_forest(capsys):
 )
 def test_refused_gains(capsys, options, message):
     assert message in run(capsys, f"inspect people.csv {options}", 2).err
+
+
+def test_a_file_a_frame_and_the_command_have_the_same_findings(tmp_path, capsys):
+    n = 60
+    table = pd.DataFrame(
+        {
+            "size": ["12.0 oz", "12.0 oz.", "16.0 ounce"] * (n // 3),
+            "price": [f"{k + 20},50 €" for k in range(n)],
+            "age": [str(20 + k % 50) for k in range(n)],
+            "city": ["Leeds", "Bath", "Hull"] * (n // 3),
+            "zip": ["LS1", "BA1", "HU1"] * (n // 3),
+        }
+    )
+    table.loc[3, "price"], table.loc[4, "price"] = "EUR 24,10", "k.A."
+    table.loc[[7, 8], "age"] = "-999"
+    table.loc[9, "city"], table.loc[10, "zip"] = "Leedss", ""
+    path = tmp_path / "t.csv"
+    table.to_csv(path, index=False)
+    of_frame, of_file = (inspect_cells(one, progress=False).findings for one in (table, path))
+    assert {"units", "notation", "codes", "rule", "spellings"} <= {f.kind for f in of_frame}
+    told = [(f.kind, f.text, f.rows.tolist(), f.suggestions) for f in of_frame]
+    assert [(f.kind, f.text, f.rows.tolist(), f.suggestions) for f in of_file] == told
+    capsys.readouterr()
+    assert main(["inspect", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)["findings"]
+    assert [(one["kind"], one["text"]) for one in said] == [(f.kind, f.text) for f in of_frame]
