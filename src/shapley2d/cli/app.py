@@ -69,7 +69,7 @@ _OF_CELLS: dict[str, str | None] = {
     "logistic.",
     "--scoring": "For classes: accuracy (the default), or balanced_accuracy, in which all classes "
     "count the same.",
-    "--plan": None,
+    "--max-time": None,
     "--output": None,
     "--report": None,
 }
