@@ -153,7 +153,7 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
 
 def test_auto_is_exact_for_few_groups_and_samples_many():
     X, y, X_valid, y_valid = small_table()
-    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS)
+    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, players="groups")
     assert (
         few.info["method"] == "exact"
         and few.shape == (1, 3)
@@ -274,7 +274,7 @@ def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(options):
     v = value_blocks(X, y, rows=rows, columns=COLUMNS, cv=4, **options)
     assert v.row_names.tolist() == ["typical", "rare"] and v.info["folds"] == 4
     if options.get("method") != "loo":
-        whole = value_blocks(X, y, columns=["all"] * 4, cv=4, **options)
+        whole = value_blocks(X, y, rows=["all"] * 24, columns=["all"] * 4, cv=4, **options)
         assert v.total == pytest.approx(whole.total)
 
 
@@ -331,7 +331,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
     np.testing.assert_array_equal(back.covariance, v.covariance)
-    plain = value_blocks(*data, rows=ROWS)
+    plain = value_blocks(*data, rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
 

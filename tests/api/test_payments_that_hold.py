@@ -225,7 +225,8 @@ def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_d
     assert few.info["validation_groups"] == 4
     groups = valued(tables, THREE, players="groups", method="knn")
     assert groups.info["validation_groups"] is None and groups.info["players"] == "groups"
-    assert value_blocks(*tables, rows=[0, 1] * 15, model="knn").info["players"] == "groups"
+    grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1], model="knn")
+    assert grid.info["players"] == "groups"
     with pytest.warns(InputWarning, match="an owner gains by splitting into several"):
         assert value_blocks(*tables, owners=THREE, model="gaussian_nb").info["players"] == "groups"
 
@@ -383,8 +384,8 @@ def test_wrong_players_and_copies_are_named(options, message):
     with pytest.raises(InputError, match=message):
         value_blocks(*data(), owners=THREE, **options)
     for about_owners in ({"copies": "one"}, {"copy_distance": 0.1}):
-        with pytest.raises(InputError, match="is about the owners of rows: name them by owners"):
-            value_blocks(*data(), rows=[0, 1] * 15, **about_owners)
+        with pytest.raises(InputError, match="is about owners: name them by owners or owner_col"):
+            value_blocks(*data(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], **about_owners)
 
 
 @pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_subsets": 40}])

@@ -54,7 +54,8 @@ def audit_owners(
     X_valid: Any = None,
     y_valid: Any = None,
     *,
-    owners: Any,
+    owners: Any = None,
+    owner_column: str | None = None,
     total: Any = 100_000,
     negative: str | None = None,
     sellers: bool = True,
@@ -98,7 +99,7 @@ def audit_owners(
 
     Parameters
     ----------
-    X, y, X_valid, y_valid, owners
+    X, y, X_valid, y_valid, owners, owner_column
         As in :func:`~shapley2d.value_blocks`.
     total : number
         The amount to divide.
@@ -136,8 +137,6 @@ def audit_owners(
     >>> audit.gains["gain"][audit.gains["move"] == "splits into four shells"].tolist()
     [0.0, 0.0]
     """
-    if owners is None:
-        raise InputError("an audit is about owners: name them by ", Setting("owners"))
     if negative is not None:
         check_choice(negative, "negative", RULES)
     check_flag(sellers, "sellers")
@@ -152,6 +151,7 @@ def audit_owners(
         rows=rows,
         columns=columns,
         owners=owners,
+        owner_column=owner_column,
         method=method,
         players=players,
         copies=copies,
@@ -173,6 +173,13 @@ def audit_owners(
         options=options,
     )
     job = BlocksJob.prepare(question)
+    if not job.owned:
+        raise InputError(
+            "an audit is about owners: name them by ",
+            Setting("owners"),
+            " or ",
+            Setting("owner_column"),
+        )
     found = job.answer()
     valuation = make_valuation(job, found)
     look = look_at_owners(job, found) if sellers else Look([], "")

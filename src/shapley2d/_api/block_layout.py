@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._api.row_groups import Clusters
 from shapley2d._base.warnings import warn
 from shapley2d._knn.chance_copies import find_unlikely_copies
 from shapley2d._knn.copies import find_copies
@@ -17,7 +18,13 @@ from shapley2d._methods.knn.varying import take_columns
 from shapley2d._ownership.copies import Copies
 from shapley2d._ownership.grid import Grid, Groups, label_groups
 from shapley2d._ownership.owners import Claim, read_claims
-from shapley2d._ownership.regions import Ownership, Regions, cut_grid, find_regions
+from shapley2d._ownership.regions import (
+    Ownership,
+    Regions,
+    cut_grid,
+    find_regions,
+    regions_of_groups,
+)
 from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting
@@ -151,6 +158,10 @@ class Prepared:
         columns: Any,
         claims: list[Claim] | None,
         change: Callable[[Regions], Regions] | None = None,
+        *,
+        groups_own: bool = False,
+        option: str = "rows",
+        seed: int = 0,
     ) -> BlockLayout:
         """The grid of blocks, and who owns them.
 
@@ -163,21 +174,38 @@ class Prepared:
         claims : list of Claim or None
         change : callable, optional
             From what owners have of the changed table to what they would have.
+        groups_own : bool
+            Whether the groups of the one axis that has some are its owners.
+        option : {"rows", "owner_column"}
+            What named the groups of rows.
+        seed : int
+            Of clusters.
         """
         label = problem.label
         column_names = problem.table.column_names
-        read_groups = None if rows is None else self._row_groups(problem, rows)
+        if isinstance(rows, Clusters):
+            return BlockLayout(
+                _grid_of_groups(
+                    problem,
+                    rows.of(problem.table, seed),
+                    self._column_groups(problem, columns),
+                    problem.table.n_rows,
+                )
+            )
+        read_groups = None if rows is None else self._row_groups(problem, rows, option)
         row_groups = None if read_groups is None else self._of_valued_rows(read_groups)
-        column_groups = None if columns is None else label_groups(columns, column_names, "columns")
-        if label is not None:
-            column_groups = None if column_groups is None else column_groups.with_player(label)
-            column_names = [*column_names, label]
+        column_groups = self._column_groups(problem, columns)
+        column_names = column_names if label is None else [*column_names, label]
         row_names = problem.table.row_names.tolist()
-        if claims is None:
+        if claims is None and not groups_own:
             return BlockLayout(_grid_of_groups(problem, row_groups, column_groups, len(row_names)))
         assert self.clusters is not None
         assert self.rule is not None
-        read = find_regions(claims, self.row_names, column_names, read_groups, column_groups)
+        read = (
+            regions_of_groups(read_groups, column_groups, len(self.row_names), len(column_names))
+            if claims is None
+            else find_regions(claims, self.row_names, column_names, read_groups, column_groups)
+        )
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
         valued = regions.take_rows(self.kept)
@@ -227,11 +255,18 @@ class Prepared:
         place[own[self.kept]] = np.arange(self.kept.size)
         return place[own]
 
-    def _row_groups(self, problem: Problem, rows: Any) -> Groups:
+    def _column_groups(self, problem: Problem, columns: Any) -> Groups | None:
+        """The groups of the columns, the label's being its own; None where there are none."""
+        if columns is None:
+            return None
+        groups = label_groups(columns, problem.table.column_names, "columns")
+        return groups if problem.label is None else groups.with_player(problem.label)
+
+    def _row_groups(self, problem: Problem, rows: Any, option: str) -> Groups:
         """The groups of the rows, without those rows that were left out for their targets."""
         if problem.given is None:
-            return label_groups(rows, self.row_names, "rows")
-        groups = label_groups(rows, problem.given.names.tolist(), "rows")
+            return label_groups(rows, self.row_names, option, "row")
+        groups = label_groups(rows, problem.given.names.tolist(), option, "row")
         labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
         return label_groups(labels, self.row_names, "rows")
 

@@ -34,6 +34,7 @@ def value_blocks(
     rows: Any = None,
     columns: Any = None,
     owners: Any = None,
+    owner_column: str | None = None,
     method: str = "auto",
     players: str | None = None,
     copies: str | None = None,
@@ -64,7 +65,11 @@ def value_blocks(
         over ``cv`` folds; in each of them a group is its rows that train there.
     rows, columns : 1-D array, list, series or mapping, optional
         The group of every row and of every column: one label each, or a mapping from names to
-        labels. Left out, the axis is one group.
+        labels. ``rows`` may also be the name of a column of X, which is then not a feature; or
+        ``"clusters"`` or ``"clusters=40"`` for that many clusters of similar rows. Left out, the
+        axis is one group. Groups of one axis are its contributors: they are valued as ``owners``
+        are, up to 256 of them with their copies (clusters are nobody's). Groups of both axes make
+        a grid of blocks, which join as wholes.
     owners : frame, list of dicts or path of a CSV or Parquet file, optional
         Who contributed what: the columns ``owner``, ``row`` and ``column``, one region per line. An
         empty row or column means all of them (the label too, where it is valued). An entry is a
@@ -72,6 +77,9 @@ def value_blocks(
         separated by ``;``; or a range such as ``0-99``, both ends included. The table is cut into
         the coarsest grid that respects every owner's region, and the groups of ``rows`` and
         ``columns`` if given.
+    owner_column : str, optional
+        The column of X that names the owner of every row, instead of ``owners``; it is not a
+        feature.
     method : str
         With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is
         ``"knn"``, or ``"mc"`` where a ``model`` is given. With ``players="groups"``: ``"auto"`` is
@@ -85,15 +93,16 @@ def value_blocks(
         cells. Splitting, merging and renaming owners then changes no one else's value, nor, as long
         as negative values owe (the default), anyone's payment. ``"groups"``: groups of rows and of
         columns join as wholes. This values blocks as blocks and is affordable for any model; but an
-        owner who splits in four is counted four times. By default cells where there are ``owners``
-        and nearest neighbours value them, else groups (``info["players"]``).
+        owner who splits in four is counted four times. By default cells where nearest neighbours
+        value owners or the groups of one axis, else groups (``info["players"]``).
     copies : {"one", "first", "escrow", "each"}, optional
         What duplicate rows, with one label, and duplicate columns count for. ``"one"``: they are
         one row or column, which all of its owners share equally, so that listing rows again adds
         nothing. ``"first"``: they are one, which belongs to the owner of the first of them in the
         table. ``"escrow"``: they are one, and what a cell with several owners is worth, copied or
         claimed by several, goes to the entry ``"(escrow)"``, to be withheld until it is known whose
-        it is. ``"each"``: all of them count. ``"one"`` by default where there are ``owners``.
+        it is. ``"each"``: all of them count. ``"one"`` by default where there are owners, or groups
+        of one axis.
         ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
     copy_distance : float or "auto"
         Which rows are copies. ``"auto"`` (the default) compares with a validation table: rows that
@@ -124,8 +133,9 @@ def value_blocks(
         As in :func:`~shapley2d.value_cells`.
     **options
         With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where
-        there are owners, ``scoring`` of nearest neighbours is ``"balanced_accuracy"`` by default,
-        by which rows of noise are worth nothing even where a class is frequent. With groups
+        owners or the groups of one axis are valued, ``scoring`` of nearest neighbours is
+        ``"balanced_accuracy"`` by default, by which rows of noise are worth nothing even where a
+        class is frequent. With groups
         ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and
         ``backend`` with ``model="knn"``; ``checkpoint`` and ``cluster``; and, where blocks are
         sampled, ``max_permutations`` and ``tolerance``, as in :func:`~shapley2d.value_cells` with
@@ -152,6 +162,7 @@ def value_blocks(
         rows=rows,
         columns=columns,
         owners=owners,
+        owner_column=owner_column,
         method=method,
         players=players,
         copies=copies,
@@ -180,7 +191,7 @@ def value_blocks(
 def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
     """The result that users get; warns of what may be wrong about who owns what."""
     _warn_of_owners(job, found)
-    question, problem, estimate = job.question, found.problem, found.estimate
+    question, problem, estimate = job.asked, found.problem, found.estimate
     grid, ownership, copies = found.layout.grid, found.layout.ownership, found.layout.copies
     crossed = question.X_valid is None and problem.splits
     scoring = {"scoring": found.scoring} if found.scoring else {}
@@ -295,7 +306,8 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
                 " to pay for each",
             )
         )
-    if job.players == "groups" and job.question.players is None:
+    named = job.asked.owners is not None or job.asked.owner_column is not None
+    if named and job.players == "groups" and job.question.players is None:
         warn(
             InputWarning(
                 "players are groups, so an owner gains by splitting into several: use ",

@@ -22,6 +22,7 @@ from shapley2d._api.other_validation_rows import (
     sums_of,
 )
 from shapley2d._api.question import Question
+from shapley2d._api.row_groups import Clusters, named_rows
 from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
 from shapley2d._methods.cell_sums import estimate_cell_sums
@@ -33,6 +34,7 @@ from shapley2d._methods.validation_error import (
     problems_without_a_group,
 )
 from shapley2d._ownership.copies import RULES as COPIES
+from shapley2d._ownership.grid import count_groups
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -71,6 +73,7 @@ class BlockQuestion(Question):
     rows: Any = None
     columns: Any = None
     owners: Any = None
+    owner_column: str | None = None
     players: str | None = None
     copies: str | None = None
     copy_distance: float | str = "auto"
@@ -87,6 +90,28 @@ class BlockQuestion(Question):
         settings = {name: value for name, value in plain.items() if value is not _UNRECORDED}
         unrecorded = sorted(name for name in plain if plain[name] is _UNRECORDED)
         return {"settings": settings, "unrecorded": unrecorded}
+
+    @property
+    def names_contributors(self) -> bool:
+        """Whether it is asked what contributors are worth: owners, or the groups of one axis.
+
+        Groups of both axes are blocks of a table, which nobody in particular contributed.
+        """
+        return self.owners is not None or (self.rows is None) != (self.columns is None)
+
+    @property
+    def groups_own(self) -> bool:
+        """Whether the groups of one axis are owners, as if a file of owners had named them.
+
+        Clusters are no contributors; and more groups than errors are kept jointly for are rows or
+        columns by themselves, whose copies count each.
+        """
+        if self.owners is not None or not self.names_contributors:
+            return False
+        if isinstance(self.rows, Clusters):
+            return False
+        option, labels = ("columns", self.columns) if self.rows is None else ("rows", self.rows)
+        return count_groups(labels, option) <= MAX_JOINT
 
 
 @dataclass(frozen=True)
@@ -148,30 +173,47 @@ class BlocksJob:
 
     Attributes
     ----------
+    asked : BlockQuestion
+        As the user asked it.
     question : BlockQuestion
+        With the entries of the column that names the groups of rows in the place of its name.
     run : Run
     players : {"cells", "groups"}
     copies : {"one", "first", "escrow", "each"}
     claims : list of Claim or None
-        What the owners claim; None where there are no owners.
+        What the owners claim; None where no table names them.
+    owned : bool
+        Whether there are owners: of a table of them, or the groups of one axis.
     """
 
+    asked: BlockQuestion
     question: BlockQuestion
     run: Run
     players: str
     copies: str
     claims: list[Claim] | None
+    owned: bool
 
     @classmethod
     def prepare(cls, question: BlockQuestion) -> BlocksJob:
         """Check a question as far as no table is needed."""
-        run = question.start()
+        asked, run = question, question.start()
         if question.validation_groups is not None:
             check_whole(question.validation_groups, "validation_groups", 0)
         if question.players is not None:
             check_choice(question.players, "players", PLAYERS)
-        owned = question.owners is not None
-        players = settle_players(question.players, question.method, question.options, owned=owned)
+        read = named_rows(
+            question.X,
+            question.y,
+            question.X_valid,
+            question.rows,
+            question.owners,
+            question.owner_column,
+        )
+        question = replace(question, **read._asdict())
+        paid, owned = question.names_contributors, question.groups_own
+        owned = owned or question.owners is not None
+        players = settle_players(question.players, question.method, question.options, owned=paid)
         if question.precedence is not None:
             if question.players == "cells":
                 raise InputError(
@@ -180,10 +222,11 @@ class BlocksJob:
                     Setting("players", "groups"),
                 )
             players = "groups"
-        copies = _settle_copies(question)
+        copies = _settle_copies(question, owned=owned)
         _, options = settle_method(players, question.method, question.options)
         check_checkpoints(options, question.validation_groups)
-        return cls(question, run, players, copies, claims_of(question.owners))
+        claims = claims_of(question.owners)
+        return cls(asked, question, run, players, copies, claims, owned)
 
     def settle(self) -> tuple[str, dict[str, Any]]:
         """The method and all of its options."""
@@ -203,7 +246,7 @@ class BlocksJob:
             prepared = Prepared.of(
                 table,
                 target,
-                None if self.claims is None else self.copies,
+                self.copies if self.owned else None,
                 distance if isinstance(distance, str) else float(distance),
                 copy_r2=float(question.copy_r2),
                 split=split,
@@ -222,7 +265,14 @@ class BlocksJob:
         if self._pays_by_votes(method, options):
             options = {**options, "votes": "share"}
         layout = prepared.layout(
-            problem, question.rows, question.columns, self.claims, varied.regions
+            problem,
+            question.rows,
+            question.columns,
+            self.claims,
+            varied.regions,
+            groups_own=self.owned and self.claims is None,
+            option="rows" if self.asked.owner_column is None else "owner_column",
+            seed=self.run.seed,
         )
         problem = layout.problem or problem
         run = with_precedence(
@@ -236,22 +286,23 @@ class BlocksJob:
         return replace(value(run, problem, layout, method, options), read=read)
 
     def _pays_by_accuracy(self, problem: Problem, method: str, options: dict[str, Any]) -> bool:
-        """Whether cells of owners would be paid by accuracy without the user having said so.
+        """Whether cells would be paid by accuracy without the user having said so.
 
         By accuracy, rows of noise with the label of a frequent class are worth something: they are
         right more often than not.
         """
         unsaid = method in ("knn", "forest") and options.get("scoring") is None
-        paid = self.players == "cells" and self.claims is not None
+        paid = self.players == "cells" and self.question.names_contributors
         return unsaid and paid and problem.target.task == "classification"
 
     def _pays_by_votes(self, method: str, options: dict[str, Any]) -> bool:
-        """Whether nearest neighbours value owners without the user having said what votes count.
+        """Whether neighbours value contributors without the user having said what votes count.
 
         Divided by K, a vote in a company of few rows is worth something whatever it says.
         """
         near = method == "knn" if self.players == "cells" else is_knn(options["model"])
-        return self.claims is not None and near and self.question.options.get("votes") is None
+        unsaid = self.question.options.get("votes") is None
+        return self.question.names_contributors and near and unsaid
 
     def _by_groups(
         self,
@@ -366,7 +417,7 @@ class BlocksJob:
         """Groups of validation rows: those asked for, by default those that cost one valuation."""
         if self.question.validation_groups is not None:
             return self.question.validation_groups
-        if self.claims is None or not METHODS[method].averages:
+        if not self.question.names_contributors or not METHODS[method].averages:
             return 0
         most = min(split.valid.n_rows for split in problem.splits)
         return min(VALIDATION_GROUPS, most) if most > 1 else 0
@@ -388,8 +439,7 @@ def _listed(value: Any) -> Any:
     return [_listed(item) for item in value] if isinstance(value, (tuple, list)) else value
 
 
-def _settle_copies(question: BlockQuestion) -> str:
-    owned = question.owners is not None
+def _settle_copies(question: BlockQuestion, *, owned: bool) -> str:
     copies = ("one" if owned else "each") if question.copies is None else question.copies
     check_choice(copies, "copies", COPIES)
     distance, r2 = question.copy_distance, question.copy_r2
@@ -401,8 +451,10 @@ def _settle_copies(question: BlockQuestion) -> str:
         name = "copies" if copies != "each" else "copy_distance" if near else "copy_r2"
         raise InputError(
             Setting(name, getattr(question, name)),
-            " is about the owners of rows: name them by ",
+            " is about owners: name them by ",
             Setting("owners"),
+            " or ",
+            Setting("owner_column"),
         )
     return copies
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.precision import joint_without_rounding
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
@@ -147,6 +148,7 @@ class Errors:
         if replicates[0].size > MAX_JOINT:
             return Errors(None, jackknife_spread(np.array(replicates)), dof)
         covariance = jackknife_covariance(np.array(replicates))
+        covariance = joint_without_rounding(covariance, np.abs(replicates[0]).sum())
         if self.covariance is not None:
             covariance = self.covariance + covariance
         return Errors(covariance, None, dof)

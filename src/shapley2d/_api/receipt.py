@@ -26,7 +26,7 @@ def verify_receipt(
     X_valid: Any = None,
     y_valid: Any = None,
     *,
-    owners: Any,
+    owners: Any = None,
     n_jobs: int | None = None,
     progress: Any = "auto",
     **unrecorded: Any,
@@ -40,7 +40,7 @@ def verify_receipt(
     ----------
     receipt : Receipt or path of its file
     X, y, X_valid, y_valid, owners
-        As in :func:`~shapley2d.value_blocks`.
+        As in :func:`~shapley2d.value_blocks`; no ``owners`` where a column of X names them.
     n_jobs, progress
         As in :func:`~shapley2d.value_blocks`.
     **unrecorded

@@ -21,6 +21,44 @@ LEVEL = 0.95
 _NORMAL = 1.959963984540054  # quantile of the normal distribution, without importing scipy
 
 
+ROUNDING = 1e-12
+"""A standard error below this part of the values is that of floating-point sums: there is none."""
+
+
+def without_rounding(
+    stderr: NDArray[np.float64], values: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
+    """Standard errors, those of rounding alone as 0.
+
+    Parameters
+    ----------
+    stderr : ndarray
+    values : float or ndarray
+        What the sums were made of; the largest counts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> without_rounding(np.array([7e-16, 0.01]), 0.5).tolist()
+    [0.0, 0.01]
+    """
+    import numpy as np
+
+    least = ROUNDING * float(np.abs(values).max(initial=0.0))
+    return stderr if not (stderr < least).any() else np.where(stderr < least, 0.0, stderr)
+
+
+def joint_without_rounding(
+    covariance: NDArray[np.float64], values: NDArray[np.float64] | float
+) -> NDArray[np.float64]:
+    """The covariance of errors, with 0 for those that are rounding alone."""
+    import numpy as np
+
+    least = ROUNDING * float(np.abs(values).max(initial=0.0))
+    none = np.diag(covariance) < least**2
+    return np.where(none[:, None] | none[None, :], 0.0, covariance) if none.any() else covariance
+
+
 @cache
 def interval_factor(dof: float = math.inf) -> float:
     """Half the width of a 95 % interval, in standard errors.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.precision import joint_without_rounding, without_rounding
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -56,6 +57,14 @@ class Estimate:
                 "the values are too large for floating-point numbers: measure the target, or what "
                 "is scored, in larger units"
             )
+        for name, sums in (
+            ("stderr", self.values),
+            ("row_stderr", np.abs(self.values).sum(axis=1)),
+            ("column_stderr", np.abs(self.values).sum(axis=0)),
+        ):
+            setattr(self, name, without_rounding(getattr(self, name), sums))
+        if self.covariance is not None:
+            self.covariance = joint_without_rounding(self.covariance, np.abs(self.values).sum())
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:

@@ -18,7 +18,7 @@ PLAYERS = ("cells", "groups")
 
 
 def settle_players(players: Any, method: str, given: Mapping[str, Any], *, owned: bool) -> str:
-    """The default of ``players``: cells for owners and nearest neighbours, else groups.
+    """The default of ``players``: cells for contributors and nearest neighbours, else groups.
 
     Methods that value nothing but cells take cells.
 

@@ -62,7 +62,7 @@ class Grid:
         return len(self.rows.names), len(self.columns.names)
 
 
-def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
+def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Groups:
     """Groups from one label per player, in order of first occurrence.
 
     Parameters
@@ -71,8 +71,10 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
         The label of every player, or a mapping from its name to its label.
     names : sequence
         Names of the players.
-    option : {"rows", "columns"}
+    option : {"rows", "columns", "owner_column"}
         What to call it in messages.
+    kind : {"row", "column"}, optional
+        What the players are; by default from the option.
 
     Examples
     --------
@@ -80,7 +82,7 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
     >>> groups.labels.tolist(), groups.names
     ([0, 1, 0], ['bank', 'shop'])
     """
-    kind = option.removesuffix("s")
+    kind = kind or option.removesuffix("s")
     if isinstance(labels, Mapping):
         labels = {as_text(name): label for name, label in labels.items()}
         names = [as_text(name) for name in names]
@@ -113,6 +115,18 @@ def label_groups(labels: Any, names: Sequence[Any], option: str) -> Groups:
             )
         codes[k] = numbers.setdefault(item, len(numbers))
     return Groups(codes, list(numbers))
+
+
+def count_groups(labels: Any, option: str) -> int:
+    """The number of different labels, as :func:`label_groups` would find them.
+
+    Examples
+    --------
+    >>> count_groups({"a": 1, "b": 1.0, "c": "shop"}, "columns")
+    2
+    """
+    items = list(labels.values()) if isinstance(labels, Mapping) else _as_list(labels, option)
+    return len(set(with_texts(items)))
 
 
 def is_empty(item: Any) -> bool:

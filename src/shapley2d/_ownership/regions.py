@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._ownership.grid import Grid, Groups
-from shapley2d._ownership.owners import ESCROW, UNOWNED, AxisNames
+from shapley2d._ownership.owners import ESCROW, UNOWNED, AxisNames, read_claims
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -159,6 +159,29 @@ def find_regions(
     masks = np.array([np.frombuffer(key, dtype=bool) for _, key in found])
     owner = np.array([owner for owner, _ in found], dtype=np.intp)
     return Regions(list(number), owner, np.array(list(found.values())), masks)
+
+
+def regions_of_groups(
+    row_groups: Groups | None, column_groups: Groups | None, n_rows: int, n_columns: int
+) -> Regions:
+    """The regions where the groups of one axis are the owners of it; the other axis has none.
+
+    Examples
+    --------
+    >>> groups = Groups(np.array([0, 1, 0]), ["bank", "shop"])
+    >>> regions = regions_of_groups(groups, None, 3, 2)
+    >>> regions.names, regions.of_rows().astype(int).tolist()
+    (['bank', 'shop'], [[1, 0, 1], [0, 1, 0]])
+    """
+    groups = column_groups if row_groups is None else row_groups
+    assert groups is not None
+    claims = read_claims([{"owner": name} for name in groups.names])
+    names = list(dict.fromkeys(claim.owner for claim in claims))
+    held = groups.labels == np.arange(len(groups.names))[:, None]
+    everything = np.ones((len(held), n_rows if row_groups is None else n_columns), dtype=bool)
+    rows, columns = (everything, held) if row_groups is None else (held, everything)
+    owner = np.array([names.index(claim.owner) for claim in claims], dtype=np.intp)
+    return Regions(names, owner, rows, columns)
 
 
 def cut_grid(

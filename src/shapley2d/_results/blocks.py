@@ -68,8 +68,8 @@ class BlockValuation(Valuation):
     >>> import numpy as np
     >>> values, names = np.array([[0.5, 0.25]]), ["bank", "shop"]
     >>> v = BlockValuation(values, np.zeros((1, 2)), np.array(["all"]), names)
-    >>> v.payments(100).values.tolist()
-    [['all / bank', 0.5, 66.67, 66.67, 66.67], ['all / shop', 0.25, 33.33, 33.33, 33.33]]
+    >>> v.payments(100)[["owner", "amount"]].values.tolist()
+    [['bank', 66.67], ['shop', 33.33]]
     """
 
     kind: ClassVar[str] = "blocks"
@@ -94,7 +94,12 @@ class BlockValuation(Valuation):
         """One name per owner, or per block where there are no owners."""
         if self.owner_shares is not None:
             return self.owner_names
-        return [f"{row} / {column}" for row in self.row_names for column in self.column_names]
+        rows, columns = [str(row) for row in self.row_names], self.column_names
+        if len(columns) == 1:
+            return rows
+        if len(rows) == 1:
+            return columns
+        return [f"{row} / {column}" for row in rows for column in columns]
 
     @cached_property
     def _owner_values(self) -> NDArray[np.float64]:
@@ -114,6 +119,15 @@ class BlockValuation(Valuation):
             return JointErrors.shared(variance.ravel())
         alone = np.tensordot(self.owner_shares**2, variance, axes=2)
         return JointErrors.shared(np.asarray(alone), self.spread)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether anything is known about the errors of the owners' values.
+
+        Exact values of given tables have none; what other validation rows would change is another
+        question, which only ``validation_groups`` answers.
+        """
+        return bool(self._owner_errors.variances.any())
 
     @property
     def _owner_dof(self) -> float:
@@ -158,7 +172,8 @@ class BlockValuation(Valuation):
         -------
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
-            amount from the standard errors of the values, by simulation. Where an owner owes,
+            amount from the standard errors of the values, by simulation; NaN where no error is
+            known (``info["intervals"]``; ``validation_groups`` tells it). Where an owner owes,
             ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
             what each should deposit before the values are known, so that not paying gains nothing:
             what it owes at the low end of its interval. Blocks without an owner form the entry
@@ -167,6 +182,8 @@ class BlockValuation(Valuation):
             although the interval of their value holds 0, and debts that others' payments depend on.
         """
         columns, _ = self.divided(total, negative, digits, trusted=trusted)
+        if not self.has_intervals:
+            columns |= dict.fromkeys(("low", "high"), np.full(len(self._owner_names), np.nan))
         self._warn_of_chance(columns["amount"])
         if "if_unpaid" in columns:
             self._warn_of_debts(columns["amount"], digits)

@@ -260,14 +260,32 @@ class BlockOptions:
     """Of ``blocks`` only."""
 
     owners: Annotated[
-        str,
+        str | None,
         _option(
             None,
             "Who contributed what: a CSV file with the columns owner, row, column. An empty entry "
             "means all; 0-99 or a;b name several.",
             metavar="FILE",
         ),
-    ]
+    ] = None
+    owner_column: Annotated[
+        str | None,
+        _option(
+            None,
+            "The column of TRAIN that names the owner of every row, instead of --owners; not used "
+            "as a feature.",
+            metavar="COLUMN",
+        ),
+    ] = None
+    rows: Annotated[
+        str | None,
+        _option(
+            None,
+            "Groups of rows that nobody owns, instead of --owners: a column of TRAIN, or "
+            "clusters=40 for that many clusters of similar rows.",
+            metavar="GROUPS",
+        ),
+    ] = None
     total: Total = None
     negative: Annotated[
         Literal["zero", "owe"] | None,

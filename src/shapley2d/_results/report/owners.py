@@ -25,9 +25,10 @@ _KEYS = ("owner", "value", "amount", "low", "high")
 _OWING = ("if_unpaid", "collateral")
 _SAME = 1e-9  # relative: a file may hold fewer digits
 _PLAYERS = {
-    "cells": "An owner is worth the sum of its cells",
-    "groups": "An owner is worth the sum of its blocks, whose rows and columns join as wholes",
+    "cells": "is worth the sum of its cells",
+    "groups": "is worth the sum of its blocks, whose rows and columns join as wholes",
 }
+_NO_ERROR = "no error: "
 _COUNTED = {
     "one": ("counts once, shared by its owners", "count once, shared by their owners"),
     "first": ("counts once, for the first in the table", "count once, for the first in the table"),
@@ -54,7 +55,13 @@ def owner_words(info: dict[str, Any]) -> str:
         also = f"; {what} {plural(repeated, *counts)}"
     known = info.get("intervals")
     about = f" The intervals include {known}; they do not cover fraud." if known else ""
-    return f"{players}{also}.{about}"
+    if str(known).startswith(_NO_ERROR):
+        about = (
+            f" There are no intervals: {str(known).removeprefix(_NO_ERROR)}; groups of these left "
+            "out in turn (validation groups) tell how much."
+        )
+    who = "An owner" if info.get("block_owners") else "A group"
+    return f"{who} {players}{also}.{about}"
 
 
 def block_owners(valuation: BlockValuation) -> list[tuple[int, int, str]]:
@@ -77,7 +84,9 @@ def owner_lines(valuation: BlockValuation) -> list[dict[str, Any]]:
         value = float(owner["value"])
         spread = valuation.owner_interval_factor * float(owner["stderr"])
         spread = spread if np.isfinite(spread) else 0.0
-        ends = {"low": value - spread, "high": value + spread}
+        ends: dict[str, float | None] = {"low": value - spread, "high": value + spread}
+        if not valuation.has_intervals:
+            ends = {"low": None, "high": None}
         lines.append({"owner": str(owner["owner"]), "value": value, "amount": None, **ends})
     return lines
 
@@ -96,8 +105,15 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
         kept = [*_KEYS[1:], *(key for key in _OWING if payment.get(key) is not None)]
-        lines.append({"owner": str(payment["owner"]), **{key: float(payment[key]) for key in kept}})
+        lines.append(
+            {"owner": str(payment["owner"]), **{key: _number(payment[key]) for key in kept}}
+        )
     return lines
+
+
+def _number(entry: Any) -> float | None:
+    """A number; None for one that is not known."""
+    return None if entry is None or np.isnan(float(entry)) else float(entry)
 
 
 def check_payments(valuation: BlockValuation, lines: list[dict[str, Any]]) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from shapley2d._api.row_groups import is_clusters
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
 from shapley2d._methods.players import settle_players
@@ -43,6 +44,7 @@ from shapley2d.exceptions import InputError
 _OF_THE_QUESTION = ("train", "valid", "cv", "task")  # given again, or among the settings
 TAKERS = block_takers()
 AUTO = "knn for cells, or mc with a --model; for groups exact where that is cheap, else mc"
+_ENDS = ("low", "high")
 
 
 def blocks(
@@ -63,13 +65,22 @@ def blocks(
     if only.no_sellers and not only.audit:
         raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
     checkpoint = given.get("checkpoint")
-    given_files = [table.train, only.owners, *([table.valid] if table.valid else [])]
+    given_files = [path for path in (table.train, only.owners, table.valid) if path is not None]
+    _check_who(only)
     check_outputs(run.output, run.report, given_files, checkpoint, only.receipt)
     _check_payments(table, only)
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
-    inputs = read_inputs(table, file)
-    parts = read_owners(only.owners, inputs, encoding=file.encoding)
+    clusters = only.rows if only.rows is not None and is_clusters(only.rows) else None
+    inputs = read_inputs(
+        table,
+        file,
+        owner_column=only.owner_column,
+        rows=None if clusters else only.rows,
+    )
+    parts: dict[str, Any] = {} if clusters is None else {"rows": clusters}
+    if only.owners is not None:
+        parts["owners"] = read_owners(only.owners, inputs, encoding=file.encoding)
     for message in inputs.notes:
         note(message)
     settings = _settings(method, only.players, given)
@@ -87,7 +98,7 @@ def blocks(
             inputs.y,
             inputs.X_valid,
             inputs.y_valid,
-            owners=parts,
+            **parts,
             method=method,
             players=only.players,
             copies=only.copies,
@@ -109,6 +120,8 @@ def blocks(
         payments, undivided = payment_records(
             valuation, amount, only.negative, trusted=only.trusted
         )
+    if only.rows is not None and only.total is None:  # groups that nobody owns have no shares
+        payments, undivided = value_records(valuation), None
     if undivided is not None and only.total is None:
         note(f"no shares: {in_words(undivided)}")
     files, failed = write_outputs(
@@ -135,9 +148,11 @@ def blocks(
     else:
         console = ResultConsole()
         console.print(Text(headline(valuation, inputs)))
-        console.print(
-            _payment_table(payments, Units.of(valuation).points, paid=only.total is not None)
-        )
+        points = Units.of(valuation).points
+        if only.rows is not None and only.total is None:
+            console.print(_value_table(payments, points))
+        else:
+            console.print(_payment_table(payments, points, paid=only.total is not None))
         console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
         if audited is not None:
             console.print(Text(f"\nAudit, out of {amount:,.2f}"))
@@ -148,6 +163,19 @@ def blocks(
     if undivided is not None and only.total is not None:
         raise undivided
     stop_if_partial(valuation)
+
+
+def _check_who(only: BlockOptions) -> None:
+    """One option says which rows belong together."""
+    named = {"--owners": only.owners, "--owner-column": only.owner_column, "--rows": only.rows}
+    given = [flag for flag, value in named.items() if value is not None]
+    if not given:
+        raise InputError(
+            "who contributed which rows: give --owners FILE, or --owner-column COLUMN; groups of "
+            "rows that nobody owns are --rows clusters=40"
+        )
+    if len(given) > 1:
+        raise InputError(f"{given[0]} and {given[1]} exclude each other: give one of them")
 
 
 def _distance(given: str) -> float | str:
@@ -204,7 +232,7 @@ def write_receipt(
         only.total,
         only.negative,
         trusted=only.trusted,
-        reading={**of_table, **asdict(file)},
+        reading={**of_table, **asdict(file), "owner_column": only.owner_column or only.rows},
     )
     receipt = receipt if only.key is None else receipt.sign(only.key)
     with naming(path):
@@ -225,10 +253,40 @@ def payment_records(
     except InputError as error:
         undivided, paid = error, valuation.owners.select(["owner", "value"])
     records: list[dict[str, Any]] = [
-        {**dict.fromkeys(("owner", "value", "amount", "low", "high")), **record}
+        {**dict.fromkeys(("owner", "value", "amount", "low", "high")), **_known(record)}
         for record in paid.to_pylist()
     ]
     return sorted(records, key=lambda record: -record["value"]), undivided
+
+
+def value_records(valuation: Any) -> list[dict[str, Any]]:
+    """Value and 95 % interval of each group, the largest value first."""
+    factor, known = valuation.owner_interval_factor, valuation.has_intervals
+    records = []
+    for line in valuation.owners.to_pylist():
+        value, half = line["value"], factor * line["stderr"]
+        ends = {"low": value - half, "high": value + half} if known else dict.fromkeys(_ENDS)
+        records.append({"owner": line["owner"], "value": value, "amount": None, **ends})
+    return sorted(records, key=lambda record: -record["value"])
+
+
+def _value_table(records: list[dict[str, Any]], points: Unit) -> Table:
+    table = Table(title="Groups of rows", title_justify="left", box=None, pad_edge=False)
+    table.add_column("group")
+    for heading in (points.words or "value", "from", "to"):
+        table.add_column(heading, justify="right")
+    for record in records:
+        ends = (record[name] for name in ("value", *_ENDS))
+        table.add_row(
+            shown(str(record["owner"])),
+            *("-" if end is None else f"{points.factor * end:+.4g}" for end in ends),
+        )
+    return table
+
+
+def _known(record: dict[str, Any]) -> dict[str, Any]:
+    """A line without the ends of an interval that nobody knows."""
+    return {name: one for name, one in record.items() if one == one}  # noqa: PLR0124  (NaN)
 
 
 def _payment_table(payments: list[dict[str, Any]], points: Unit, *, paid: bool) -> Table:

@@ -84,7 +84,6 @@ def verify(
         labels = ", with these labels" if with_labels else "; its labels were not compared"
         said.append(f"The block of {owner!r} is the one that was valued{labels}.")
     if table is not None:
-        assert owners is not None
         _recompute(found, table, valid, owners, n_jobs)
         what = "value" if found.body["payments"] is None else "amount"
         said.append(f"Computed again from the data: every {what} is the same.")
@@ -102,8 +101,6 @@ def _check_given(
     if table is None and (valid is not None or owners is not None):
         option = "--valid" if valid is not None else "--owners"
         raise InputError(f"{option} goes with --table: give it too, or leave {option} out")
-    if table is not None and owners is None:
-        raise InputError("--table goes with --owners: give it too, or leave --table out")
 
 
 def _headline(found: Any) -> str:
@@ -141,6 +138,7 @@ def _check_block(found: Any, owner: str, block: str) -> bool:
     target = reading.get("target") or found.body["digests"]["target"]
     content = clean_texts(source.table)
     beside = {reading.get(key) for key in ("row_id", "groups", "time", "valid_weight")}
+    beside.add((found.body["question"]["reading"] or {}).get("owner_column"))
     beside |= {
         name for listed in reading.get("drop") or () for name in (listed, *listed.split(","))
     }
@@ -161,8 +159,17 @@ def _check_block(found: Any, owner: str, block: str) -> bool:
     return labels is not None
 
 
-def _recompute(found: Any, table: str, valid: str | None, owners: str, n_jobs: int | None) -> None:
+def _recompute(
+    found: Any, table: str, valid: str | None, owners: str | None, n_jobs: int | None
+) -> None:
     reading = _reading(found)
+    column = (found.body["question"]["reading"] or {}).get("owner_column")
+    if reading and (column is None) == (owners is None):
+        raise InputError(
+            "--table goes with --owners: give it too, or leave --table out"
+            if owners is None
+            else f"the owners are named by the column {column!r} of the table: leave out --owners"
+        )
     if not reading:
         raise InputError(
             "the receipt was made in Python and does not say how files were read: use "
@@ -186,9 +193,9 @@ def _recompute(found: Any, table: str, valid: str | None, owners: str, n_jobs: i
 
     from shapley2d import verify_receipt
 
-    inputs = read_inputs(train, file)
+    inputs = read_inputs(train, file, owner_column=column)
     with computing(inputs.names):
-        parts = read_owners(owners, inputs, encoding=file.encoding)
+        parts = None if owners is None else read_owners(owners, inputs, encoding=file.encoding)
         verify_receipt(
             found,
             inputs.X,

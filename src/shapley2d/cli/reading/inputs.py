@@ -13,6 +13,7 @@ import numpy as np
 from shapley2d._base.progress import reporting
 from shapley2d._base.time_limit import parse_time
 from shapley2d._base.words import printable
+from shapley2d._ownership.grid import is_empty
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import Source, read_table
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from shapley2d.cli.options import TrainOptions
 
 
+_KEYWORDS = {"owner_column": "rows"}  # the library's names of options that have another one here
 WEIGHT = "valid_weight"
 """The option that is about validation rows, wherever these are."""
 
@@ -84,15 +86,25 @@ class Inputs:
 
 
 def read_inputs(
-    table: TrainOptions, file: FileOptions | None = None, *, precedence: str | None = None
+    table: TrainOptions,
+    file: FileOptions | None = None,
+    *,
+    precedence: str | None = None,
+    owner_column: str | None = None,
+    rows: str | None = None,
 ) -> Inputs:
-    """Read and check the training file and, where there is one, the validation file."""
+    """Read and check the training file and, where there is one, the validation file.
+
+    ``precedence``, ``owner_column`` and ``rows`` are names of columns that are no features.
+    """
     file = FileOptions() if file is None else file
     columns = {
         "groups": table.groups,
         "time": table.time,
         WEIGHT: table.valid_weight,
         "precedence": precedence,
+        "owner_column": owner_column,
+        "rows": rows,
     }
     of_rows = {option: name for option, name in columns.items() if name is not None}
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
@@ -152,15 +164,30 @@ def _check_inputs(
         row_names=found.rows if row_id is None else id_names(kept.select([row_id])),
         kinds=asked,
         of_rows={
-            option: clean_texts(kept.select([name])).column(0)
+            _KEYWORDS.get(option, option): clean_texts(kept.select([name])).column(0)
             for option, name in of_rows.items()
             if option != WEIGHT or other is None
         },
     )
+    _refuse_unnamed(inputs, of_rows)
     if other is None:
         return inputs
     without |= set(features) - set(X.column_names)
     return _with_validation(inputs, other, without, of_rows.get(WEIGHT), table)
+
+
+def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
+    """Refuse rows of no owner, or of no group."""
+    for option, what in (("owner_column", "an owner"), ("rows", "a group")):
+        if option not in of_rows:
+            continue
+        empty = [k for k, name in enumerate(inputs.of_rows["rows"].to_pylist()) if is_empty(name)]
+        if empty:
+            raise InputError(
+                f"{_flag(option)} {shlex.quote(of_rows[option])} is empty in {len(empty)} of "
+                f"{inputs.rows.size} rows, first in "
+                f"{inputs.train.where(int(inputs.rows[empty[0]]))}: name {what} there"
+            )
 
 
 def check_split(table: TrainOptions) -> None:

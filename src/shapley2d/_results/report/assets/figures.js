@@ -83,7 +83,7 @@ function blockCell(table, palette, i, j, owner) {
 
 function drawPayments() {
   const cells = [...document.querySelectorAll("#payment-list td.bars")];
-  const lines = cells.map(({ dataset }) => ({ to: Number(dataset.value), low: Number(dataset.low), high: Number(dataset.high) }));
+  const lines = cells.map(({ dataset }) => ({ to: Number(dataset.value), low: Number(dataset.low ?? dataset.value), high: Number(dataset.high ?? dataset.value) }));
   const ends = [0, ...lines.flatMap(({ to, low, high }) => [to, low, high])];
   cells.forEach((cell, k) => cell.replaceChildren(bar(lines[k], [Math.min(...ends), Math.max(...ends)])));
 }

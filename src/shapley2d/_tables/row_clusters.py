@@ -1,0 +1,106 @@
+"""Clusters of similar rows, with names that say what is typical of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.clusters import number_clusters
+from shapley2d._tables.encoding import encode_tables, fill_means
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column, Table
+
+_FITTED = 20_000  # rows that the centres are found from; the others join the nearest
+_NAMED = 2  # columns in a cluster's name
+_TYPICAL = 0.2  # a column is named from this distance of mean ranks, or of shares, on
+
+
+def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp], list[str]]:
+    """The cluster of every row, numbered from the largest on, and the clusters' names.
+
+    Numbers count by their ranks, categories by equality, and every column counts the same. Where
+    fewer rows differ than there should be clusters, there are fewer.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.convert import as_table
+    >>> table = as_table({"age": [20, 21, 22, 70, 71], "job": ["none", "none", "none", "it", "it"]})
+    >>> labels, names = cluster_rows(table, 2, 0)
+    >>> labels.tolist(), names
+    ([0, 0, 0, 1, 1], ['1: job none, low age', '2: job it, high age'])
+    """
+    from sklearn.cluster import KMeans
+    from threadpoolctl import threadpool_limits
+
+    points = _points(table)
+    random = np.random.default_rng(seed)
+    some = points
+    if len(points) > _FITTED:
+        some = points[np.sort(random.choice(len(points), _FITTED, replace=False))]
+    count = min(count, len(np.unique(some, axis=0)))
+    with threadpool_limits(1):  # sums in threads come in any order
+        found = KMeans(count, n_init=1, random_state=seed % 2**32).fit(some)
+        labels = number_clusters(found.predict(points).astype(np.intp))
+    sizes = np.bincount(labels)
+    place = np.empty(sizes.size, dtype=np.intp)
+    place[np.argsort(-sizes, kind="stable")] = np.arange(sizes.size)
+    labels = place[labels]
+    facts = [_Typical(column) for column in table.columns]
+    names = [_name(k, labels == k, facts) for k in range(sizes.size)]
+    return labels, names
+
+
+def _points(table: Table) -> NDArray[np.float64]:
+    """Rows as points in which two random rows are as far apart in one column as in another."""
+    encoded = encode_tables(table, table)
+    points = fill_means(encoded.train)
+    for j, column in enumerate(table.columns):
+        mine = encoded.owners == j
+        if column.kind != "category":
+            points[:, mine] = _ranks(points[:, mine][:, 0])[:, None]
+        spread = float(points[:, mine].var(axis=0).sum())
+        points[:, mine] /= np.sqrt(spread) if spread > 0 else 1.0
+    return points
+
+
+def _ranks(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Mean ranks from 0 to 1."""
+    from scipy.stats import rankdata
+
+    return np.asarray((rankdata(numbers) - 0.5) / numbers.size)
+
+
+class _Typical:
+    """What some rows have in a column more often than all rows do."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self.known = ~np.isnan(column.entries)
+        if column.kind == "category":
+            codes = column.entries[self.known].astype(np.intp)
+            self.shares = np.bincount(codes, minlength=len(column.categories)) / max(codes.size, 1)
+        else:
+            self.ranks = _ranks(np.where(self.known, column.entries, -np.inf))
+
+    def of(self, rows: NDArray[np.bool_]) -> tuple[float, str]:
+        """How far some rows are from all, at most 1, and in words where."""
+        name, rows = self.column.name, rows & self.known
+        if not rows.any():
+            return 0.0, ""
+        if self.column.kind == "category":
+            codes = self.column.entries[rows].astype(np.intp)
+            more = np.bincount(codes, minlength=self.shares.size) / codes.size - self.shares
+            most = int(more.argmax())
+            return float(more[most]), f"{name} {self.column.categories[most]}"
+        off = 2 * (float(self.ranks[rows].mean()) - float(self.ranks[self.known].mean()))
+        return abs(off), f"{'high' if off > 0 else 'low'} {name}"
+
+
+def _name(number: int, rows: NDArray[np.bool_], facts: list[_Typical]) -> str:
+    found = sorted((fact.of(rows) for fact in facts), key=lambda one: -one[0])[:_NAMED]
+    words = ", ".join(text for off, text in found if off >= _TYPICAL)
+    return f"{number + 1}: {words}" if words else f"{number + 1}: mixed"

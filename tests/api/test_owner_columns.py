@@ -1,0 +1,161 @@
+"""The same contributors give the same answer, whatever names them: labels, a column or a file."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from shapley2d import audit_owners, value_blocks, value_game, verify_receipt
+from shapley2d.cli import main
+from shapley2d.exceptions import InputError
+
+HOSPITALS = np.array(["Charité", "Köln", "Ulm"])
+
+
+def tables(n=60, n_valid=40, seed=3):
+    random = np.random.default_rng(seed)
+    X = pd.DataFrame(random.normal(size=(n + n_valid, 3)).round(2), columns=list("abc"))
+    y = np.where(X["a"] + 0.5 * random.normal(size=n + n_valid) > 0, "ill", "well")
+    where = HOSPITALS[random.integers(0, 3, n)]
+    X.iloc[7, :] = X.iloc[3, :]  # a copy that two hospitals have
+    y[7], where[3], where[7] = y[3], "Charité", "Ulm"
+    return X[:n], y[:n], X[n:].reset_index(drop=True), y[n:], where
+
+
+def lines(where):
+    return [
+        {"owner": name, "row": np.flatnonzero(where == name).tolist()}
+        for name in dict.fromkeys(where.tolist())
+    ]
+
+
+def test_labels_a_column_and_a_list_of_owners_give_one_answer():
+    X, y, X_valid, y_valid, where = tables()
+    table = X.assign(hospital=where)
+    with pytest.warns(match="have copies of the same 1 row"):
+        named = value_blocks(X, y, X_valid, y_valid, owners=lines(where))
+    assert named.info["players"] == "cells" and named.info["validation_groups"] == 10
+    assert named.owners["stderr"].min() > 1e-4
+    for given, option in ((X, {"rows": where}), (table, {"rows": "hospital"}),
+                          (table, {"owner_column": "hospital"})):  # fmt: skip
+        with pytest.warns(match="have copies of the same 1 row"):
+            found = value_blocks(given, y, X_valid, y_valid, **option)
+        pd.testing.assert_frame_equal(found.owners, named.owners)
+        pd.testing.assert_frame_equal(found.payments(1000), named.payments(1000))
+        for fact in ("method", "players", "scoring", "votes", "copies", "intervals", "settings"):
+            assert found.info.get(fact) == named.info.get(fact), fact
+
+
+def test_a_model_too_gives_one_answer():
+    X, y, X_valid, y_valid, where = tables(30, 20)
+    options = {"model": "gaussian_nb", "players": "groups", "validation_groups": 4}
+    with pytest.warns(match="have copies"):
+        labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options)
+    with pytest.warns(match="have copies"):
+        named = value_blocks(X, y, X_valid, y_valid, owners=lines(where), **options)
+    pd.testing.assert_frame_equal(labels.owners, named.owners)
+
+
+def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_verified():
+    X, y, X_valid, y_valid, where = tables(30, 20)
+    given = X.assign(hospital=where), y, X_valid.assign(hospital="elsewhere"), y_valid
+    with pytest.warns(match="have copies"):
+        found = value_blocks(*given, owner_column="hospital")
+    assert found.column_sizes.sum() == 3 and sorted(found.owner_names) == sorted(HOSPITALS)
+    receipt = found.receipt(100)
+    verify_receipt(receipt, *given, progress=False)
+    with pytest.raises(InputError, match=r"the block of 'Charité' differs|other rows"):
+        verify_receipt(receipt, given[0].iloc[::-1].reset_index(drop=True), y[::-1], *given[2:])
+    with pytest.warns(match="have copies"):
+        _, audit = audit_owners(*given, owner_column="hospital", sellers=False, n_neighbors=3)
+    assert set(audit.payments) == set(HOSPITALS)
+
+
+def test_who_the_owners_are_is_said_once():
+    X, y, X_valid, y_valid, where = tables(30, 20)
+    table = X.assign(hospital=where)
+    with pytest.raises(InputError, match="names the owners, and so does owners: give one of them"):
+        value_blocks(table, y, owner_column="hospital", owners=lines(where))
+    with pytest.raises(InputError, match="names the owners, and so does rows: give one of them"):
+        value_blocks(table, y, owner_column="hospital", rows=where)
+    with pytest.raises(
+        InputError, match=r"X has no column 'Hospital' for owner_column.*'hospital'"
+    ):
+        value_blocks(table, y, owner_column="Hospital")
+    with pytest.raises(InputError, match="has no names: pass the entries"):
+        value_blocks(X.to_numpy(), y, owner_column="hospital")
+    table.loc[4, "hospital"] = None
+    with pytest.raises(InputError, match="owner_column has no label for row 4: name a group"):
+        value_blocks(table, y, owner_column="hospital")
+    with pytest.raises(InputError, match="an audit is about owners"):
+        audit_owners(X, y, X_valid, y_valid, rows=where, columns=[0, 1, 1])
+
+
+def test_an_interval_that_nobody_knows_is_not_printed_as_a_point(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y, X_valid, y_valid, where = tables(30, 20)
+    X.assign(y=y, hospital=where).to_csv("t.csv", index=False)
+    X_valid.assign(y=y_valid).to_csv("v.csv", index=False)
+    command = [
+        "blocks",
+        "t.csv",
+        "-t",
+        "y",
+        "--valid",
+        "v.csv",
+        "--owner-column",
+        "hospital",
+        "--pay",
+        "100",
+    ]
+    assert main([*command, "--validation-groups", "0", "--report", "r.html"]) == 0
+    printed = capsys.readouterr().out
+    assert [line.split()[-2:] for line in printed.splitlines() if line[:3] == "Ulm"] == [["-", "-"]]
+    assert "There are no intervals" in printed
+    page = (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert page.count('<td class="right number">\u2013</td>') == 6
+    assert main([*command, "--validation-groups", "0", "--json"]) == 0
+    owners = json.loads(capsys.readouterr().out)["owners"]
+    assert all(one["low"] is None and one["amount"] is not None for one in owners)
+    assert main([*command, "--json"]) == 0
+    owners = json.loads(capsys.readouterr().out)["owners"]
+    assert all(one["low"] < one["amount"] < one["high"] for one in owners)
+    assert main(["blocks", "t.csv", "-t", "y"]) == 2
+    assert "give --owners FILE, or --owner-column COLUMN" in capsys.readouterr().err
+    (tmp_path / "gap.csv").write_text("a,y,h\n1,u,A\n2,v,\n3,u,B\n4,v,B\n", encoding="utf-8")
+    assert main(["blocks", "gap.csv", "-t", "y", "--owner-column", "h"]) == 2
+    assert "--owner-column h is empty in 1 of 4 rows, first in line 3" in capsys.readouterr().err
+
+
+def _shapley(game, n):
+    """Shapley values in fractions, from all subsets."""
+    values = []
+    for i in range(n):
+        others = [k for k in range(n) if k != i]
+        worth = Fraction(0)
+        for size in range(n):
+            for subset in combinations(others, size):
+                gain = game({*subset, i}) - game({*subset})
+                worth += Fraction(1, n * comb(n - 1, size)) * gain
+        values.append(worth)
+    return values
+
+
+def test_rounding_is_no_standard_error():
+    weights = [Fraction(k, 7) for k in (1, 2, 3)]
+
+    def h(S, F):  # every order gives the same sums, up to rounding
+        return float(sum(w for w, s in zip(weights, S, strict=True) if s)) * (
+            0.1 * F[0] + 0.3 * F[1]
+        )
+
+    v = value_game(h, 3, 2, method="mc", max_permutations=30, tolerance=0, progress=False)
+    assert not v.row_stderr.any() and not v.column_stderr.any()
+    rows = _shapley(lambda S: sum((weights[k] for k in S), Fraction(0)) * Fraction(2, 5), 3)
+    np.testing.assert_allclose(v.rows, [float(row) for row in rows], rtol=1e-12)
