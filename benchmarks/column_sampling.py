@@ -204,7 +204,7 @@ def corners(n_seeds):
                         for off, stderr in (
                             (v.values - exact.values, v.stderr),
                             (v.rows - exact.rows, v.row_stderr),
-                            (v.columns - exact.columns, v.column_stderr),
+                            (v.column_values - exact.column_values, v.column_stderr),
                         )
                     ]
                 )

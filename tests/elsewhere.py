@@ -43,7 +43,7 @@ def test_column_sums_are_the_values_of_shapiq():
         lambda S, F: float(game(F[None, :])[0]) if S.all() else 0.0, n_rows=1, n_columns=5
     )
     expected = [theirs[(j,)] for j in range(5)]
-    np.testing.assert_allclose(ours.columns, expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours.column_values, expected, rtol=0, atol=1e-12)
 
 
 def test_wrong_labels_come_first_here_and_with_cleanlab():

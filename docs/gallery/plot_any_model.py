@@ -66,7 +66,7 @@ print(v.describe())
 fig, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
 ax.barh(
     v.column_names,
-    v.columns,
+    v.column_values,
     xerr=v.interval_factor * v.column_stderr,
     color="#0b5c6b",
     ecolor="0.2",

@@ -17,7 +17,7 @@ v = value_cells(X, y)
 
 # %%
 # The sum over each column, split by the class of the rows.
-order = np.argsort(v.columns)
+order = np.argsort(v.column_values)
 classes = np.unique(y)
 fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 left_positive, left_negative = np.zeros(X.shape[1]), np.zeros(X.shape[1])

@@ -31,8 +31,8 @@ print(v)
 # ``marital_status`` a fifth of the people add almost three quarters of what its cells gain, and the
 # cells of more than a quarter of them are below zero.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
-order = np.argsort(v.columns)
-axes[0].barh(np.array(v.column_names)[order], v.columns[order], color="#0b5c6b")
+order = np.argsort(v.column_values)
+axes[0].barh(np.array(v.column_names)[order], v.column_values[order], color="#0b5c6b")
 axes[0].set_xlabel("sum of cell values")
 for j in order[::-1][:3]:
     shares = np.cumsum(np.sort(v.values[:, j])[::-1])

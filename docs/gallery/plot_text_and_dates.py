@@ -35,7 +35,7 @@ print(v.describe())
 # What missing calls cost: known entries of the column help, missing ones do not.
 calls_values = v.values[:, 2]
 fig, (left, right) = plt.subplots(1, 2, figsize=(8, 3.4), layout="constrained")
-left.bar(range(4), v.columns, color="#0b5c6b")
+left.bar(range(4), v.column_values, color="#0b5c6b")
 left.set_xticks(range(4), X.columns)
 left.set_ylabel("sum of cell values")
 gone = X["calls"].isna()

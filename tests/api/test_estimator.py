@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from shapley2d import CellValuer, InputError, audit_owners, plan_cells, value_blocks, value_cells
 from shapley2d._api.blocks_job import BlockQuestion
 from shapley2d._api.question import Question
-from shapley2d._methods.registry import all_options
+from shapley2d._methods.registry import METHODS, all_options, common_default
 
 TABLES = ("X", "y", "X_valid", "y_valid")
 
@@ -36,7 +36,7 @@ def test_equals_the_function():
     np.testing.assert_array_equal(fitted.values_, v.values)
     np.testing.assert_array_equal(fitted.stderr_, v.stderr)
     np.testing.assert_array_equal(fitted.rows_, v.rows)
-    np.testing.assert_array_equal(fitted.columns_, v.columns)
+    np.testing.assert_array_equal(fitted.columns_, v.column_values)
     assert fitted.valuation_.info["method"] == "knn"
     assert fitted.n_features_in_ == 5
     assert fitted.feature_names_in_.tolist() == X.columns.tolist()
@@ -68,8 +68,19 @@ def test_every_option_of_every_method_is_a_parameter():
     of_rows = keywords(CellValuer.fit)
     assert set(of_rows) == {*TABLES, "groups", "time", "valid_weight", "precedence"}
     shared = {name: one for name, one in keywords(value_cells).items() if name not in of_rows}
-    options = dict.fromkeys(all_options())
+    options = {name: common_default(name) for name in all_options()}
     assert {**shared, "progress": False, **options} == keywords(CellValuer)
+    shown = CellValuer().get_params()
+    of_knn = {option.name: option.default for option in METHODS["knn"].options}
+    assert {name: shown[name] for name in of_knn} == of_knn
+
+
+def test_a_default_goes_with_any_method():
+    X, y = np.eye(12), [0, 1] * 6
+    plain = CellValuer("random").fit(X, y).values_
+    np.testing.assert_array_equal(CellValuer("random", n_neighbors=10).fit(X, y).values_, plain)
+    with pytest.raises(TypeError, match="method 'random' has no option 'n_neighbors'"):
+        CellValuer("random", n_neighbors=9).fit(X, y)
 
 
 def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():

@@ -10,6 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from sklearn.base import clone
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inspected_table import people
@@ -229,3 +232,61 @@ def test_intervals_are_wider_than_those_of_independent_folds():
         3.182 * np.sqrt((1 / 4 + 1 / 3) * differences.var(ddof=1)), rel=1e-3
     )
     assert paired_interval(np.array([0.1]), 2) == (-np.inf, np.inf)
+
+
+def test_transform_replaces_suspicious_entries_of_the_rows_that_were_fitted():
+    table = TABLE.copy()
+    found = inspect_cells(table, LABEL, progress=False)
+    least = float(np.sort(found.probability, axis=None)[-3])
+    fitted = CellInspector(probability=least).fit(table, LABEL)
+    wanted, log = found.repair(table, probability=least)
+    at = fitted.suspicious_
+    assert at.sum() == len(log) == 3
+    pd.testing.assert_frame_equal(fitted.transform(table), wanted)
+    assert (fitted.transform(table) != table).to_numpy()[~at & table.notna().to_numpy()].sum() == 0
+    pd.testing.assert_frame_equal(table, TABLE)  # never changed
+    some = np.flatnonzero(at.any(axis=1))[::-1]  # some rows, in another order
+    pd.testing.assert_frame_equal(fitted.transform(table.iloc[some]), wanted.iloc[some])
+    blank = CellInspector(probability=least, replacement="missing").fit(table, LABEL)
+    assert blank.transform(table).isna().to_numpy()[at].all()
+    unseen = table.iloc[some].assign(age=table["age"].iloc[some] + 0.25)
+    pd.testing.assert_frame_equal(blank.transform(unseen), unseen)
+    frames = pl.from_pandas(table), pa.Table.from_pandas(table)
+    for frame in frames:
+        again = CellInspector(probability=least).fit(frame, LABEL.tolist()).transform(frame)
+        assert type(again) is type(frame)
+        back = again.to_pandas()
+        assert (
+            back.astype(object)
+            .where(back.notna(), None)
+            .map(str)
+            .equals(wanted.astype(object).where(wanted.notna(), None).map(str))
+        )
+
+
+def test_an_inspector_works_in_a_pipeline_and_with_set_output():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(120, 3))
+    X[:, 1] = X[:, 0] + 0.01 * random.normal(size=120)
+    y = (X[:, 0] > 0).astype(int)
+    X[5, 1] = 900.0
+    steps = make_pipeline(
+        CellInspector(replacement="missing"), SimpleImputer(), LogisticRegression()
+    )
+    assert steps.fit(X, y).score(X, y) > 0.9
+    names = steps[:2].set_output(transform="pandas").get_feature_names_out()
+    assert names.tolist() == ["x0", "x1", "x2"]
+    frame = CellInspector().set_output(transform="pandas").fit_transform(X)
+    assert isinstance(frame, pd.DataFrame) and list(frame.columns) == ["x0", "x1", "x2"]
+    assert (
+        abs(frame.iloc[5, 1]) < 10 and (frame.drop(5).to_numpy() == np.delete(X, 5, axis=0)).all()
+    )
+    assert clone(CellInspector(probability=0.7)).get_params()["probability"] == 0.7
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"probability": 1.5}, {"probability": "high"}, {"replacement": "mean"}]
+)
+def test_what_an_inspector_cannot_do_is_named(wrong):
+    with pytest.raises(InputError, match=next(iter(wrong))):
+        CellInspector(**wrong).fit(TABLE)

@@ -132,7 +132,7 @@ def test_sorts_rows_and_columns(open_report):
     page = open_report(v)
     page.select_option("#row-order", "value")
     page.select_option("#column-order", "value")
-    first, best = int(v.rows.argmin()), int(v.columns.argmax())
+    first, best = int(v.rows.argmin()), int(v.column_values.argmax())
     assert f"row {first}," in hover(page, 0, 0)
     assert f"column {best} =" in hover(page, 0, 0)
     page.select_option("#row-order", "label")
@@ -327,7 +327,7 @@ def test_lists_of_rows_and_columns(open_report):
     page.fill("#row-search", "59")
     assert rows.all_inner_texts() == ["59"]
     columns = page.locator("#column-list tbody th")
-    assert columns.all_inner_texts() == [f"column {j}" for j in np.argsort(-v.columns)]
+    assert columns.all_inner_texts() == [f"column {j}" for j in np.argsort(-v.column_values)]
     page.select_option("#column-sort", "name")
     assert columns.all_inner_texts() == v.column_names
 

@@ -179,7 +179,7 @@ def check(valuation):
     assert abs(valuation.rows.sum() - valuation.total) <= 1e-9 * scale, (
         "rows do not sum to the total"
     )
-    assert abs(valuation.columns.sum() - valuation.total) <= 1e-9 * scale, (
+    assert abs(valuation.column_values.sum() - valuation.total) <= 1e-9 * scale, (
         "columns do not sum to the total"
     )
     assert repr(valuation)

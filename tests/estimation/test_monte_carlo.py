@@ -126,7 +126,9 @@ def test_sums_have_honest_errors_too(small_model_game):
             h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
         )
         rows.append(np.abs(v.rows - exact.sum(axis=1)) <= v.interval_factor * v.row_stderr)
-        columns.append(np.abs(v.columns - exact.sum(axis=0)) <= v.interval_factor * v.column_stderr)
+        columns.append(
+            np.abs(v.column_values - exact.sum(axis=0)) <= v.interval_factor * v.column_stderr
+        )
         assert v.total == pytest.approx(exact.sum())  # every permutation pair is efficient
     assert 0.9 <= np.mean(rows) <= 0.99
     assert 0.9 <= np.mean(columns) <= 0.99

@@ -318,7 +318,7 @@ def test_folds_and_the_label_as_a_column():
         split.train.native, split.y.y, include_label=True, baseline="zero", **options
     )
     assert (
-        zero.columns[-1] > 0.2 and v.columns[-1] > 0.1
+        zero.column_values[-1] > 0.2 and v.column_values[-1] > 0.1
     )  # less what guessing between two classes gives
     assert v.total == pytest.approx(zero.total - 0.5)
 

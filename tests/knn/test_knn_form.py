@@ -106,7 +106,10 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
         sizes.append(np.sqrt(np.mean(fast.stderr**2) / np.mean(off**2)))
         far.append((off > 3 * fast.stderr).mean())
         # the sample knew neither: rows were up to 40 of their errors off, columns up to 10
-        for of_fast, of_exact in ((fast.rows, exact.rows), (fast.columns, exact.columns)):
+        for of_fast, of_exact in (
+            (fast.rows, exact.rows),
+            (fast.column_values, exact.column_values),
+        ):
             assert np.abs(of_fast - of_exact).max() <= 1e-12 * np.ptp(exact.values)
     assert np.mean(far) < 0.01
     assert 0.92 <= np.mean(covered) <= 0.985
@@ -141,7 +144,10 @@ def beyond_three_errors(kind, task, seeds):
             for form in ("exact", "fast")
         )
         spread = np.ptp(exact.values)
-        for of_fast, of_exact in ((fast.rows, exact.rows), (fast.columns, exact.columns)):
+        for of_fast, of_exact in (
+            (fast.rows, exact.rows),
+            (fast.column_values, exact.column_values),
+        ):
             assert np.abs(of_fast - of_exact).max() <= 1e-12 * spread
         assert abs(fast.total - exact.total) <= 1e-12 * spread
         cells.append(np.mean(np.abs(fast.values - exact.values) > 3 * fast.stderr))

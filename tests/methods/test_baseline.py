@@ -360,10 +360,10 @@ def test_noise_is_worth_nothing_to_nearest_neighbours(task):
         X, X_valid = rng.normal(size=(40, 2)), rng.normal(size=(40, 2))
         y, y_valid = (rng.normal(size=40), rng.normal(size=40)) if task == "regression" else (
             rng.permutation(np.arange(40) % 2), rng.permutation(np.arange(40) % 2))  # fmt: skip
-        worth.append(value_cells(X, y, X_valid, y_valid, progress=False).columns)
+        worth.append(value_cells(X, y, X_valid, y_valid, progress=False).column_values)
         if task == "classification":
             from_zero.append(
-                value_cells(X, y, X_valid, y_valid, baseline="zero", progress=False).columns
+                value_cells(X, y, X_valid, y_valid, baseline="zero", progress=False).column_values
             )
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(60)
     assert (np.abs(mean) <= 3.5 * error).all() and error.max() < 0.03
@@ -393,7 +393,7 @@ def test_noise_is_never_credited_by_models(model, task):
             tolerance=0,
             progress=False,
         )
-        worth.append(v.columns)
+        worth.append(v.column_values)
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(25)
     assert (mean <= 3.5 * error).all()
     if task == "classification":
@@ -448,7 +448,7 @@ def test_columns_of_a_good_regression_are_not_harmful():
     v = value_cells(
         X[["bmi", "s5", "bp"]][:300], y[:300], X[["bmi", "s5", "bp"]][300:], y[300:], progress=False
     )
-    assert (v.columns > 0).all() and v.total > 0
+    assert (v.column_values > 0).all() and v.total > 0
 
 
 @pytest.mark.parametrize(

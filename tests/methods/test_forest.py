@@ -128,7 +128,7 @@ def test_leaves_of_categories_are_the_librarys():
     np.testing.assert_allclose(summed, fitted.decision_function(frame), atol=1e-12)
     v = value_cells(frame, y, frame[:50], y[:50], method="forest", model=fitted, progress=False)
     assert v.column_names == ["size", "town", "kind"]
-    assert v.columns[1] == max(v.columns)
+    assert v.column_values[1] == max(v.column_values)
 
 
 @pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=name)
@@ -272,7 +272,7 @@ def test_the_default_forest_takes_a_table_as_it_comes():
     assert v.column_names == ["size", "town", "new", "day", "same"]
     assert not v.exact and v.info["n_trees"] == 60
     assert not v.values[:, 4].any() and not v.stderr[:, 4].any()  # never varies
-    assert v.columns[:2].min() > 3 * abs(v.columns[2:]).max()
+    assert v.column_values[:2].min() > 3 * abs(v.column_values[2:]).max()
     assert (v.stderr[:, :4] > 0).all()
 
 
@@ -294,7 +294,7 @@ def test_errors_are_those_of_a_mean_over_trees():
 
 def v_total_error(runs):
     """How far column sums spread, in their own standard errors."""
-    sums = np.array([v.columns for v in runs])
+    sums = np.array([v.column_values for v in runs])
     said = np.sqrt(np.mean([v.column_stderr**2 for v in runs], axis=0))
     return (sums.std(axis=0, ddof=1) / said).max()
 
@@ -414,7 +414,7 @@ def test_boosted_trees_by_categories_of_the_users_table():
     y = np.isin(X[:, 0], [1, 4]).astype(int)
     model = HistGradientBoostingClassifier(categorical_features=[0], **HIST)
     v = value_cells(X[:80], y[:80], X[80:], y[80:], method="forest", model=model)
-    assert v.columns[0] > 10 * abs(v.columns[1])
+    assert v.column_values[0] > 10 * abs(v.column_values[1])
 
 
 def other_columns():

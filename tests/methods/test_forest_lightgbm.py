@@ -196,7 +196,7 @@ def test_an_unfitted_model_is_fitted_on_the_rows_that_train():
     # text is encoded, and a column stays one player
     text = frame.astype({"town": str, "grade": str})
     v = value_cells(text[train], y[train], text[valid], y[valid], model=model, **options)
-    assert v.column_names == [*frame.columns] and v.columns.argmax() in (0, 1)
+    assert v.column_names == [*frame.columns] and v.column_values.argmax() in (0, 1)
     assert v.total > 0.05
 
 

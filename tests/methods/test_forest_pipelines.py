@@ -93,7 +93,7 @@ def test_boosted_trees_behind_an_encoder():
     y = frame["town"].isin(["Ulm", "Kiel"]).to_numpy().astype(int)
     model = pipeline(HistGradientBoostingClassifier(max_iter=3), sparse_output=False).fit(frame, y)
     v = value_cells(frame[:100], y[:100], frame[100:], y[100:], method="forest", model=model)
-    assert v.columns[1] > 0.4 > 100 * abs(v.columns[[0, 2]]).max() and v.info["boosted"]
+    assert v.column_values[1] > 0.4 > 100 * abs(v.column_values[[0, 2]]).max() and v.info["boosted"]
 
 
 def test_a_step_that_mixes_columns_is_refused():
@@ -112,8 +112,8 @@ def test_a_feature_that_is_the_same_in_all_rows():
     ones = FunctionTransformer(lambda X: np.column_stack([np.ones(len(X)), X]))
     model = make_pipeline(ones, DecisionTreeClassifier()).fit(X, y)
     v = value_cells(X, y, X, y, method="forest", model=model)
-    assert v.columns[0] == 0.0
-    assert v.columns[1] == pytest.approx(1 - v.info["baseline_utility"], abs=1e-12)
+    assert v.column_values[0] == 0.0
+    assert v.column_values[1] == pytest.approx(1 - v.info["baseline_utility"], abs=1e-12)
 
 
 def test_a_pipeline_that_cannot_be_fitted():

@@ -52,7 +52,7 @@ def test_intervals_hold_the_exact_values(task):
     for run in runs:
         assert run.rows == pytest.approx(exact.rows, abs=1e-12 * np.abs(exact.values).max() + 1e-15)
         assert (run.row_stderr == 0).all()
-    off = np.array([run.columns - exact.columns for run in runs])
+    off = np.array([run.column_values - exact.column_values for run in runs])
     assert np.mean(np.abs(off) <= 2.1 * np.array([run.column_stderr for run in runs])) >= 0.85
 
 

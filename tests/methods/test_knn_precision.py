@@ -61,7 +61,7 @@ def test_the_labels_and_their_sum_have_honest_errors(task):
         )
         for seed in range(120)
     ]
-    off = np.array([run.columns - exact.columns for run in runs])
+    off = np.array([run.column_values - exact.column_values for run in runs])
     stated = np.array([run.column_stderr for run in runs])
     held = np.abs(off) <= runs[0].interval_factor * stated
     assert held.mean(axis=0).min() >= 0.88  # of nine columns: .95 less three standard errors

@@ -83,7 +83,7 @@ def coverage(name, draws, shape, **options):
         pairs = [
             (v.values - exact.values, v.interval_factor * v.stderr),
             (v.rows - exact.rows, v.interval_factor * v.row_stderr),
-            (v.columns - exact.columns, v.interval_factor * v.column_stderr),
+            (v.column_values - exact.column_values, v.interval_factor * v.column_stderr),
             (whole.values - exact.total, whole.interval_factor * whole.stderr),
         ]
         held.append([np.mean(np.abs(off) <= half + 1e-12) for off, half in pairs])
@@ -191,7 +191,7 @@ def coverage_with_folds(draws, tolerance):
         pairs = [
             (v.values - exact.values, v.stderr),
             (v.rows - exact.rows, v.row_stderr),
-            (v.columns - exact.columns, v.column_stderr),
+            (v.column_values - exact.column_values, v.column_stderr),
         ]
         held.append([np.mean(np.abs(off) <= v.interval_factor * se + 1e-12) for off, se in pairs])
     assert np.mean(used) < len(y)

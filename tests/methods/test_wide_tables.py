@@ -37,7 +37,7 @@ def test_constant_columns_do_not_count():
     X = np.zeros((8, MAX_SAMPLED_COLUMNS + 5))
     X[:, 3] = np.arange(8)
     v = value_cells(X, [0, 1] * 4, X, [0, 1] * 4, n_neighbors=1, progress=False)
-    assert (v.columns != 0).sum() <= 1
+    assert (v.column_values != 0).sum() <= 1
 
 
 def test_numbers_of_coalitions_beyond_float64():

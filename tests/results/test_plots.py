@@ -88,7 +88,7 @@ def test_heatmap_shows_every_value_around_zero():
 def test_heatmap_orders_rows_and_columns():
     v = make()
     image = plots.heatmap(v, rows="value", columns="value").images[0]
-    expected = v.values[np.argsort(v.rows)][:, np.argsort(-v.columns)]
+    expected = v.values[np.argsort(v.rows)][:, np.argsort(-v.column_values)]
     np.testing.assert_array_equal(image.get_array(), expected)
     by_label = plots.heatmap(v, rows="label").images[0].get_array()
     assert {tuple(row) for row in by_label[:3].tolist()} == {
@@ -115,7 +115,7 @@ def test_heatmap_colours_are_not_stretched_by_one_extreme():
 def test_heatmap_bars_are_the_sums():
     v = make()
     above, right, _ = plots.heatmap(v).child_axes
-    np.testing.assert_allclose([bar.get_height() for bar in above.patches], v.columns)
+    np.testing.assert_allclose([bar.get_height() for bar in above.patches], v.column_values)
     np.testing.assert_allclose([bar.get_width() for bar in right.patches], v.rows)
 
 

@@ -101,7 +101,7 @@ def test_values_survive_within_their_precision():
         read, v.values, atol=0.51 * np.array(page.record["scales"]).max(), rtol=1
     )
     assert (np.abs(read - v.values) <= 0.51 * np.array(page.record["scales"])).all()
-    assert page.record["columns"] == v.columns.tolist()
+    assert page.record["columns"] == v.column_values.tolist()
 
 
 def test_errors_survive_within_three_per_cent():

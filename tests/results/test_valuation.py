@@ -47,7 +47,7 @@ def valuation() -> Valuation:
 def test_sums_and_rankings(valuation):
     assert valuation.shape == (6, 3)
     np.testing.assert_allclose(valuation.rows, valuation.values.sum(axis=1))
-    np.testing.assert_allclose(valuation.columns, valuation.values.sum(axis=0))
+    np.testing.assert_allclose(valuation.column_values, valuation.values.sum(axis=0))
     assert valuation.total == pytest.approx(valuation.values.sum())
     lowest, highest = valuation.lowest(4), valuation.highest(100)
     assert lowest["value"].tolist() == sorted(valuation.values.ravel())[:4]

@@ -143,7 +143,7 @@ def value_cells(
     >>> X = [[0, 5], [1, 5], [9, 5], [8, 5]]
     >>> y = ["low", "low", "high", "high"]
     >>> v = value_cells(X, y, X, y, method="exact", progress=False)
-    >>> v.columns.round(6).tolist()  # the second column never varies
+    >>> v.column_values.round(6).tolist()  # the second column never varies
     [0.5, 0.0]
     >>> v.info["about"]["total"]
     "the model's score less 0.5, that of the best constant prediction"

@@ -10,11 +10,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._api.cells import CellsJob
 from shapley2d._api.method_docs import options_list, with_method_docs
-from shapley2d._api.question import Question
+from shapley2d._api.question import Question, is_default
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._methods.registry import all_options, find_method
+from shapley2d._methods.registry import all_options, common_default, find_method
 from shapley2d._methods.run import Run
-from shapley2d._tables.intake import collected
+from shapley2d._tables.intake import collected, names_columns
 from shapley2d._tables.problem import Problem, validated_split
 from shapley2d.exceptions import InputError, Setting
 
@@ -26,9 +26,10 @@ if TYPE_CHECKING:
 class CellValuer(BaseEstimator):  # type: ignore[misc]
     """Value every cell of a table, as a scikit-learn estimator.
 
-    The parameters are those of :func:`shapley2d.value_cells`. An option that is None takes the
-    default of the method; an option that the method does not have is an error. A subclass may have
-    an ``__init__`` of its own, which calls this one.
+    The parameters are those of :func:`shapley2d.value_cells`, with the defaults of the methods; an
+    option that is None has one that differs between methods, or none. An option that was set and
+    that the method does not have is an error. A subclass may have an ``__init__`` of its own, which
+    calls this one.
 
     Parameters
     ----------
@@ -73,28 +74,28 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         n_jobs: int | None = None,
         progress: Any = False,
         max_time: Any = None,
-        n_neighbors: int | None = None,
-        metric: str | None = None,
-        votes: str | None = None,
+        n_neighbors: int = 10,
+        metric: str = "auto",
+        votes: str = "k",
         scoring: Any = None,
-        subsets: str | None = None,
+        subsets: str = "auto",
         n_subsets: int | None = None,
-        tolerance: float | None = None,
-        backend: str | None = None,
-        form: str | None = None,
-        valid_rows: str | None = None,
+        tolerance: float = 0.025,
+        backend: str = "auto",
+        form: str = "auto",
+        valid_rows: str = "all",
         checkpoint: Any = None,
         cluster: Any = None,
         model: Any = None,
-        preprocess: str | None = None,
-        baseline: str | None = None,
+        preprocess: str = "auto",
+        baseline: str = "labels",
         truncation: float | None = None,
         max_permutations: int | None = None,
-        max_trees: int | None = None,
-        max_rounds: int | None = None,
-        n_trees: int | None = None,
-        column_share: float | None = None,
-        oob_score: str | None = None,
+        max_trees: int = 1000,
+        max_rounds: int = 100,
+        n_trees: int = 1000,
+        column_share: float = 0.25,
+        oob_score: str = "correct",
     ) -> None:
         self.method = method
         self.include_label = include_label
@@ -187,9 +188,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.values_ = valuation.values
         self.stderr_ = valuation.stderr
         self.rows_ = valuation.rows
-        self.columns_ = valuation.columns
+        self.columns_ = valuation.column_values
         self.n_features_in_ = len(names)
-        if hasattr(X, "columns") and all(isinstance(name, str) for name in X.columns):
+        if names_columns(X):
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
@@ -236,7 +237,11 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     def _set_options(self) -> dict[str, Any]:
         """The options of methods that were set; a subclass may have parameters for more of them."""
         options = {name: getattr(self, name, None) for name in all_options()}
-        return {name: value for name, value in options.items() if value is not None}
+        return {
+            name: value
+            for name, value in options.items()
+            if value is not None and not is_default(value, common_default(name))
+        }
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -105,14 +105,15 @@ class Question:
         given = {}
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.name == "method" or not _is_default(value, one.default):
+            if one.name == "method" or not is_default(value, one.default):
                 given[one.name] = value
         options = given.pop("options", {})
         given.pop("random_state", None)
         return repeat_call(function, {**given, "random_state": seed, **options})
 
 
-def _is_default(value: Any, default: Any) -> bool:
+def is_default(value: Any, default: Any) -> bool:
+    """Whether a setting is the default, as far as plain values can be compared."""
     if value is default:
         return True
     plain = type(value) is type(default) and isinstance(value, (str, int, float, tuple))

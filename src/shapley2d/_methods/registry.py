@@ -71,3 +71,15 @@ def all_options() -> dict[str, list[tuple[Method, Option]]]:
         for option in method.options:
             found.setdefault(option.name, []).append((method, option))
     return found
+
+
+def common_default(name: str) -> Any:
+    """The default of an option that all methods with one share; None where they differ.
+
+    Examples
+    --------
+    >>> common_default("n_neighbors"), common_default("max_permutations")
+    (10, None)
+    """
+    defaults = {option.default for _, option in all_options()[name] if option.default is not None}
+    return defaults.pop() if len(defaults) == 1 else None

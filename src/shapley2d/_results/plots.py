@@ -77,7 +77,9 @@ def heatmap(
     ax.set_ylabel(
         {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
     )
-    _margin_bars(ax, valuation.columns[column_order], max_columns, (0, 1.02, 1, 0.15), across=True)
+    _margin_bars(
+        ax, valuation.column_values[column_order], max_columns, (0, 1.02, 1, 0.15), across=True
+    )
     _margin_bars(ax, valuation.rows[row_order], max_rows, (1.02, 0, 0.15, 1), across=False)
     below, above = bool(shown.min() < -limit), bool(shown.max() > limit)
     extend = "both" if below and above else "min" if below else "max" if above else "neither"
@@ -314,7 +316,7 @@ def _column_order(valuation: Valuation, columns: str) -> NDArray[np.intp]:
     if columns == "original":
         return np.arange(valuation.shape[1])
     if columns == "value":
-        return np.argsort(-valuation.columns, kind="stable")
+        return np.argsort(-valuation.column_values, kind="stable")
     raise InputError(Setting("columns", columns), " must be 'original' or 'value'")
 
 

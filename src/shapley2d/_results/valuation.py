@@ -49,7 +49,7 @@ class Valuation:
     row_names : ndarray of shape (n,)
     column_names : list of str
     row_stderr, column_stderr : ndarray of shape (n,) and (m,)
-        Standard errors of the sums ``rows`` and ``columns``.
+        Standard errors of the sums ``row_values`` and ``column_values``.
     info : dict
         How the values came about: method, settings, data sizes, versions. Plain JSON values.
     history : list of (int, float)
@@ -75,7 +75,7 @@ class Valuation:
     --------
     >>> from shapley2d import value_game
     >>> v = value_game(lambda S, F: S.sum() * F.sum(), 3, 2)
-    >>> round(v.total, 6), v.rows.round(6).tolist(), v.columns.round(6).tolist()
+    >>> round(v.total, 6), v.rows.round(6).tolist(), v.column_values.round(6).tolist()
     (6.0, [2.0, 2.0, 2.0], [3.0, 3.0])
     """
 
@@ -139,12 +139,22 @@ class Valuation:
         return float(self.values.sum())
 
     @property
-    def rows(self) -> NDArray[np.float64]:
+    def columns(self) -> list[str]:
+        """The names of the columns, as of a frame; ``column_values`` has what they are worth."""
+        return self.column_names
+
+    @property
+    def row_values(self) -> NDArray[np.float64]:
         """1D values of the rows: sums over the columns."""
         return np.asarray(self.values.sum(axis=1))
 
     @property
-    def columns(self) -> NDArray[np.float64]:
+    def rows(self) -> NDArray[np.float64]:
+        """The same as :attr:`row_values`."""
+        return self.row_values
+
+    @property
+    def column_values(self) -> NDArray[np.float64]:
         """1D values of the columns: sums over the rows."""
         return np.asarray(self.values.sum(axis=0))
 

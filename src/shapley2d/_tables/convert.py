@@ -288,6 +288,7 @@ def _mixes_booleans(data: Any, array: NDArray[Any]) -> bool:
     return (
         array.dtype.kind in "iuf"
         and array.ndim == 2
+        and hasattr(data, "__iter__")
         and any(bool in map(type, row) or np.bool_ in map(type, row) for row in data)
     )
 

@@ -75,6 +75,21 @@ def as_frame(data: Any, name: str = "X") -> Any:
     return _from_arrow(data)
 
 
+def names_columns(data: Any) -> bool:
+    """Whether a frame names its columns by texts, as scikit-learn asks of feature names.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> names_columns(pa.table({"a": [1]})), names_columns([[1]])
+    (True, False)
+    """
+    names = getattr(data, "column_names", getattr(data, "columns", None))
+    if names is None or callable(names):
+        return False
+    return all(isinstance(name, str) for name in names)
+
+
 def _check_unique_names(data: Any, name: str) -> None:
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if names is None or callable(names):
@@ -163,6 +178,8 @@ def _as_list(part: Any, key: str, name: str) -> list[Any]:
         return series.to_list()
     if hasattr(part, "to_pylist"):
         return list(part.to_pylist())
+    if hasattr(part, "__array__"):
+        part = np.asarray(part)
     single = not hasattr(part, "__len__") or getattr(part, "ndim", 1) == 0
     if single or isinstance(part, (str, bytes)):
         raise InputError(

@@ -90,7 +90,7 @@ def make_payload(
         "n": int(kept.size),
         "m": m,
         "columnNames": [shorten(name) for name in valuation.column_names],
-        "columns": valuation.columns.tolist(),
+        "columns": valuation.column_values.tolist(),
         "columnErrors": valuation.column_stderr.tolist(),
         "kinds": None
         if valuation.table is None

@@ -103,7 +103,10 @@ def as_json(
         "column_values": [
             {"column": name, "value": float(value), "stderr": float(error)}
             for name, value, error in zip(
-                valuation.column_names, valuation.columns, valuation.column_stderr, strict=True
+                valuation.column_names,
+                valuation.column_values,
+                valuation.column_stderr,
+                strict=True,
             )
         ],
         "strays": stray_cells(valuation, inputs),
