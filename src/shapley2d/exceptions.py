@@ -80,12 +80,30 @@ class Place:
         return self.name
 
 
+@dataclass(frozen=True)
+class Row:
+    """A row of a table in a message: its name in Python, its line where a file was read.
+
+    Examples
+    --------
+    >>> str(Row("X", 3, "patient 7"))
+    'row patient 7'
+    """
+
+    table: str
+    position: int
+    name: Any
+
+    def __str__(self) -> str:
+        return f"row {self.name}"
+
+
 class Worded(Exception):  # noqa: N818  (base of errors and warnings)
     """A message of text, options and places.
 
     Parameters
     ----------
-    *parts : str, Setting or Place
+    *parts : str, Setting, Place or Row
         The message, part by part.
 
     Examples
@@ -107,10 +125,11 @@ class Worded(Exception):  # noqa: N818  (base of errors and warnings)
         """Name of the first table or target in the message."""
         return next((part.name for part in self.args if isinstance(part, Place)), None)
 
-    def worded(self, word: Callable[[Setting | Place], str]) -> str:
-        """The message with options and places in other words."""
+    def worded(self, word: Callable[[Setting | Place | Row], str]) -> str:
+        """The message with options, places and rows in other words."""
         return "".join(
-            word(part) if isinstance(part, (Setting, Place)) else str(part) for part in self.args
+            word(part) if isinstance(part, (Setting, Place, Row)) else str(part)
+            for part in self.args
         )
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
-from shapley2d.exceptions import InputError, Place
+from shapley2d.exceptions import InputError, Place, Row
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,8 +75,9 @@ def as_table(
             size = "an infinite number" if is_inf else f"a number beyond {MAX_MAGNITUDE:g}"
             raise InputError(
                 Place(name),
-                f": column {column.name!r} holds {size} in row {table.row_names[infinite[0]]}: "
-                "replace it by a number or a missing entry",
+                f": column {column.name!r} holds {size} in ",
+                Row(name, int(infinite[0]), table.row_names[infinite[0]]),
+                ": replace it by a number or a missing entry",
             )
     return with_typed_native(table) if from_file else table
 
@@ -313,7 +314,9 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         if isinstance(item, (list, tuple, dict, set, np.ndarray)):
             raise InputError(
                 Place(name),
-                f": column {key!r}, row {row} holds a {type(item).__name__}, not a plain entry: "
+                f": column {key!r}, ",
+                Row(name, row, row),
+                f" holds a {type(item).__name__}, not a plain entry: "
                 "argument must be a string or a number",
             )
     entries = np.full(len(items), np.nan)

@@ -13,7 +13,7 @@ from shapley2d._base.words import counted
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import without_column
 from shapley2d._tables.target_entries import as_series
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, Row, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -122,8 +122,8 @@ def _numbers(
     if stray is not None:
         raise InputError(
             Setting(option),
-            f" must hold {wanted} for every row, but holds {stray[1]!r} in row "
-            f"{row_names[stray[0]]}",
+            f" must hold {wanted} for every row, but holds {stray[1]!r} in ",
+            _row(option, stray[0], row_names),
         )
     _refuse_missing(np.isnan(column.entries).tolist(), row_names, option)
     return column.entries
@@ -156,9 +156,16 @@ def _refuse_missing(missing: list[bool], row_names: NDArray[Any], option: str) -
     if rows.size:
         raise InputError(
             Setting(option),
-            f" is missing in {rows.size} of {row_names.size} rows, first in row "
-            f"{row_names[rows[0]]}: fill it, or drop those rows",
+            f" is missing in {rows.size} of {row_names.size} rows, first in ",
+            _row(option, int(rows[0]), row_names),
+            ": fill it, or drop those rows",
         )
+
+
+def _row(option: str, position: int, row_names: NDArray[Any]) -> Row:
+    """A row in a message; weights may be of another table than X, whose lines nobody knows here."""
+    table = "" if option == "valid_weight" else "X"
+    return Row(table, position, row_names[position])
 
 
 def weighted_mean(numbers: NDArray[Any], weights: NDArray[np.float64] | None) -> float:

@@ -24,6 +24,7 @@ from shapley2d.exceptions import (
     InputWarning,
     LeakWarning,
     Place,
+    Row,
     Setting,
     UnseenLabelWarning,
 )
@@ -90,12 +91,14 @@ def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
     if rows.size:
         raise InputError(
             Place(name),
-            f" is missing (NaN) in {counted(rows.size, 'row')}, first in row {row_names[rows[0]]}: "
-            f"drop {plural(rows.size, 'that row or fill it', 'those rows or fill them')}",
+            f" is missing (NaN) in {counted(rows.size, 'row')}, first in ",
+            Row(name, int(rows[0]), row_names[rows[0]]),
+            f": drop {plural(rows.size, 'that row or fill it', 'those rows or fill them')}",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
-        first = row_names[np.flatnonzero(~np.isfinite(y))[0]]
-        raise InputError(Place(name), f" is infinity (inf) in row {first}: replace it by a number")
+        first = int(np.flatnonzero(~np.isfinite(y))[0])
+        where = Row(name, first, row_names[first])
+        raise InputError(Place(name), " is infinity (inf) in ", where, ": replace it by a number")
 
 
 def guess_task(y: NDArray[Any]) -> Task:
@@ -249,8 +252,9 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
     if large.size:
         raise InputError(
             Place(name),
-            f" holds a number beyond {MAX_TARGET:g} in row {table.row_names[large[0]]}, too large "
-            "to square its errors: divide it by a constant first",
+            f" holds a number beyond {MAX_TARGET:g} in ",
+            Row(name, int(large[0]), table.row_names[large[0]]),
+            ", too large to square its errors: divide it by a constant first",
         )
     if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
         raise InputError(

@@ -8,10 +8,24 @@ from typing import TYPE_CHECKING
 
 from shapley2d.cli.method_options import flags
 from shapley2d.cli.options import option_flags
-from shapley2d.exceptions import Place, Setting, Worded
+from shapley2d.exceptions import Place, Row, Setting, Worded
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+
+class Names(dict[str, str]):
+    """What to call ``X``, ``y``, ``X_valid`` and ``y_valid``, and how to say where their rows are.
+
+    Attributes
+    ----------
+    where : dict of str to callable
+        From the position of a row to words such as ``line 7``, for each table.
+    """
+
+    def __init__(self, *given: Mapping[str, str]) -> None:
+        super().__init__(*given)
+        self.where: dict[str, Callable[[int], str]] = {}
 
 
 @cache
@@ -39,7 +53,10 @@ def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
     return message.worded(lambda part: _word(part, names or {}))
 
 
-def _word(part: Setting | Place, names: Mapping[str, str]) -> str:
+def _word(part: Setting | Place | Row, names: Mapping[str, str]) -> str:
+    if isinstance(part, Row):
+        where = names.where.get(part.table) if isinstance(names, Names) else None
+        return str(part) if where is None else where(part.position)
     if isinstance(part, Place):
         return names.get(part.name, part.name)
     if part.name == "kinds" and part.has_value:

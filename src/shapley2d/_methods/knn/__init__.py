@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import MIN_COALITIONS
+from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted, plural
 from shapley2d._methods.model_games import score_model
 from shapley2d._methods.models import check_knn_scoring
 from shapley2d._methods.options import (
@@ -20,7 +23,7 @@ from shapley2d._methods.options import (
     VOTES,
 )
 from shapley2d._methods.record import Method, Option, choice, whole
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -57,6 +60,7 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     facts |= {"votes": votes}
     facts |= score_facts(problem, scoring, "neighbours", int(options["n_neighbors"]))
     asked = KnnOptions(**options)
+    _warn_of_few_rows(problem, asked.n_neighbors, asked.baseline)
     if run.precedence.is_set:
         for name in ("checkpoint", "cluster"):
             if options[name] is not None:
@@ -75,6 +79,21 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
         run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
     found = with_zeros(value(part, run, asked), kept, n_columns)
     return with_votes(found, problem, run, asked, votes).noting(**facts)
+
+
+def _warn_of_few_rows(problem: Problem, n_neighbors: int, baseline: str) -> None:
+    """Warn where all rows are neighbours of every validation row: nothing depends on a column."""
+    most = max(split.train.n_rows for split in problem.splits)
+    if n_neighbors < most or baseline == "zero":
+        return
+    warn(
+        InputWarning(
+            Setting("n_neighbors", n_neighbors),
+            f" is not below the {counted(most, 'row')} that "
+            f"{plural(most, 'trains', 'train')}: all of them are always neighbours, so no column "
+            f"matters and every entry is worth 0; use fewer, such as {max(1, math.isqrt(most))}",
+        )
+    )
 
 
 def price(problem: Problem, run: Run, **options: Any) -> Price:

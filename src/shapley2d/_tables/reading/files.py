@@ -18,7 +18,7 @@ from typing import Any
 from shapley2d._base.words import nearest_word
 from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
-from shapley2d._tables.reading.json_text import looks_like_json, read_json
+from shapley2d._tables.reading.json_text import looks_like_json, read_json, record_lines
 from shapley2d._tables.reading.parquet_bounds import read_bounded
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError, Note
@@ -29,7 +29,7 @@ _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
 _RATIO = 200  # a packed file may unpack to this many times its size; beyond it is hardly a table
 _FREE = 2**26  # bytes that any packed file may unpack to
 _MUCH_TEXT = 2**28  # from this many bytes of text on, a note says how much memory it takes
-_MAX_COUNTED = 2**20  # characters; only in shorter files are rows looked up line by line
+_MAX_COUNTED = 2**27  # characters; only in shorter files are rows looked up line by line: seconds
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -57,11 +57,16 @@ class Source:
     lines: list[int] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
 
-    def where(self, row: int) -> str:
-        """Where a row is: its line if known, else its position."""
+    def line(self, row: int) -> int | None:
+        """The line of the file where a row starts; None where it has no lines."""
         if self.lined:
-            return f"line {row + 2}"
-        return f"line {self.lines[row]}" if self.lines else f"row {row}"
+            return row + 2
+        return self.lines[row] if self.lines else None
+
+    def where(self, row: int) -> str:
+        """Where a row is: its line if known, else its number."""
+        line = self.line(row)
+        return f"row {row + 1} (counted from 1)" if line is None else f"line {line}"
 
 
 def read_table(path: str, *, separator: str | None = None, encoding: str | None = None) -> Source:
@@ -96,7 +101,8 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     if not text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
     if separator is None and looks_like_json(text, path):
-        return Source(name, read_json(text, name), notes=notes)
+        table = read_json(text, name)
+        return Source(name, table, lines=record_lines(text, table.num_rows), notes=notes)
     mark = find_separator(text, name, separator)
     table = read_strings(text, mark, name)
     n_lines = (

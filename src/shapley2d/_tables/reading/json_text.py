@@ -35,6 +35,18 @@ def looks_like_json(text: str, path: str) -> bool:
         return start.startswith("[") and start[1:].lstrip().startswith("{")
 
 
+def record_lines(text: str, n_rows: int) -> list[int]:
+    r"""The line of every record; empty where there is not one record to a line.
+
+    Examples
+    --------
+    >>> record_lines('{"a": 1}\n\n{"a": 2}\n', 2)
+    [1, 3]
+    """
+    lines = [k for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+    return lines if len(lines) == n_rows else []
+
+
 def read_json(text: str, path: str) -> Any:
     """The records as a pyarrow table; a field of several types becomes text."""
     import pyarrow as pa

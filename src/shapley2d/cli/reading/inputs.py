@@ -22,6 +22,7 @@ from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
 from shapley2d.cli.options import FileOptions
 from shapley2d.cli.reading.target import check_target, read_target
+from shapley2d.cli.wording import Names
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
@@ -75,9 +76,18 @@ class Inputs:
     of_rows: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def names(self) -> dict[str, str]:
-        """What the library's messages call ``X``, ``y`` and so on."""
-        return _names(self.train, self.valid, self.target)
+    def names(self) -> Names:
+        """What the library's messages call ``X``, ``y``, their rows and so on."""
+        return _names(self.train, self.valid, self.target, self.rows)
+
+    @property
+    def named(self) -> bool:
+        """Whether a column names the rows."""
+        return self.row_names is not self.rows
+
+    def line(self, row: int) -> int | None:
+        """The line of the file where a row of ``X`` starts; None where it has no lines."""
+        return self.train.line(int(self.rows[row]))
 
     @property
     def notes(self) -> list[Note]:
@@ -141,8 +151,10 @@ def _check_inputs(
     without = {*dropped, *([row_id] if row_id is not None else []), *of_rows.values()}
     by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
     asked = asked_kinds(file.kinds, names, source.path, without, by)
-    with computing(_names(source, other, target)):
+    called = _names(source, other, target)
+    with computing(called):
         found = read_target(source, target, kind=asked.get(target), task=table.task)
+        called.where["X"] = lambda row: source.where(int(found.rows[row]))
         features = [key for key in names if key != target and key not in without]
         if not features:
             raise InputError(
@@ -305,10 +317,18 @@ def _with_validation(
     )
 
 
-def _names(train: Source, valid: Source | None, target: str) -> dict[str, str]:
-    names = {"X": train.path, "y": f"{train.path}: column {target!r}"}
+def _names(
+    train: Source, valid: Source | None, target: str, rows: NDArray[np.intp] | None = None
+) -> Names:
+    names = Names({"X": train.path, "y": f"{train.path}: column {target!r}"})
+
+    def where(row: int) -> str:
+        return train.where(row if rows is None else int(rows[row]))
+
+    names.where |= {"X": where, "y": where}
     if valid is not None:
         names |= {"X_valid": valid.path, "y_valid": f"{valid.path}: column {target!r}"}
+        names.where |= {"X_valid": valid.where, "y_valid": valid.where}
     return names
 
 

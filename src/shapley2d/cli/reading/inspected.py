@@ -89,8 +89,13 @@ class InspectedFile:
         return facts if self.target is None else facts | {"target": self.target}
 
     def line(self, row: int) -> int | None:
-        """The line of a row, in files with one row per line."""
-        return row + 2 if self.source.lined else None
+        """The line where a row starts; None where the file has no lines."""
+        return self.source.line(row)
+
+    @property
+    def named(self) -> bool:
+        """Whether a column names the rows."""
+        return "--id" in self.flags
 
     def inspect(
         self,

@@ -47,7 +47,7 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
         cells.append(
             {
                 "row": _plain(row),
-                "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
+                "line": inputs.line(int(i)),
                 "column": valuation.column_names[j],
                 "content": contents[j][i] if contents else None,
                 "label": labels[i] if labels else None,
@@ -64,7 +64,7 @@ def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
     return [
         {
             "row": _plain(valuation.row_names[i]),
-            "line": int(inputs.rows[i]) + 2 if inputs.train.lined else None,
+            "line": inputs.line(int(i)),
             "column": valuation.column_names[j],
             "content": text,
             "kind": kind,
