@@ -51,3 +51,21 @@ def test_the_bar_says_that_code_is_being_compiled(monkeypatch, capsys):
                 seen = capsys.readouterr().err
             assert ("compiling" in seen) == compiles
             seen = ""
+
+
+def test_a_notebook_without_widgets_gets_a_bar_and_no_warning(monkeypatch, capsys):
+    monkeypatch.setattr("rich.console._is_jupyter", lambda: True)
+    monkeypatch.setattr(progress, "find_spec", lambda _: None)
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    with progress.reporting(True, "long work") as report:  # noqa: FBT003  (a warning is an error)
+        report(0.5, "half way")
+    assert "long work" in capsys.readouterr().err
+
+
+def test_the_advice_of_a_long_run_is_the_work_s_own(monkeypatch, capsys):
+    monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
+    monkeypatch.setattr(progress, "_SURE_S", 0.0)
+    with progress.reporting(True, "inspecting", "Ctrl-C keeps nothing") as report:  # noqa: FBT003
+        report(0.01, "one row", 1000.0)
+    told = " ".join(capsys.readouterr().err.split())
+    assert "left. Ctrl-C keeps nothing." in told and "keeps the result so far" not in told

@@ -399,3 +399,18 @@ def test_prints_every_listed_cell_in_light_colours(open_report):
     assert page.locator("#cell-list tbody tr").count() > 25
     assert not page.is_visible("nav")
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+
+
+def test_a_phone_does_not_break_the_names_of_facts(tmp_path, open_file):
+    path = tmp_path / "report.html"
+    command = "shapley2d cells customers.csv --target churned --report report.html " * 4
+    make().to_html(path, facts={"table": "customers.csv", "command": command})
+    page = open_file(path, width=390)
+    name = page.locator(".facts dt", has_text="command")
+    lines = """one => {
+      const words = document.createRange();
+      words.selectNodeContents(one);
+      return words.getClientRects().length;
+    }"""
+    assert name.evaluate(lines) == 1
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -151,7 +151,9 @@ def test_owners_of_labels():
     groups = {"include_label": True, "model": "knn", "players": "groups", "copies": "each"}
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, **groups)
     # labels without columns still predict by their shares, and columns without labels nothing
-    columns_add = value_blocks(X, y, X_valid, y_valid, columns=["x", "x"], model="knn").total
+    columns_add = value_blocks(
+        X, y, X_valid, y_valid, columns=["x", "x"], model="knn", players="groups", copies="each"
+    ).total
     assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, baseline="zero", **groups)
     assert v.shape == (1, 2)

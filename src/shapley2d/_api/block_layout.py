@@ -201,6 +201,8 @@ class Prepared:
             return BlockLayout(_grid_of_groups(problem, row_groups, column_groups, len(row_names)))
         assert self.clusters is not None
         assert self.rule is not None
+        if claims is None and column_groups is None and label is not None:
+            column_groups = _all_columns(problem)
         read = (
             regions_of_groups(read_groups, column_groups, len(self.row_names), len(column_names))
             if claims is None
@@ -306,12 +308,14 @@ def _grid_of_groups(
             Setting("owners"),
             "; single cells are for value_cells",
         )
-    if column_groups is None:
-        column_groups = Groups.single(problem.table.n_columns, "all columns")
-        column_groups = (
-            column_groups if problem.label is None else column_groups.with_player(problem.label)
-        )
-    return Grid(row_groups or Groups.single(n_rows, "all rows"), column_groups)
+    rows = row_groups or Groups.single(n_rows, "all rows")
+    return Grid(rows, column_groups or _all_columns(problem))
+
+
+def _all_columns(problem: Problem) -> Groups:
+    """All columns as one group, and the label, where it is valued, as another."""
+    groups = Groups.single(problem.table.n_columns, "all columns")
+    return groups if problem.label is None else groups.with_player(problem.label)
 
 
 def claims_of(owners: Any) -> list[Claim] | None:

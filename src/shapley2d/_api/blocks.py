@@ -276,7 +276,8 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
                 "not meant",
             )
         )
-    if copies.between:
+    named = job.asked.owners is not None or job.asked.owner_column is not None
+    if copies.between and (named or copies.rule != "each"):
         one, other, count = copies.between[0]
         left = copies.n_pairs - 1
         pairs = f"{counted(left, 'more pair')} of owners {plural(left, 'has', 'have')} copies"
@@ -306,7 +307,6 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
                 " to pay for each",
             )
         )
-    named = job.asked.owners is not None or job.asked.owner_column is not None
     if named and job.players == "groups" and job.question.players is None:
         warn(
             InputWarning(

@@ -103,12 +103,13 @@ class BlockQuestion(Question):
     def groups_own(self) -> bool:
         """Whether the groups of one axis are owners, as if a file of owners had named them.
 
-        Clusters are no contributors; and more groups than errors are kept jointly for are rows or
-        columns by themselves, whose copies count each.
+        Clusters are no contributors; groups that join in turn say themselves who was first; and
+        more groups than errors are kept jointly for are rows or columns by themselves, whose
+        copies count each.
         """
         if self.owners is not None or not self.names_contributors:
             return False
-        if isinstance(self.rows, Clusters):
+        if isinstance(self.rows, Clusters) or self.precedence is not None:
             return False
         option, labels = ("columns", self.columns) if self.rows is None else ("rows", self.rows)
         return count_groups(labels, option) <= MAX_JOINT

@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
 from shapley2d._base.words import format_seconds
@@ -23,6 +24,8 @@ SHORTER = (
     "To shorten it, set a time limit (max_time, on the command line --max-time 1m); Ctrl-C stops "
     "it and keeps the result so far"
 )
+"""The advice of a long run, unless :func:`reporting` is given another."""
+
 _SURE_S = 5.0  # before that, the time left is too uncertain for advice
 _FIRST_NOTE = "starting"
 _COMPILING = "compiling (only in the first run)"
@@ -47,7 +50,7 @@ def check_progress(progress: Any) -> None:
 
 
 @contextmanager
-def reporting(progress: Any, title: str) -> Iterator[Report]:
+def reporting(progress: Any, title: str, shorter: str = SHORTER) -> Iterator[Report]:
     """Open a progress report and yield the function that updates it.
 
     Parameters
@@ -57,6 +60,9 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
         receives ``(fraction, note)``; the note includes the time left where it is known.
     title : str
         What is being done.
+    shorter : str
+        How it could be shorter, and what Ctrl-C does; a callable with an attribute ``shorter``
+        receives it there.
 
     Examples
     --------
@@ -66,11 +72,13 @@ def reporting(progress: Any, title: str) -> Iterator[Report]:
     """
     check_progress(progress)
     if callable(progress):
+        if hasattr(progress, "shorter"):
+            progress.shorter = shorter
         yield _calling(progress)
     elif not progress or (progress == "auto" and not _watched()):
         yield lambda fraction, note, seconds_left=None: None  # noqa: ARG005
     else:
-        bar = _Bar(title)
+        bar = _Bar(title, shorter)
         try:
             yield bar.report
         finally:
@@ -124,8 +132,8 @@ def _compiling() -> bool:
 class _Bar:
     """A rich progress bar that appears after a moment, even if nothing was reported yet."""
 
-    def __init__(self, title: str) -> None:
-        self._title = title
+    def __init__(self, title: str, shorter: str = SHORTER) -> None:
+        self._title, self._shorter = title, shorter
         self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
@@ -150,7 +158,7 @@ class _Bar:
         if takes_long and not self._hinted and seconds_left is not None:
             self._hinted = True
             self._bar.console.print(
-                f"{self._title}: about {format_seconds(seconds_left)} left. {SHORTER}."
+                f"{self._title}: about {format_seconds(seconds_left)} left. {self._shorter}."
             )
 
     def _open(self) -> None:
@@ -177,6 +185,9 @@ class _Bar:
                 return Text(_COMPILING if _compiling() else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
+        if console.is_jupyter and find_spec("ipywidgets") is None:
+            # without it rich shows a warning in the place of a bar; notebooks overwrite a line, too
+            console = Console(stderr=True, force_jupyter=False, force_terminal=True, width=100)
         bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),

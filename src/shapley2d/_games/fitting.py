@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 
+_LONGEST = 200  # characters of another library's error
+
+
 class Trainer:
     """Fits a model on some rows of a table and scores it on a validation table.
 
@@ -126,9 +129,10 @@ class Trainer:
             else:
                 utility = float(fitted.score(valid, self._y_valid, **self._weighing))
         except Exception as error:
-            raise UtilityError(f"{model!r} failed on {describe()}: {error}") from error
+            words = f"{model_name(model)} failed on {describe()}: {error_line(error)}"
+            raise UtilityError(words) from error
         if not math.isfinite(utility):
-            raise UtilityError(f"{model!r} scored {utility} on {describe()}")
+            raise UtilityError(f"{model_name(model)} scored {utility} on {describe()}")
         return utility
 
     def learns(self, rows: NDArray[np.intp]) -> bool:
@@ -196,10 +200,35 @@ class Trainer:
         present = np.flatnonzero(np.bincount(self._codes[rows]))
         if present.size == 1:
             return ConstantClassifier(self._classes, int(present[0]))
+        if _numbers_classes(model):
+            codes = np.searchsorted(present, self._codes[rows])
+            fitted = cloned(model).fit(native_rows(train, rows), codes)
+            return _OfNumbers(fitted, self._classes, present)
         fitted = cloned(model).fit(native_rows(train, rows), self._y[rows])
         if present.size == self._classes.size:
             return fitted
         return _WithAllClasses(fitted, self._classes, present)
+
+
+def model_name(model: Any) -> str:
+    """A model in a message: its type, the last step's of a pipeline; settings are long."""
+    return type(_last_step(model)).__name__
+
+
+def error_line(error: Exception) -> str:
+    """The first line of an error, not too long."""
+    words = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    words = words or type(error).__name__
+    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
+
+
+def _last_step(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
+def _numbers_classes(model: Any) -> bool:
+    """Whether a model takes no classes but 0, 1, 2 and so on, as XGBoost's does."""
+    return type(_last_step(model)).__module__.startswith("xgboost.")
 
 
 def cloned(model: Any) -> Any:
@@ -284,3 +313,10 @@ class _WithAllClasses(ConstantClassifier):
         probabilities = np.zeros((len(X), self.classes_.size))
         probabilities[:, self._present] = self._fitted.predict_proba(X)
         return probabilities
+
+
+class _OfNumbers(_WithAllClasses):
+    """A classifier fitted to the positions of the classes that were present."""
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return np.asarray(self.classes_[self._present[np.asarray(self._fitted.predict(X))]])

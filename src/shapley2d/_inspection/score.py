@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_SHORTER = "To shorten it, inspect a random sample of the rows; Ctrl-C ends it and keeps nothing"
 _GROWN = 0.6  # share of the time until the forests are grown and asked
 _FEW_TREES, _TRIED = 8, 3  # of every column at least; columns that are timed with them
 _SAFE = 0.8  # of the time that is left: columns differ, and the result has to be made
@@ -82,7 +83,7 @@ def inspect_table(
     """
     started = time.perf_counter()
     columns = table.columns if target is None else with_label(table, target, label_name).columns
-    with reporting(progress, "inspecting cells") as report:
+    with reporting(progress, "inspecting cells", _SHORTER) as report:
         work = _Work(columns, target, seed)
         threads, n_columns = count_threads(n_jobs), len(columns)
         if limit is not None:

@@ -31,7 +31,7 @@ def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp],
     >>> table = as_table({"age": [20, 21, 22, 70, 71], "job": ["none", "none", "none", "it", "it"]})
     >>> labels, names = cluster_rows(table, 2, 0)
     >>> labels.tolist(), names
-    ([0, 0, 0, 1, 1], ['1: job none, low age', '2: job it, high age'])
+    ([0, 0, 0, 1, 1], ['1: low age, job none', '2: high age, job it'])
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits

@@ -102,6 +102,7 @@ class ProgressNotes:
         self._stage, self._done = (self._start, 0.0), 0.0  # when it began, and what was done then
         self._next = _SILENT_S
         self._hinted = False
+        self.shorter = SHORTER
 
     def announce(self, words: str) -> None:
         """Note the plan of a long run."""
@@ -124,7 +125,7 @@ class ProgressNotes:
         left = (now - begun) * (1 - fraction) / (fraction - before)
         if left >= _SILENT_S:
             known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
-            hint = f". {SHORTER}" if left >= LONG_S and not self._hinted else ""
+            hint = f". {self.shorter}" if left >= LONG_S and not self._hinted else ""
             self._hinted = self._hinted or bool(hint)
             what = f" ({words})" if words else ""
             note(

@@ -18,7 +18,7 @@ from shapley2d._forest.ensemble import (
 from shapley2d._forest.game import LeafGame
 from shapley2d._forest.pipelines import is_pipeline, last_step
 from shapley2d._forest.tree_values import may_be_deep
-from shapley2d._games.fitting import check_task, cloned, prepared_model
+from shapley2d._games.fitting import check_task, cloned, error_line, model_name, prepared_model
 from shapley2d._methods.models import is_built_in, resolve_model
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -74,7 +74,8 @@ def _fit(model: Any, split: Split) -> Ensemble:
     try:
         fitted = cloned(model).fit(matrix, y)
     except Exception as error:
-        raise UtilityError(f"{model!r} failed on {split.rows.size:,} rows: {error}") from error
+        words = f"{model_name(model)} failed on {split.rows.size:,} rows: {error_line(error)}"
+        raise UtilityError(words) from error
     if features is None:
         return read_fitted(fitted, split)
     return read_encoded(fitted, split.train, features)
