@@ -106,7 +106,7 @@ CASES = [
     (GOOD + "--date age", "--date age: no entry of column 'age' is a date, the first is '20'"),
     (GOOD + "--number age --text age", "--text age and --number age: give one of them"),
     (GOOD + "--text name", "--text name is left out by --drop or --id: give one of them"),
-    ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in row 12: replace it by a number"),
+    ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in line 14: replace it by a number"),
     # target
     ("cells constant.csv -t y", "constant.csv: the target 'y' is 'u' in every row: there is nothing to learn"),
     ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
@@ -182,7 +182,7 @@ CASES = [
     ("report plain.parquet -o no/r.html", "--output no/r.html: the folder no does not exist: make it first"),
     ("demo --out good.csv", "--out good.csv is a file: name a folder"),
     # owners
-    (BLOCKS, "Missing option '--owners'"),
+    (BLOCKS, "give --owners FILE, or --owner-column COLUMN"),
     (BLOCKS + "--owners ownerless.csv", "--owners ownerless.csv: column 'who' is not known: the columns are owner"),
     (BLOCKS + "--owners rows.csv", "--owners rows.csv: there is no column 'owner': the columns are owner, row and"),
     (BLOCKS + "--owners ownerless2.csv", "--owners ownerless2.csv, line 2: the owner is empty: name one"),

@@ -1,5 +1,6 @@
 """From files to what the library values: targets, rows, dropped columns, notes."""
 
+from shapley2d.cli import main
 from shapley2d.cli.options import FileOptions, TrainOptions
 from shapley2d.cli.reading.inputs import read_inputs
 
@@ -107,3 +108,11 @@ def test_names_of_rows_keep_their_zeros(tmp_path):
     ]
     (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
     assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == [70, 8]
+
+
+def test_a_message_names_a_row_by_the_line_where_it_starts(tmp_path, capsys):
+    path = tmp_path / "t.csv"
+    lines = ['1,"two\nlines",u', "2,x,v", "", "3,x,", "1e400,z,u", "4,z,v", "5,x,u", "6,x,v"]
+    path.write_text("\n".join(["a,b,y", *lines, ""]), encoding="utf-8")
+    assert main(["cells", str(path), "-t", "y", "--text", "b", "--drop-missing-target"]) == 2
+    assert "column 'a' holds an infinite number in line 7: replace" in capsys.readouterr().err

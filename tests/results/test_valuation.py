@@ -48,6 +48,7 @@ def test_sums_and_rankings(valuation):
     assert valuation.shape == (6, 3)
     np.testing.assert_allclose(valuation.rows, valuation.values.sum(axis=1))
     np.testing.assert_allclose(valuation.column_values, valuation.values.sum(axis=0))
+    assert valuation.columns == valuation.column_names
     assert valuation.total == pytest.approx(valuation.values.sum())
     lowest, highest = valuation.lowest(4), valuation.highest(100)
     assert lowest["value"].tolist() == sorted(valuation.values.ravel())[:4]

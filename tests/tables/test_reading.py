@@ -114,7 +114,7 @@ def test_compressed_and_parquet_are_told_by_content(tmp_path):
     for name in ("table.parquet", "table.csv"):
         source = read(tmp_path, buffer.getvalue(), name)
         assert typed(source) == expected
-        assert source.where(0) == "row 0"
+        assert source.where(0) == "row 1 (counted from 1)"
 
 
 def test_index_of_pandas_is_no_column(tmp_path):
@@ -136,7 +136,7 @@ def test_lines_are_named_only_where_they_are_certain(tmp_path):
     assert read(tmp_path, 'a,b\n1,"x\ny"\n3,4\n').where(1) == "line 4"
     buffer = io.BytesIO()
     pq.write_table(pa.table({"a": [1, 2]}), buffer)
-    assert read(tmp_path, buffer.getvalue(), "t.parquet").where(1) == "row 1"
+    assert read(tmp_path, buffer.getvalue(), "t.parquet").where(1) == "row 2 (counted from 1)"
 
 
 def test_nameless_columns_and_spaces_around_names(tmp_path):
@@ -196,3 +196,17 @@ def test_json_that_is_no_table_is_refused(tmp_path, text, message):
 
 def test_braces_do_not_make_a_csv_json(tmp_path):
     assert typed(read(tmp_path, "{a},b\n{1},2\n{3},4\n")) == {"{a}": ["{1}", "{3}"], "b": [2, 4]}
+
+
+def test_a_row_is_found_by_the_line_where_it_starts(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('a,b\n1,"two\nlines"\n\n3,4\n', encoding="utf-8")
+    source = read_table(str(path))
+    assert [source.line(row) for row in range(2)] == [2, 5] and source.where(1) == "line 5"
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": 1}\n\n{"a": 2}\n', encoding="utf-8")
+    assert [read_table(str(path)).line(row) for row in range(2)] == [1, 3]
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"a": [1, 2]}), path)
+    assert read_table(str(path)).line(1) is None
+    assert read_table(str(path)).where(1) == "row 2 (counted from 1)"

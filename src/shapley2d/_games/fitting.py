@@ -216,9 +216,8 @@ def model_name(model: Any) -> str:
 
 
 def error_line(error: Exception) -> str:
-    """The first line of an error, not too long."""
-    words = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
-    words = words or type(error).__name__
+    """What an error says, in one line that is not too long."""
+    words = " ".join(str(error).split()) or type(error).__name__
     return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
 
 
