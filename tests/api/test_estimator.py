@@ -90,7 +90,7 @@ def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
     of_blocks = {one.name: one.default for one in fields(BlockQuestion) if one.name != "options"}
     of_blocks |= {"X": inspect.Parameter.empty, "y": inspect.Parameter.empty}
     assert keywords(value_blocks) == of_blocks
-    of_audits = {"owners": inspect.Parameter.empty, "total": 100_000, "negative": None}
+    of_audits = {"total": 100_000, "negative": None}
     of_audits |= {"trusted": False, "sellers": True}
     # answers that ended by the clock cannot be compared with one another
     of_blocks.pop("max_time")
