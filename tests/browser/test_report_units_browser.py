@@ -72,12 +72,12 @@ def test_every_number_is_that_of_the_result(open_report, width):
     assert gain == pytest.approx(FACTOR * v.total, abs=0.06)
     remarks = page.locator(".remark").all_inner_texts()
     assert remarks == [rare_words(v), neighbors_words(v)]
-    order = np.argsort(-v.columns)
+    order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
-        column(page, "#column-list", 3), FACTOR * v.columns[order], rtol=0.01
+        column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
     )
     np.testing.assert_allclose(
-        column(page, "#column-list", 4), 100 * v.columns[order] / v.total, rtol=0.01
+        column(page, "#column-list", 4), 100 * v.column_values[order] / v.total, rtol=0.01
     )
     lowest_rows = np.sort(v.rows)[:25]
     np.testing.assert_allclose(
@@ -116,9 +116,9 @@ def test_without_an_average_everything_is_in_points(open_report):
     page = open_report(v, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert "average" not in page.inner_text("main")
-    order = np.argsort(-v.columns)
+    order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
-        column(page, "#column-list", 3), FACTOR * v.columns[order], rtol=0.01
+        column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
     )
     lowest = np.sort(v.rows)[:25]
     heading = page.locator("#row-list thead th").last.inner_text()

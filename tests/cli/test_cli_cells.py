@@ -137,7 +137,7 @@ def test_table_for_people(capsys):
     assert f"the labels alone give {100 * baseline:.1f} %; the columns add {gain:.1f} points" in out
     columns = [line.split() for line in lines[start - 5 : start - 3]]
     assert [name for name, *_ in columns] == [
-        twin.column_names[j] for j in np.argsort(-twin.columns)
+        twin.column_names[j] for j in np.argsort(-twin.column_values)
     ]
     np.testing.assert_allclose(
         [float(points) for _, points, *_ in columns], 100 * np.sort(twin.columns)[::-1], atol=0.05

@@ -50,7 +50,7 @@ def test_orders_of_many_columns_sum_to_the_score():
     assert sum(columns["10"]) == pytest.approx(v.total, abs=1e-9)
     other = value_cells(*tables, n_neighbors=20, **options)
     assert sum(columns["20"]) == pytest.approx(other.total, abs=1e-9)
-    assert np.corrcoef(columns["10"], v.columns)[0, 1] > 0.9
+    assert np.corrcoef(columns["10"], v.column_values)[0, 1] > 0.9
 
 
 def test_a_long_run_takes_a_part_of_the_validation_rows(monkeypatch):

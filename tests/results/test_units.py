@@ -133,7 +133,7 @@ def test_cells_are_multiples_of_the_average():
     assert (units.cells.words, units.rows.words) == ("x average cell", "x average row")
     assert units.cells.number(-0.02) == "-0.800"
     assert units.rows.number(v.rows[0]) == "1.40"
-    assert units.columns.text(v.columns[0]) == "10.0 points"
+    assert units.columns.text(v.column_values[0]) == "10.0 points"
     assert average_words(v) == "An average row adds 5.00 points, an average cell 2.50."
     assert worth_words(v, -0.02) == "takes away 0.800 times what an average cell adds (2.00 points)"
     assert worth_words(v, 0.05) == "adds 2.00 times as much as an average cell (5.00 points)"

@@ -340,9 +340,9 @@ class Valuation:
         summed = "" if units.score is None else score_words(self)
         lines.append(f"  {summed}" if summed else f"  total    {self.total:+.5g}")
         if units.score is not None:
-            order = np.argsort(-self.columns, kind="stable")
+            order = np.argsort(-self.column_values, kind="stable")
             first = order[:_SUMMED_COLUMNS].tolist()
-            numbers = units.columns.numbers(self.columns[first].tolist(), signed=True)
+            numbers = units.columns.numbers(self.column_values[first].tolist(), signed=True)
             named = ", ".join(
                 f"{printable(self.column_names[j])} {number}"
                 for j, number in zip(first, numbers, strict=True)

@@ -228,7 +228,7 @@ def _cell_table(cells: list[dict[str, Any]], title: str, unit: Unit, *, exact: b
 
 def _column_table(valuation: Valuation, units: Units) -> Table:
     """The columns that add most, in points of the score."""
-    order = np.argsort(-valuation.columns, kind="stable")[:_COLUMNS]
+    order = np.argsort(-valuation.column_values, kind="stable")[:_COLUMNS]
     more = f" ({_COLUMNS} of {valuation.shape[1]})" if order.size < valuation.shape[1] else ""
     table = Table(
         title=Text(f"What the columns add{more}", no_wrap=True, overflow="ignore"),
@@ -243,9 +243,9 @@ def _column_table(valuation: Valuation, units: Units) -> Table:
         table.add_column("95 %", justify="right", style="dim")
     if shares:
         table.add_column("share", justify="right")
-    numbers = units.columns.numbers(valuation.columns[order].tolist(), signed=True)
+    numbers = units.columns.numbers(valuation.column_values[order].tolist(), signed=True)
     for j, number in zip(order.tolist(), numbers, strict=True):
-        value = float(valuation.columns[j])
+        value = float(valuation.column_values[j])
         fields: list[Any] = [shown(valuation.column_names[j]), number]
         if not valuation.exact:
             spread = valuation.interval_factor * float(valuation.column_stderr[j])
