@@ -31,7 +31,7 @@ def test_columns_are_those_of_runs_with_other_numbers(task, options):
     assert list(known["columns"]) == ["2", "4", "8"]
     for number, columns in known["columns"].items():
         run = value_cells(X, y, n_neighbors=int(number), task=task, progress=False, **options)
-        np.testing.assert_allclose(columns, run.columns, atol=1e-9)
+        np.testing.assert_allclose(columns, run.column_values, atol=1e-9)
 
 
 def test_balanced_accuracy_too():
@@ -39,7 +39,7 @@ def test_balanced_accuracy_too():
     options = {"scoring": "balanced_accuracy", "progress": False}
     known = value_cells(X, y, n_neighbors=4, **options).info["other_neighbors"]["columns"]
     run = value_cells(X, y, n_neighbors=8, **options)
-    np.testing.assert_allclose(known["8"], run.columns, atol=1e-9)
+    np.testing.assert_allclose(known["8"], run.column_values, atol=1e-9)
 
 
 def test_orders_of_many_columns_sum_to_the_score():

@@ -149,7 +149,9 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
         found = value_cells(*tables, max_time=limit, subsets="all", random_state=seed)
         assert 10 < found.info["n_valid_used"] < 40
         reach = found.interval_factor
-        held.append(np.abs(found.columns - truth.columns) <= reach * found.column_stderr)
+        held.append(
+            np.abs(found.column_values - truth.column_values) <= reach * found.column_stderr
+        )
         held.append((np.abs(found.values - truth.values) <= reach * found.stderr).mean(axis=0))
     assert np.mean(held) >= least
 

@@ -83,7 +83,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         tolerance: float = 0.025,
         backend: str = "auto",
         form: str = "auto",
-        valid_rows: str = "all",
+        valid_rows: str | None = None,
         checkpoint: Any = None,
         cluster: Any = None,
         model: Any = None,

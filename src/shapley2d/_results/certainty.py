@@ -59,11 +59,11 @@ def certainty_sentences(valuation: Valuation) -> list[str]:
     for values, stderr, name in (
         (valuation.values, valuation.stderr, noun),
         (valuation.rows, valuation.row_stderr, row),
-        (valuation.columns, valuation.column_stderr, column),
+        (valuation.column_values, valuation.column_stderr, column),
     ):
         known = n_known_signs(values, factor * stderr)
         counts.append(f"{known:,} of {_counted(values.size, name)}")
-    ranks = n_known_ranks(valuation.columns, factor * valuation.column_stderr)
+    ranks = n_known_ranks(valuation.column_values, factor * valuation.column_stderr)
     unit = Units.of(valuation).cells
     typical = unit.factor * float(np.median(valuation.stderr))
     limit = format_seconds(info["max_time"])
