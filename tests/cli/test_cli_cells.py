@@ -140,7 +140,9 @@ def test_table_for_people(capsys):
         twin.column_names[j] for j in np.argsort(-twin.column_values)
     ]
     np.testing.assert_allclose(
-        [float(points) for _, points, *_ in columns], 100 * np.sort(twin.columns)[::-1], atol=0.05
+        [float(points) for _, points, *_ in columns],
+        100 * np.sort(twin.column_values)[::-1],
+        atol=0.05,
     )
     np.testing.assert_allclose(
         [float(line.split()[-1]) for line in lines[start:]],

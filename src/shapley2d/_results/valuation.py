@@ -363,7 +363,12 @@ class Valuation:
 
     def _sums(self) -> tuple[str, list[str], NDArray[np.float64], NDArray[np.float64]]:
         """What a notebook lists: a heading, names, values and half the widths of intervals."""
-        return "column", self.column_names, self.columns, self.interval_factor * self.column_stderr
+        return (
+            "column",
+            self.column_names,
+            self.column_values,
+            self.interval_factor * self.column_stderr,
+        )
 
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""
