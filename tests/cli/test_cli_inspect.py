@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -51,7 +52,8 @@ def decide(path="decisions.csv", table="people.csv", made=None):
 
 def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
     out = run(capsys, "inspect people.csv --target bought --id id --top 6").out
-    assert "people.csv: 80 rows x 7 columns and the label 'bought'; about" in out
+    start = r"people.csv: 80 rows x 7 columns and the label 'bought'; \d entries stand out, "
+    assert re.match(start, out)
     columns, cells = out.split("Entries to check")
     assert "'Brimingham' (1 x), likely a misspelling of 'Birmingham'" in columns
     line = next(line for line in cells.splitlines() if "Brimingham" in line)
@@ -61,9 +63,8 @@ def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
 
 
 def test_no_target_is_needed_and_keys_are_welcome(capsys):
-    assert "8 columns; about" in run(capsys, "inspect people.csv --drop bought").out.replace(
-        "7 columns", "8 columns"
-    )
+    out = run(capsys, "inspect people.csv --drop bought").out
+    assert re.match(r"people.csv: 80 rows x 8 columns; \d entries stand out, ", out)
     assert "80 rows x 9 columns" in run(capsys, "inspect people.csv").out
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d._inspection import probability
+from shapley2d import inspect_cells
 from shapley2d._inspection.cells import Expected
+from shapley2d._inspection.columns.finding import ColumnFinding
+from shapley2d._inspection.evidence import Scores, found_evidence, stated_chance
 from shapley2d._inspection.probability import cell_probability, label_probability
 from shapley2d._inspection.recipe import MOST_CHANCE
 from shapley2d._inspection.slips import (
@@ -22,54 +24,109 @@ from shapley2d._tables.table import Column
 from shapley2d.evaluation.cell_errors import mistype_number
 
 
-def test_chances_rise_with_scores_and_never_reach_certainty():
-    scores = np.random.default_rng(0).normal(2, 2, size=(500, 8))
-    scores[0, 0] = 400.0
-    chances = cell_probability(scores)
-    order = np.argsort(scores.ravel())
+def test_chances_rise_with_evidence_and_never_reach_certainty():
+    logit = np.random.default_rng(0).normal(-6, 2, size=(500, 8))
+    logit[0, 0] = 400.0
+    chances = cell_probability(logit)
+    order = np.argsort(logit.ravel())
     assert (np.diff(chances.ravel()[order]) >= 0).all()
     assert chances.min() > 0
     assert chances[0, 0] == chances.max() <= MOST_CHANCE
     assert chances.mean() < 0.03
 
 
-def test_more_high_scores_make_every_high_score_likelier_wrong():
-    rng = np.random.default_rng(0)
-    sound = rng.exponential(1.5, size=(400, 10)).clip(max=6)
+def test_the_same_evidence_says_more_in_a_table_with_more_of_it():
+    """The share of errors is the table's own."""
+    sound = np.random.default_rng(0).normal(-6, 1, size=(400, 10))
     few, many = sound.copy(), sound.copy()
-    few.ravel()[:4] = 11.0
-    many.ravel()[:200] = 11.0
-    assert cell_probability(many)[0, 0] > 2 * cell_probability(few)[0, 0]
-    assert cell_probability(many).mean() > 2 * cell_probability(few).mean()
+    few.ravel()[:2] = 0.5
+    many.ravel()[:200] = 0.5
+    assert cell_probability(many)[0, 0] > cell_probability(few)[0, 0] + 0.1
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_chances_do_not_depend_on_the_order_of_cells(seed):
-    scores = np.random.default_rng(seed).normal(size=(60, 4)) * 3
-    turned = cell_probability(scores[::-1, ::-1])[::-1, ::-1]
-    np.testing.assert_allclose(cell_probability(scores), turned)
+    logit = np.random.default_rng(seed).normal(size=(60, 4)) * 3
+    turned = cell_probability(logit[::-1, ::-1])[::-1, ::-1]
+    np.testing.assert_allclose(cell_probability(logit), turned)
 
 
 def test_columns_without_any_difference_say_nothing_of_the_others():
     scores = np.random.default_rng(0).normal(size=(80, 3))
     padded = np.column_stack([scores, np.zeros((80, 5))])
-    assert np.array_equal(cell_probability(padded)[:, :3], cell_probability(scores))
-    assert (cell_probability(np.zeros((3, 2))) == 0.02).all()
+    assert Scores.of(padded)[1:] == Scores.of(scores)[1:]
+    assert cell_probability(np.zeros((0, 2))).shape == (0, 2)
 
 
-def test_labels_follow_bayes_rule(monkeypatch):
-    """Labels flipped at random under chances that are right: as many are wrong as is said."""
-    monkeypatch.setattr(probability, "LABEL_TRUST", 1.0)
-    rng = np.random.default_rng(0)
-    ones = rng.beta(0.3, 0.3, size=20_000).clip(0.01, 0.99)
-    label = rng.random(20_000) < ones
-    flipped = rng.random(20_000) < 0.05
-    given = np.where(label ^ flipped, ones, 1 - ones)
-    said = label_probability(-np.log(given))
-    for low, high in ((0.0, 0.1), (0.1, 0.4), (0.4, 1.0)):
-        part = (said >= low) & (said < high)
-        assert abs(said[part].mean() - flipped[part].mean()) < 0.04
-    assert abs(said.mean() - 0.05) < 0.01
+@pytest.mark.parametrize("seed", range(3))
+def test_nothing_stands_out_of_noise(seed):
+    random = np.random.default_rng(seed)
+    X, y = random.normal(size=(300, 6)), random.random(300) < 0.1  # a rare class, by chance
+    found = inspect_cells(X, y, progress=False)
+    assert found.cells.summary == "nothing stands out"
+
+
+def test_what_stands_out_is_wrong_and_repairs_lower_what_is_expected():
+    random = np.random.default_rng(1)
+    size = random.normal(size=400)
+    clean = np.column_stack([size + random.normal(0, 0.3, 400) for _ in range(6)]).round(2)
+    wrong = np.zeros(clean.shape, dtype=bool)
+    wrong[random.permutation(400)[:30], random.integers(6, size=30)] = True
+    half = wrong & (np.arange(400) < 200)[:, None]
+    spoiled = np.where(wrong, -10 * clean, clean)
+    found, left, none = (
+        inspect_cells(table, progress=False)
+        for table in (spoiled, np.where(half, clean, spoiled), clean)
+    )
+    out = found.cells.standing_out
+    assert (out & wrong).sum() >= 15 and (out & ~wrong).sum() <= 3
+    assert abs(found.probability[out].sum() - (out & wrong).sum()) <= 6
+    low, high = found.expected_errors_interval
+    assert low <= wrong.sum() <= high
+    for inspection, errors in ((found, wrong), (left, wrong & ~half)):
+        assert 0.5 < inspection.expected_errors / errors.sum() < 2
+    assert none.cells.summary == "nothing stands out" and none.expected_errors < 2
+
+
+def test_findings_count_in_the_one_probability():
+    """A code for missing that many rows have looks usual; the finding says what it is."""
+    random = np.random.default_rng(0)
+    X = {"a": random.normal(100, 10, 300).round(1), "b": random.normal(size=300).round(2)}
+    X["a"][:40] = 9999.0
+    found = inspect_cells(X, progress=False)
+    (codes,) = [one for one in found.findings if one.kind == "codes"]
+    assert codes.rows.tolist() == list(range(40))
+    assert found.probability[:40, 0].min() > 0.9
+    assert np.median(found.probability[40:, 0]) < 0.05
+
+
+def test_kinds_of_findings_without_a_weight_state_their_chance():
+    rows = np.array([0, 2])
+    dates = ColumnFinding(("a",), "date orders", "", rows, chances=np.array([0.7, 0.4]))
+    codes = ColumnFinding(("a",), "codes", "", np.array([1]), probability=0.9)
+    assert stated_chance([dates, codes], 4).tolist() == [0.7, 0.0, 0.4, 0.0]
+    assert found_evidence([dates, codes], 4)["found"].tolist() == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_labels_of_a_hard_task_are_not_called_wrong():
+    """Chances that are right, and no label flipped: a third of the labels is against the odds."""
+    random = np.random.default_rng(0)
+    ones = random.beta(2, 2, size=3000)
+    given = np.where(random.random(3000) < ones, ones, 1 - ones)
+    said = label_probability(-np.log(given), np.full(3000, 0.5))
+    assert (said >= 0.5).mean() <= 1 / 500 and said.mean() < 0.05
+
+
+def test_labels_against_the_odds_are_suspects_unless_their_class_is_rare():
+    random = np.random.default_rng(0)
+    flipped = random.random(2000) < 0.03
+    given = np.where(flipped, 0.03, 0.97)
+    said = label_probability(-np.log(given), np.full(2000, 0.5))
+    assert said[flipped].min() > 0.1
+    assert said[~flipped].max() < 0.01
+    rare = label_probability(-np.log(given), np.where(flipped, 0.04, 0.96))
+    assert rare[flipped].max() < said[flipped].min() / 2
+    assert not label_probability(np.ones(5), np.ones(5)).any()
 
 
 def digits(number):

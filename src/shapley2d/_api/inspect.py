@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import ScoredCells
+    from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.target import Target
 
 
@@ -118,7 +119,7 @@ def inspect_cells(
     from shapley2d._inspection.suggestions import with_suggestions
 
     findings = find_in_columns(table)
-    cells = with_suggestions(_score(table, label, target, run), findings)
+    cells = with_suggestions(_score(table, label, target, findings, run), findings)
     columns = {column.name: column_digest(column) for column in table.columns}
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
@@ -137,11 +138,22 @@ def inspect_cells(
     return replace(inspection, score_gains=inspection.gains(valuation, n=_GAINS))
 
 
-def _score(table: Table, label: Table | None, target: Target | None, run: Run) -> ScoredCells:
+def _score(
+    table: Table,
+    label: Table | None,
+    target: Target | None,
+    findings: list[ColumnFinding],
+    run: Run,
+) -> ScoredCells:
     from shapley2d._inspection.score import inspect_table
 
-    settings: dict[str, Any] = {"seed": run.seed, "n_jobs": run.n_jobs, "progress": run.progress}
-    settings["limit"] = run.limit
+    settings: dict[str, Any] = {
+        "findings": findings,
+        "seed": run.seed,
+        "n_jobs": run.n_jobs,
+        "progress": run.progress,
+        "limit": run.limit,
+    }
     if label is None:
         return inspect_table(table, None, **settings)
     if target is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._inspection.recipe import STANDS_OUT
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
 
@@ -143,14 +144,28 @@ class ScoredCells:
 
     @property
     def expected_errors(self) -> float:
-        """The sum of all probabilities: an upper estimate of how many entries are wrong."""
+        """How many entries are wrong in all, as far as the table tells: a sum of probabilities."""
         return float(self.probability.sum())
 
     @property
+    def standing_out(self) -> NDArray[np.bool_]:
+        """The entries that are likelier wrong than right."""
+        return self.probability >= STANDS_OUT
+
+    @property
     def summary(self) -> str:
-        """How many entries are wrong, in words."""
-        wrong = f"{self.expected_errors:,.0f} of {self.scores.size:,}"
-        return f"about {wrong} entries are wrong (an upper estimate)"
+        """How many entries stand out, and how many of these are wrong, in words."""
+        out = self.standing_out
+        number = int(out.sum())
+        if not number:
+            return "nothing stands out"
+        wrong = max(1, round(float(self.probability[out].sum())))
+        if number == 1:
+            return f"1 entry stands out, {percent(float(self.probability[out].max()))} likely wrong"
+        which = (
+            "all are probably wrong" if wrong == number else f"about {wrong:,} of them are wrong"
+        )
+        return f"{number:,} entries stand out, {which}"
 
     @cached_property
     def entries(self) -> list[list[str | None]]:

@@ -1,31 +1,36 @@
-"""From scores to the probability of being wrong.
+"""From evidence to the probability of being wrong: one for every cell, from all that is known.
 
-Cells: a logistic formula of how far a score lies above the others of its table and of how many
-scores of the table are high. Its constants were fitted to errors planted in eleven tables, at
-shares from 0 to 5 %, and checked on each table with constants from the others. It is capped: real
-data have far outliers of their own, and a table does not tell how many.
-
-Class labels: Bayes' rule. Where a forest gives a label the chance P, the odds that it is wrong are
-(1 - P) / P times the prior odds, which are estimated from all labels.
+The weights were learned on tables with planted errors and on clean ones, and checked on tables that
+were left out (``benchmarks/calibration.py``). How many entries of a table are wrong is not assumed:
+:func:`~shapley2d._inspection.evidence.table_evidence` tells it from how the strongest evidence lies
+above the rest.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._inspection.evidence import (
+    Scores,
+    Tail,
+    cell_evidence,
+    label_evidence,
+    stated_chance,
+    table_evidence,
+    weighed,
+)
 from shapley2d._inspection.recipe import (
-    HIGH_SCORE,
-    HIGH_SHARES,
-    LABEL_TRUST,
+    CELL_WEIGHTS,
+    FEWEST_ROWS,
     LABEL_WEIGHT,
-    LOGIT,
+    LABEL_WEIGHTS,
     MOST_CHANCE,
-    MOST_HEIGHTS,
-    PRIOR_CELLS,
-    PRIOR_SHARE,
+    MOST_LABEL_CHANCE,
     STRAY_CHANCE,
+    TABLE_WEIGHTS,
+    WEIGHTS,
 )
 
 if TYPE_CHECKING:
@@ -33,74 +38,111 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
 
-_ROUNDS = 100
 
-
-def cell_and_label_probability(
-    scores: NDArray[np.float64], columns: Sequence[Column], label: int
+def wrong_probability(
+    scores: NDArray[np.float64],
+    texts: NDArray[np.floating[Any]],
+    columns: Sequence[Column],
+    label: int,
+    as_expected: NDArray[np.bool_],
+    findings: Sequence[ColumnFinding] = (),
 ) -> NDArray[np.float64]:
     """The probability of being wrong of all cells.
 
     Parameters
     ----------
     scores : ndarray of shape (n, p)
+    texts : ndarray of shape (n, p)
+        The part of the scores that is about how entries are written.
     columns : sequence of Column
     label : int
         Position of the column of class labels, whose scores are on another scale; p without one.
+    as_expected : ndarray of bool of shape (n, p)
+        Whether entries are the expected ones.
+    findings : sequence of ColumnFinding
+        What was found about columns.
     """
-    probability = np.empty_like(scores)
-    probability[:, :label] = cell_probability(scores[:, :label])
-    if label < len(columns):
-        probability[:, label] = label_probability(scores[:, label] / LABEL_WEIGHT)
+    probability = np.empty(scores.shape)
+    n = len(scores)
+    logit, stated = np.empty((n, label)), np.zeros((n, label))
+    found = np.zeros((n, label), dtype=bool)
+    table = Scores.of(scores[:, :label])
+    for j in range(label):
+        about = [one for one in findings if one.columns[0] == columns[j].name]
+        evidence = cell_evidence(
+            table, j, columns[j], texts[:, j] / WEIGHTS["text"], as_expected[:, j], about
+        )
+        logit[:, j] = weighed(evidence, CELL_WEIGHTS, n)
+        stated[:, j] = stated_chance(about, n)
+        found[:, j] = (np.asarray(evidence["found"]) > 0) | (stated[:, j] > 0)
+    probability[:, :label] = np.maximum(cell_probability(logit, found), stated)
     for j, column in enumerate(columns):
         strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
         probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
+    if label < len(columns):
+        codes = columns[label].entries.astype(np.intp)
+        shares = np.bincount(codes)[codes] / n
+        probability[:, label] = label_probability(scores[:, label] / LABEL_WEIGHT, shares)
     return probability
 
 
-def cell_probability(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of being wrong of every cell.
+def cell_probability(
+    logit: NDArray[np.float64], found: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
+    """The probability of being wrong of every cell, from the evidence of all cells of a table.
 
     Parameters
     ----------
-    scores : ndarray of shape (n, p)
-        Columns whose scores are all the same are left out of the quantiles.
+    logit : ndarray of shape (n, p)
+    found : ndarray of bool of shape (n, p), optional
+        Cells of findings.
 
     Examples
     --------
-    >>> scores = np.random.default_rng(0).exponential(size=(100, 10))
-    >>> scores[5, 5] = 20.0
-    >>> found = cell_probability(scores)
-    >>> found.argmax() == 55, bool(found.max() > 0.3), bool(found.mean() < 0.03)
+    >>> logit = np.random.default_rng(0).normal(-5.0, 1.0, size=(100, 10))
+    >>> logit[5, 5] = 6.0
+    >>> found = cell_probability(logit)
+    >>> found.argmax() == 55, bool(found[5, 5] > 0.5), bool(found.mean() < 0.02)
     (np.True_, True, True)
     """
-    varied = scores[:, np.ptp(scores, axis=0) > 0]
-    if not varied.size:
-        return np.full(scores.shape, PRIOR_SHARE)
-    middle, high = np.quantile(varied, [0.5, 0.9])
-    height = (scores - middle) / ((high - middle) or 1.0)
-    share = ((varied > HIGH_SCORE).sum() + PRIOR_SHARE * PRIOR_CELLS) / (varied.size + PRIOR_CELLS)
-    log_share = float(np.log(np.clip(share, *HIGH_SHARES)))
-    logit = LOGIT["base"] + LOGIT["share"] * log_share
-    slope = LOGIT["height"] + LOGIT["height and share"] * log_share
-    logit = logit + slope * np.minimum(height, MOST_HEIGHTS[0])
-    logit = logit + LOGIT["root"] * np.sqrt(np.clip(height, 0.0, MOST_HEIGHTS[1]))
-    return np.asarray(np.minimum(1 / (1 + np.exp(-np.maximum(logit, -50.0))), MOST_CHANCE))
+    probability = np.zeros(logit.shape)
+    if not logit.size:
+        return probability
+    of_findings = np.zeros(logit.shape, dtype=bool) if found is None else found
+    tail = Tail.of(logit, of_findings)
+    for j in range(logit.shape[1]):
+        evidence = table_evidence(tail, logit[:, j], of_findings[:, j])
+        probability[:, j] = _logistic(weighed(evidence, TABLE_WEIGHTS, len(logit)))
+    return probability
 
 
-def label_probability(surprise: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of being wrong of every label, from minus the log of its predicted chance.
+def label_probability(
+    surprise: NDArray[np.float64], shares: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """The probability of being wrong of every class label.
+
+    Parameters
+    ----------
+    surprise : ndarray of shape (n,)
+        Minus the logarithm of each label's predicted chance.
+    shares : ndarray of shape (n,)
+        How frequent each label's class is.
 
     Examples
     --------
-    >>> label_probability(-np.log([0.9] * 98 + [0.5, 0.01])).round(2)[-2:]
-    array([0.01, 0.76])
+    >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
+    >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
+    array([0.02, 0.56])
     """
-    odds = np.expm1(np.maximum(surprise, 0.0)) ** LABEL_TRUST
-    share = PRIOR_SHARE
-    for _ in range(_ROUNDS):  # until the share of wrong labels is the mean of their probabilities
-        chances = share * odds / (share * odds + 1 - share)
-        share = (chances.sum() + PRIOR_SHARE * PRIOR_CELLS) / (odds.size + PRIOR_CELLS)
-    return np.asarray(chances)
+    if surprise.size < FEWEST_ROWS:
+        return np.zeros(surprise.size)
+    evidence = label_evidence(surprise, shares)
+    chances = _logistic(weighed(evidence, LABEL_WEIGHTS, surprise.size))
+    return np.minimum(chances, MOST_LABEL_CHANCE)
+
+
+def _logistic(logit: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(np.minimum(1 / (1 + np.exp(-np.clip(logit, -50.0, 50.0))), MOST_CHANCE))

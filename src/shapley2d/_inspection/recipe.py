@@ -89,9 +89,6 @@ SHAPE_WEIGHT, PAIR_WEIGHT, STRAY = 0.5, 0.5, 5.0
 MOST_WORDS = 200_000
 """A column with more distinct texts holds keys: their characters are not compared."""
 
-STRAY_CHANCE = 0.9
-"""Least probability that text among numbers is wrong."""
-
 SPELLING_LENGTH, SPELLING_TIMES = 4, 5
 """A rare spelling has at least this many characters, and the right one is this many times as
 frequent. Shorter or less rare texts are often words of their own."""
@@ -124,24 +121,79 @@ CHUNK_CELLS = 2**21
 GAIN_ROWS = 4096
 """Rows whose repairs are tried at a time."""
 
-# Probabilities, fitted on eleven tables with planted errors (probability.py).
+# Probabilities (evidence.py, probability.py), learned by benchmarks/calibration.py.
 
-PRIOR_SHARE, PRIOR_CELLS = 0.02, 50
-"""Expected share of errors before looking at the table, and the number of cells it counts as."""
+HIGH_SCORE, HIGH_SHARES = 7.0, (0.0005, 0.2)
+"""Few correct cells score this high; the share of such cells counts within these bounds."""
 
-HIGH_SCORE, HIGH_SHARES = 7.0, (0.006, 0.1)
-"""Few correct cells score this high; the share of such cells, within these bounds, tells how many
-errors there may be."""
+TAIL = (0.1, 0.02, 0.002)
+"""Shares of the cells with the strongest evidence, whose weakest tells how the table's tail is."""
 
-LOGIT = {"base": -7.05, "share": -0.276, "height": 4.33, "height and share": 0.792, "root": 1.49}
-"""Logit of the probability of being wrong. ``share`` is the logarithm of the share of high scores;
-``height`` is a score's distance from the table's median, in units of the 90 % quantile's."""
+CELL_WEIGHTS = {
+    "base": 1.433,
+    "height": 1.08,
+    "root of height": 1.364,
+    "height in column": 0.212,
+    "root of height in column": 0.519,
+    "share": 1.687,
+    "height and share": 0.099,
+    "share in column": -0.029,
+    "height and share in column": 0.077,
+    "text": 0.851,
+    "as expected": -0.905,
+    "stray": -2.997,
+    "number": -1.505,
+    "different": 0.772,
+    "found": 2.265,
+    "chance": 0.215,
+    "found codes": 2.593,
+    "found formats": 2.279,
+    "found near-duplicates": -2.141,
+    "found rule": 0.531,
+    "found spellings": 3.863,
+}
+"""Weights of what speaks against a cell (``evidence.cell_evidence``). A kind of finding that at
+least 15 tables of the calibration have is one of them."""
 
-MOST_HEIGHTS = (3.0, 9.0)
-"""Heights beyond which the height, and its root, count no more."""
+TABLE_WEIGHTS = {
+    "base": 2.516,
+    "logit": 0.427,
+    "above even": 0.528,
+    "10 %": 0.453,
+    "2 %": -0.165,
+    "0.2 %": -0.217,
+    "above 10 %": 0.569,
+    "sure": 0.479,
+    "logit and sure": -0.008,
+    "found": 0.236,
+}
+"""Weights of how a cell stands out from the others of its table (``evidence.table_evidence``)."""
 
-MOST_CHANCE = 0.91
-"""Cap: on unseen tables, about 91 % of cells scored this high were wrong."""
+LABEL_WEIGHTS = {
+    "base": -5.415,
+    "odds": 0.759,
+    "middle": -0.241,
+    "high": 0.611,
+    "unlikely": -0.243,
+    "odds and unlikely": -0.19,
+    "lift": 0.164,
+    "class": 0.379,
+}
+"""Weights of what speaks against a class label (``evidence.label_evidence``)."""
 
-LABEL_TRUST = 1.2
-"""Power of the odds that a forest gives to a label: a mean of many trees is too cautious."""
+LABEL_CHANCES = 3.0
+"""Logarithm of the odds against a label beyond which it does not matter how large they are: on
+tables left out, surer labels were not more often wrong."""
+
+MOST_CHANCE, MOST_LABEL_CHANCE = 0.99, 0.65
+"""Caps of the probabilities of cells and of labels: surer labels were not more often wrong."""
+
+STRAY_CHANCE = 0.9
+"""Least probability that text among numbers is wrong: 94 % of 2,650 were, in the tables of
+benchmarks/calibration.py."""
+
+STANDS_OUT = 0.5
+"""Probability from which an entry stands out: it is likelier wrong than right."""
+
+TRUE_PER_EXPECTED = (0.47, 3.8)
+"""True number of errors per expected one, 10 and 90 % quantiles over tables left out."""

@@ -16,18 +16,19 @@ from shapley2d._inspection.column_alone import class_distance, odd_writing, stan
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
 from shapley2d._inspection.own_order import OwnOrder
-from shapley2d._inspection.probability import cell_and_label_probability
+from shapley2d._inspection.probability import wrong_probability
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
 from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._inspection.cells import Expected
+    from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._kernels.forest import Forest
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
@@ -45,6 +46,7 @@ def inspect_table(
     target: Target | None,
     *,
     label_name: str = "label",
+    findings: Sequence[ColumnFinding] = (),
     seed: int = 0,
     n_jobs: int | None = None,
     progress: Any = "auto",
@@ -59,6 +61,8 @@ def inspect_table(
         Its labels.
     label_name : str
         Name of the column of labels.
+    findings : sequence of ColumnFinding
+        What was found about columns: it counts in the probabilities.
     seed : int
     n_jobs : int or None
         Threads, as in joblib; all processors by default. Their number changes nothing.
@@ -95,11 +99,14 @@ def inspect_table(
             forests.append(forest)
             expected.append(of_column)
             report(_GROWN * (k + 1) / n_columns, f"predicting {work.order.columns[k].name!r}")
-        left_out = _note_gains(work, expected, forests, threads, report, limit)
+        new = work.codes_of(expected)
+        left_out = _note_gains(work, new, forests, threads, report, limit)
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part
-        probability = cell_and_label_probability(scores, columns, work.label)
+        probability = wrong_probability(
+            scores, work.parts["text"], columns, work.label, work.are_given(new), findings
+        )
         notes, suggested = explain_suspects(columns, work.order.given(expected), probability)
         report(1.0, "")
     return ScoredCells(
@@ -193,6 +200,17 @@ class _Work:
         is_label = int(self.order.column_places[k]) == self.label
         deviation(self.binned[k], forest, self.codes, bags, plain=is_label)
 
+    def codes_of(self, expected: Sequence[Expected]) -> NDArray[np.uint8]:
+        """The codes of expected entries, in the table's own order."""
+        both = zip(self.binned, expected, strict=True)
+        return np.column_stack([binned.codes_of(one.entries) for binned, one in both])
+
+    def are_given(self, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
+        """Whether codes are those of the entries, in the order of the given table."""
+        same = np.empty(codes.shape, dtype=bool)
+        same[np.ix_(self.order.row_places, self.order.column_places)] = codes == self.codes
+        return same
+
     def note(
         self, reason: str, j: int, against: NDArray[np.float64], weight: float | None = None
     ) -> None:
@@ -203,7 +221,7 @@ class _Work:
 
 def _note_gains(
     work: _Work,
-    expected: list[Expected],
+    new: NDArray[np.uint8],
     forests: list[Forest | None],
     threads: int,
     report: Callable[..., None],
@@ -213,9 +231,6 @@ def _note_gains(
 
     Returns the number of rows that a time limit left out.
     """
-    new = np.column_stack(
-        [binned.codes_of(one.entries) for binned, one in zip(work.binned, expected, strict=True)]
-    )
     chunks = row_chunks(len(new))
     scored = np.flatnonzero(work.order.column_places != work.label)
 

@@ -158,10 +158,8 @@ def _draw(
         random.choice(binned.n_valid, min(rows_each, binned.n_valid), replace=False)
         for _ in range(count)
     ]
-    alone = (
-        ranked.on_one_thread(),
-        binned.on_one_thread(),
-    )  # threads have coalitions each, not rows of one
+    # threads have coalitions each, not rows of one
+    alone = ranked.on_one_thread(), binned.on_one_thread()
 
     def draw(k: int) -> None:
         exact, fast = (phi.values(coalitions[k : k + 1], valid=some[k])[0] for phi in alone)

@@ -12,6 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.words import printable
 from shapley2d._inspection.cells import objects, percent, reasons_text
+from shapley2d._inspection.recipe import TRUE_PER_EXPECTED
 from shapley2d._results.entry_gains import entry_gains
 from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
@@ -135,8 +136,17 @@ class Inspection:
 
     @property
     def expected_errors(self) -> float:
-        """The sum of all probabilities: an upper estimate of how many entries are wrong."""
+        """How many entries are wrong in all, as far as the table tells: a sum of probabilities."""
         return self.cells.expected_errors
+
+    @property
+    def expected_errors_interval(self) -> tuple[float, float]:
+        """Where the true number lies for 8 of 10 tables: the expected one times what it was there.
+
+        Errors that look like any other entry cannot be seen, so the interval is wide.
+        """
+        low, high = TRUE_PER_EXPECTED
+        return low * self.expected_errors, high * self.expected_errors
 
     def rank(self, n: int | None = 20, *, by: str = "wrong") -> Any:
         """The suspects as a frame, the first to look at first.

@@ -272,6 +272,8 @@ def _agree_with_next(
 ) -> float:
     """Share of the rows whose effect is the usual one of the next number."""
     present = order[np.isin(order, cause)]
+    if present.size < 2:  # one number in all rows whose effect is known
+        return 0.0
     following = np.zeros(int(cause.max()) + 1, dtype=np.intp)
     following[present] = np.append(present[1:], present[-2:-1])
     return float((votes.usual[following[cause]] == effect).mean())

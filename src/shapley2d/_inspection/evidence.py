@@ -1,0 +1,240 @@
+"""What speaks for and against every cell, as numbers that a logistic formula adds up.
+
+Two steps. Evidence of a cell: how far its score lies above the others of its table and column, how
+it is written, what the findings about its column say. Evidence of the table: how the strongest
+evidence in it lies above the rest, by which the same outlier is an error in one table and ordinary
+in another. The weights of both are in :mod:`shapley2d._inspection.recipe`;
+``benchmarks/calibration.py`` learns them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from shapley2d._inspection.recipe import (
+    CELL_WEIGHTS,
+    HIGH_SCORE,
+    HIGH_SHARES,
+    LABEL_CHANCES,
+    TAIL,
+)
+from shapley2d._inspection.suggestions import chances_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._tables.table import Column
+
+_HEIGHTS = (-1.0, 6.0)  # heights beyond which it does not matter how high
+_ROOTS = 12.0
+_SURE = 0.98  # no finding counts as surer than this
+_FLATTEST = 0.25  # a column's own spread of scores counts at least as this part of the table's
+
+
+class Scores(NamedTuple):
+    """The scores of a table and their usual range."""
+
+    scores: NDArray[np.float64]
+    middle: float
+    spread: float
+    log_share: float
+    """Logarithm of the share of high scores."""
+
+    @classmethod
+    def of(cls, scores: NDArray[np.float64]) -> Scores:
+        """Columns whose scores are all the same do not count."""
+        varied = scores[:, np.ptp(scores, axis=0) > 0] if len(scores) else scores
+        if not varied.size:
+            return cls(scores, 0.0, 1.0, float(np.log(HIGH_SHARES[0])))
+        middle, high = np.quantile(varied, [0.5, 0.9])
+        share = ((varied > HIGH_SCORE).sum() + 0.5) / (varied.size + 50)
+        log_share = float(np.log(np.clip(share, *HIGH_SHARES)))
+        return cls(scores, float(middle), float(high - middle) or 1.0, log_share)
+
+
+def cell_evidence(
+    table: Scores,
+    j: int,
+    column: Column,
+    text: NDArray[np.floating[Any]],
+    as_expected: NDArray[np.bool_],
+    findings: Sequence[ColumnFinding],
+) -> dict[str, NDArray[np.float64] | float]:
+    """What speaks for and against the entries of a column, by name.
+
+    Parameters
+    ----------
+    table : Scores
+        Of all columns but class labels.
+    j : int
+        The column's position there.
+    column : Column
+    text : ndarray of shape (n,)
+        How unlike the others the entries are written.
+    as_expected : ndarray of bool of shape (n,)
+        Whether the entry is the expected one.
+    findings : sequence of ColumnFinding
+        Those about this column.
+    """
+    scores = table.scores[:, j]
+    n = max(scores.size, 1)
+    height = (scores - table.middle) / table.spread
+    middle, high = np.quantile(scores, [0.5, 0.9]) if scores.size else (0.0, 1.0)
+    in_column = (scores - middle) / max(high - middle, _FLATTEST * table.spread)
+    share = float(np.log(np.clip(((scores > HIGH_SCORE).sum() + 0.5) / (n + 50), *HIGH_SHARES)))
+    cut, cut_in_column = np.clip(height, *_HEIGHTS), np.clip(in_column, *_HEIGHTS)
+    strays = np.zeros(scores.size)
+    strays[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] = 1.0
+    different = np.unique(column.entries).size
+    return {
+        "height": cut,
+        "root of height": np.sqrt(np.clip(height, 0.0, _ROOTS)),
+        "height in column": cut_in_column,
+        "root of height in column": np.sqrt(np.clip(in_column, 0.0, _ROOTS)),
+        "share": table.log_share,
+        "height and share": cut * table.log_share,
+        "share in column": share,
+        "height and share in column": cut_in_column * share,
+        "text": np.clip(text, 0.0, 10.0),
+        "as expected": as_expected.astype(np.float64),
+        "stray": strays,
+        "number": float(column.kind in ("number", "date")),
+        "different": different / n,
+        **found_evidence(findings, scores.size),
+    }
+
+
+def found_evidence(findings: Sequence[ColumnFinding], n: int) -> dict[str, NDArray[np.float64]]:
+    """What findings say of the entries: the surest counts, by its kind and by its chance.
+
+    Kinds without a weight, which the tables of the calibration hardly have, are left out: see
+    :func:`stated_chance`.
+    """
+    learned = [one for one in findings if f"found {one.kind}" in CELL_WEIGHTS]
+    chance, kind = _surest(learned, n)
+    found = chance > 0
+    odds = np.zeros(n)
+    sure = np.clip(chance[found], 1 - _SURE, _SURE)
+    odds[found] = np.log(sure / (1 - sure))
+    evidence = {"found": found.astype(np.float64), "chance": odds}
+    for name in sorted({str(one) for one in kind[found]}):
+        evidence[f"found {name}"] = (kind == name).astype(np.float64)
+    return evidence
+
+
+def stated_chance(findings: Sequence[ColumnFinding], n: int) -> NDArray[np.float64]:
+    """How likely entries are wrong by findings of kinds without a weight: as they state it."""
+    return _surest([one for one in findings if f"found {one.kind}" not in CELL_WEIGHTS], n)[0]
+
+
+def _surest(
+    findings: Sequence[ColumnFinding], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.object_]]:
+    """The chance of the surest finding about every entry, 0 without one, and its kind."""
+    chance, kind = np.zeros(n), np.full(n, "", dtype=object)
+    for finding in findings:
+        rows, said = finding.rows, chances_of(finding)
+        surer = said > chance[rows]
+        chance[rows[surer]] = said[surer]
+        kind[rows[surer]] = finding.kind
+    return chance, kind
+
+
+class Tail(NamedTuple):
+    """How strong the strongest evidence of a table is.
+
+    Attributes
+    ----------
+    ends : tuple of float
+        The evidence that the shares :data:`~shapley2d._inspection.recipe.TAIL` of cells exceed.
+    share : float
+        Logarithm of the share of cells that are wrong, by the cells likelier wrong than right.
+    """
+
+    ends: tuple[float, ...]
+    share: float
+
+    @classmethod
+    def of(cls, logit: NDArray[np.float64], found: NDArray[np.bool_]) -> Tail:
+        """The tail of all cells, but for those of findings.
+
+        These say nothing of the others: a code for missing that a tenth of a column has makes no
+        outlier elsewhere likelier wrong.
+        """
+        others = logit[~found] if not found.all() else logit.ravel()
+        ends = np.quantile(others, [1 - share for share in TAIL])
+        sure = 1 / (1 + np.exp(-others[others > 0]))
+        share = np.log((sure.sum() + 0.5) / others.size).clip(-9.0, -1.5)
+        return cls(tuple(ends.tolist()), float(share))
+
+
+def table_evidence(
+    tail: Tail, logit: NDArray[np.float64], found: NDArray[np.bool_]
+) -> dict[str, NDArray[np.float64] | float]:
+    """Whether cells stand out from the others of their table.
+
+    Parameters
+    ----------
+    tail : Tail
+    logit : ndarray of shape (cells,)
+        The evidence of each.
+    found : ndarray of bool of shape (cells,)
+        Whether findings are about it.
+    """
+    low, middle, high = tail.ends
+    return {
+        "logit": logit,
+        "above even": np.maximum(logit, 0.0),
+        "10 %": low,
+        "2 %": middle,
+        "0.2 %": high,
+        "above 10 %": np.minimum(logit - low, 3.0),
+        "sure": tail.share,
+        "logit and sure": logit * tail.share,
+        "found": found.astype(np.float64),
+    }
+
+
+def label_evidence(
+    surprise: NDArray[np.float64], shares: NDArray[np.float64]
+) -> dict[str, NDArray[np.float64] | float]:
+    """What speaks against class labels.
+
+    Parameters
+    ----------
+    surprise : ndarray of shape (n,)
+        Minus the logarithm of each label's predicted chance.
+    shares : ndarray of shape (n,)
+        How frequent each label's class is.
+    """
+    odds = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0)))
+    cut = np.minimum(odds, LABEL_CHANCES)
+    middle, high = np.quantile(odds, [0.5, 0.9])
+    unlikely = float(np.log(((odds > 1).sum() + 0.5) / (odds.size + 10)))
+    # beyond what the class alone makes likely: labels of a rare class are always against the odds
+    lift = odds - np.log((1 - shares + 1e-3) / shares)
+    return {
+        "odds": cut,
+        "middle": float(middle),
+        "high": float(high),
+        "unlikely": unlikely,
+        "odds and unlikely": cut * unlikely,
+        "lift": np.clip(lift, -2.0, LABEL_CHANCES),
+        "class": np.log(shares),
+    }
+
+
+def weighed(
+    evidence: dict[str, NDArray[np.float64] | float], weights: dict[str, float], n: int
+) -> NDArray[np.float64]:
+    """The sum of all evidence, weighted; evidence without a weight does not count."""
+    total = np.full(n, weights["base"])
+    for name, against in evidence.items():
+        if name in weights:
+            total += weights[name] * against
+    return total
