@@ -206,8 +206,9 @@ def test_words_about_another_k():
         },
     )
     assert neighbors_words(v) == (
-        "With another K the columns add 11.0 points (5 neighbours), 10.0 (10) and 7.5 (20); 'x1' "
-        "changes most, by 2.0 points; their order stays the same (from 64 of 400 validation rows)."
+        "With another K than 10 the columns add 1.0 points more with 5 and 2.5 points less with 20; "
+        "'x1' changes most, by 2.0 points; their order stays the same (from 64 of 400 validation "
+        "rows)."
     )
     assert neighbors_words(make([[0.1]])) == ""
 
@@ -244,14 +245,16 @@ def test_blocks_speak_of_blocks_and_points():
     y = (y > 0).astype(int)
     X = StandardScaler().fit_transform(X)
     owners = np.array(["Ann", "Bob"])[np.arange(40) % 2]
-    v = value_blocks(X[:40], y[:40], X[40:], y[40:], rows=owners, progress=False)
+    halves = [f"half {j % 2}" for j in range(X.shape[1])]
+    v = value_blocks(X[:40], y[:40], X[40:], y[40:], rows=owners, columns=halves, progress=False)
     assert Units.of(v).cells.words == "points"
     shown = v._repr_html_()
     assert "lowest block" in shown and "cell" not in re.sub(r"[Bb]lock values?", "", shown)
     assert "row groups" in shown and "<th>block</th>" in shown
-    for name, value in zip(["Ann", "Bob"], v.rows, strict=True):
-        number = f"{100 * value:+.3g}".replace("-", "\N{MINUS SIGN}")[:4]
-        assert f"<td>{name} / all columns</td><td>{number}" in shown
+    for i, name in enumerate(["Ann", "Bob"]):
+        for j in range(2):
+            number = f"{100 * v.values[i, j]:+.3g}".replace("-", "\N{MINUS SIGN}")[:4]
+            assert f"<td>{name} / half {j}</td><td>{number}" in shown
     assert "points" in repr(v) and "x average" not in repr(v)
 
 

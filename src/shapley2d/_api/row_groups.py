@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
 MANY = 40
-"""Clusters by default: with a boosted model on 7,000 rows, 100 orders of them in ten minutes."""
+"""Clusters by default."""
 
 _CLUSTERS = re.compile(r"clusters(?:=(\d+))?")
 _ROWS_IN_EACH = 10  # rows per cluster, on average, that fewer rows than 400 are cut into

@@ -333,11 +333,11 @@ def neighbors_words(valuation: Valuation) -> str:
     largest = max(changes.values(), key=lambda one: float(one.max()))
     column, change = names[int(largest.argmax())], float(largest.max())
     decimals = score.decimals(sum(base))
-    (first_k, first_gain), *more = (
-        (k, score.gain(sum(one), decimals)) for k, one in known["columns"].items()
-    )
-    listed = [f"{first_gain} ({first_k} neighbours)"]
-    listed += [f"{gain.split()[0]} ({k})" for k, gain in more]
+    listed = []
+    for k, one in others.items():
+        gain = sum(one) - sum(base)
+        points = score.gain(abs(gain), decimals)
+        listed.append(f"{points} {'less' if gain < 0 else 'more'} with {k}")
     first = {names[int(np.argmax(one))] for one in known["columns"].values()}
     same = {tuple(np.argsort(-np.array(one), kind="stable")) for one in known["columns"].values()}
     order = "their order stays the same" if len(same) == 1 else "their order changes"
@@ -347,7 +347,7 @@ def neighbors_words(valuation: Valuation) -> str:
     if known["n_valid"] < (valuation.info.get("n_valid") or 0):
         rows = f" (from {known['n_valid']:,} of {valuation.info['n_valid']:,} validation rows)"
     return (
-        f"With another K the columns add {', '.join(listed[:-1])} and {listed[-1]}; {column!r} "
+        f"With another K than {chosen} the columns add {' and '.join(listed)}; {column!r} "
         f"changes most, by {score.gain(change, score.decimals(change))}; {order}{rows}."
     )
 

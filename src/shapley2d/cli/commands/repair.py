@@ -277,7 +277,7 @@ def _print(
     console.print(Text(f"{changed} changed, {right:,} called right"))
     if gain is not None:
         console.print(Text(gain.in_words(), style="bold"), soft_wrap=True)
-    console.print(Text(f"left: {left.cells.summary}; the likeliest of them"))
+    console.print(Text(f"left: {left.cells.summary}; the likeliest entries"))
     for cell in cells:
         console.print(
             Text.assemble(
