@@ -239,8 +239,10 @@ def test_transform_replaces_suspicious_entries_of_the_rows_that_were_fitted():
     found = inspect_cells(table, LABEL, progress=False)
     least = float(np.sort(found.probability, axis=None)[-3])
     fitted = CellInspector(probability=least).fit(table, LABEL)
-    wanted, log = found.repair(table, probability=least)
     at = fitted.suspicious_
+    names = found.row_names.tolist(), found.column_names
+    cells = [(names[0][i], names[1][j]) for i, j in np.argwhere(at)]
+    wanted, log = found.repair(table, cells=cells)
     assert at.sum() == len(log) == 3
     pd.testing.assert_frame_equal(fitted.transform(table), wanted)
     assert (fitted.transform(table) != table).to_numpy()[~at & table.notna().to_numpy()].sum() == 0

@@ -130,7 +130,14 @@ def owners_of_rows(n=18, **options):
     knn = {"n_neighbors": 3, "progress": False}
     exact = value_cells(*data, **knn).rows
     return exact, lambda **more: value_blocks(
-        *data, rows=list(range(n)), model="knn", **knn, **options, **more
+        *data,
+        rows=list(range(n)),
+        players="groups",
+        votes="k",
+        model="knn",
+        **knn,
+        **options,
+        **more,
     )
 
 
