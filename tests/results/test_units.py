@@ -110,10 +110,10 @@ def test_squared_errors_of_folds_of_one_row():
 
 
 def test_models_of_numbers_have_r_squared():
-    X, y = table(n=24, m=2)
-    tables = (X[:12], y[:12], X[12:], y[12:])
+    X, y = table(n=16, m=2)
+    tables = (X[:8], y[:8], X[8:], y[8:])
     v = value_cells(*tables, method="exact", model=LinearRegression(), progress=False)
-    level = 100 * LinearRegression().fit(X[:12], y[:12]).score(X[12:], y[12:])
+    level = 100 * LinearRegression().fit(X[:8], y[:8]).score(X[8:], y[8:])
     assert f"Score {level:.1f} % (variance explained); the best constant prediction gives" in (
         score_words(v)
     )

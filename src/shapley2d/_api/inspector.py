@@ -59,11 +59,12 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
     --------
     >>> import numpy as np
     >>> from shapley2d import CellInspector
-    >>> X = np.column_stack([np.arange(60) % 20, np.arange(60) % 20 + 5.0])
+    >>> size = np.arange(60.0) % 20
+    >>> X = np.column_stack([size, size + 5, 30 - size])
     >>> X[7, 1] = 500
     >>> inspector = CellInspector(replacement="missing").fit(X)
     >>> int(inspector.scores_.argmax()), inspector.transform(X)[7].tolist()
-    (15, [7.0, nan])
+    (22, [7.0, nan, 23.0])
     """
 
     def __init__(
