@@ -325,3 +325,15 @@ def test_a_distance_is_a_number_or_auto(wrong):
     X, y, *valid = tables("wine")
     with pytest.raises(InputError, match="copy_distance="):
         value_blocks(X, y, *valid, owners=by_row(HONEST), copy_distance=wrong)
+
+
+def test_one_validation_row_merges_equal_rows_only():
+    """It cannot tell which columns vary: by it alone, all rows of a label looked like copies."""
+    random = np.random.default_rng(0)
+    X = random.normal(size=(12, 3))
+    X[5] = X[2]
+    table, valid = as_table(X), as_table(random.normal(size=(1, 3)))
+    target = as_target([0, 1] * 6, table)
+    assert np.unique(find_unlikely_copies(table, target, valid, np.zeros(1))).size == 12
+    same = as_target([0] * 11 + [1], table)
+    assert np.unique(find_unlikely_copies(table, same, valid, np.zeros(1))).size == 11

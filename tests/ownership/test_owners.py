@@ -131,7 +131,14 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
                      validation_groups=50)  # fmt: skip
     per_row = [
         value_blocks(
-            X, y, X_valid.iloc[[t]], y_valid.iloc[[t]], rows=["all"] * 40, model="knn"
+            X,
+            y,
+            X_valid.iloc[[t]],
+            y_valid.iloc[[t]],
+            rows=["all"] * 40,
+            model="knn",
+            players="groups",
+            validation_groups=0,
         ).total
         for t in range(300)
     ]

@@ -19,7 +19,7 @@ import numpy as np
 
 from shapley2d._base.clusters import equal_lines, number_clusters
 from shapley2d._base.streams import generator
-from shapley2d._knn.copies import tight_clusters
+from shapley2d._knn.copies import equal_rows, tight_clusters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,6 +72,8 @@ def find_unlikely_copies(
     >>> find_unlikely_copies(table, as_target([0] * 39 + [1], table), valid, codes)[:4]
     array([0, 0, 1, 2])
     """
+    if valid.n_rows <= _NEIGHBOUR:  # too few to tell which columns vary and how near rows lie
+        return equal_rows(table, target.codes)
     lines = _snapped(table, valid)
     codes = np.asarray(target.codes, dtype=np.float64)
     of_valid = np.column_stack(_numbers_that_vary(valid))
