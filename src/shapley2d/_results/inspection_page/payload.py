@@ -151,12 +151,20 @@ def _findings(inspection: Inspection) -> list[dict[str, Any]]:
             {
                 "kind": finding.kind,
                 "text": finding.text,
-                "p": round(float(finding.probability), 5),
+                "p": _mean_probability(inspection, finding),
                 "changes": changes,
                 "examples": _examples(inspection, finding),
             }
         )
     return found
+
+
+def _mean_probability(inspection: Inspection, finding: ColumnFinding) -> float:
+    """How likely the entries of a finding are wrong in the mean, as the list says of each."""
+    if not finding.rows.size or not finding.probability:  # a fact about the column
+        return 0.0
+    j = inspection.cells.names.index(finding.columns[0])
+    return round(float(inspection.cells.probability[finding.rows, j].mean()), 5)
 
 
 def _changes(inspection: Inspection, finding: ColumnFinding) -> list[list[Any]]:
