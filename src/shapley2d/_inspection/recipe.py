@@ -189,8 +189,8 @@ MOST_CHANCE, MOST_LABEL_CHANCE = 0.99, 0.65
 """Caps of the probabilities of cells and of labels: surer labels were not more often wrong."""
 
 STRAY_CHANCE = 0.9
-"""Least probability that text among numbers is wrong: 94 % of 2,650 were, in the tables of
-benchmarks/calibration.py."""
+"""Least probability that text among numbers is wrong: 94 % of 2,650 were, in tables made like those
+of benchmarks/calibration.py."""
 
 STANDS_OUT = 0.5
 """Probability from which an entry stands out: it is likelier wrong than right."""
