@@ -37,7 +37,7 @@ from shapley2d._inspection.evidence import (
     Tail,
     cell_evidence,
     label_evidence,
-    stated_chance,
+    named_cells,
     table_evidence,
 )
 from shapley2d._inspection.probability import wrong_probability
@@ -160,14 +160,13 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
 
     def take(scores, texts, columns, at, as_expected, findings):
         taken.update(scores=scores, columns=columns, at=at)
-        table, lines = Scores.of(scores[:, :at]), []
+        found = named_cells(findings, columns[:at], len(scores))
+        table, lines = Scores.of(scores[:, :at], found), []
         for j in range(at):
             about = [one for one in findings if one.columns[0] == columns[j].name]
             text = texts[:, j] / WEIGHTS["text"]
             lines.append(cell_evidence(table, j, columns[j], text, as_expected[:, j], about))
-            stated = stated_chance(about, len(scores)) > 0
-            lines[-1]["of findings"] = stated | (np.asarray(lines[-1]["found"]) > 0)
-        taken["lines"] = lines
+        taken.update(lines=lines, found=found)
         return wrong_probability(scores, texts, columns, at, as_expected, findings)
 
     text = frame.to_csv(index=False)
@@ -180,7 +179,6 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         except Exception as error:
             return f"{name} {form}: {error}"
     lines, n = taken["lines"], len(frame)
-    of_findings = np.concatenate([line.pop("of findings") for line in lines])
     names = sorted({key for line in lines for key in line})
     X = np.concatenate(
         [
@@ -196,7 +194,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         "names": names,
         "X": X,
         "y": y,
-        "of findings": of_findings,
+        "of findings": taken["found"].T.ravel(),
     }
     result["today"] = found.cells.probability[:, : taken["at"]].T.ravel()
     return result

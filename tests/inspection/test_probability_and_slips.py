@@ -9,7 +9,11 @@ from shapley2d import inspect_cells
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.evidence import Scores, found_evidence, stated_chance
-from shapley2d._inspection.probability import cell_probability, label_probability
+from shapley2d._inspection.probability import (
+    cell_probability,
+    label_probability,
+    wrong_probability,
+)
 from shapley2d._inspection.recipe import MOST_CHANCE
 from shapley2d._inspection.slips import (
     NEIGHBOURS,
@@ -54,8 +58,31 @@ def test_chances_do_not_depend_on_the_order_of_cells(seed):
 def test_columns_without_any_difference_say_nothing_of_the_others():
     scores = np.random.default_rng(0).normal(size=(80, 3))
     padded = np.column_stack([scores, np.zeros((80, 5))])
-    assert Scores.of(padded)[1:] == Scores.of(scores)[1:]
+    assert Scores.of(padded)[2:] == Scores.of(scores)[2:]
     assert cell_probability(np.zeros((0, 2))).shape == (0, 2)
+
+
+def test_how_high_the_cells_of_a_finding_score_says_nothing_of_the_others():
+    """A tenth of a column are words for missing: high scores, and a finding explains them."""
+    random = np.random.default_rng(0)
+    scores = random.gamma(2.0, 1.0, size=(200, 3))
+    columns = [Column(name, "number", random.normal(size=200)) for name in "abc"]
+    rows = np.arange(20)
+    words = ColumnFinding(("a",), "words for missing", "", rows, probability=0.8)
+    others = np.ones(scores.shape, dtype=bool)
+    others[rows, 0] = False
+    said = []
+    for score in (3.0, 30.0):
+        scores[rows, 0] = score
+        chances = wrong_probability(
+            scores, np.zeros(scores.shape), columns, 3, np.zeros(scores.shape, bool), [words]
+        )
+        said.append(chances[others])
+    np.testing.assert_array_equal(*said)
+    without = wrong_probability(
+        scores, np.zeros(scores.shape), columns, 3, np.zeros(scores.shape, bool)
+    )
+    assert np.abs(without[others] - said[0]).max() > 0.01  # all of them counted
 
 
 @pytest.mark.parametrize("seed", range(3))

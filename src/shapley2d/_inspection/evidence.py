@@ -37,24 +37,49 @@ _FLATTEST = 0.25  # a column's own spread of scores counts at least as this part
 
 
 class Scores(NamedTuple):
-    """The scores of a table and their usual range."""
+    """The scores of a table and their usual range.
+
+    Attributes
+    ----------
+    scores : ndarray of shape (n, p)
+    found : ndarray of bool of shape (n, p)
+        Cells that findings are about. Their scores say nothing of the others: a column full of
+        words for missing makes no entry elsewhere likelier wrong.
+    middle, spread : float
+        Median, and distance from it to the 90 % quantile.
+    log_share : float
+        Logarithm of the share of high scores.
+    """
 
     scores: NDArray[np.float64]
+    found: NDArray[np.bool_]
     middle: float
     spread: float
     log_share: float
-    """Logarithm of the share of high scores."""
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64]) -> Scores:
+    def of(cls, scores: NDArray[np.float64], found: NDArray[np.bool_] | None = None) -> Scores:
         """Columns whose scores are all the same do not count."""
-        varied = scores[:, np.ptp(scores, axis=0) > 0] if len(scores) else scores
-        if not varied.size:
-            return cls(scores, 0.0, 1.0, float(np.log(HIGH_SHARES[0])))
-        middle, high = np.quantile(varied, [0.5, 0.9])
-        share = ((varied > HIGH_SCORE).sum() + 0.5) / (varied.size + 50)
-        log_share = float(np.log(np.clip(share, *HIGH_SHARES)))
-        return cls(scores, float(middle), float(high - middle) or 1.0, log_share)
+        found = np.zeros(scores.shape, dtype=bool) if found is None else found
+        varied = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], bool)
+        others = scores[~found & varied]
+        if not others.size:
+            return cls(scores, found, 0.0, 1.0, float(np.log(HIGH_SHARES[0])))
+        middle, high = np.quantile(others, [0.5, 0.9])
+        spread = float(high - middle) or 1.0
+        return cls(scores, found, float(middle), spread, _log_high_share(others))
+
+    def usual(self, j: int) -> tuple[float, float, float]:
+        """Median, 90 % quantile and logarithm of the share of high scores, of one column."""
+        scores = self.scores[~self.found[:, j], j]
+        middle, high = np.quantile(scores, [0.5, 0.9]) if scores.size else (0.0, 1.0)
+        return float(middle), float(high), _log_high_share(scores)
+
+
+def _log_high_share(scores: NDArray[np.float64]) -> float:
+    """Logarithm of the share of high scores, drawn towards few where there are few scores."""
+    share = ((scores > HIGH_SCORE).sum() + 0.5) / (max(scores.size, 1) + 50)
+    return float(np.log(np.clip(share, *HIGH_SHARES)))
 
 
 def cell_evidence(
@@ -84,9 +109,8 @@ def cell_evidence(
     scores = table.scores[:, j]
     n = max(scores.size, 1)
     height = (scores - table.middle) / table.spread
-    middle, high = np.quantile(scores, [0.5, 0.9]) if scores.size else (0.0, 1.0)
+    middle, high, share = table.usual(j)
     in_column = (scores - middle) / max(high - middle, _FLATTEST * table.spread)
-    share = float(np.log(np.clip(((scores > HIGH_SCORE).sum() + 0.5) / (n + 50), *HIGH_SHARES)))
     cut, cut_in_column = np.clip(height, *_HEIGHTS), np.clip(in_column, *_HEIGHTS)
     strays = np.zeros(scores.size)
     strays[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] = 1.0
@@ -107,6 +131,18 @@ def cell_evidence(
         "different": different / n,
         **found_evidence(findings, scores.size),
     }
+
+
+def named_cells(
+    findings: Sequence[ColumnFinding], columns: Sequence[Column], n: int
+) -> NDArray[np.bool_]:
+    """The cells that findings call wrong, whatever the chance."""
+    named = np.zeros((n, len(columns)), dtype=bool)
+    place = {column.name: j for j, column in enumerate(columns)}
+    for finding in findings:
+        if finding.columns[0] in place:
+            named[finding.rows[chances_of(finding) > 0], place[finding.columns[0]]] = True
+    return named
 
 
 def found_evidence(findings: Sequence[ColumnFinding], n: int) -> dict[str, NDArray[np.float64]]:

@@ -17,6 +17,7 @@ from shapley2d._inspection.evidence import (
     Tail,
     cell_evidence,
     label_evidence,
+    named_cells,
     stated_chance,
     table_evidence,
     weighed,
@@ -68,8 +69,8 @@ def wrong_probability(
     probability = np.empty(scores.shape)
     n = len(scores)
     logit, stated = np.empty((n, label)), np.zeros((n, label))
-    found = np.zeros((n, label), dtype=bool)
-    table = Scores.of(scores[:, :label])
+    found = named_cells(findings, columns[:label], n)
+    table = Scores.of(scores[:, :label], found)
     for j in range(label):
         about = [one for one in findings if one.columns[0] == columns[j].name]
         evidence = cell_evidence(
@@ -77,7 +78,6 @@ def wrong_probability(
         )
         logit[:, j] = weighed(evidence, CELL_WEIGHTS, n)
         stated[:, j] = stated_chance(about, n)
-        found[:, j] = (np.asarray(evidence["found"]) > 0) | (stated[:, j] > 0)
     probability[:, :label] = np.maximum(cell_probability(logit, found), stated)
     for j, column in enumerate(columns):
         strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
