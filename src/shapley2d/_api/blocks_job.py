@@ -318,7 +318,8 @@ class BlocksJob:
         _check_sums(self.question.validation_groups, sums)
         joint = sums if is_joint(sums) else None
         groups = self.question.validation_groups or 0
-        estimate, chosen = estimate_blocks(
+        folds = len(problem.splits)
+        estimate, chosen, problem = estimate_blocks(
             problem,
             leaving_time(run, groups),
             layout.grid,
@@ -326,6 +327,8 @@ class BlocksJob:
             method=method,
             options=options,
         )
+        if len(problem.splits) < folds:
+            estimate = estimate.noting(folds_made=folds)
         errors = Errors(estimate.covariance, None, estimate.dof)
         if estimate.info.get("time_up"):
             groups = 0
@@ -340,10 +343,8 @@ class BlocksJob:
 
             def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
                 own = of_replicate(options, k)
-                found, _ = estimate_blocks(
-                    part, again, layout.grid, None, method=chosen, options=own
-                )
-                return sums.of(found.values)
+                found = estimate_blocks(part, again, layout.grid, None, method=chosen, options=own)
+                return sums.of(found.estimate.values)
 
             parts = problems_without_a_group(problem, groups, run.seed)
             replicates = replicates_of(run, groups, parts, without)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
 from shapley2d._methods.precedence import check_takes_precedence
 from shapley2d._methods.registry import METHODS, game_methods
+from shapley2d._methods.training_time import folds_in_time
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError, Setting
 
@@ -56,6 +57,23 @@ _COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, a
 _SAMPLING_NAMES = (*(option.name for option in SAMPLING), "n_subsets")
 
 
+class BlockEstimate(NamedTuple):
+    """Values of blocks.
+
+    Attributes
+    ----------
+    estimate : Estimate
+    method : str
+        The one that was used.
+    problem : Problem
+        With the folds that were used.
+    """
+
+    estimate: Estimate
+    method: str
+    problem: Problem
+
+
 def estimate_blocks(
     problem: Problem,
     run: Run,
@@ -64,8 +82,8 @@ def estimate_blocks(
     *,
     method: str,
     options: dict[str, Any],
-) -> tuple[Estimate, str]:
-    """Values of the blocks, and the method that was used.
+) -> BlockEstimate:
+    """Values of the blocks, the method that was used, and the folds that there was time for.
 
     Parameters
     ----------
@@ -116,7 +134,7 @@ def _estimate(
     method: str,
     options: dict[str, Any],
     device: Device | None = None,
-) -> tuple[Estimate, str]:
+) -> BlockEstimate:
     settings = {name: value for name, value in options.items() if name not in _SAMPLING_NAMES}
     sampling = {name: value for name, value in options.items() if name in _SAMPLING_NAMES}
     uses_knn = is_knn(settings["model"])
@@ -127,6 +145,14 @@ def _estimate(
     blocks, members = _block_games(parts.games, problem, grid)
     chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
     check_takes_precedence(METHODS[chosen], run)
+    if chosen in ("pairs", "mc"):
+        fewer = folds_in_time(
+            problem, run, blocks[0], settings["model"], by_pairs=chosen == "pairs"
+        )
+        if len(fewer.splits) < len(problem.splits):
+            problem = fewer
+            parts = model_games(problem, run, **settings, threads=threads, device=device)
+            blocks, members = _block_games(parts.games, problem, grid)
     n_groups = grid.shape[0]
     if chosen == "pairs":
         estimate = _by_pairs(
@@ -158,7 +184,7 @@ def _estimate(
             given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
             estimate = _unsampled(chosen, blocks, members, n_groups, run, device, known, **given)
     where = {"backend": backend_name(device)} if uses_knn else {}
-    return estimate.noting(**parts.info, **where), chosen
+    return BlockEstimate(estimate.noting(**parts.info, **where), chosen, problem)
 
 
 def _block_games(

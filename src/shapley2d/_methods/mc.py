@@ -36,8 +36,10 @@ def solve(
     """Monte Carlo values of a model's cells."""
     from shapley2d._methods.identity import identity_of_sums, open_checkpoint
     from shapley2d._methods.model_games import model_games
+    from shapley2d._methods.training_time import check_cells
 
     parts = model_games(problem, run, **settings)
+    check_cells(parts.games, run, settings["model"])
     kept = open_checkpoint(
         checkpoint,
         run,

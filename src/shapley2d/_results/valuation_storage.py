@@ -33,8 +33,8 @@ _COLUMNS = ("row", "column", "value", "stderr", "content", "label")
 _INFO_TYPES = {  # entries of ``info`` that reports and commands read
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str,
     "kind": str, "players": str, "copies": dict, "intervals": str, "audit": dict, "n_valid": int,
-    "n_valid_used": int, "folds": int, "splits": str, "n_utilities": int, "semivalue": list,
-    "block_owners": list, "digests": dict, "asked": dict,
+    "n_valid_used": int, "folds": int, "folds_made": int, "splits": str, "n_utilities": int,
+    "semivalue": list, "block_owners": list, "digests": dict, "asked": dict,
 }  # fmt: skip
 
 

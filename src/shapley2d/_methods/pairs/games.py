@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.streams import seed_sequence
@@ -35,7 +36,7 @@ MAX_EXACT = 10
 MAX_SAMPLED = 1024
 """Players of the axis that is sampled: its regressions take the third power of their number."""
 
-_PIECE = 4  # coalitions of the sampled axis that a worker is handed at a time
+_PIECE = 4  # coalitions of the sampled axis that a worker is handed at a time, at most
 
 
 def solve_pairs(
@@ -195,10 +196,11 @@ class _Axis:
 
     def utilities(self, coalitions: NDArray[np.bool_]) -> Floats:
         """Utilities of coalitions of the sampled axis, one column for every player of the other."""
+        size = max(1, min(_PIECE, len(coalitions) // effective_n_jobs(self._n_jobs)))
         work = _Pieces(
-            self._games, self._rows, self._n_rows, coalitions, self.samples_rows, self._other
+            self._games, self._rows, self._n_rows, coalitions, self.samples_rows, self._other, size
         )
-        pieces = ordered_results(work, 0, -(-len(coalitions) // _PIECE), n_jobs=self._n_jobs)
+        pieces = ordered_results(work, 0, -(-len(coalitions) // size), n_jobs=self._n_jobs)
         try:
             return np.concatenate(list(pieces))
         finally:
@@ -219,18 +221,24 @@ class _Pieces:
     coalitions: NDArray[np.bool_]
     samples_rows: bool
     semivalue: Semivalue
+    size: int
 
     def __call__(self, number: int) -> Floats:
-        part = self.coalitions[number * _PIECE : (number + 1) * _PIECE]
+        part = self.coalitions[number * self.size : (number + 1) * self.size]
         width = self.games[0].n_columns if self.samples_rows else self.n_rows
         mean = np.zeros((len(part), width))
         for game, present in zip(self.games, self.rows, strict=True):
             if self.samples_rows:
                 design = AllSubsets(game.n_columns, self.semivalue)
                 utilities = game.utilities(MaskCoalitions(part[:, present]), design.coalitions)
-                mean += design.combine(np.ascontiguousarray(utilities.T)).T / len(self.games)
+                mean += _one_by_one(design, utilities) / len(self.games)
             else:
                 design = AllSubsets(game.n_rows, self.semivalue)
                 utilities = game.utilities(design.coalitions, MaskCoalitions(part))
-                mean[:, present] += design.combine(utilities).T / len(self.games)
+                mean[:, present] += _one_by_one(design, utilities.T) / len(self.games)
         return mean
+
+
+def _one_by_one(design: AllSubsets, utilities: Floats) -> Floats:
+    """Values from the utilities of every coalition: no bit depends on which others are there."""
+    return np.array([design.combine(np.ascontiguousarray(line)) for line in utilities])

@@ -16,6 +16,7 @@ comes from trees that never saw it, so that the jackknife over pairs stays hones
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -40,7 +41,8 @@ if TYPE_CHECKING:
 FOLDS = 5
 """Parts of the pairs, each of which is judged by trees that grew on the others."""
 
-_PAIRS_PER_CALL = 32
+_PAIRS_PER_CALL = 32  # at most
+_CALL_S = 2.0  # that a call takes at most, once it is known what a pair takes
 _MIN_PAIRS = (MIN_COALITIONS - 2) // 2
 _MIN_TREE_PAIRS = 32
 _MAX_TREE_WORK = 2**23  # pairs x players x games that trees are grown on
@@ -122,13 +124,17 @@ def estimate_pairs(
     sample = _Sample(target, semivalue, ends, seed)
     history: list[tuple[int, float]] = []
     best: PairEstimate | None = None
+    at_once = 1  # a slow game is asked about few pairs at a time, so that a time limit holds
     schedule = _schedule(sequence.n_pairs, n_players, n_subsets, max_coalitions)
     try:
         for n_pairs in schedule:
             pairs = sequence.take(n_pairs)
-            for start in range(sample.n_pairs, n_pairs, _PAIRS_PER_CALL):
-                part = pairs[start : start + _PAIRS_PER_CALL]
+            while sample.n_pairs < n_pairs:
+                part = pairs[sample.n_pairs :][:at_once]
+                begin = time.perf_counter()
                 sample.add(part, np.asarray(phi(np.concatenate([part, ~part])), dtype=np.float64))
+                pair_s = (time.perf_counter() - begin) / len(part)
+                at_once = int(np.clip(_CALL_S / max(pair_s, 1e-9), 1, _PAIRS_PER_CALL))
                 if progress is not None:
                     progress(
                         2 + 2 * sample.n_pairs,

@@ -148,7 +148,9 @@ def _measured(info: dict[str, Any]) -> str:
     rows = ""
     if info.get("folds"):
         how = f" ({info['splits']})" if info.get("splits") else ""
-        rows = f" the table's own rows in {info['folds']} folds{how}, by models not trained on them"
+        made = info.get("folds_made", info["folds"])
+        some = f"{info['folds']} of {made}" if made > info["folds"] else str(info["folds"])
+        rows = f" the table's own rows in {some} folds{how}, by models not trained on them"
     elif info.get("n_valid"):
         rows = f" {counted(info['n_valid'], 'validation row')}"
     used = info.get("n_valid_used", info.get("n_valid"))

@@ -1,0 +1,249 @@
+"""Groups of rows by name: clusters of similar rows, and the entries of a column."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from math import factorial
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from shapley2d import value_blocks, value_cells
+from shapley2d._base.time_limit import TimeLimit
+from shapley2d._methods.training_time import check_draws
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.row_clusters import cluster_rows
+from shapley2d.cli import main
+from shapley2d.exceptions import InputError, OutOfTimeError
+from tests.time_limits import CountedLimit
+
+MODEL = DecisionTreeClassifier(max_depth=3, random_state=0)
+JOBS = np.array(["none", "it", "law"])
+
+
+def people(n=90, seed=0):
+    """Three kinds of people, a text column, numbers with gaps, and a class."""
+    random = np.random.default_rng(seed)
+    kind = random.integers(0, 3, n)
+    X = pd.DataFrame(
+        {
+            "age": 20.0 + 20 * kind + random.integers(0, 5, n),
+            "job": JOBS[kind],
+            "pay": random.normal(size=n).round(2),
+        }
+    )
+    X.loc[random.random(n) < 0.1, "pay"] = np.nan
+    X.loc[random.random(n) < 0.1, "job"] = None
+    score = X["pay"].fillna(0) + 0.5 * (kind == 1)
+    return X, np.where(score + 0.3 * random.normal(size=n) > 0.2, "yes", "no"), kind
+
+
+def halves(n=90, seed=0):
+    X, y, _ = people(2 * n, seed)
+    return X[:n], y[:n], X[n:].reset_index(drop=True), y[n:]
+
+
+def labels_of(X, count, seed=0):
+    labels, names = cluster_rows(as_table(X), count, seed)
+    return [names[k] for k in labels]
+
+
+@pytest.mark.parametrize("model", [MODEL, "knn"])
+def test_clusters_are_the_groups_that_they_stand_for(model):
+    given = halves()
+    columns = list("abc")
+    found = value_blocks(*given, rows="clusters=3", columns=columns, model=model)
+    labels = labels_of(given[0], 3)
+    named = value_blocks(*given, rows=labels, columns=columns, model=model)
+    order = [list(named.row_names).index(name) for name in found.row_names]
+    np.testing.assert_allclose(found.values, named.values[order], rtol=0, atol=1e-15)
+    np.testing.assert_array_equal(found.row_sizes, named.row_sizes[order])
+    assert found.info["method"] == named.info["method"] == "exact"
+    # largest first, and every row in one of them
+    assert found.row_sizes.tolist() == sorted(found.row_sizes, reverse=True)
+    assert found.row_sizes.sum() == 90
+    assert found.info["settings"] == named.info["settings"]
+
+
+def test_values_of_clusters_are_those_of_the_definition():
+    """All subsets of 3 groups and 2 columns, with a tree that is trained here."""
+    X, y, X_valid, y_valid = halves()
+    numbers = ["age", "pay"]
+    X, X_valid = X[numbers].fillna(0.0), X_valid[numbers].fillna(0.0)
+    found = value_blocks(X, y, X_valid, y_valid, rows="clusters=3", columns=numbers, model=MODEL)
+    labels = np.array(labels_of(X, 3))
+
+    def score(groups, columns):
+        chosen, columns = np.isin(labels, groups), [one for one in numbers if one in columns]
+        classes, counts = np.unique(y[chosen], return_counts=True)
+        if not chosen.any():
+            return 0.5  # two classes, equally likely
+        if not columns or classes.size == 1:
+            best = classes[counts == counts.max()]
+            return np.mean([(y_valid == one).mean() for one in best])
+        fitted = DecisionTreeClassifier(max_depth=3, random_state=0).fit(
+            X.loc[chosen, columns], y[chosen]
+        )
+        return float((fitted.predict(X_valid[columns]) == y_valid).mean())
+
+    def subsets(of):
+        return [list(c) for k in range(len(of) + 1) for c in itertools.combinations(of, k)]
+
+    def weight(k, n):
+        return factorial(k) * factorial(n - k - 1) / factorial(n)
+
+    for i, group in enumerate(found.row_names):
+        others = [one for one in found.row_names if one != group]
+        for j, column in enumerate(numbers):
+            left = [one for one in numbers if one != column]
+            value = sum(
+                weight(len(S), 3) * weight(len(F), 2)
+                * (score([*S, group], [*F, column]) + score(S, F)
+                   - score([*S, group], F) - score(S, [*F, column]))
+                for S in subsets(others) for F in subsets(left)
+            )  # fmt: skip
+            assert found.values[i, j] == pytest.approx(value, abs=1e-12)
+
+
+def test_groups_by_columns_add_up_to_the_score_less_its_baseline():
+    X, y, X_valid, y_valid = halves()
+    found = value_blocks(
+        X, y, X_valid, y_valid, rows="clusters=6", columns=["age", "job", "pay"],
+        model=MODEL, max_permutations=12, method="mc", tolerance=0,
+    )  # fmt: skip
+    rows_only = value_blocks(X, y, X_valid, y_valid, rows="clusters=6", model=MODEL)
+    # the sum is the same in every order: what a model of all rows and columns has over the labels
+    assert found.total == pytest.approx(rows_only.total, abs=1e-12)
+    assert found.values.sum() == pytest.approx(found.total, abs=1e-12)
+    frequent = pd.Series(y).mode()[0]
+    encoded, encoded_valid = (
+        pd.get_dummies(one.assign(job=one["job"].fillna("?")), dtype=float) for one in (X, X_valid)
+    )
+    fitted = DecisionTreeClassifier(max_depth=3, random_state=0).fit(encoded, y)
+    right = (fitted.predict(encoded_valid) == y_valid).mean() - (y_valid == frequent).mean()
+    assert found.total == pytest.approx(right, abs=0.02)  # one-hot as here, or nearly
+
+
+def test_the_order_of_the_rows_changes_only_who_is_where():
+    X, y, X_valid, y_valid = halves()
+    random = np.random.default_rng(5).permutation(len(X))
+    names = labels_of(X.iloc[random].reset_index(drop=True), 3)
+    back = np.empty(len(X), dtype=object)
+    back[random] = names
+    pairs = set(zip(labels_of(X, 3), back, strict=True))
+    assert len(pairs) == 3 and all(a == b for a, b in pairs)  # the same rows, by the same names
+    one = value_blocks(X, y, X_valid, y_valid, rows="clusters=3", model="gaussian_nb")
+    other = value_blocks(
+        X.iloc[random].reset_index(drop=True), y[random], X_valid, y_valid,
+        rows="clusters=3", model="gaussian_nb",
+    )  # fmt: skip
+    for name, renamed in pairs:
+        a, b = list(one.row_names).index(name), list(other.row_names).index(renamed)
+        assert one.values[a] == pytest.approx(other.values[b], abs=1e-12)
+
+
+def test_how_many_clusters_there_can_be():
+    X, y, X_valid, y_valid = halves(30)
+    for wrong in (0, 1, 31):
+        with pytest.raises(InputError, match=rf"clusters={wrong}' must have from 2 to 30 clusters"):
+            value_blocks(X, y, X_valid, y_valid, rows=f"clusters={wrong}", model=MODEL)
+    # as many as there are rows, which are then single; equal rows stay together
+    table = as_table({"a": [1.0, 2.0, 4.0, 4.0], "b": ["x", "y", "z", "z"]})
+    labels, names = cluster_rows(table, 4, 0)
+    assert labels[2] == labels[3] and len(set(labels.tolist())) == len(names) == 3
+    # some, where no number is given: ten rows in each, 40 at most
+    found = value_blocks(X, y, X_valid, y_valid, rows="clusters", model="gaussian_nb")
+    assert found.shape == (3, 1)
+
+
+def test_missing_entries_text_and_a_numeric_target():
+    X, _, kind = people()
+    y = (10.0 * kind + X["pay"].fillna(0)).to_numpy()
+    model = DecisionTreeRegressor(max_depth=3, random_state=0)
+    found = value_blocks(X, y, X, y, rows="clusters=3", columns=list("abc"), model=model)
+    # R squared of a model on all rows, from 0 by the mean
+    words = "".join(found.row_names)
+    assert len(found.row_names) == 3 and all(f"job {job}" in words for job in JOBS)
+    encoded = pd.get_dummies(X.assign(pay=X["pay"].fillna(X["pay"].mean())), dtype=float)
+    score = DecisionTreeRegressor(max_depth=3, random_state=0).fit(encoded, y).score(encoded, y)
+    assert found.total == pytest.approx(score, abs=1e-6)
+    empty = X.assign(nothing=np.nan)
+    more = value_blocks(empty, y, empty, y, rows="clusters=3", model=model)
+    assert more.row_sizes.tolist() == found.row_sizes.tolist()
+
+
+def test_a_column_of_that_name_is_meant_before_clusters_are():
+    X, y, kind = people()
+    named = X.assign(clusters=np.array(["p", "q", "r"])[kind])
+    found = value_blocks(named, y, X, y, rows="clusters", model="gaussian_nb")
+    assert sorted(found.row_names) == ["p", "q", "r"]
+
+
+def test_a_column_gives_what_its_entries_as_labels_give():
+    X, y, X_valid, y_valid = halves()
+    where = np.array(["Ulm", "Bonn", "Jena"])[np.arange(90) % 3]
+    options = {"columns": ["a", "a", "b"], "model": MODEL}
+    labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options)
+    column = value_blocks(
+        X.assign(town=where), y, X_valid.assign(town="?"), y_valid, rows="town", **options
+    )
+    np.testing.assert_array_equal(labels.values, column.values)
+    assert list(labels.row_names) == list(column.row_names)
+    with pytest.raises(InputError, match=r"no column 'twon' for rows \(did you mean 'town'"):
+        value_blocks(X.assign(town=where), y, X_valid, y_valid, rows="twon", **options)
+
+
+def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y, X_valid, y_valid = halves()
+    X.assign(y=y).to_csv("train.csv", index=False)
+    X_valid.assign(y=y_valid).to_csv("valid.csv", index=False)
+    command = "blocks train.csv -t y --valid valid.csv --model gaussian_nb --json --rows"
+    assert main([*command.split(), "clusters=3"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    same = value_blocks(X, y, X_valid, y_valid, rows="clusters=3", model="gaussian_nb")
+    assert {line["owner"]: line["value"] for line in found["owners"]} == pytest.approx(
+        dict(zip(same.row_names, same.row_values, strict=True)), abs=1e-12
+    )
+    assert main([*command.split(), "clusters=99"]) == 2
+    assert "--rows clusters=99 must have from 2 to 90 clusters" in capsys.readouterr().err
+    assert main([*command.split(), "job"]) == 2
+    assert "--rows job is empty in 7 of 90 rows, first in line 22" in capsys.readouterr().err
+    assert main([*command.split(), "age"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert {line["owner"] for line in found["owners"]} == {str(age) for age in X["age"]}
+
+
+def test_a_short_time_is_spent_on_subsets_in_one_fold_rather_than_on_all_folds(tmp_path):
+    X, y, _ = people()
+    asked = {"rows": "clusters=20", "model": MODEL, "progress": False}
+    found = value_blocks(X, y, max_time=CountedLimit(6, left=1e-3), **asked)
+    assert found.info["method"] == "pairs" and found.info["time_up"]
+    assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
+    found.to_html(tmp_path / "r.html")
+    assert "in 1 of 5 folds" in (tmp_path / "r.html").read_text()
+    assert 18 * found.total == pytest.approx(round(18 * found.total), abs=1e-9)  # of 18 rows
+    longer = value_blocks(X, y, max_time=CountedLimit(6), **asked)
+    assert longer.info["folds"] == 5 and "folds_made" not in longer.info
+
+
+def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit():
+    X, y, X_valid, y_valid = halves()
+    short = CountedLimit(6, left=1e-9)
+    with pytest.raises(
+        OutOfTimeError, match=r"90 x 3 players are 270 trainings .* rows='clusters=40'"
+    ):
+        value_cells(X, y, X_valid, y_valid, method="mc", model=MODEL, max_time=short)
+    with pytest.raises(OutOfTimeError, match="20 x 3 players are 60 trainings"):
+        value_blocks(
+            X, y, X_valid, y_valid, rows="clusters=20", columns=list("abc"), method="mc",
+            model=MODEL, max_time=short,
+        )  # fmt: skip
+    # the number of clusters is one for which ten draws fit
+    game = SimpleNamespace(n_rows=100, n_columns=5)
+    with pytest.raises(OutOfTimeError, match=r"with the columns: rows='clusters=8'$"):
+        check_draws(TimeLimit.of("1m"), 500.0, game, 400.0)  # a training takes a second
