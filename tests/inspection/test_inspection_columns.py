@@ -396,6 +396,59 @@ def test_a_close_majority_is_no_proof():
     assert max(of_row.get(603, 0.0), of_row.get(604, 0.0)) < 0.5
 
 
+def test_of_two_entries_that_contradict_each_other_the_outlier_is_blamed():
+    """Swapped keys, names and cities: the other rules of the row tell which one is wrong."""
+    random = np.random.default_rng(8)
+    brewery = np.repeat(np.arange(80), 12)
+    names = {
+        "id": np.array([f"b{k}" for k in range(80)]),
+        "brewery": np.array([f"brewer {k}" for k in range(80)]),
+        "city": np.array([f"city {k % 50}" for k in range(80)]),
+        "state": np.array([f"state {k % 25}" for k in range(80)]),
+    }
+    clean = {name: of_brewery[brewery] for name, of_brewery in names.items()}
+    swapped = {name: entries.copy() for name, entries in clean.items()}
+    for entries in swapped.values():
+        rows = random.permutation(960)[:20]
+        entries[rows] = entries[rows[::-1]]
+    wrong = np.column_stack([swapped[name] != clean[name] for name in clean])
+    found = [f for f in find_in_columns(as_table(swapped)) if f.kind == "rule"]
+    chances, new = cell_probabilities(found, clean, 960)
+    named = chances > 0
+    assert (named & wrong).sum() > 0.95 * wrong.sum()
+    assert wrong[named].mean() > 0.95
+    assert abs(chances[named].mean() - wrong[named].mean()) < 0.05
+    truth = np.column_stack(list(clean.values()))
+    assert np.mean([entry == truth[cell] for cell, entry in new.items() if wrong[cell]]) >= 0.95
+    assert not [f for f in find_in_columns(as_table(clean)) if f.kind == "rule"]
+
+
+def test_where_nothing_tells_which_of_two_entries_is_wrong_the_chance_is_split():
+    group = np.repeat(np.arange(40), 20)
+    effect = group % 10
+    effect[::20] = (effect[::20] + 1) % 10  # a usual entry of other groups
+    columns = {
+        "group": np.array([f"g{k}" for k in group]),
+        "effect": np.array([f"e{k}" for k in effect]),
+    }
+    (finding,) = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    assert finding.rows.tolist() == list(range(0, 800, 20))
+    assert 0.4 < finding.chances.min() <= finding.chances.max() < 0.75
+
+
+def test_a_second_way_to_write_an_entry_does_not_vouch_for_itself():
+    """6000 for 6, always beside the same: the rule back from it holds, and it is wrong."""
+    month, advertised = np.repeat(np.arange(12), 30), np.repeat(np.arange(100, 112), 30)
+    written = advertised.copy()
+    written[::10] *= 1000
+    columns = {"month": [f"m{k}" for k in month], "advertised": [str(k) for k in written]}
+    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    assert [(f.columns[0], f.rows.tolist()) for f in found] == [
+        ("advertised", list(range(0, 360, 10)))
+    ]
+    assert found[0].chances.min() > 0.7
+
+
 def test_an_entry_that_slipped_into_its_neighbour():
     X = {
         "city": ["Bend", "Gary", "Troy"] * 8 + ["San Francisco CA"] * 3,

@@ -13,13 +13,14 @@ Many columns go together without such a rule, so it must pass three tests:
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import permutations
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.words import counted
+from shapley2d._inspection.columns.blame import Tie, blamed
 from shapley2d._inspection.columns.finding import ColumnFinding
 
 if TYPE_CHECKING:
@@ -45,9 +46,9 @@ _WEAKER = 0.15  # rules weaker than the strongest by more than this only add noi
 _VOTES = 3  # rows of a group that make a majority
 _MIN_GROUPS = 3  # groups with a majority that make a rule
 _LEAST = 0.3  # breaches less likely wrong are not reported
-_LEAD, _MOST = (-1.6, 6.4), 0.97
-"""Logit of the chance of a minority's entry to be wrong, by the lead of the majority: 3 to 2 gives
-.33, 3 to 1 .71, 20 to 1 .97. Fitted on the breaches in hospital, flights and beers."""
+_LEAD, _MOST = (-0.6, 6.4), 0.97
+"""Logit of the chance that a wrong entry makes a minority, and not an exception to the rule, by the
+lead of the majority: 3 to 2 gives .6, 3 to 1 .88, 20 to 1 .99. Set on the tables of blame.py."""
 _SHUFFLES = 20
 _CHANCE = 0.01  # of one rule among all pairs of columns that have none
 _REGULAR, _REGULAR_ROWS = 0.9, 5
@@ -131,8 +132,7 @@ def find_rules(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
     "rows with the same 'zip' have the same 'city', except 1 row of 24"
     """
     rules = _choose(columns)
-    judged = {effect: _judge(columns, effect, causes) for effect, causes in rules.items()}
-    _share_blame(rules, judged)
+    judged = _judge(columns, rules)
     found = []
     for effect, causes in rules.items():
         verdict = judged[effect]
@@ -156,49 +156,94 @@ def find_rules(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
     return found
 
 
-def _judge(columns: Sequence[WrittenColumn], effect: int, causes: list[_Rule]) -> _Verdict:
-    """What all rules about one column say together.
+def _judge(columns: Sequence[WrittenColumn], rules: dict[int, list[_Rule]]) -> dict[int, _Verdict]:
+    """What all rules together say about the entries of every column that they are about."""
+    applied = [
+        _Applied.to(columns, rule.cause, effect)
+        for effect, causes in rules.items()
+        for rule in causes
+    ]
+    if not applied:
+        return {}
+    rows = np.flatnonzero(np.any([one.broken for one in applied], axis=0))
+    wrong = blamed([one.tie(rows) for one in applied], n=columns[0].codes.size)
+    judged = {}
+    for effect in rules:
+        about = [one for one in applied if one.effect == effect]
+        broken = np.array([one.broken for one in about])
+        empty = columns[effect].codes < 0
+        chances = np.zeros(empty.size)
+        chances[rows] = np.where(broken.any(axis=0)[rows], wrong[effect], 0.0)
+        speaks = np.array([one.speaks for one in about])
+        agreed = np.array([one.agreed for one in about])
+        # an empty cell says nothing against what the others say, if they agree
+        of_empty = (speaks * agreed).sum(axis=0) / np.maximum(speaks.sum(axis=0), 1)
+        chances[empty] = of_empty[empty]
+        odds = np.array([one.odds for one in about])
+        odds[:, rows] += np.log([1 - wrong[one.cause] for one in about])  # a wrong cause misleads
+        surest = np.where(broken | (speaks & empty), odds, -np.inf)
+        usual = np.array([one.usual for one in about])
+        best = usual[surest.argmax(axis=0), np.arange(empty.size)]
+        judged[effect] = _Verdict(best, np.minimum(chances, _MOST))
+    return judged
 
-    A rule that the row keeps speaks for its entry: where another one is broken, its cause may be
-    what is wrong.
-    """
-    verdicts = [_verdict(columns[rule.cause].codes, columns[effect].codes) for rule in causes]
-    spoke = np.array([verdict.speaks for verdict in verdicts])
-    chances = np.array([verdict.chances for verdict in verdicts])
-    chance = chances.sum(axis=0) / np.maximum(spoke.sum(axis=0), 1)
-    speaks: NDArray[np.bool_] = np.asarray(spoke.any(axis=0))
-    chance[_follow_another(columns, effect, chance >= _LEAST, speaks)] = 0.0
-    best = chances.argmax(axis=0)
-    usual = np.array([verdict.usual for verdict in verdicts])[best, np.arange(best.size)]
-    return _Verdict(usual, chance, speaks)
 
+@dataclass(frozen=True)
+class _Applied:
+    """A rule applied to every row; arrays of shape (n,)."""
 
-def _share_blame(rules: dict[int, list[_Rule]], judged: dict[int, _Verdict]) -> None:
-    """Where two columns of a row contradict each other, blame the likelier wrong one.
+    cause: int
+    effect: int
+    usual: NDArray[np.intp]
+    speaks: NDArray[np.bool_]
+    broken: NDArray[np.bool_]
+    odds: NDArray[np.float64]
+    lead: NDArray[np.float64]
+    votes: NDArray[np.int64]
+    agreed: NDArray[np.float64]
+    stranger: NDArray[np.bool_]
+    by_chance: float
 
-    That is the one that more often breaks its rules alone, and that more rules speak against.
-    """
-    causes = {effect: {rule.cause for rule in of_effect} for effect, of_effect in rules.items()}
-    broken = {effect: verdict.chances >= _LEAST for effect, verdict in judged.items()}
-    for a, b in combinations(sorted(rules), 2):
-        both = broken[a] & broken[b]
-        if b not in causes[a] or a not in causes[b] or not both.any():
-            continue
-        weights = {}
-        for k in (a, b):
-            chance = judged[k].chances[both]
-            weights[k] = (1 + (broken[k] & ~both).sum()) * chance / (1 - chance)
-        for k in (a, b):
-            judged[k].chances[both] *= weights[k] / (weights[a] + weights[b])
+    @classmethod
+    def to(cls, columns: Sequence[WrittenColumn], j: int, k: int) -> _Applied:
+        """Compare each row with the majority among the rows of the same cause."""
+        cause, effect = columns[j].codes, columns[k].codes
+        votes = _Votes.count(cause, effect)
+        here = np.maximum(cause, 0)
+        most, size = votes.most[here], votes.size[here]
+        speaks = (cause >= 0) & (most >= _VOTES)
+        differs = speaks & (effect != votes.usual[here])
+        for some in (effect >= 0, effect < 0):
+            speaks = speaks & ~_follow_another(columns, k, differs & some, speaks)
+        ahead = (most - votes.own) / (most + votes.own + 1)
+        shares = np.bincount(effect[effect >= 0]) / max(int((effect >= 0).sum()), 1)
+        return cls(
+            j,
+            k,
+            usual=votes.usual[here],
+            speaks=speaks,
+            broken=speaks & differs & (effect >= 0),
+            odds=_LEAD[0] + _LEAD[1] * ahead,
+            lead=np.maximum((2 * most - size) / (size + 1), 0.0),
+            votes=most,
+            stranger=~np.isin(effect, votes.usual[votes.most >= _VOTES]),
+            agreed=0.5 + 0.5 * most / np.maximum(size, 1),
+            by_chance=float((shares**2).sum()),
+        )
+
+    def tie(self, rows: NDArray[np.intp]) -> Tie:
+        """The rule in some rows."""
+        names = ("speaks", "broken", "odds", "lead", "votes", "stranger")
+        cut = {name: getattr(self, name)[rows] for name in names}
+        return Tie(self.cause, self.effect, **cut, by_chance=self.by_chance)
 
 
 @dataclass(frozen=True)
 class _Verdict:
-    """A rule applied to every row: the usual entry, how likely the row's own is wrong, if known."""
+    """The usual entry of every row, and how likely the row's own is wrong."""
 
     usual: NDArray[np.intp]
     chances: NDArray[np.float64]
-    speaks: NDArray[np.bool_]
 
 
 def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
@@ -289,21 +334,6 @@ def _beats_shuffled(
     shuffled = [_Votes.count(cause, random.permutation(effect)).agreement for _ in range(_SHUFFLES)]
     far = float(np.mean(shuffled) + worth * np.std(shuffled, ddof=1))
     return _Votes.count(cause, effect).agreement > max(far, *shuffled)
-
-
-def _verdict(cause: NDArray[np.intp], effect: NDArray[np.intp]) -> _Verdict:
-    """Compare each row with the majority among the rows of the same cause."""
-    votes = _Votes.count(cause, effect)
-    here = np.maximum(cause, 0)
-    most, size = votes.most[here], votes.size[here]
-    agrees = effect == votes.usual[here]
-    speaks = (cause >= 0) & (most >= _VOTES)
-    lead = (most - votes.own) / (most + votes.own + 1)
-    outvoted = 1 / (1 + np.exp(-_LEAD[0] - _LEAD[1] * lead))
-    # an empty cell says nothing against what the others say, if they agree
-    chances = np.where(effect >= 0, outvoted, 0.5 + 0.5 * most / np.maximum(size, 1))
-    chances = np.where(speaks & ~agrees, np.minimum(chances, _MOST), 0.0)
-    return _Verdict(votes.usual[here], chances, speaks)
 
 
 def _follow_another(
