@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.recipe import MOST_WORDS, PAIR_WEIGHT, SHAPE_WEIGHT, STRAY
+from shapley2d._inspection.recipe import (
+    CATEGORY_TIMES,
+    MOST_WORDS,
+    PAIR_WEIGHT,
+    SHAPE_WEIGHT,
+    STRAY,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -59,18 +65,22 @@ def standing_alone(column: BinnedColumn) -> NDArray[np.float64]:
 
 
 def odd_writing(column: Column) -> NDArray[np.float64]:
-    """How unusually an entry is written: its shape and its rarest pair of characters."""
+    """How unusually an entry is written: its shape and its rarest pair of characters.
+
+    An entry that stands hundreds of times is a category, however it is written.
+    """
     odd = np.zeros(column.entries.size)
     words, codes = _words(column)
     there = codes >= 0
     if there.sum() >= _FEWEST and 1 < len(words) <= MOST_WORDS:
         counts = np.bincount(codes[there], minlength=len(words))
+        is_slip = np.interp(np.log(counts.clip(1)), np.log(CATEGORY_TIMES), (1.0, 0.0))
         for weight, rarity in (
             (SHAPE_WEIGHT, rare_shapes(words, counts)),
             (PAIR_WEIGHT, rare_pairs(words)),
         ):
             usual = float((rarity * counts).sum() / counts.sum())
-            odd[there] += weight * np.maximum(0.0, rarity - usual)[codes[there]]
+            odd[there] += (weight * np.maximum(0.0, rarity - usual) * is_slip)[codes[there]]
     odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += STRAY
     return odd
 

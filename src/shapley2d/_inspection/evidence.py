@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _HEIGHTS = (-1.0, 6.0)  # heights beyond which it does not matter how high
 _ROOTS = 12.0
 _SURE = 0.98  # no finding counts as surer than this
+_NEARLY_KEY = 0.8  # share of different entries from which a repeated one begins to be suspicious
 _FLATTEST = 0.25  # a column's own spread of scores counts at least as this part of the table's
 
 
@@ -114,7 +115,10 @@ def cell_evidence(
     cut, cut_in_column = np.clip(height, *_HEIGHTS), np.clip(in_column, *_HEIGHTS)
     strays = np.zeros(scores.size)
     strays[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] = 1.0
-    different = np.unique(column.entries).size
+    _, place, counts = np.unique(column.entries, return_inverse=True, return_counts=True)
+    different = counts.size / n
+    # where nearly all entries are different, one that is there twice is suspicious
+    repeated = (counts[place] > 1) & ~np.isnan(column.entries)
     return {
         "height": cut,
         "root of height": np.sqrt(np.clip(height, 0.0, _ROOTS)),
@@ -128,7 +132,8 @@ def cell_evidence(
         "as expected": as_expected.astype(np.float64),
         "stray": strays,
         "number": float(column.kind in ("number", "date")),
-        "different": different / n,
+        "different": different,
+        "repeated key": repeated * max(0.0, (different - _NEARLY_KEY) / (1 - _NEARLY_KEY)),
         **found_evidence(findings, scores.size),
     }
 
@@ -158,6 +163,8 @@ def found_evidence(findings: Sequence[ColumnFinding], n: int) -> dict[str, NDArr
     sure = np.clip(chance[found], 1 - _SURE, _SURE)
     odds[found] = np.log(sure / (1 - sure))
     evidence = {"found": found.astype(np.float64), "chance": odds}
+    # a rule weighs its entries one by one, and says the truth more often than other kinds
+    evidence["chance of rule"] = np.where(kind == "rule", odds, 0.0)
     for name in sorted({str(one) for one in kind[found]}):
         evidence[f"found {name}"] = (kind == name).astype(np.float64)
     return evidence

@@ -86,6 +86,10 @@ HALF_WIDTH = 1.35
 SHAPE_WEIGHT, PAIR_WEIGHT, STRAY = 0.5, 0.5, 5.0
 """Parts of the score of a text: a rare shape, a rare pair of characters, text among numbers."""
 
+CATEGORY_TIMES = (30, 300)
+"""An entry that is there this many times counts less and less by how it is written, and from the
+second number on no more. Systematic slips repeat too, mostly below the first: set by hand."""
+
 MOST_WORDS = 200_000
 """A column with more distinct texts holds keys: their characters are not compared."""
 
@@ -144,8 +148,10 @@ CELL_WEIGHTS = {
     "stray": -2.997,
     "number": -1.505,
     "different": 0.772,
+    "repeated key": 1.0,
     "found": 2.265,
     "chance": 0.215,
+    "chance of rule": 0.4,
     "found codes": 2.593,
     "found formats": 2.279,
     "found near-duplicates": -2.141,
