@@ -182,3 +182,19 @@ def test_no_decimal_slips_in_heavy_tails_or_of_numbers_that_repeat():
         )
         notes, _ = explain_suspects(cells.columns, expected, likely)
         assert "decimal point" not in notes.get((0, 0), "")
+
+
+def test_infinite_numbers_are_a_finding_that_empties(tmp_path):
+    grown = np.linspace(0, 1, 60)
+    X = pd.DataFrame({"a": grown, "b": 3 - grown})
+    X.loc[7, "a"], X.loc[9, "b"] = np.inf, -np.inf
+    X.to_csv(tmp_path / "x.csv", index=False)
+    for given in (X, X.to_numpy(), tmp_path / "x.csv"):
+        inspection = inspect_cells(given, progress=False)
+        found = [f for f in inspection.findings if f.kind == "infinite"]
+        assert [f.suggestions for f in found] == [{7: ""}, {9: ""}]
+        assert min(inspection.probability[7, 0], inspection.probability[9, 1]) > 0.95
+    clean, log = inspect_cells(X, progress=False).repair(X, probability=0.9)
+    assert log["before"].tolist() == ["-inf", "inf"]
+    assert clean["a"].isna().tolist() == [k == 7 for k in range(60)]
+    assert not [f for f in inspect_cells(clean, progress=False).findings if f.rows.size]

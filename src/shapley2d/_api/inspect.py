@@ -103,7 +103,7 @@ def inspect_cells(
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here
-        table = as_table(X, "X", kinds)
+        table = as_table(X, "X", kinds, infinite=True)
         name = None if y is None else named or label_name(y, table.column_names)
         series = as_series(y)
         y = series.to_native() if isinstance(series, nw.Series) else y

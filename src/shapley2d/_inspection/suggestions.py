@@ -34,7 +34,7 @@ BULK = 0.5
 _RIGHT = {
     "notation": READ, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": 0.9,
     "signs": 0.9, "formats": 0.65, "rule": 0.92, "codes": 0.9, "words for missing": 0.85,
-    "date orders": 0.9,
+    "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
 _OTHERS = 0.5
 

@@ -63,7 +63,7 @@ def repair(
 def check_same_table(inspection: Inspection, native: Any, y: Any = None) -> list[str]:
     """Refuse another table than the inspected one; return the inspected columns that it has."""
     with without_warnings():
-        table = as_table(native, "X", _kinds(inspection, native))
+        table = as_table(native, "X", _kinds(inspection, native), infinite=True)
         digests = {column.name: column_digest(column) for column in table.columns}
         if y is not None and inspection.label_name is not None:
             label = as_table({inspection.label_name: y}, "y").columns[0]

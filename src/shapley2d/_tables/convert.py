@@ -36,7 +36,12 @@ MAX_MAGNITUDE = 1e150
 
 
 def as_table(
-    data: Any, name: str = "X", kinds: Mapping[str, str] | None = None, like: Table | None = None
+    data: Any,
+    name: str = "X",
+    kinds: Mapping[str, str] | None = None,
+    like: Table | None = None,
+    *,
+    infinite: bool = False,
 ) -> Table:
     """Check a table and give every column a kind.
 
@@ -49,6 +54,9 @@ def as_table(
         Kinds of some columns, by name: ``"number"``, ``"date"`` or ``"text"``.
     like : Table, optional
         The training table, whose columns decide how text is read.
+    infinite : bool
+        Whether infinite numbers count as entries of another kind, as text does; else they are
+        refused.
 
     Returns
     -------
@@ -68,18 +76,31 @@ def as_table(
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
     table = Table(_typed(makers, kinds, _twins(list(makers), like, named=named)), row_names, native)
+    if infinite:
+        table = replace(table, columns=tuple(map(_infinite_as_strays, table.columns)))
     for column in table.columns:
-        infinite = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
-        if infinite.size:
-            is_inf = np.isinf(column.entries[infinite[0]])
+        beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
+        if beyond.size:
+            is_inf = np.isinf(column.entries[beyond[0]])
             size = "an infinite number" if is_inf else f"a number beyond {MAX_MAGNITUDE:g}"
             raise InputError(
                 Place(name),
                 f": column {column.name!r} holds {size} in ",
-                Row(name, int(infinite[0]), table.row_names[infinite[0]]),
+                Row(name, int(beyond[0]), table.row_names[beyond[0]]),
                 ": replace it by a number or a missing entry",
             )
     return with_typed_native(table) if from_file else table
+
+
+def _infinite_as_strays(column: Column) -> Column:
+    rows = np.flatnonzero(np.isinf(column.entries))
+    if not rows.size:
+        return column
+    texts = {int(i): "inf" if column.entries[i] > 0 else "-inf" for i in rows}
+    entries = column.entries.copy()
+    entries[rows] = np.nan
+    read = replace(column.from_text, strays=column.from_text.strays | texts)
+    return replace(column, entries=entries, from_text=read)
 
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:

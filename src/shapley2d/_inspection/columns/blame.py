@@ -127,7 +127,7 @@ def _totals(
     """What all rules together say against each column."""
     total: dict[int, NDArray[np.float64]] = {}
     for (_, k), opinion in said.items():
-        total[k] = total.get(k, np.log(rates[k] / (1 - rates[k]))) + opinion
+        total[k] = opinion + (total[k] if k in total else np.log(rates[k] / (1 - rates[k])))
     return total
 
 

@@ -44,18 +44,38 @@ _ZERO, _SEVERAL = (1.8, -4.0), 0.6
 """Logit of the chance that a spike at zero means missing, and its slope in the share of zeros: a
 zero that most rows have means "none", as of a loan. What is added where several columns have such
 spikes, which is a habit of the table's makers then."""
+_INFINITE = 0.99  # no table means an infinite number
 _SLASHES = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 _MOST_DAYS, _MOST_MONTHS = 31, 12
 
 
 def find_codes_and_dates(written: WrittenColumn) -> list[ColumnFinding]:
     """Codes among numbers and dates, and dates in two orders."""
-    found = []
+    found = [_infinite(written)]
     if written.column.kind in ("number", "date"):
         found.append(_codes(written))
     if written.column.kind == "date":
         found.append(_date_orders(written))
     return [finding for finding in found if finding is not None]
+
+
+def _infinite(written: WrittenColumn) -> ColumnFinding | None:
+    """Infinite numbers: what a division by zero leaves."""
+    rows = np.array(
+        [row for row, text in written.column.from_text.strays.items() if text in ("inf", "-inf")],
+        dtype=np.intp,
+    )
+    if not rows.size:
+        return None
+    return ColumnFinding(
+        (written.name,),
+        "infinite",
+        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} infinite, as after a "
+        f"division by zero: leave {plural(rows.size, 'the cell', 'the cells')} empty",
+        np.sort(rows),
+        dict.fromkeys(sorted(rows.tolist()), ""),
+        _INFINITE,
+    )
 
 
 def weigh_codes(findings: list[ColumnFinding]) -> list[ColumnFinding]:

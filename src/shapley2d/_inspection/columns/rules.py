@@ -173,7 +173,7 @@ def _judge(columns: Sequence[WrittenColumn], rules: dict[int, list[_Rule]]) -> d
         broken = np.array([one.broken for one in about])
         empty = columns[effect].codes < 0
         chances = np.zeros(empty.size)
-        chances[rows] = np.where(broken.any(axis=0)[rows], wrong[effect], 0.0)
+        chances[rows] = np.where(broken[:, rows].any(axis=0), wrong[effect], 0.0)
         speaks = np.array([one.speaks for one in about])
         agreed = np.array([one.agreed for one in about])
         # an empty cell says nothing against what the others say, if they agree

@@ -151,6 +151,7 @@ def read_inspected(
             source.table.select(features),
             "X",
             {key: kind for key, kind in asked.items() if key != target},
+            infinite=True,
         )
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(
@@ -199,7 +200,7 @@ def _fingerprints(source: Source) -> list[str]:
     """Fingerprints of a file: that of its texts, and that of its columns as Python holds them."""
     known = [file_digest(source.table)]
     try:
-        table = as_table(source.table, "X")
+        table = as_table(source.table, "X", infinite=True)
     except InputError:
         return known
     return [*known, table_digest({column.name: column_digest(column) for column in table.columns})]
