@@ -423,6 +423,26 @@ def test_of_two_entries_that_contradict_each_other_the_outlier_is_blamed():
     assert not [f for f in find_in_columns(as_table(clean)) if f.kind == "rule"]
 
 
+def test_entries_that_differ_from_a_column_that_is_nearly_always_equal():
+    random = np.random.default_rng(5)
+    net = random.integers(100, 900, 600)
+    paid, tax = net.copy(), random.integers(100, 900, 600)
+    paid[[3, 40]] = 11, 12
+    finding = find({"net": net, "paid": paid, "tax": tax})["unequal"]
+    assert (finding.columns, finding.suggestions) == (
+        ("paid", "net"),
+        {3: str(net[3]), 40: str(net[40])},
+    )
+    found = find_in_columns(as_table({"net": net, "paid": paid}))
+    chances, _ = cell_probabilities(found, ["net", "paid"], 600)
+    assert (chances > 0).sum() == 4  # either may be wrong
+    assert chances.max() < 0.5
+    second = np.where(random.random(600) < 0.1, tax, net)  # two things that are often equal
+    answers = np.repeat([0, 1], 300), np.repeat([0, 1], [301, 299])  # equal by chance
+    assert "unequal" not in find({"net": net, "second": second})
+    assert "unequal" not in find({"a": answers[0], "b": answers[1]})
+
+
 def test_where_nothing_tells_which_of_two_entries_is_wrong_the_chance_is_split():
     group = np.repeat(np.arange(40), 20)
     effect = group % 10

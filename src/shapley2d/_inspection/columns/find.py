@@ -2,9 +2,9 @@
 
 To add one, write a function from a :class:`WrittenColumn` to a :class:`ColumnFinding` or None in
 ``shapes.py`` (how entries are written), ``codes_and_dates.py`` (what they mean), ``spellings.py``,
-or, for several columns, ``rules.py``, ``duplicates.py`` or ``marks_for_missing.py``, and call it
-from that file's ``find_...`` function, which is called here. The page, the command line and
-``repair`` show and apply it like the others.
+or, for several columns, ``rules.py``, ``siblings.py``, ``duplicates.py`` or
+``marks_for_missing.py``, and call it from that file's ``find_...`` function, which is called here.
+The page, the command line and ``repair`` show and apply it like the others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from shapley2d._inspection.columns.marks_for_missing import find_marks_for_missi
 from shapley2d._inspection.columns.notations import find_notations
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
+from shapley2d._inspection.columns.siblings import find_siblings
 from shapley2d._inspection.columns.spellings import find_spellings
 from shapley2d._inspection.columns.spilled import find_spilled
 from shapley2d._tables.column_warnings import find_keys
@@ -58,6 +59,7 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     others = [column for column in columns if column.name not in keys]
     found += find_spilled(others)
     found += find_rules(others)
+    found += find_siblings(columns)
     found += find_duplicates(columns, keys)
     place = {name: k for k, name in enumerate(table.column_names)}
     facts = ("key", "constant", "empty")
