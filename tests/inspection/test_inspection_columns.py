@@ -443,6 +443,23 @@ def test_entries_that_differ_from_a_column_that_is_nearly_always_equal():
     assert "unequal" not in find({"a": answers[0], "b": answers[1]})
 
 
+@pytest.mark.parametrize("mark", [", ", "; ", "|"])
+def test_lists_are_compared_by_their_parts(mark):
+    random = np.random.default_rng(2)
+    known = ["Drama", "Comedy", "Action", "Horror", "Romance", "Thriller", "Crime", "Music"]
+    lists = [
+        mark.join(random.permutation(known)[: random.integers(1, 6)].tolist()) for _ in range(300)
+    ]
+    assert "spellings" not in find({"genres": lists})  # most are unique, and all parts are known
+    right = mark.join(["Music", "Comedy", "Crime", "Action", "Horror"])
+    lists[9] = right.replace("Comedy", "Comefy")
+    finding = find({"genres": lists})["spellings"]
+    assert finding.suggestions == {9: right}
+    assert finding.probability > 0.5
+    streets = [f"{k} Main Street{mark}Town {k % 290}" for k in range(300)]
+    assert "spellings" not in find({"address": streets})
+
+
 def test_where_nothing_tells_which_of_two_entries_is_wrong_the_chance_is_split():
     group = np.repeat(np.arange(40), 20)
     effect = group % 10

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,9 @@ _LEAST = 3  # entries of a spelling that others may be slips of
 _SLIPS = 0.2  # share of a word's letters that may be replaced; more takes other words for slips
 # Signs that people write or leave out; <, >, +, % and the like change the meaning.
 _SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")
+_LIST_MARKS, _LISTS, _PARTS = (", ", "; ", "|", ";", ","), 0.3, 0.1
+"""What separates the parts of a list, the least share of entries that have several parts, and the
+most different parts per part: other texts with commas hardly repeat theirs."""
 _MAX_WORDS = 20_000
 _MAX_REPEATED = 0.5  # distinct texts per entry; with more there are no usual spellings
 
@@ -44,6 +48,9 @@ def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
     n_words = len(written.words)
     if written.column.kind != "category" or not 1 < n_words <= _MAX_WORDS:
         return []
+    mark = next((mark for mark in _LIST_MARKS if _are_lists(written, mark)), None)
+    if mark is not None:
+        return _in_lists(written, mark)
     if n_words > _MAX_REPEATED * written.n_written + 5:
         return []
     likely, alike = _slips(written), _variants(written)
@@ -59,6 +66,51 @@ def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
         how = "which differs only in capitals, spaces or signs from"
         found += _finding(written, alike, how, chances)
     return found
+
+
+def _are_lists(written: WrittenColumn, mark: str) -> bool:
+    """Whether a column holds lists of a few parts that repeat: ``Drama, Comedy``."""
+    if written.share(written.where(lambda word: mark in word)) < _LISTS:
+        return False
+    parts = [part for word in written.words for part in word.split(mark)]
+    return len(set(parts)) <= _PARTS * len(parts)
+
+
+def _in_lists(written: WrittenColumn, mark: str) -> list[ColumnFinding]:
+    """Rare spellings of the parts of lists."""
+    lists = [[part.strip() for part in word.split(mark)] for word in written.words]
+    place: dict[str, int] = {}
+    of_words = [[place.setdefault(part, len(place)) for part in parts] for parts in lists]
+    codes = np.array([k for code in written.codes if code >= 0 for k in of_words[code]])
+    parts = replace(written, words=list(place), codes=codes)
+    slips = _slips(parts)
+    chances = _slip_chances(parts, slips) if slips else {}
+    slips = {k: usual for k, usual in slips.items() if chances[k] >= _LEAST_CHANCE}
+    wrong = np.array([any(k in slips for k in of_word) for of_word in of_words], dtype=bool)
+    rows = written.rows(wrong)
+    if not rows.size:
+        return []
+    new = {
+        code: mark.join(parts.words[slips.get(k, k)] for k in of_words[code])
+        for code in np.flatnonzero(wrong).tolist()
+    }
+    of_rows = np.array(
+        [max(chances[k] for k in of_words[written.codes[i]] if k in slips) for i in rows]
+    )
+    named = ", ".join(
+        f"{parts.words[k]!r} for {parts.words[slips[k]]!r}" for k in sorted(slips)[:3]
+    )
+    return [
+        ColumnFinding(
+            (written.name,),
+            "spellings",
+            f"the lists of {written.name!r} may spell parts in several ways: {named}",
+            rows,
+            {int(i): new[int(written.codes[i])] for i in rows},
+            float(of_rows.mean()),
+            of_rows,
+        )
+    ]
 
 
 def _finding(
