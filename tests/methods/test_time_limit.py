@@ -118,7 +118,7 @@ def test_all_subsets_give_way_to_validation_rows_where_time_is_short():
 def test_the_rounds_are_as_large_as_the_time_allows(monkeypatch):
     from shapley2d._methods.knn import in_time
 
-    monkeypatch.setattr(in_time, "_smallest_piece_seconds", lambda game, pieces: 0.5)
+    monkeypatch.setattr(in_time, "_around_seconds", lambda *_: 0.5)
     monkeypatch.setattr(
         in_time,
         "pace_of_sample",
@@ -237,3 +237,27 @@ def _crossed_problem():
 
     X, y, *_ = make_tables(2000, 2)
     return make_problem(X, y)
+
+
+@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
+def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
+    held, sizes = [], []
+    for seed in range(6):
+        tables = make_tables(seed=seed)
+        asked = {"include_label": True, "subsets": "all", "semivalue": semivalue}
+        truth = value_cells(*tables, **asked)
+        found = value_cells(*tables, max_time=CountedLimit(16, TIGHT), random_state=seed, **asked)
+        assert found.info["time_up"]
+        reach = found.interval_factor
+        off = np.abs(found.values[:, -1] - truth.values[:, -1])
+        held.append((off <= reach * found.stderr[:, -1]).mean())
+        sizes.append([np.mean(off**2), np.mean(found.stderr[:, -1] ** 2)])
+        held.append(
+            abs(found.column_values[-1] - truth.column_values[-1])
+            <= reach * found.column_stderr[-1]
+        )
+        sums = np.abs(found.row_values - truth.row_values)
+        held.append((sums <= reach * found.row_stderr).mean())
+    assert np.mean(held) >= 0.88
+    actual, claimed = np.sqrt(np.mean(sizes, axis=0))
+    assert 0.6 < actual / claimed < 1.5

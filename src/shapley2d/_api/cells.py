@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -29,7 +30,7 @@ GUESSED_S = 20.0
 """Runs that look this long are priced before they start, which takes a second or two."""
 
 LONG_S = 60.0
-"""Runs with a price of at least this announce it."""
+"""Runs that may take at least this announce it."""
 
 FEW_VALID = 200
 """Validation rows whose time a long plan names."""
@@ -255,6 +256,17 @@ def plan_cells(
     return CellsJob.prepare(question).plan()
 
 
+def takes_long(seconds: tuple[float, float]) -> bool:
+    """Whether a run is more likely to take over a minute than not, by its range of times.
+
+    Examples
+    --------
+    >>> takes_long((4.0, 200.0)), takes_long((30.0, 200.0))
+    (False, True)
+    """
+    return math.sqrt(seconds[0] * seconds[1]) >= LONG_S
+
+
 @dataclass(frozen=True)
 class CellsJob:
     """A question about cells, checked and ready to run, with all options of its method."""
@@ -315,7 +327,7 @@ class CellsJob:
     def _what_fits(self, price: Price) -> list[str]:
         """What takes less time than a long run, in sentences."""
         seconds = price.seconds[1]
-        if seconds < LONG_S or self.run.limit is not None:
+        if not takes_long(price.seconds) or self.run.limit is not None:
             return []
         notes = ['An answer within a minute, with its errors: max_time="1m" (--max-time 1m).']
         n_valid = self.problem.n_valid
@@ -349,9 +361,11 @@ class CellsJob:
         plan = self.plan(advise=False)
         if not plan.priced:
             return None
-        if plan.seconds[1] >= LONG_S:
+        if takes_long(plan.seconds):
             shorter = (". An answer within a minute, with its errors: ", Setting("max_time", "1m"))
             announce(self.run.progress, Note(plan.headline(), *shorter))
+        elif plan.seconds[1] >= LONG_S:
+            announce(self.run.progress, Note(plan.headline()))
         return [round(seconds, 1) for seconds in plan.seconds]
 
     def _has_time_left(self, info: dict[str, Any]) -> bool:

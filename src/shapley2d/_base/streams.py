@@ -20,6 +20,7 @@ path orders         (8, round, split,  order of the columns on the path of every
                     tree)
 other neighbors     ("neighbors",      validation rows that other numbers of neighbours are tried on
                     split)
+label rows          ("label")          validation rows of the label where time is short
 random values       ("random")         order of the values of ``"random"``
 plan                ("plan")           rows and validation rows that a run is priced on
 copies              ("copies")         rows that near copies and same columns are looked for by
@@ -42,6 +43,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "cell order": (),
     "validation chunks": (0,),
     "label coalitions": (2,),
+    "label rows": (int.from_bytes(b"label"),),
     "validation groups": (3,),
     "form sample": (4,),
     "bin sample": (5,),

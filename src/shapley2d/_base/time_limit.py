@@ -19,6 +19,7 @@ _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NAMES = {"": "s", "sec": "s", "min": "m", "hours": "h", "hour": "h"}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
 _LONGEST = 1e12  # seconds
+_INSTEAD = "allow more time, or ask for less: fewer validation rows, fewer rows or fewer columns"
 
 
 def now() -> float:
@@ -95,9 +96,17 @@ class TimeLimit:
         if self.left() < needed_s:
             raise OutOfTimeError(
                 Setting("max_time", self),
-                f" is over: {format_seconds(self.seconds)} are too short for a first result; allow "
-                "more time, or ask for less: fewer validation rows, fewer rows or fewer columns",
+                f" is over: {format_seconds(self.seconds)} are too short for a first result; "
+                f"{_INSTEAD}",
             )
+
+    def refuse(self, needed_s: float) -> OutOfTimeError:
+        """What to say at once where a first result needs more time than is left."""
+        total = self.seconds - self.left() + needed_s
+        return OutOfTimeError(
+            Setting("max_time", self),
+            f" is too short: a first result takes about {format_seconds(total)} here; {_INSTEAD}",
+        )
 
     def earlier(self, seconds: float) -> TimeLimit:
         """The limit with some seconds kept for what comes after."""

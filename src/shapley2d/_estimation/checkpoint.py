@@ -20,16 +20,16 @@ as long as its header claims.
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 import math
+import os
 import re
 import stat
 import time
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
@@ -47,7 +47,6 @@ from shapley2d._estimation.fingerprint import differences, hash_parts
 from shapley2d.exceptions import CheckpointWarning, InputError, Setting
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
@@ -68,6 +67,7 @@ _RECORD = "record"
 _CHECKSUM = 64  # characters
 _MAX_RECORD = 2**20  # bytes
 _MAX_MEMBERS = 1024
+_PART = 2**22  # bytes that are read at a time
 _START = b"PK\x03\x04"
 _NAME_AT = 30  # bytes of a member's header before its name
 _END = b"PK\x05\x06"
@@ -171,6 +171,7 @@ class Checkpoint:
         self._max_bytes = _ANY_BYTES if max_bytes is None else max_bytes + _FREE_BYTES
         self._unit = unit
         self._next = time.monotonic() + EVERY_S
+        self.write_s = 0.0
         self._good = False  # whether the file at the path is one to keep
         self._keeps_previous = True
         self._warned = False
@@ -205,17 +206,18 @@ class Checkpoint:
             "identity": self._identity,
             "probes": [] if self._probes is None else self._probes.up_to(count),
         }
-        content = _pack(json.dumps(record).encode(), arrays)
+        text = json.dumps(record).encode()
         try:
             with atomic_write(self.path) as temporary:
-                temporary.write_bytes(content)
+                _pack(temporary, text, arrays)
                 if self._good and self._keeps_previous and self.path.exists():
                     self.path.replace(self.previous)
             self._good = True
         except (OSError, InputError) as error:
             self._warn_once(error)
         end = time.monotonic()
-        self._next = end + max(EVERY_S, (end - begin) / _SHARE)
+        self.write_s = end - begin
+        self._next = end + max(EVERY_S, self.write_s / _SHARE)
 
     def _warn_once(self, error: Exception) -> None:
         if self._warned:
@@ -366,18 +368,33 @@ def _kept(value: Any) -> Any:
     return json.loads(text) if len(text) <= _MAX_ENTRY else hash_parts([text.encode()])
 
 
-def _pack(record: bytes, arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """The bytes of a numpy archive whose comment is the checksum of all before it."""
+def _pack(path: Path, record: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Write a numpy archive whose comment is the checksum of all before it.
+
+    Nothing is copied in memory: the sums of a million rows are more than a gigabyte.
+    """
     plain = {}
     for name, array in arrays.items():
         kind = array.dtype if array.dtype in (np.float32, np.uint8) else np.float64
         plain[name] = np.ascontiguousarray(array, dtype=np.dtype(kind).newbyteorder("<"))
-    buffer = io.BytesIO()
-    np.savez(buffer, **{_RECORD: np.frombuffer(record, dtype=np.uint8), **plain})  # type: ignore[arg-type]
-    with zipfile.ZipFile(buffer, "a") as archive:
-        archive.comment = bytes(_CHECKSUM)
-    content = buffer.getvalue()[:-_CHECKSUM]
-    return content + hashlib.sha256(content).hexdigest().encode()
+    with path.open("wb+") as file:
+        np.savez(file, **{_RECORD: np.frombuffer(record, dtype=np.uint8), **plain})  # type: ignore[arg-type]
+        with zipfile.ZipFile(file, "a") as archive:
+            archive.comment = bytes(_CHECKSUM)
+        size, digest = _digest(file)
+        file.seek(size)
+        file.write(digest)
+
+
+def _digest(file: BinaryIO) -> tuple[int, bytes]:
+    """The bytes of a file before its checksum, which is read next, and what it should be."""
+    size = left = max(file.seek(0, os.SEEK_END) - _CHECKSUM, 0)
+    file.seek(0)
+    digest = hashlib.sha256()
+    while left > 0 and (part := file.read(min(left, _PART))):
+        digest.update(part)
+        left -= len(part)
+    return size, digest.hexdigest().encode()
 
 
 def _looks_like_one(path: Path) -> bool:
@@ -397,19 +414,20 @@ def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, 
         raise ValueError("it is not a file")
     if path.stat().st_size > max_bytes:
         raise ValueError(f"it has {path.stat().st_size:,} bytes, more than this run could need")
-    with path.open("rb") as file:
-        content = file.read(max_bytes + 1)
-    if hashlib.sha256(content[:-_CHECKSUM]).hexdigest().encode() != content[-_CHECKSUM:]:
-        raise ValueError("its checksum is wrong")
-    end = content[-_END_BYTES - _CHECKSUM : -_CHECKSUM]
-    if not end.startswith(_END) or int.from_bytes(end[10:12], "little") > _MAX_MEMBERS:
-        raise ValueError("it is not an archive of arrays")
     not_an_archive = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, LookupError)
-    try:
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            members = _members(archive, len(content))
-    except not_an_archive as error:
-        raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
+    with path.open("rb") as file:
+        size, digest = _digest(file)
+        if digest != file.read():
+            raise ValueError("its checksum is wrong")
+        file.seek(max(size - _END_BYTES, 0))
+        end = file.read(_END_BYTES)
+        if not end.startswith(_END) or int.from_bytes(end[10:12], "little") > _MAX_MEMBERS:
+            raise ValueError("it is not an archive of arrays")
+        try:
+            with zipfile.ZipFile(file) as archive:
+                members = _members(archive, size + _CHECKSUM)
+        except not_an_archive as error:
+            raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
     packed = members.pop(_RECORD, None)
     if packed is None:
         raise ValueError("it has no record")
@@ -443,4 +461,5 @@ def _array(member: bytes) -> NDArray[Any]:
     shape = tuple(int(part) for part in header[2].decode().split(",") if part.strip())
     if len(shape) > 2 or math.prod(shape) * dtype.itemsize != len(member) - stop:
         raise ValueError("an array is not as long as its header says")
-    return np.frombuffer(member[stop:], dtype=dtype).reshape(shape).astype(dtype.newbyteorder("="))
+    found = np.frombuffer(member, dtype=dtype, offset=stop).reshape(shape)
+    return found.astype(dtype.newbyteorder("="))

@@ -80,6 +80,28 @@ def present(entries: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.sort(entries[~np.isnan(entries)])
 
 
+def sorted_sum(numbers: NDArray[np.float64]) -> float:
+    """The sum of numbers as :func:`math.fsum` has it, but for its last bit once in a blue moon.
+
+    Numbers are added in pairs, and these again; what rounding takes from every sum is known exactly
+    and added at the end. A list of floats takes ten times as long, and holds Python's lock.
+
+    Examples
+    --------
+    >>> sorted_sum(np.array([-1e16, 1.0, 1e16])), sorted_sum(np.full(10, 0.1))
+    (1.0, 1.0)
+    """
+    lost = 0.0
+    while numbers.size > 1:
+        odd = numbers[-1:] if numbers.size % 2 else numbers[:0]
+        first, second = numbers[: numbers.size - odd.size].reshape(-1, 2).T
+        added = first + second
+        rest = added - first
+        lost += float(((first - (added - rest)) + (second - rest)).sum())
+        numbers = np.concatenate([added, odd])
+    return float(numbers.sum()) + lost
+
+
 def find_grid(entries: NDArray[np.float64], most_steps: float) -> Grid | None:
     """The coarsest grid on which all numbers lie, up to floating-point rounding.
 

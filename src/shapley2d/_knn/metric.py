@@ -49,7 +49,7 @@ from shapley2d._base.in_threads import map_columns
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import one_of
 from shapley2d._knn.distances import CodedColumn, IntegerColumns, pack
-from shapley2d._knn.grid import Grid, find_grid, present
+from shapley2d._knn.grid import Grid, find_grid, present, sorted_sum
 from shapley2d._knn.measured import ROOM, NominalColumn, NumberColumn, Scale, find_scale
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
@@ -78,7 +78,9 @@ _MOST_SCALES = 3  # 20 bits each
 _LARGE_RATIO = 2.0**12  # between the ranges of two columns, for a cut between scales
 
 
-def integer_columns(train: Table, valid: Table, metric: str = "auto") -> IntegerColumns:
+def integer_columns(
+    train: Table, valid: Table, metric: str = "auto", *, tells: bool = True
+) -> IntegerColumns:
     """Code a training and a validation table for integer distances.
 
     Parameters
@@ -86,6 +88,8 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     train, valid : Table
         Tables with the same columns (see :func:`shapley2d._tables.kinds.match_columns`).
     metric : {"auto", "sqeuclidean"}
+    tells : bool
+        Whether to look for columns that lose digits and warn of them: once for all folds.
 
     Returns
     -------
@@ -102,7 +106,10 @@ def integer_columns(train: Table, valid: Table, metric: str = "auto") -> Integer
     if metric not in METRICS:
         raise InputError(Setting("metric", metric), f" is not known: use {one_of(tuple(METRICS))}")
     check_metric(metric, train)
-    return METRICS[metric].code(train, valid)
+    columns = METRICS[metric].code(train, valid)
+    if tells and metric == "auto":
+        _tell_of_lost_digits(train, columns)
+    return columns
 
 
 def check_metric(metric: str, table: Table) -> None:
@@ -135,9 +142,7 @@ def _auto(train: Table, valid: Table) -> IntegerColumns:
         train.n_rows,
     )
     scale = find_scale(measured)
-    columns = pack([column.coded(scale) for column in measured], scale.unit)
-    _tell_of_lost_digits(train, columns)
-    return columns
+    return pack([column.coded(scale) for column in measured], scale.unit)
 
 
 def _nominal(train: Column, valid: Column) -> NominalColumn:
@@ -163,8 +168,8 @@ def _robust(train: Column, valid: Column) -> NumberColumn:
     if grid is None:
         lowest, highest = centre - reach, centre + reach
         places = (np.clip(there, lowest, highest) - centre) / reach
-        mean = math.fsum(places) / places.size
-        variance = math.fsum((places - mean) ** 2) / places.size
+        mean = sorted_sum(places) / places.size
+        variance = sorted_sum((places - mean) ** 2) / places.size
         return replace(
             column,
             grid=Grid(centre, reach, Fraction(reach), 1, 0.0),
@@ -245,19 +250,38 @@ def variance_of_whole(numbers: NDArray[np.int64]) -> Fraction:
 
 
 def _tell_of_lost_digits(train: Table, columns: IntegerColumns) -> None:
-    for j, true in columns.unrounded.items():
-        if true.nominal:
-            continue
-        numbers = _n_distinct(present(true.train))
+    def loses(j: int) -> bool:
+        numbers = _n_distinct(present(columns.unrounded[j].train))
         codes = _n_distinct(np.sort(columns.train[j][columns.train[j] != columns.missing_code]))
-        if numbers - codes > _NOTICED * numbers:
-            warn(
-                InputWarning(
-                    f"column {train.columns[j].name!r} has numbers that differ by less than "
-                    "distances can resolve, next to others that are far apart: those count as "
-                    "equal. Round it, or transform it (its logarithm, its ranks)"
-                )
-            )
+        return numbers - codes > _NOTICED * numbers
+
+    looked = [j for j, true in columns.unrounded.items() if not true.nominal]
+    found = map_columns(loses, looked, train.n_rows)
+    names = [repr(train.columns[j].name) for j, lost in zip(looked, found, strict=True) if lost]
+    if not names:
+        return
+    one, first = len(names) == 1, names[0]
+    warn(
+        InputWarning(
+            f"{f'column {first} has' if one else f'columns {_few(names)} have'} numbers that "
+            "differ by less than distances can resolve, next to others that are far apart: those "
+            f"count as equal. Round {'it' if one else 'them'}, or transform "
+            f"{'it (its logarithm, its ranks)' if one else 'them (logarithms, ranks)'}"
+        )
+    )
+
+
+def _few(names: list[str]) -> str:
+    """Some names in words.
+
+    Examples
+    --------
+    >>> _few(["a", "b"]), _few(list("abcde"))
+    ('a and b', 'a, b, c and 2 more')
+    """
+    if len(names) > 4:
+        names = [*names[:3], f"{len(names) - 3} more"]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def _n_distinct(ordered: NDArray[np.generic]) -> int:
@@ -294,8 +318,8 @@ def _plain(train: Column, valid: Column) -> NumberColumn:
         low, extent = float(there[0]), float(there[-1] - there[0]) or 1.0
         grid = Grid(low + extent / 2, extent, Fraction(extent), 1, 0.0)
         places = (present_entries - grid.origin) / extent
-        mean = math.fsum(places) / places.size
-        variance = Fraction(math.fsum((places - mean) ** 2) / places.size)
+        mean = sorted_sum(places) / places.size
+        variance = Fraction(sorted_sum((places - mean) ** 2) / places.size)
         whole, steps = False, 1.0
     else:
         codes = grid.places(present_entries).astype(np.int64)

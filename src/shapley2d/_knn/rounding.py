@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _ALL_PAIRS = 2.0**13
 _ALL_WORK = 2.0**20
 _SAMPLE_ROWS = 32  # validation rows that bounds are averaged over, of all splits together
-_LEAST_SAMPLE_ROWS = 4
-_SAMPLE_WORK = 2**22  # training rows times validation rows: beyond it a split samples fewer
+_LEAST_SAMPLE_ROWS = 2  # of all splits together, and one of each
+_SAMPLE_WORK = 2**21  # training rows times validation rows of all splits: beyond it fewer
 _SAMPLE_COALITIONS = 3  # column subsets for each of them
 _THREADS_FROM = 2**13  # training rows: with fewer, numpy holds the lock for most of the time
 _MOST_THREADS = 6  # each holds some arrays as long as a column
@@ -88,8 +88,8 @@ def _samples(parts: list[RowValues], seed: int) -> list[list[tuple[int, NDArray[
 
 
 def _sample_rows(n_rows: int, n_valid: int, n_splits: int) -> int:
-    most = int(np.clip(_SAMPLE_WORK // n_rows, _LEAST_SAMPLE_ROWS, -(-_SAMPLE_ROWS // n_splits)))
-    return min(most, n_valid)
+    least, most = (-(-rows // n_splits) for rows in (_LEAST_SAMPLE_ROWS, _SAMPLE_ROWS))
+    return min(int(np.clip(_SAMPLE_WORK // (n_rows * n_splits), least, most)), n_valid)
 
 
 def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
@@ -97,8 +97,8 @@ def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
 
     Examples
     --------
-    >>> sample_size(1000, 500, 1), sample_size(10**6, 500, 1)
-    (96, 12)
+    >>> sample_size(1000, 500, 1), sample_size(10**6, 500, 1), sample_size(10**6, 500, 5)
+    (96, 6, 3)
     """
     return _SAMPLE_COALITIONS * _sample_rows(n_rows, n_valid, n_splits)
 

@@ -225,13 +225,13 @@ class Valuation:
         [[1, '0', -1.0, 0.0]]
         """
         check_whole(n, "n", 0)
-        order = np.argsort(self.values, axis=None, kind="stable")[:n]
+        order = first_places(self.values, n)
         return self._cells(order, contents=contents)
 
     def highest(self, n: int = 10, *, contents: bool = False) -> Any:
         """The ``n`` cells of highest value, as a frame like :meth:`lowest`."""
         check_whole(n, "n", 0)
-        order = np.argsort(-self.values, axis=None, kind="stable")[:n]
+        order = first_places(-self.values, n)
         return self._cells(order, contents=contents)
 
     def to_frame(self, *, contents: bool = False) -> Any:
@@ -419,3 +419,18 @@ def _texts(texts: list[str | None]) -> NDArray[Any]:
     column = np.empty(len(texts), dtype=object)
     column[:] = texts
     return column
+
+
+def first_places(values: NDArray[np.float64], n: int) -> NDArray[np.intp]:
+    """Where the ``n`` lowest numbers are, lowest first, of equal ones the first.
+
+    Examples
+    --------
+    >>> first_places(np.array([[2.0, 1.0], [0.5, 1.0]]), 2).tolist()
+    [2, 1]
+    """
+    flat = values.ravel()
+    if n < flat.size:
+        few = np.flatnonzero(flat <= np.partition(flat, n)[n])
+        return few[np.argsort(flat[few], kind="stable")][:n]
+    return np.argsort(flat, kind="stable")

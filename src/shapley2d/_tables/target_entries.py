@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing, with_texts
 from shapley2d._base.warnings import warn
+from shapley2d._tables.frames import entries_of
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._tables.texts.numbers import EXACT
@@ -30,7 +31,7 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     """The entries, the name of the series, and whether its labels need no further reading."""
     series = as_series(y, name)
     if isinstance(series, nw.Series):
-        items = with_texts(_items(series.to_list, series.dtype, name))
+        items = with_texts(_items(lambda: entries_of(series), series.dtype, name))
         key = None if series.name is None else as_text(series.name)
         if series.dtype.is_numeric() and not which_missing(items).any():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series

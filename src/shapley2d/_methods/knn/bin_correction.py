@@ -75,7 +75,11 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
         most = most_ranked_exactly(n_valid, estimate.info["n_subsets"], n_splits)
     weights = game.column_weights()
     walked = estimate.info["subsets"] == "all"
-    with reporting(run.progress, "ranking a sample exactly") as report:
+    with reporting(run.progress, "ranking a sample exactly") as bar:
+
+        def report(fraction: float, words: str) -> None:
+            bar(fraction, words, None if run.limit is None else max(run.limit.left(), 0.0))
+
         estimate = correct_bins(
             estimate,
             [part.walked(*weights) if walked else part for part in game.parts],
@@ -88,6 +92,7 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
             sums=run.sums,
             wanted=wanted,
             most=most,
+            start=first_sample(game),
         )
     left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
     if left > max(tolerance, SPREAD_SHARE) * spread:
@@ -106,6 +111,15 @@ def _is_late(game: SplitGame) -> bool:
     """Whether a time limit leaves no room to double the sample, which may take as long as a run."""
     limit = game.run.limit
     return limit is not None and limit.left() < limit.seconds / 2
+
+
+def first_sample(game: SplitGame) -> tuple[int, int]:
+    """Subsets that are ranked exactly at first, and validation rows for each.
+
+    Rounds of a time limit have few validation rows, which leave far larger errors than bins do: a
+    small sample then only has to say that it is so.
+    """
+    return (SAMPLE // 4, 1) if game.options.round_rows else (SAMPLE, SAMPLE_ROWS)
 
 
 def left_for_sampling(game: SplitGame, tolerance: float) -> float:
@@ -131,6 +145,7 @@ def correct_bins(
     sums: BlockSums | None = None,
     wanted: float = math.inf,
     most: int = SAMPLE,
+    start: tuple[int, int] = (SAMPLE, SAMPLE_ROWS),
 ) -> Estimate:
     """Take the errors of bins out of an estimate as far as known, and add the rest to its errors.
 
@@ -156,6 +171,8 @@ def correct_bins(
         it is met.
     most : int
         Coalitions that the sample may have after doubling.
+    start : (int, int)
+        Coalitions that it has at first, and validation rows for each.
     """
     values, share = estimate.values.copy(), 1.0 / len(binned)
     cell_variance = np.zeros(len(values))  # the same for all cells of a row
@@ -175,11 +192,11 @@ def correct_bins(
         if not any(weight.any() for weight in left):
             continue
         finer = coarse.finer()
-        steps = [(coarse, exact, SAMPLE, SAMPLE_ROWS)]
+        steps = [(coarse, exact, *start)]
         if finer is not None:
             many = int(np.clip(_FINER_WORK // coarse.n_rows, SAMPLE_ROWS, FINER_ROWS))
             steps = [(coarse, finer, SAMPLE, many), (finer, exact, SAMPLE // _FEW, SAMPLE_ROWS)]
-        for step, (worse, better, count, rows_each) in enumerate(steps):
+        for step, (worse, better, count, each) in enumerate(steps):
             random = generator(seed, "bin sample", k, step)
             told = partial(
                 _report_part,
@@ -191,7 +208,7 @@ def correct_bins(
             # a row is in most splits, whose errors are independent
             enough = wanted * math.sqrt(len(binned))
             sample = grown_sample(
-                worse, better, (left[0], left[1]), random, (count, rows_each), told, room, enough**2
+                worse, better, (left[0], left[1]), random, (count, each), told, room, enough**2
             )
             sample.add_mean(values, where, share * sample.known)
             factor = share**2 * sample.unknown

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import CTRL_C, reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
@@ -121,14 +121,15 @@ class _PieceRun:
         self._sums, self._looks = game.empty_sums(), Looks()
         self._resumed_at = resume.restore(name, self._sums, self._looks)
         self._interrupted = self._time_up = False
-        self._clock = PieceClock(game, self._pieces)
+        self._clock = PieceClock(game, self._pieces, resume)
         if game.run.limit is not None:
             _ = game.rounding_bound  # now: nothing long is left for the end
 
     def reporting(self) -> AbstractContextManager[Report]:
         """A progress bar for the run."""
         title = "exact KNN values" if self._pieces.takes_all else "sampled KNN values"
-        return reporting(self._game.run.progress, title)
+        run = self._game.run
+        return reporting(run.progress, title, *([] if run.limit is None else [CTRL_C]))
 
     def look(self) -> Verdict:
         """What the rule says of the sums; there is no other list that would end too late."""

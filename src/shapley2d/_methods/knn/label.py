@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shapley2d._base.streams import generator
+from shapley2d._base.time_limit import now
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.cells import value_game, value_knn
@@ -38,6 +39,14 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 
+_OF_LABEL = 0.1
+"""Share of a time limit for the label: with as many validation rows it takes far less."""
+
+_MARGIN = 1.2  # on the time of a validation row: machines are busy
+
+_GROUPS = 8
+"""Of validation rows, whose differences say how far off the label is where not all fit."""
+
 
 def value_knn_label(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
     """Values of the cells, those of the label in the last column."""
@@ -46,8 +55,13 @@ def value_knn_label(problem: Problem, run: Run, options: KnnOptions) -> Estimate
     sums = _sums_of_features(run) if column_semivalue == "shapley" else None
     of_features = replace(run, semivalues=(row_semivalue, beside), sums=sums)
 
+    limit = run.limit
+    if limit is not None:
+        of_features = replace(of_features, limit=limit.earlier(_OF_LABEL * limit.seconds))
+
     def value(game: SplitGame) -> Estimate:
-        return _with_label(value_game(game), game, column_semivalue, factor)
+        whole = replace(game, run=replace(game.run, limit=limit))
+        return _with_label(value_game(game), whole, column_semivalue, factor)
 
     return value_knn(problem, of_features, options, value)
 
@@ -60,7 +74,21 @@ def _with_label(
     row_stderr, column_stderr = factor * features.row_stderr, factor * features.column_stderr
     game, m = _RowGame(coded), coded.n_columns
     dof = features.dof
-    if column_semivalue == "shapley":
+    count = 1 if column_semivalue == "shapley" else int(features.info["n_subsets"])
+    parts = _rows_that_fit(game, coded, count)
+    if parts is not None:
+        alone = _label_of_some_rows(game, parts, column_semivalue, count, coded.seed)
+        label, label_stderr, label_sum_stderr = alone
+        dof = min(dof, float(_GROUPS - 1))
+        if column_semivalue == "shapley":  # of all columns, what the features leave
+            label = label - values.sum(axis=1)
+            whole_stderr, label_stderr = label_stderr, np.hypot(row_stderr, label_stderr)
+            assert features.total_stderr is not None
+            label_sum_stderr = math.hypot(factor * features.total_stderr, label_sum_stderr)
+            row_stderr = whole_stderr
+        else:
+            row_stderr = np.hypot(row_stderr, label_stderr)
+    elif column_semivalue == "shapley":
         everything = game.values(np.ones((1, m), dtype=bool))[0]
         alone = game.corrected(everything, np.eye(m + 1)[m], walked=False)
         label, label_stderr = alone.values - values.sum(axis=1), np.hypot(row_stderr, alone.stderr)
@@ -77,7 +105,6 @@ def _with_label(
                 0.0,
             )
         else:
-            count = features.info["n_subsets"]
             label, label_stderr, label_sum_stderr = _sampled_mean(
                 game, column_semivalue, count, coded.seed
             )
@@ -136,10 +163,19 @@ class _RowGame:
         self._rows = game.rows
         self._parts = list(zip(self._rows, parts, strict=True))
 
-    def values(self, coalitions: NDArray[np.bool_]) -> NDArray[np.float64]:
+    @property
+    def n_valid(self) -> list[int]:
+        """Validation rows of every split."""
+        return [part.n_valid for _, part in self._parts]
+
+    def values(
+        self, coalitions: NDArray[np.bool_], valid: list[NDArray[np.intp]] | None = None
+    ) -> NDArray[np.float64]:
+        """Under column subsets: means over all validation rows, or over those of every split."""
         mean = np.zeros((len(coalitions), self.n_rows))
-        for rows, part in self._parts:
-            mean[:, rows] += part.values(coalitions) / len(self._parts)
+        for k, (rows, part) in enumerate(self._parts):
+            chosen = None if valid is None else valid[k]
+            mean[:, rows] += part.values(coalitions, valid=chosen) / len(self._parts)
         if self._zero_baseline:
             mean[~coalitions.any(axis=1)] = 0.0
         return mean + self._joining
@@ -183,14 +219,74 @@ class _RowGame:
         return _Corrected(right.values[:, 0], right.stderr[:, 0], float(right.column_stderr[0]))
 
 
+def _rows_that_fit(
+    game: _RowGame, coded: SplitGame, count: int
+) -> list[list[NDArray[np.intp]]] | None:
+    """Groups of random validation rows of every split that a time limit leaves room for.
+
+    None where there is no limit, or where all rows fit, or are too few for groups.
+    """
+    limit = coded.run.limit
+    if limit is None or min(game.n_valid) < 2 * _GROUPS:
+        return None
+    random = generator(coded.seed, "label rows")
+    orders = [random.permutation(n_valid) for n_valid in game.n_valid]
+    begin = now()
+    game.values(np.ones((1, game.n_columns), dtype=bool), [order[:1] for order in orders])
+    a_row_s = max(now() - begin, 1e-9) * count
+    fitting = int(limit.left() / (_MARGIN * a_row_s))
+    if fitting >= max(game.n_valid):
+        return None
+    size = max(fitting // _GROUPS, 1)
+    sizes = [min(size, order.size // _GROUPS) for order in orders]
+    return [
+        [order[g * each : (g + 1) * each] for order, each in zip(orders, sizes, strict=True)]
+        for g in range(_GROUPS)
+    ]
+
+
+def _label_of_some_rows(
+    game: _RowGame,
+    parts: list[list[NDArray[np.intp]]],
+    semivalue: Semivalue,
+    count: int,
+    seed: int,
+) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+    """Values from groups of validation rows, their errors and that of their sum.
+
+    For Shapley's value under all columns, else means over subsets, which every group has its own
+    of: what groups differ by is all that the values are off by.
+    """
+    m = game.n_columns
+    lines = []
+    for g, valid in enumerate(parts):
+        masks = np.ones((1, m), dtype=bool)
+        if semivalue != "shapley":
+            masks = _label_subsets(m, semivalue, max(count // _GROUPS, 1), seed, g)
+        lines.append(game.values(masks, valid).mean(axis=0))
+    used = np.mean([len(parts) * rows.size for rows in parts[0]]) / np.mean(game.n_valid)
+    # rows that are not drawn are all that is missing under one subset
+    missing = math.sqrt(max(1.0 - used, 0.0) if semivalue == "shapley" else 1.0)
+    found = np.array(lines)
+    share = missing / math.sqrt(len(parts))
+    stderr = found.std(axis=0, ddof=1) * share
+    return found.mean(axis=0), stderr, float(found.sum(axis=1).std(ddof=1) * share)
+
+
+def _label_subsets(
+    m: int, semivalue: Semivalue, count: int, seed: int, *number: int
+) -> NDArray[np.bool_]:
+    """Random subsets of the features, as often as the label joins them."""
+    random = generator(seed, "label coalitions", *number)
+    size = random.choice(m + 1, count, p=size_probabilities(semivalue, m + 1))
+    return random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
+
+
 def _sampled_mean(
     game: _RowGame, semivalue: Semivalue, count: int, seed: int
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
     """The label's values, their errors and that of their sum: a mean over random subsets."""
-    m = game.n_columns
-    random = generator(seed, "label coalitions")
-    size = random.choice(m + 1, count, p=size_probabilities(semivalue, m + 1))
-    masks = random.permuted(np.arange(m)[None, :] < size[:, None], axis=1)
+    masks = _label_subsets(game.n_columns, semivalue, count, seed)
     mean, squares, sum_squares = np.zeros(game.n_rows), np.zeros(game.n_rows), 0.0
     for start in range(0, count, _BATCH):
         part = game.values(masks[start : start + _BATCH])

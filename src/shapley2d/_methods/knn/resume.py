@@ -95,6 +95,11 @@ class Resume:
         looks.history.extend(history_pairs(self._saved.facts["history"]))
         return self._saved.count
 
+    @property
+    def write_s(self) -> float:
+        """Seconds that the last file took; 0 where there is none."""
+        return 0.0 if self._checkpoint is None else self._checkpoint.write_s
+
     def due(self) -> bool:
         """Whether it is time to save again."""
         return self._checkpoint is not None and self._checkpoint.due()

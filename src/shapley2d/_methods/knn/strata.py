@@ -11,6 +11,7 @@ numbers of rows, and its variance the sum of theirs, as in any stratified sample
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -189,14 +190,16 @@ def deal_rows(
     ]
     if len(y) % count:  # the last round is for some of the chunks only
         rounds[-(len(y) % count) :] = random.permutation(count)[: len(y) % count]
-    by_chunk = np.lexsort((order, rounds))
-    ends = np.cumsum(np.bincount(rounds, minlength=count))[:-1]
-    return np.split(order[by_chunk], ends)
+    dealt = order[np.lexsort((order, rounds))]
+    ends = np.cumsum(np.bincount(rounds, minlength=count)).tolist()
+    return [dealt[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
 def in_turn(parts: Sequence[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:
     """The chunks of several strata in turn: the first ones cover all of them alike."""
-    numbered = [
-        (place, k, chunk) for k, chunks in enumerate(parts) for place, chunk in enumerate(chunks)
+    return [
+        (k, chunk)
+        for chunks in zip_longest(*parts)
+        for k, chunk in enumerate(chunks)
+        if chunk is not None
     ]
-    return [(k, chunk) for _, k, chunk in sorted(numbered, key=lambda entry: entry[:2])]

@@ -24,6 +24,7 @@ from shapley2d._results.units import (
     score_words,
     sums_to_score,
 )
+from shapley2d._results.valuation import first_places
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
@@ -39,8 +40,7 @@ _COLUMNS = 12  # whose values are printed
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
     """The cells of lowest value, and where to find them."""
-    order = np.argsort(valuation.values, axis=None, kind="stable")[:top]
-    contents, labels = valuation.contents, valuation.labels
+    order = first_places(valuation.values, top)
     cells = []
     for i, j in zip(*np.unravel_index(order, valuation.shape), strict=True):
         row = valuation.row_names[i]
@@ -49,8 +49,8 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
                 "row": _plain(row),
                 "line": inputs.line(int(i)),
                 "column": valuation.column_names[j],
-                "content": contents[j][i] if contents else None,
-                "label": labels[i] if labels else None,
+                "content": _content(valuation, int(i), int(j)),
+                "label": _label(valuation, int(i)),
                 "value": float(valuation.values[i, j]),
                 "stderr": float(valuation.stderr[i, j]),
             }
@@ -60,7 +60,6 @@ def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[st
 
 def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
     """The entries that do not match the type of their column, and where to find them."""
-    labels = valuation.labels
     return [
         {
             "row": _plain(valuation.row_names[i]),
@@ -68,10 +67,21 @@ def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
             "column": valuation.column_names[j],
             "content": text,
             "kind": kind,
-            "label": labels[i] if labels else None,
+            "label": _label(valuation, i),
         }
         for i, j, text, kind in (valuation.table.strays if valuation.table else [])
     ]
+
+
+def _content(valuation: Valuation, i: int, j: int) -> str | None:
+    """The entry of one cell: all of a million rows as text take half a minute."""
+    if valuation.table is None:
+        return None
+    return valuation.table.columns[j].take(np.array([i])).text()[0]
+
+
+def _label(valuation: Valuation, i: int) -> str | None:
+    return None if valuation.target is None else str(valuation.target[i : i + 1].tolist()[0])
 
 
 def _plain(name: Any) -> Any:
