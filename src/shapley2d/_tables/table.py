@@ -168,7 +168,7 @@ class Table:
 
     columns: tuple[Column, ...]
     row_names: NDArray[Any]
-    native: Any = field(default=_Native(), repr=False, compare=False)  # type: ignore[assignment]
+    native: Any = field(default=_Native(), repr=False, compare=False)
 
     @property
     def n_rows(self) -> int:
