@@ -5,9 +5,8 @@ Run: python tests/warm_up.py      (``make test`` does; where the code is compile
 
 from __future__ import annotations
 
-import os
 import warnings
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -75,32 +74,33 @@ def inspection() -> None:
 
 
 SAMPLES = {"max_permutations": 2, "tolerance": 0}
-# the longest first
-TASKS = [
+# One process for each group: what they compile has hardly anything in common
+NEIGHBORS = [
     *((large_table, (task, form, what), {}) for what in ("walk", "values") for form in ("fast", "exact") for task in TARGETS),
+    *((cells, (task,), {"n_neighbors": 3}) for task in TARGETS),
+    (cells, ("classification",), {"n_neighbors": 3, "scoring": "balanced_accuracy"}),
+    *((blocks, (task,), {}) for task in TARGETS),
+]  # fmt: skip
+TREES_AND_MODELS = [
     (inspection, (), {}),
     *((cells, (task,), {"method": "mc", "model": model, **SAMPLES}) for model in ("tree", "knn", "ridge") for task in TARGETS),
     *((cells, (task,), {"method": "flat", "model": "tree", **SAMPLES}) for task in TARGETS),
     *((cells, ("classification",), {"method": method, "model": "gaussian_nb", **SAMPLES}) for method in ("mc", "flat")),
     *((cells, (task,), {"method": "oob", "n_trees": 60}) for task in TARGETS),
     *((cells, (task,), {"method": "forest", "max_trees": 2, "tolerance": 0}) for task in TARGETS),
-    *((blocks, (task,), {}) for task in TARGETS),
-    *((cells, (task,), {"n_neighbors": 3}) for task in TARGETS),
-    (cells, ("classification",), {"n_neighbors": 3, "scoring": "balanced_accuracy"}),
 ]  # fmt: skip
 
 
-def run(number: int) -> None:
-    task, arguments, options = TASKS[number]
+def run(group: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        task(*arguments, **options)
+        for task, arguments, options in (NEIGHBORS, TREES_AND_MODELS)[group]:
+            task(*arguments, **options)
 
 
 def main() -> None:
-    with ProcessPoolExecutor(min(os.cpu_count() or 1, 2)) as pool:
-        for done in as_completed([pool.submit(run, number) for number in range(len(TASKS))]):
-            done.result()
+    with ProcessPoolExecutor(2) as pool:
+        list(pool.map(run, range(2)))
 
 
 if __name__ == "__main__":
