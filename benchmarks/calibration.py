@@ -237,6 +237,15 @@ def second_step(parts: list[Any], weights: Any) -> list[str]:
     return names
 
 
+def say_of_left_out(parts: list[Any], folds: dict[str, int], fit: Any) -> None:
+    """Note what is said of every part by weights that were learned without its fold."""
+    for k in range(max(folds.values()) + 1):
+        say = fit([part for part in parts if folds[part["name"]] != k])
+        for part in parts:
+            if folds[part["name"]] == k:
+                part["said"] = say(part)
+
+
 def show(parts: list[Any], key: str) -> None:
     dirty = [part for part in parts if part["form"] != "clean"]
     clean = [part for part in parts if part["form"] == "clean"]
@@ -339,14 +348,13 @@ def main() -> None:
     folds = {name: k % 5 for k, name in enumerate(random.permutation(sorted(found)))}
     real = [part for part in parts if part["name"] in DIRTY]
     parts = [part for part in parts if part["name"] not in DIRTY]
-    for k in range(5):
-        train = [part for part in parts if folds[part["name"]] != k]
-        weights = learn(train, "X", 1.0, given.clean_weight, 0)
-        second_step(parts, weights)
+
+    def two_steps(train: list[Any]) -> Any:
+        second_step(parts, learn(train, "X", 1.0, given.clean_weight, 0))
         steps = learn(train, "Z", 0.3, given.clean_weight, 0)
-        for part in parts:
-            if folds[part["name"]] == k:
-                part["said"] = logistic(part["Z"], steps)
+        return lambda part: logistic(part["Z"], steps)
+
+    say_of_left_out(parts, folds, two_steps)
     print("\nas it stands:")
     show(parts, "today")
     print("\nleft out:")
@@ -374,12 +382,12 @@ def main() -> None:
         for (name, frame), seed in zip(found.items(), seeds, strict=True)
     )
     labels = [one for of_table in of_tables for one in of_table]
-    for k in range(5):
-        train = [part for part in labels if folds[part["name"]] != k]
+
+    def one_step(train: list[Any]) -> Any:
         weights = learn(train, "X", 0.3, given.clean_weight, 0)
-        for part in labels:
-            if folds[part["name"]] == k:
-                part["said"] = logistic(part["X"], weights)
+        return lambda part: logistic(part["X"], weights)
+
+    say_of_left_out(labels, folds, one_step)
     print("\nlabels as it stands:")
     show(labels, "today")
     print("\nlabels left out:")

@@ -86,20 +86,17 @@ class OwnOrder:
             signs,
         )
 
-    def given(self, expected: Sequence[Expected]) -> list[Expected]:
-        """What is expected in the columns of this order, as of the given table."""
+    def given(self, k: int, expected: Expected) -> Expected:
+        """What is expected in column k of this order, with the rows of the given table."""
         rows = np.argsort(self.row_places)
-        found = []
-        for one, sign in zip(expected, self.signs, strict=True):
-            taken: dict[str, Any] = {
-                name: None if array is None else array[rows] for name, array in vars(one).items()
-            }
-            if sign < 0:
-                for name in ("entries", "low", "high"):
-                    taken[name] = 0.0 - taken[name]
-                taken["low"], taken["high"] = taken["high"], taken["low"]
-            found.append(Expected(**taken))
-        return [found[k] for k in np.argsort(self.column_places)]
+        taken: dict[str, Any] = {
+            name: None if array is None else array[rows] for name, array in vars(expected).items()
+        }
+        if self.signs[k] < 0:
+            for name in ("entries", "low", "high"):
+                taken[name] = 0.0 - taken[name]
+            taken["low"], taken["high"] = taken["high"], taken["low"]
+        return Expected(**taken)
 
 
 @dataclass(frozen=True)

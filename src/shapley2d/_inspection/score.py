@@ -11,7 +11,7 @@ from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
 from shapley2d._base.time_limit import now
 from shapley2d._inspection.binning import bin_column
-from shapley2d._inspection.cells import ScoredCells
+from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
-    from shapley2d._inspection.cells import Expected
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._kernels.forest import Forest
     from shapley2d._tables.table import Column, Table
@@ -93,21 +92,21 @@ def inspect_table(
         if limit is not None:
             work.fit_trees(limit, threads)
         work.limit = None if limit is None else limit.earlier((1 - _GROWN) * limit.left())
-        forests, expected = [], []
+        forests: list[Forest | None] = []
         grown = map_in_threads(work.column, range(n_columns), threads)
-        for k, (forest, of_column) in enumerate(grown):
+        for k, forest in enumerate(grown):
             forests.append(forest)
-            expected.append(of_column)
             report(_GROWN * (k + 1) / n_columns, f"predicting {work.order.columns[k].name!r}")
-        new = work.codes_of(expected)
-        left_out = _note_gains(work, new, forests, threads, report, limit)
+        left_out = _note_gains(work, forests, threads, report, limit)
+        as_expected = work.as_expected()
+        work.binned.clear()  # a third of the memory, and no longer needed
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part
         probability = wrong_probability(
-            scores, work.parts["text"], columns, work.label, work.are_given(new), findings
+            scores, work.parts["text"], columns, work.label, as_expected, findings
         )
-        notes, suggested = explain_suspects(columns, work.order.given(expected), probability)
+        notes, suggested = explain_suspects(columns, work.expected, probability)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
@@ -155,10 +154,12 @@ class _Work:
         self.groups = np.zeros(len(self.codes), dtype=np.intp)
         if target is not None and has_classes:
             self.groups = target.codes.astype(np.intp)[self.order.row_places]
+        self.new = np.zeros_like(self.codes)  # of the expected entries
+        self.expected = [Expected(np.zeros(0))] * len(columns)
         self.parts = {name: np.zeros(self.codes.shape, dtype=np.float32) for name in WEIGHTS}
 
-    def column(self, k: int) -> tuple[Forest | None, Expected]:
-        """Score the entries of a column; return its forest, and what was expected."""
+    def column(self, k: int) -> Forest | None:
+        """Score the entries of a column, note what is expected there, and return its forest."""
         binned, j = self.binned[k], int(self.order.column_places[k])
         is_label = j == self.label
         forest = None
@@ -176,7 +177,9 @@ class _Work:
             self.note("class", j, class_distance(binned, self.groups))
             self.note("repeat", j, standing_alone(binned))
             self.parts["text"][:, j] = WEIGHTS["text"] * odd_writing(self.given[j])
-        return forest, off.expected
+        self.new[:, k] = binned.codes_of(off.expected.entries)
+        self.expected[j] = self.order.given(k, off.expected)
+        return forest
 
     def fit_trees(self, limit: TimeLimit, threads: int) -> None:
         """Take as many trees as fit into the time, by how long a few take for some columns."""
@@ -200,15 +203,10 @@ class _Work:
         is_label = int(self.order.column_places[k]) == self.label
         deviation(self.binned[k], forest, self.codes, bags, plain=is_label)
 
-    def codes_of(self, expected: Sequence[Expected]) -> NDArray[np.uint8]:
-        """The codes of expected entries, in the table's own order."""
-        both = zip(self.binned, expected, strict=True)
-        return np.column_stack([binned.codes_of(one.entries) for binned, one in both])
-
-    def are_given(self, codes: NDArray[np.uint8]) -> NDArray[np.bool_]:
-        """Whether codes are those of the entries, in the order of the given table."""
-        same = np.empty(codes.shape, dtype=bool)
-        same[np.ix_(self.order.row_places, self.order.column_places)] = codes == self.codes
+    def as_expected(self) -> NDArray[np.bool_]:
+        """Whether entries have the codes of the expected ones, in the order of the given table."""
+        same = np.empty(self.codes.shape, dtype=bool)
+        same[np.ix_(self.order.row_places, self.order.column_places)] = self.new == self.codes
         return same
 
     def note(
@@ -221,7 +219,6 @@ class _Work:
 
 def _note_gains(
     work: _Work,
-    new: NDArray[np.uint8],
     forests: list[Forest | None],
     threads: int,
     report: Callable[..., None],
@@ -231,13 +228,13 @@ def _note_gains(
 
     Returns the number of rows that a time limit left out.
     """
-    chunks = row_chunks(len(new))
+    chunks = row_chunks(len(work.new))
     scored = np.flatnonzero(work.order.column_places != work.label)
 
     def gain(rows: slice) -> NDArray[np.float64] | None:
         if limit is not None and limit.left() < 0:
             return None
-        return repair_gains(work.binned, forests, work.codes, new, work.bags, rows)
+        return repair_gains(work.binned, forests, work.codes, work.new, work.bags, rows)
 
     of_chunks = map_in_threads(gain, chunks, threads)
     left_out = 0

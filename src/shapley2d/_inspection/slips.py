@@ -51,7 +51,7 @@ def explain_suspects(
         With the entries that were meant.
     """
     notes: dict[tuple[int, int], str] = {}
-    entries = [one.entries.copy() for one in expected]
+    entries = [one.entries for one in expected]
     spelt = [_Spellings(column) for column in columns]
     for i, j in _most_likely(probability):
         column, one = columns[j], expected[j]
@@ -61,6 +61,8 @@ def explain_suspects(
         is_category = column.kind == "category"
         found = spelt[j].meant(int(entry), one, i) if is_category else _slip(column, entry, one, i)
         if found is not None:
+            if entries[j] is one.entries:
+                entries[j] = one.entries.copy()
             entries[j][i], notes[i, j] = found
     return notes, tuple(
         replace(one, entries=new) for one, new in zip(expected, entries, strict=True)
@@ -71,7 +73,11 @@ def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
     """The cells to explain, the likeliest wrong first."""
     flat = probability.ravel()
     wanted = max(int((flat >= SUSPECT_CHANCE).sum()), int(np.ceil(SUSPECT_SHARE * flat.size)))
-    order = np.argsort(-flat, kind="stable")[: min(wanted, MOST_SUSPECTS)]
+    wanted = min(wanted, MOST_SUSPECTS)
+    # only those that may be among them are sorted: large tables have millions of others
+    least = np.partition(flat, flat.size - wanted)[flat.size - wanted] if wanted else np.inf
+    likely = np.flatnonzero(flat >= least)
+    order = likely[np.argsort(-flat[likely], kind="stable")][:wanted]
     return [(int(k // probability.shape[1]), int(k % probability.shape[1])) for k in order]
 
 

@@ -1,22 +1,28 @@
-"""What forests expect of rows that they have not seen, and again with an entry replaced."""
+"""What forests expect of rows that they have not seen, and again with an entry replaced.
+
+Rows walk down a tree in blocks, one level at a time: a processor waits for the next node of a
+single row, and meanwhile it can look up the nodes of others.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numba
 import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
 from shapley2d._kernels.cache import CACHE
 from shapley2d._kernels.forest import is_seen
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from shapley2d._kernels.forest import Forest, Predicted
 
+_BLOCK = 128  # rows that walk together: their state stays in the fastest cache
+_FEATURE, _LEFT = np.int64(8), np.int64(24)  # bits below a node's feature and left child
+_BYTE, _TWO_BYTES = np.int64(0xFF), np.int64(0xFFFF)
 
-@numba.njit(nogil=True, cache=CACHE)
+
 def add_shares(
     codes: NDArray[np.uint8],
     seen: NDArray[np.uint64],
@@ -35,31 +41,9 @@ def add_shares(
     asked : ndarray of shape (rows,)
         Receives the number of trees.
     """
-    for t in range(forest.roots.size - 1):
-        root = forest.roots[t]
-        for i in range(codes.shape[0]):
-            if is_seen(seen, i, t):
-                continue
-            leaf = find_leaf(codes[i], forest, root)
-            if forest.sizes[leaf] == 0:  # nothing in the bag to learn from
-                continue
-            weight = 1.0 / forest.sizes[leaf]
-            for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
-                shares[i, forest.bins[e]] += weight * forest.counts[e]
-            asked[i] += 1
+    _add_shares(codes, seen, forest, _Room.of(forest, _BLOCK), shares, asked)
 
 
-@numba.njit(nogil=True, cache=CACHE)
-def find_leaf(row: NDArray[np.uint8], forest: Forest, root: int) -> int:
-    """The leaf in which a row ends."""
-    node = root
-    while forest.lefts[node] >= 0:
-        left = root + forest.lefts[node]
-        node = left if row[forest.features[node]] <= forest.cuts[node] else left + 1
-    return int(-1 - forest.lefts[node])
-
-
-@numba.njit(nogil=True, cache=CACHE)
 def add_replaced(
     codes: NDArray[np.uint8],
     new: NDArray[np.uint8],
@@ -90,64 +74,222 @@ def add_replaced(
         Receives the sums of the changes.
     """
     m = codes.shape[1]
-    turned, after = np.empty(m, np.int64), np.empty(m)
-    done = np.zeros(m, np.bool_)
-    last = predicted.n_bins - 1 if predicted.empty < 0 else predicted.empty - 1
+    first, second = _Room.of(forest, _BLOCK), _Room.of(forest, _BLOCK * m)
+    turned = np.zeros((_BLOCK, m), np.bool_)
+    _add_replaced(
+        codes, new, seen, forest, predicted, bins, first, second, turned, shares, asked, changes
+    )
+
+
+class _Room(NamedTuple):
+    """Working arrays of walks: made outside, since code that makes arrays compiles slowly.
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (nodes,)
+        The nodes of the tree at hand, one word each: the left child, the feature and the cut, or
+        minus one minus the number of the leaf.
+    rows, at, replaced : ndarray of shape (walks,)
+        The row of each walk, the node that it has reached, and the entry that is replaced.
+    on : ndarray of shape (walks,)
+        The walks that have not reached a leaf.
+    origins, found : ndarray of shape (walks,)
+        The walk that each branches off from, and the own bin's share in the leaf.
+    """
+
+    nodes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    at: NDArray[np.int64]
+    replaced: NDArray[np.int64]
+    on: NDArray[np.int64]
+    origins: NDArray[np.int64]
+    found: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, forest: Forest, walks: int) -> _Room:
+        most = int(np.diff(forest.roots).max(initial=1))
+        rows, at, replaced, on, origins = np.empty((5, walks), np.int64)
+        nodes, found = np.empty(most, np.int64), np.empty(walks)
+        return cls(nodes, rows, at, replaced, on, origins, found)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _add_shares(
+    codes: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    room: _Room,
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+) -> None:
     for t in range(forest.roots.size - 1):
-        root = forest.roots[t]
-        for i in range(codes.shape[0]):
-            b = bins[i]
-            if b < 0 or is_seen(seen, i, t):
-                continue
-            if forest.lefts[root] < 0 and forest.sizes[-1 - forest.lefts[root]] == 0:
-                continue
-            node, n_turned = root, 0
-            while forest.lefts[node] >= 0:
-                f, cut = forest.features[node], forest.cuts[node]
-                goes_left = codes[i, f] <= cut
-                left = root + forest.lefts[node]
-                if (new[i, f] <= cut) != goes_left and not done[f]:
-                    leaf = _leaf_with(
-                        codes[i], f, new[i, f], forest, root, left + 1 if goes_left else left
-                    )
-                    after[n_turned] = _own_share(forest, leaf, b, last, predicted.blurred)
-                    turned[n_turned] = f
-                    done[f] = True
-                    n_turned += 1
-                node = left if goes_left else left + 1
-            here = _own_share(forest, -1 - forest.lefts[node], b, last, predicted.blurred)
-            for k in range(n_turned):
-                changes[i, turned[k]] += after[k] - here
-                done[turned[k]] = False
-            shares[i] += here
-            asked[i] += 1
+        _pack(forest, t, room.nodes)
+        for start in range(0, codes.shape[0], _BLOCK):
+            walks = 0
+            for i in range(start, min(start + _BLOCK, codes.shape[0])):
+                room.rows[walks], room.at[walks] = i, room.nodes[0]
+                walks += not is_seen(seen, i, t)
+            _walk(codes, room, walks)
+            for w in range(walks):
+                i, leaf = room.rows[w], -1 - room.at[w]
+                if forest.sizes[leaf] == 0:  # nothing in the bag to learn from
+                    continue
+                weight = 1.0 / forest.sizes[leaf]
+                for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+                    shares[i, forest.bins[e]] += weight * forest.counts[e]
+                asked[i] += 1
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _leaf_with(
-    row: NDArray[np.uint8], column: int, code: int, forest: Forest, root: int, node: int
+def _pack(forest: Forest, t: int, nodes: NDArray[np.int64]) -> None:
+    """The nodes of a tree, one word each."""
+    root = forest.roots[t]
+    for k in range(forest.roots[t + 1] - root):
+        word = np.int64(forest.lefts[root + k])
+        if word >= 0:
+            word = (word << _LEFT) | (np.int64(forest.features[root + k]) << _FEATURE)
+            word |= np.int64(forest.cuts[root + k])
+        nodes[k] = word
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _walk(codes: NDArray[np.uint8], room: _Room, walks: int) -> None:
+    """Go down to the leaves."""
+    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
+    going = _start(at, on, walks)
+    while going > 0:
+        still = 0
+        for k in range(going):
+            w = on[k]
+            word = at[w]
+            code = codes[rows[w], (word >> _FEATURE) & _TWO_BYTES]
+            then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _walk_replaced(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    nodes: NDArray[np.int64],
+    room: _Room,
+    walks: int,
+) -> None:
+    """Go down to the leaves with the replaced entries."""
+    rows, at, replaced, on = room.rows, room.at, room.replaced, room.on
+    going = _start(at, on, walks)
+    while going > 0:
+        still = 0
+        for k in range(going):
+            w = on[k]
+            i, word = rows[w], at[w]
+            f = (word >> _FEATURE) & _TWO_BYTES
+            code = new[i, f] if f == replaced[w] else codes[i, f]
+            then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _start(at: NDArray[np.int64], on: NDArray[np.int64], walks: int) -> int:
+    """List the walks that are not at a leaf; return their number."""
+    going = 0
+    for w in range(walks):
+        on[going] = w
+        going += at[w] >= 0
+    return going
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _add_replaced(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    predicted: Predicted,
+    bins: NDArray[np.int32],
+    room: _Room,
+    second: _Room,
+    turned: NDArray[np.bool_],
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+    changes: NDArray[np.float64],
+) -> None:
+    rows, at, nodes = room.rows, room.at, room.nodes
+    for t in range(forest.roots.size - 1):
+        _pack(forest, t, nodes)
+        if nodes[0] < 0 and forest.sizes[-1 - nodes[0]] == 0:
+            continue
+        for start in range(0, codes.shape[0], _BLOCK):
+            walks = 0
+            for i in range(start, min(start + _BLOCK, codes.shape[0])):
+                rows[walks], at[walks] = i, nodes[0]
+                walks += bins[i] >= 0 and not is_seen(seen, i, t)
+            n_turned = _walk_and_turn(codes, new, room, second, turned, walks)
+            _walk_replaced(codes, new, nodes, second, n_turned)
+            _find_own(forest, predicted, bins, room, walks)
+            _find_own(forest, predicted, bins, second, n_turned)
+            for w in range(walks):
+                shares[rows[w]] += room.found[w]
+                asked[rows[w]] += 1
+            for w in range(n_turned):
+                origin, f = second.origins[w], second.replaced[w]
+                changes[second.rows[w], f] += second.found[w] - room.found[origin]
+                turned[origin, f] = False
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _walk_and_turn(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    room: _Room,
+    second: _Room,
+    turned: NDArray[np.bool_],
+    walks: int,
 ) -> int:
-    """The leaf in which a row ends from this node on, with one entry replaced."""
-    while forest.lefts[node] >= 0:
-        f = forest.features[node]
-        left = root + forest.lefts[node]
-        node = left if (code if f == column else row[f]) <= forest.cuts[node] else left + 1
-    return int(-1 - forest.lefts[node])
+    """Go down to the leaves; a second walk starts where a new entry first goes the other way."""
+    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
+    going, n_turned = _start(at, on, walks), 0
+    while going > 0:
+        still = 0
+        for k in range(going):
+            w = on[k]
+            i, word = rows[w], at[w]
+            f, cut, left = (word >> _FEATURE) & _TWO_BYTES, word & _BYTE, word >> _LEFT
+            right = np.int64(codes[i, f] > cut)
+            if np.int64(new[i, f] > cut) != right and not turned[w, f]:
+                second.rows[n_turned], second.origins[n_turned] = i, w
+                second.replaced[n_turned] = f
+                second.at[n_turned] = nodes[left + 1 - right]
+                turned[w, f] = True
+                n_turned += 1
+            then = nodes[left + right]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+    return n_turned
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _own_share(forest: Forest, leaf: int, b: int, last: int, blurred: bool) -> float:
-    """The share of bin b in a leaf; if blurred, half of it and a quarter of each neighbour's."""
-    lends = blurred and b <= last
-    below, above = max(b - 1, 0), min(b + 1, last)
-    total = 0.0
-    for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
-        at, count = forest.bins[e], forest.counts[e]
-        if at == b:
-            total += 0.5 * count if lends else count
-        if lends:
-            if at == below:
-                total += 0.25 * count
-            if at == above:
-                total += 0.25 * count
-    return float(total / forest.sizes[leaf])
+def _find_own(
+    forest: Forest, predicted: Predicted, bins: NDArray[np.int32], room: _Room, walks: int
+) -> None:
+    """The share of the row's own bin in each leaf.
+
+    If blurred, half of it and a quarter of each neighbour's.
+    """
+    last = predicted.n_bins - 1 if predicted.empty < 0 else predicted.empty - 1
+    for w in range(walks):
+        b, leaf = bins[room.rows[w]], -1 - room.at[w]
+        own, beside, below, above, total = 4, 0, b, b, 0  # in quarters of a row
+        if predicted.blurred and b <= last:
+            own, beside, below, above = 2, 1, max(b - 1, 0), min(b + 1, last)
+        for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+            other = forest.bins[e]
+            weight = own * np.int64(other == b)
+            weight += beside * (np.int64(other == below) + np.int64(other == above))
+            total += weight * forest.counts[e]
+        room.found[w] = 0.25 * total / forest.sizes[leaf]
