@@ -292,3 +292,21 @@ def test_an_inspector_works_in_a_pipeline_and_with_set_output():
 def test_what_an_inspector_cannot_do_is_named(wrong):
     with pytest.raises(InputError, match=next(iter(wrong))):
         CellInspector(**wrong).fit(TABLE)
+
+
+@pytest.mark.parametrize("label", [None, "kind"])
+def test_a_file_and_its_texts_have_the_same_findings(tmp_path, label):
+    """Words for missing are the only texts of a column of numbers: they are found in a file, too."""
+    random = np.random.default_rng(0)
+    texts = [str(one) for one in random.integers(10, 99, 120)]
+    texts[5:60:3] = ["N/A"] * 19
+    X = pd.DataFrame({"ibu": texts, "abv": random.normal(size=120).round(2).astype(str)})
+    X["kind"] = ["ale", "lager"] * 60
+    X.to_csv(tmp_path / "beers.csv", index=False)
+    found = [inspect_cells(one, label, progress=False) for one in (X, str(tmp_path / "beers.csv"))]
+    kinds = [
+        [(one.kind, one.columns, one.rows.tolist()) for one in each.findings] for each in found
+    ]
+    assert kinds[0] == kinds[1]
+    assert ("words for missing", ("ibu",), list(range(5, 60, 3))) in kinds[0]
+    np.testing.assert_array_equal(found[0].probability, found[1].probability)

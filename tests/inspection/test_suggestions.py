@@ -62,6 +62,83 @@ def test_what_nobody_can_know_is_emptied(inspected):
     assert suggested(inspection, 7, "rent")[0] is None
 
 
+def german():
+    """A German table, what is wrong in it, and what should be suggested, byte by byte."""
+    random = np.random.default_rng(0)
+    kind = random.integers(0, 4, 240)
+    days = np.datetime64("2024-01-01") + (60 * kind + random.integers(0, 50, 240)).astype("m8[D]")
+
+    def number(one, decimals):
+        return f"{one:,.{decimals}f}".translate(str.maketrans(",.", ".,"))
+
+    people = 20_000 + 90_000 * kind + random.integers(0, 9000, 240)
+    table = {
+        "Art": np.array(["Loft", "Haus", "Wohnung", "Villa"])[kind].tolist(),
+        "Miete": [f"{one:.0f} €" for one in 400 + 300 * kind + random.normal(0, 60, 240)],
+        "Quote": [number(one, 1) + " %" for one in 60 + 8 * kind + random.normal(0, 3, 240)],
+        "Preis": [number(one, 2) + " €" for one in 80 + 10 * kind + random.normal(0, 4, 240)],
+        "Note": [number(one, 1) for one in 5 + kind + random.normal(0, 0.3, 240)],
+        "Minuten": [str(one) for one in 80 + 15 * kind + random.integers(0, 9, 240)],
+        "Einwohner": [number(one, 0) for one in people],
+        "Tag": [f"{str(day)[8:]}.{str(day)[5:7]}.{str(day)[:4]}" for day in days],
+    }
+    wrong = {
+        ("Art", 50): (table["Art"][50].upper(), table["Art"][50]),
+        ("Miete", 70): ("k.A.", None),
+        ("Preis", 11): ("EUR 96,75", "96,75 €"),
+        ("Preis", 12): ("k.A.", None),
+        ("Note", 30): ("7.4/10", "7,4"),
+        ("Minuten", 20): ("1 hr. 39 min.", "99"),
+        ("Einwohner", 40): ("113704", "113.704"),
+        ("Einwohner", 41): ("k.A.", None),
+        ("Tag", 60): (str(days[60]), table["Tag"][60]),
+        ("Tag", 61): ("k.A.", None),
+    }
+    people[40] = 113_704
+    for (column, row), (text, _) in wrong.items():
+        table[column][row] = text
+    return table, {cell: new for cell, (_, new) in wrong.items()}
+
+
+@pytest.mark.parametrize("source", ["dict", "file"])
+def test_suggestions_look_like_their_column_byte_by_byte(source, tmp_path):
+    table, wanted = german()
+    pd.DataFrame(table).to_csv(tmp_path / "german.csv", sep=";", index=False)
+    X = table if source == "dict" else tmp_path / "german.csv"
+    inspection = inspect_cells(X, progress=False)
+    found = {(column, row): suggested(inspection, row, column)[0] for column, row in wanted}
+    assert found == wanted
+    forms = {"Miete": r"\d+ €", "Quote": r"\d+,\d %", "Preis": r"\d+,\d\d €", "Note": r"\d+,\d",
+             "Tag": r"\d\d\.\d\d\.2024"}  # fmt: skip
+    for column, form in forms.items():
+        j = inspection.column_names.index(column)
+        texts = [text for text in inspection.cells.expected_texts(j) if text is not None]
+        assert len(texts) >= 230 and all(pd.Series(texts).str.fullmatch(form)), column
+
+
+def test_the_right_entry_comes_before_an_empty_cell():
+    """A word for missing where the other rows of the same flight tell the time."""
+    flights = [f"F{k:02d}" for k in range(30)]
+    times = {one: f"{6 + k % 12}:{k:02d} a.m." for k, one in enumerate(flights)}
+    rows = [(one, times[one], str(k)) for k in range(8) for one in flights]
+    X = pd.DataFrame(rows, columns=["flight", "departure", "source"])
+    X.loc[7, "departure"], X.loc[8, "departure"] = "ERROR", "11:59 p.m."
+    inspection = inspect_cells(X, progress=False)
+    assert suggested(inspection, 7, "departure")[0] == times["F07"]
+    assert suggested(inspection, 8, "departure")[0] == times["F08"]
+
+
+def test_what_is_emptied_gets_the_missing_mark_of_its_column():
+    random = np.random.default_rng(0)
+    texts = [f"{one:.0f}" for one in random.normal(100, 9, 200)]
+    texts[3:40:2] = ["k.A."] * 19
+    texts[50] = "ERROR"
+    X = pd.DataFrame({"a": texts, "b": random.normal(size=200)})
+    assert suggested(inspect_cells(X, progress=False), 50, "a")[0] == "k.A."
+    X.loc[60, "a"] = ""
+    assert suggested(inspect_cells(X, progress=False), 50, "a")[0] is None
+
+
 def test_suggestions_keep_the_unit_and_the_decimals(inspected):
     _, inspection = inspected
     for j, form in ((0, r"\d+ €"), (1, r"\d+,\d %")):

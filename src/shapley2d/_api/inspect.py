@@ -15,7 +15,13 @@ from shapley2d._results.inspection import Inspection
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, table_digest
 from shapley2d._tables.frames import frame_kind
-from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
+from shapley2d._tables.intake import (
+    collected,
+    is_path,
+    read_path,
+    warn_of_two_queries,
+    with_targets,
+)
 from shapley2d._tables.table import Table
 from shapley2d._tables.target import as_target, label_name
 from shapley2d._tables.target_entries import as_series
@@ -99,7 +105,8 @@ def inspect_cells(
     named = y if isinstance(y, str) else None
     given = X
     warn_of_two_queries(X, y, ("X", "y"))
-    X, y = collected(X), collected(y, "y")
+    # the texts of a file are kept, as the command line keeps them: numbers alone lose N/A and 1.50
+    X, y = read_path(X) if is_path(X) else collected(X), collected(y, "y")
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._inspection.columns.notations import READ
+from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,23 +38,42 @@ _RIGHT = {
     "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
 _OTHERS = 0.5
+_TOLD = 0.5  # an entry less likely right than this is a guess
 
 
 def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> ScoredCells:
     """The cells with the entries that findings suggest, each with how likely it is right."""
-    best: dict[tuple[int, int], tuple[float, str | None, float]] = {}
+    best: dict[tuple[int, int], tuple[tuple[bool, float, float], str | None]] = {}
     for finding in findings:
-        if not finding.suggestions:
+        new = finding.suggestions or _rewritten(cells, finding)
+        if not new:
             continue
         j = cells.names.index(finding.columns[0])
         wrong = dict(zip(finding.rows.tolist(), chances_of(finding).tolist(), strict=True))
-        for i, text in finding.suggestions.items():
+        for i, text in new.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            found = (wrong.get(i, 0.0), text or None, suggestion_chance(finding, wrong.get(i, 0.0)))
-            if (i, j) not in best or found[::2] > best[i, j][::2]:
-                best[i, j] = found
-    return replace(cells, suggested={cell: (text, sure) for cell, (_, text, sure) in best.items()})
+            sure = suggestion_chance(finding, wrong.get(i, 0.0)) if finding.suggestions else READ
+            # an entry that something tells comes before an empty cell
+            found = (bool(text) and sure >= _TOLD, wrong.get(i, 0.0), sure)
+            if (i, j) not in best or found > best[i, j][0]:
+                best[i, j] = found, text or None
+    return replace(
+        cells, suggested={cell: (text, found[2]) for cell, (found, text) in best.items()}
+    )
+
+
+def _rewritten(cells: ScoredCells, finding: ColumnFinding) -> dict[int, str]:
+    """Dates and numbers in another format than their column's, in the column's format."""
+    j = cells.names.index(finding.columns[0])
+    column = cells.columns[j]
+    if finding.kind != "formats" or column.kind not in ("number", "date"):
+        return {}
+    others = np.setdiff1d(np.arange(column.entries.size), finding.rows)
+    writer = EntryWriter.of(column.take(others))
+    entries = {i: float(column.entries[i]) for i in finding.rows.tolist()}
+    texts = {i: writer.text(one, exact=True) for i, one in entries.items()}
+    return {i: text for i, text in texts.items() if text is not None}
 
 
 def chances_of(finding: ColumnFinding) -> NDArray[np.float64]:

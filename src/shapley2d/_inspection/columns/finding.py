@@ -142,7 +142,8 @@ def _written(table: Table, j: int) -> WrittenColumn:
 
     texts = _native_texts(table, j)
     # a column read from a file keeps its texts beside the numbers where they are not plain
-    is_text = texts is not None or table.columns[j].from_text.words is not None
+    read = table.columns[j].from_text
+    is_text = texts is not None or read.words is not None or bool(read.strays)
     if texts is None:
         texts = as_texts(table.columns[j].text())
     if isinstance(texts, pa.ChunkedArray):

@@ -71,6 +71,7 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> list[ColumnFindi
         chosen[list(of_column)] = True
         rows = column.rows(chosen)
         of_rows = np.array([chances[int(column.codes[i])] for i in rows])
+        own = _own_mark(column, of_column)
         named = ", ".join(shortened(word) for word in sorted(set(of_column.values()))[:3])
         found.append(
             ColumnFinding(
@@ -80,7 +81,7 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> list[ColumnFindi
                 f"counts as missing: leave {plural(rows.size, 'it', 'them')} empty, or find the "
                 "right entry",
                 rows,
-                dict.fromkeys(rows.tolist(), ""),
+                {i: "" if column.word(i) == own else own for i in rows.tolist()},
                 float(of_rows.mean()),
                 of_rows,
             )
@@ -98,6 +99,13 @@ def _marks(column: WrittenColumn) -> dict[int, str]:
         if column.counts[k]
         and (word in MISSING or word.lower() in (*MISSING_AMONG_NUMBERS, *_ERRORS, *_NOTHING))
     }
+
+
+def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:
+    """How the column marks what is missing: by nothing, or by the word that it has most of."""
+    first, *others = sorted(marks, key=lambda code: -column.counts[code])
+    is_most = others and column.counts[first] > column.counts[others[0]]
+    return marks[first] if is_most and (column.codes >= 0).all() else ""
 
 
 def _chance(
