@@ -299,6 +299,15 @@ def test_odd_writing_stands_out_and_usual_writing_does_not():
     assert not odd_writing(as_table({"a": np.arange(5.0)}).columns[0]).any()
 
 
+def test_an_entry_that_stands_hundreds_of_times_is_a_category_however_it_is_written():
+    usual, odd = ["Private", "Public", "State"] * 1000, "Self-emp-inc/2"
+    often = as_table({"work": [*usual, *[odd] * 400]}).columns[0]
+    once = as_table({"work": [*usual, odd]}).columns[0]
+    assert odd_writing(often).max() == 0
+    assert odd_writing(once)[-1] > 2
+    assert odd_writing(once)[-1] == odd_writing(once).max()
+
+
 def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
     """The short way against the long one, with the chances of every category in every row."""
     from shapley2d._inspection.deviation import _judge

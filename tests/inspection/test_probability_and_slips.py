@@ -8,7 +8,7 @@ import pytest
 from shapley2d import inspect_cells
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.finding import ColumnFinding
-from shapley2d._inspection.evidence import Scores, found_evidence, stated_chance
+from shapley2d._inspection.evidence import Scores, cell_evidence, found_evidence, stated_chance
 from shapley2d._inspection.probability import (
     cell_probability,
     label_probability,
@@ -133,6 +133,40 @@ def test_kinds_of_findings_without_a_weight_state_their_chance():
     codes = ColumnFinding(("a",), "codes", "", np.array([1]), probability=0.9)
     assert stated_chance([dates, codes], 4).tolist() == [0.7, 0.0, 0.4, 0.0]
     assert found_evidence([dates, codes], 4)["found"].tolist() == [0.0, 1.0, 0.0, 0.0]
+
+
+def test_a_repeated_entry_of_a_nearly_unique_column_is_suspicious():
+    unique, few = np.arange(200.0), np.arange(200.0) % 50
+    unique[7] = unique[3]
+    for entries, suspicious in ((unique, [3, 7]), (few, [])):
+        column = Column("id", "number", entries)
+        table = Scores.of(np.random.default_rng(0).normal(size=(200, 1)))
+        none = np.zeros(200)
+        evidence = cell_evidence(table, 0, column, none, none.astype(bool), [])
+        assert np.flatnonzero(evidence["repeated key"]).tolist() == suspicious
+
+
+def test_the_chance_that_a_rule_states_counts_by_itself():
+    rule = ColumnFinding(("a",), "rule", "", np.arange(2), chances=np.array([0.5, 0.9]))
+    other = ColumnFinding(("a",), "spellings", "", np.array([2]), probability=0.9)
+    evidence = found_evidence([rule, other], 4)
+    assert evidence["chance of rule"] == pytest.approx([0, np.log(9), 0, 0])
+    assert evidence["chance"] == pytest.approx([0, np.log(9), np.log(9), 0])
+
+
+@pytest.mark.parametrize("tail", [True, False])
+def test_the_decimal_point_did_not_slip_in_a_heavy_tail_nor_in_a_number_that_comes_back(tail):
+    rng = np.random.default_rng(1)
+    entries = rng.normal(5, 0.5, 1000).round(2)
+    entries[0] = 53.0
+    expected = (Expected(np.full(1000, 5.3), np.full(1000, 4.0), np.full(1000, 6.0)),)
+    chances = np.zeros((1000, 1))
+    chances[0] = 0.9
+    notes, _ = explain_suspects([Column("a", "number", entries)], expected, chances)
+    assert notes == {(0, 0): "the decimal point slipped: 53 for 5.3"}
+    entries[500:540] = rng.uniform(40, 900, 40).round(2) if tail else 53.0
+    notes, _ = explain_suspects([Column("a", "number", entries)], expected, chances)
+    assert not notes
 
 
 def test_labels_of_a_hard_task_are_not_called_wrong():
