@@ -28,7 +28,7 @@ CLASSES = 5  # of a column of texts that are predicted: the others count as one
 
 def read(frame: pd.DataFrame):
     """Numbers and rarities of all entries, and which columns are numbers."""
-    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    numbers = frame.apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float, copy=True)
     filled = np.maximum((frame != "").to_numpy().sum(axis=0), 1)
     of_numbers = np.isfinite(numbers).sum(axis=0) > NUMBERS * filled
     numbers[:, ~of_numbers] = np.nan

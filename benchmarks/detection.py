@@ -193,7 +193,7 @@ def each(given) -> None:
     for title, figures in lines.items():
         show(title, figures)
     taken = np.array(taken).sum(axis=0)
-    print(f"suggestions at least {ACCEPTED:.0%} likely right of entries that stand out: {taken[0]:,.0f}, right {taken[1] / max(taken[0], 1):.2f}")  # fmt: skip
+    print(f"may be accepted at once: {taken[0]:,} new entries, {mean(*taken[1::-1])} right; {taken[2]:,} emptied, {mean(*taken[:1:-1])} of these were wrong")  # fmt: skip
     precision = np.array([[one[1] for one in figures] for figures in lines.values()])
     print(f"the largest average precision in {(precision.argmax(axis=0) == 0).sum()} of {precision.shape[1]} tables")  # fmt: skip
 
@@ -226,28 +226,33 @@ def print_chances(found, wrong, of_clean) -> None:
 
 
 def print_suggestions(found, frame, clean):
-    """How good suggestions are; returns how many may be accepted at once, and how many are right."""
+    """How good suggestions are; returns how many may be accepted at once, and how many are right.
+
+    Emptied entries are counted apart: nobody says what should be there, so none can be right.
+    """
     cells, old, new = found.cells, frame.to_numpy(), clean.to_numpy()
-    known, exact, off, of_median, taken = 0, 0, [], [], []
-    median = [np.nanmedian(pd.to_numeric(clean[one], errors="coerce")) for one in clean]
+    known, exact, off, of_median, taken, emptied = 0, 0, [], [], [], []
+    median = [pd.to_numeric(clean[one], errors="coerce").median() for one in clean]
     others, out = [set(frame[one]) for one in frame], cells.standing_out
     for i, j in zip(*np.nonzero(out | (old != new)), strict=True):
         text, truth = cells.expected_text(i, j) or "", new[i, j]
-        right = is_same(text, truth)
+        right, is_wrong = is_same(text, truth), old[i, j] != truth
         if out[i, j] and cells.suggestion_probability(i, j) >= ACCEPTED and not is_same(text, old[i, j]):  # fmt: skip
-            taken.append(right)
-        if old[i, j] == truth:
-            continue
-        if truth in old[i] or truth in others[j]:
+            taken += [right] if text else []
+            emptied += [] if text else [is_wrong]
+        if is_wrong and (truth in old[i] or truth in others[j]):
             known, exact = known + 1, exact + right
-        if np.isfinite([number(text), number(truth), median[j]]).all():
+        if is_wrong and np.isfinite([number(text), number(truth), median[j]]).all():
             off.append(abs(number(text) - number(truth)))
             of_median.append(abs(median[j] - number(truth)))
     ratio = np.median(off) / max(np.median(of_median), 1e-300) if off else np.nan
-    right = np.mean(taken) if taken else np.nan
-    print(f"suggestions: the truth is in the row or column of {known:,}, {exact / max(known, 1):.2f} of them right; {len(off):,} numbers, median error {ratio:.2f} of that of the column's median")  # fmt: skip
-    print(f"             {len(taken):,} of entries that stand out may be accepted at once, {right:.2f} of them right")  # fmt: skip
-    return len(taken), sum(taken)
+    print(f"suggestions: the truth is in the row or column of {known:,}, {mean(exact, known)} of them right; {len(off):,} numbers, median error {ratio:.2f} of that of the column's median")  # fmt: skip
+    print(f"may be accepted at once: {len(taken):,} new entries, {mean(sum(taken), len(taken))} right; {len(emptied):,} emptied, {mean(sum(emptied), len(emptied))} of these were wrong")  # fmt: skip
+    return len(taken), sum(taken), len(emptied), sum(emptied)
+
+
+def mean(part, whole) -> str:
+    return f"{part / whole:.2f}" if whole else "-"
 
 
 def number(text):

@@ -8,11 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shapley2d import inspect_cells
 from shapley2d._inspection.own_order import OwnOrder
 from shapley2d._inspection.score import inspect_table
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
 from tests.inspection.test_inspect_table import columns as any_columns
+from tests.inspection.test_suggestions import german
 
 
 def inspect(data, y=None, **options):
@@ -134,3 +136,56 @@ def test_the_table_in_its_own_order_holds_the_same_entries():
             [data[name][i] for i in order.row_places], nan_ok=True
         )
     assert np.unique(firsts).size == 57
+
+
+def clinics(n=200):
+    """Texts with findings: broken rules, rare spellings, words for missing, a code for missing."""
+    rng = np.random.default_rng(3)
+    towns = np.array(["Boston", "Birmingham", "Dothan", "Sheffield"])
+    place = rng.integers(0, 4, n)
+    beds = rng.integers(14, 400, n)
+    table = {
+        "zip": [f"{10_000 + 7 * k}" for k in place],
+        "town": towns[place].tolist(),
+        "beds": beds.tolist(),
+        "nurses": (3 * beds + rng.integers(0, 30, n)).tolist(),
+        "rate": [f"{k:.1f} %" for k in rng.normal(60, 9, n)],
+    }
+    table["town"][5], table["town"][9], table["town"][17] = "Boxton", "N/A", "Dothan"
+    table["zip"][20], table["rate"][30], table["rate"][31] = "10x07", "n/a", "61,3"
+    for row in (50, 61, 72, 83):
+        table["beds"][row] = 0
+    return table
+
+
+@pytest.mark.parametrize("make", [clinics, lambda: german()[0]])
+def test_order_changes_no_finding_no_probability_and_no_suggestion(make):
+    """The whole list of tables of texts, with what the findings say."""
+    data = make()
+    names, n = list(data), len(next(iter(data.values())))
+    rng = np.random.default_rng(1)
+    rows, order = rng.permutation(n), rng.permutation(len(names))
+    other = {names[j]: [data[names[j]][i] for i in rows] for j in order}
+    found = []
+    for X, places in ((data, np.arange(n)), (other, rows)):
+        seen = inspect_cells(X, progress=False, n_jobs=1)
+        cells = seen.cells
+        found.append(
+            {
+                "findings": {
+                    (one.kind, one.columns, tuple(sorted(places[one.rows].tolist())))
+                    for one in seen.findings
+                },
+                "cells": {
+                    (int(places[i]), name): (
+                        round(float(cells.probability[i, j]), 9),
+                        cells.expected_text(i, j),
+                        round(cells.suggestion_probability(i, j), 6),
+                    )
+                    for j, name in enumerate(cells.names)
+                    for i in range(n)
+                },
+            }
+        )
+    assert len(found[0]["findings"]) >= 4
+    assert found[0] == found[1]
