@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import zlib
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from shapley2d import value_blocks, value_cells, value_game
+from shapley2d import inspect_cells, value_blocks, value_cells, value_game
+from shapley2d._results.inspection_page.payload import cells_to_list, make_payload
+from shapley2d._results.repair_gain import RepairGain
 from shapley2d._results.units import (
     Score,
     Unit,
@@ -34,6 +40,10 @@ def table(n=120, m=3, seed=0):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n, m))
     return X, X[:, 0] + 0.3 * X[:, 1] + 0.3 * rng.normal(size=n)
+
+
+def unpacked(payload):
+    return json.loads(zlib.decompress(base64.b64decode(payload)))
 
 
 def neighbours(train, valid):
@@ -272,3 +282,45 @@ def test_repr_speaks_in_points():
 def test_a_file_may_hold_anything(score):
     v = make([[0.1]])
     assert Units.of(replace(v, info={**v.info, "score": score})).cells == Unit()
+
+
+def test_axes_of_plots_are_in_points_of_the_score():
+    X, y = load_wine(return_X_y=True)
+    v = value_cells(X[::4, :4], y[::4], X[1::4, :4], y[1::4], n_neighbors=3, progress=False)
+    ax = v.plot_waterfall(0)
+    assert ax.get_xlabel() == "value, points of the score"
+    assert ax.patches[-1].get_width() == pytest.approx(100 * v.rows[0])
+    ax = v.plot_beeswarm()
+    assert ax.get_xlabel() == "value of a cell, points of the score"
+    offsets = np.sort(ax.collections[0].get_offsets()[:, 0])
+    np.testing.assert_allclose(offsets, np.sort(100 * v.values.ravel()), rtol=1e-6, atol=1e-12)
+    ax = v.plot_heatmap(limit=0.01)
+    assert ax.images[0].get_clim() == (-1.0, 1.0)  # a limit of 0.01 is one point
+    np.testing.assert_allclose(ax.images[0].get_array(), 100 * v.values)
+    own = value_game(lambda S, F: S.sum() * F.sum(), 3, 2).plot_waterfall(0)
+    assert own.get_xlabel() == "value"  # a game has no points
+
+
+def test_gains_of_repairs_are_in_points_where_the_score_is_a_share():
+    before, after = np.full(4, 0.8), np.array([0.81, 0.82, 0.81, 0.82])
+    gain = RepairGain(before, after, before, np.full(4, 3), 4, "accuracy")
+    assert gain.in_words().startswith("accuracy 80.0 % before, 81.5 % after: +1.5 points (+")
+    assert "as many random repairs: +0.0 points" in gain.in_words()
+    loss = RepairGain(-before, -before, -before, np.full(4, 3), 4, "neg_log_loss")
+    assert loss.in_words().startswith("neg_log_loss -0.8000 before, -0.8000 after: +0.0000 (")
+
+
+def test_the_page_of_an_inspection_has_the_points_of_the_valuation(tmp_path):
+    X, y = load_wine(return_X_y=True)
+    X, y = X[::4, :4], y[::4]
+    v = value_cells(X, y, X, y, n_neighbors=3, progress=False)
+    found = inspect_cells(X, y, valuation=v, progress=False)
+    assert found.info["score"] == v.info["score"]
+    listed = cells_to_list(found, 20)
+    record = unpacked(make_payload(found, listed, "", []))
+    assert record["points"] == {"factor": 100.0, "words": "points"}
+    for cell in record["cells"]:
+        if cell["j"] < 4:
+            assert cell["value"] == v.values[cell["i"], cell["j"]]  # scaled where it is shown
+    without = inspect_cells(X, y, progress=False)
+    assert unpacked(make_payload(without, listed, "", []))["points"] is None

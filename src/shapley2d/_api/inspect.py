@@ -138,7 +138,7 @@ def inspect_cells(
         frame=frame_kind(given),
         digests=columns,
         fingerprint=table_digest(columns),
-        info=_record(run, cells, kinds),
+        info=_record(run, cells, kinds, getattr(valuation, "info", {})),
     )
     if getattr(valuation, "held", None) is None:
         return inspection
@@ -185,8 +185,10 @@ def _label_kind(kinds: Any, name: str) -> dict[str, str] | None:
     return {name: kinds[name]} if isinstance(kinds, dict) and name in kinds else None
 
 
-def _record(run: Run, cells: ScoredCells, kinds: Any) -> dict[str, Any]:
-    record = run.record(**cells.info, kinds=dict(kinds) if kinds else None)
+def _record(run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any]) -> dict[str, Any]:
+    record = run.record(
+        **cells.info, kinds=dict(kinds) if kinds else None, score=valued.get("score")
+    )
     record.pop("semivalue")
     return record
 

@@ -133,3 +133,20 @@ def printable(text: str, keep: str = "") -> str:
     return "".join(
         letter if letter in keep or is_harmless(letter) else ascii(letter)[1:-1] for letter in text
     )
+
+
+_SHARES = (
+    "accuracy", "balanced_accuracy", "f1", "precision", "recall", "roc_auc", "average_precision",
+    "jaccard", "top_k_accuracy", "r2", "explained_variance",
+)  # fmt: skip
+
+
+def is_share(scoring: str) -> bool:
+    """Whether a score of scikit-learn is a share, which people read in per cent.
+
+    Examples
+    --------
+    >>> is_share("f1_macro"), is_share("neg_log_loss")
+    (True, False)
+    """
+    return scoring.startswith(_SHARES)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.words import is_share
 from shapley2d._tables.per_row import weighted_mean
 
 if TYPE_CHECKING:
@@ -14,10 +15,6 @@ if TYPE_CHECKING:
 RARE = 0.1
 """A class this rare beside the largest one hardly counts in accuracy."""
 
-_SHARES = (
-    "accuracy", "balanced_accuracy", "f1", "precision", "recall", "roc_auc", "average_precision",
-    "jaccard", "top_k_accuracy", "r2", "explained_variance",
-)  # fmt: skip
 _NAMES = {
     "neighbours": (
         "share of right neighbours",
@@ -73,7 +70,7 @@ def score_facts(
     if not classifies:
         return {"score": _of_numbers(problem, asked)}
     if asked not in ("accuracy", "balanced_accuracy"):
-        share = asked.startswith(_SHARES)
+        share = is_share(asked)
         return {"score": {**_own(asked), **({"factor": 100.0, "per_cent": True} if share else {})}}
     name, says = _NAMES[predicts]
     says = says.format(n_neighbors=n_neighbors)
@@ -112,7 +109,7 @@ def _of_numbers(problem: Problem, scoring: str) -> dict[str, Any]:
         }  # fmt: skip
     if scoring == "r2":
         return {"name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True}
-    if scoring.startswith(_SHARES):
+    if is_share(scoring):
         return {**_own(scoring), "factor": 100.0, "per_cent": True}
     return _own(scoring)
 

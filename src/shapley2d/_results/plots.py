@@ -8,6 +8,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._results.explain import find_row
+from shapley2d._results.units import points_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
+    from shapley2d._results.units import Unit
     from shapley2d._results.valuation import Valuation
 
 VALUABLE = "#2166ac"  # blue and red of the diverging map, distinct for every kind of colour vision
@@ -47,7 +49,8 @@ def heatmap(
         With more rows or columns than this, neighbours share a line. It shows the one that is
         largest in magnitude, so that a lone bad cell is never averaged away.
     limit : float, optional
-        Value at the ends of the colour scale; by default the 99.5 % quantile of the magnitudes.
+        Value at the ends of the colour scale, in the units of ``values``; by default the 99.5 %
+        quantile of the magnitudes. Axes are in points of the score.
 
     Returns
     -------
@@ -64,9 +67,10 @@ def heatmap(
     check_whole(max_columns, "max_columns", 1)
     ax = _axes(ax, (7.0, 6.0))
     row_order, column_order = _row_order(valuation, rows), _column_order(valuation, columns)
-    ordered = valuation.values[np.ix_(row_order, column_order)]
+    points = points_of(valuation.info)
+    ordered = points.factor * valuation.values[np.ix_(row_order, column_order)]
     shown = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
-    limit = colour_limit(valuation.values) if limit is None else limit
+    limit = points.factor * (colour_limit(valuation.values) if limit is None else limit)
     n, m = valuation.shape
     image = ax.imshow(
         shown, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
@@ -77,14 +81,14 @@ def heatmap(
     ax.set_ylabel(
         {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
     )
-    _margin_bars(
-        ax, valuation.column_values[column_order], max_columns, (0, 1.02, 1, 0.15), across=True
-    )
-    _margin_bars(ax, valuation.rows[row_order], max_rows, (1.02, 0, 0.15, 1), across=False)
+    of_columns = points.factor * valuation.column_values[column_order]
+    of_rows = points.factor * valuation.rows[row_order]
+    _margin_bars(ax, of_columns, max_columns, (0, 1.02, 1, 0.15), across=True)
+    _margin_bars(ax, of_rows, max_rows, (1.02, 0, 0.15, 1), across=False)
     below, above = bool(shown.min() < -limit), bool(shown.max() > limit)
     extend = "both" if below and above else "min" if below else "max" if above else "neither"
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend=extend)
-    bar.set_label("value of a cell")
+    bar.set_label(_axis_words("value of a cell", points))
     return ax
 
 
@@ -113,13 +117,13 @@ def waterfall(
     2.0
     """
     check_whole(max_columns, "max_columns", 1)
-    i = find_row(valuation, row)
-    values = valuation.values[i]
+    i, points = find_row(valuation, row), points_of(valuation.info)
+    values = points.factor * valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     if order.size > max_columns:
         order = order[: max(1, max_columns - 1)]
     steps = values[order].tolist()
-    errors = valuation.stderr[i, order].tolist()
+    errors = (points.factor * valuation.stderr[i, order]).tolist()
     labels = [_cell_label(valuation, i, j) for j in order.tolist()]
     if order.size < values.size:
         steps.append(float(values.sum() - values[order].sum()))
@@ -132,7 +136,8 @@ def waterfall(
     starts = np.append(ends - steps, 0.0)
     widths = np.append(steps, total)
     ax.barh(positions, widths, left=starts, height=0.7, color=_signed(widths))
-    spread = valuation.interval_factor * np.append(errors, valuation.row_stderr[i])
+    of_row = points.factor * valuation.row_stderr[i]
+    spread = valuation.interval_factor * np.append(errors, of_row)
     if spread.any():
         shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
         stops = (starts + widths)[shown]
@@ -149,7 +154,8 @@ def waterfall(
     ax.axvline(0, color="#333333", lw=0.8)
     ax.set_yticks(positions, [*labels, "the row's value"])
     ax.set_ylim(positions.size - 0.4, -0.6)
-    ax.set_xlabel("value" if valuation.exact else "value, with 95 % intervals")
+    words = _axis_words("value", points)
+    ax.set_xlabel(words if valuation.exact else f"{words}, with 95 % intervals")
     label = "" if valuation.labels is None else f", labelled {plain(valuation.labels[i])}"
     ax.set_title(f"Row {plain(row)}{label}")
     return ax
@@ -178,7 +184,8 @@ def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int =
     check_whole(max_columns, "max_columns", 1)
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
     ax = _axes(ax, (7.0, 0.4 * columns.size + 1.6))
-    x = valuation.values[:, columns].T.ravel()
+    points = points_of(valuation.info)
+    x = points.factor * valuation.values[:, columns].T.ravel()
     y = np.concatenate([k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)])
     ranks = np.concatenate([_ranks(valuation, int(j)) for j in columns])
     known = np.isfinite(ranks)
@@ -195,7 +202,7 @@ def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int =
     ax.axvline(0, color="#333333", lw=0.8, zorder=0)
     ax.set_yticks(range(columns.size), [plain(valuation.column_names[j]) for j in columns])
     ax.set_ylim(columns.size - 0.4, -0.6)
-    ax.set_xlabel("value of a cell")
+    ax.set_xlabel(_axis_words("value of a cell", points))
     return ax
 
 
@@ -342,6 +349,11 @@ def _margin_bars(
         bars.tick_params(axis="x", labelrotation=90)
     bars.locator_params(axis="y" if across else "x", nbins=3)
     bars.spines[["top", "right"]].set_visible(False)
+
+
+def _axis_words(what: str, points: Unit) -> str:
+    """What an axis shows, in points of the score where that is known."""
+    return f"{what}, points of the score" if points.words else what
 
 
 def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float = 0) -> None:

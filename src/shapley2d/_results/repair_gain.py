@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.precision import interval_factor
+from shapley2d._base.words import is_share
 from shapley2d._tables.frames import make_frame
 
 if TYPE_CHECKING:
@@ -82,18 +83,30 @@ class RepairGain:
 
     def in_words(self) -> str:
         """One sentence."""
+        before, after = (self.level(float(np.mean(one))) for one in (self.before, self.after))
         return (
-            f"{self.scoring} {np.mean(self.before):.4f} before, {np.mean(self.after):.4f} after: "
-            f"{_signed(self.gain, self.interval)}; as many random repairs: "
-            f"{_signed(self.random_gain, self.random_interval)}; {self.verdict}"
+            f"{self.scoring} {before} before, {after} after: "
+            f"{self.points(self.gain)} ({self._from_to(self.interval)}); as many random repairs: "
+            f"{self.points(self.random_gain)} ({self._from_to(self.random_interval)}); "
+            f"{self.verdict}"
         )
+
+    def level(self, score: float) -> str:
+        """A score in words: per cent where it is a share."""
+        return f"{100 * score:.1f} %" if is_share(self.scoring) else f"{score:.4f}"
+
+    def points(self, difference: float) -> str:
+        """A difference of scores in words: points where the score is a share."""
+        return f"{self._signed(difference)}{' points' if is_share(self.scoring) else ''}"
+
+    def _signed(self, difference: float) -> str:
+        return f"{100 * difference:+.1f}" if is_share(self.scoring) else f"{difference:+.4f}"
+
+    def _from_to(self, ends: tuple[float, float]) -> str:
+        return f"{self._signed(ends[0])} to {self._signed(ends[1])}"
 
     def __repr__(self) -> str:
         return f"RepairGain of {np.mean(self.changed):.0f} cells: {self.in_words()}"
-
-
-def _signed(gain: float, ends: tuple[float, float]) -> str:
-    return f"{gain:+.4f} ({ends[0]:+.4f} to {ends[1]:+.4f})"
 
 
 def paired_interval(differences: NDArray[np.float64], folds: int) -> tuple[float, float]:

@@ -122,6 +122,18 @@ class Unit:
         return f"{self.number(value, signed=signed)} {self.words}".rstrip()
 
 
+def points_of(info: dict[str, Any]) -> Unit:
+    """Points of the score of a record; the values themselves where it is not in per cent.
+
+    Examples
+    --------
+    >>> points_of({"score": {"name": "accuracy", "factor": 100.0, "per_cent": True}}).text(0.012)
+    '1.20 points'
+    """
+    score = Score.of(info)
+    return Unit() if score is None else Unit(score.factor, "points" if score.per_cent else "")
+
+
 @dataclass(frozen=True)
 class Units:
     """The units of one result.
@@ -149,7 +161,7 @@ class Units:
     def of(cls, valuation: Valuation) -> Units:
         """The units of a result."""
         score = Score.of(valuation.info)
-        points = Unit() if score is None else Unit(score.factor, "points" if score.per_cent else "")
+        points = points_of(valuation.info)
         average = _average(valuation) if score is not None else None
         if average is None:
             return cls(score, points, points, points, points, None)

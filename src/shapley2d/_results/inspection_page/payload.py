@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._inspection.suggestions import all_at_once, chances_of
 from shapley2d._results.ranking import gain_scores, rank_cells
 from shapley2d._results.report.encode import pack, shorten
+from shapley2d._results.units import points_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,6 +73,7 @@ def make_payload(
     """
     cells = inspection.cells
     gain = gain_scores(inspection) if inspection.values is not None else None
+    points = points_of(inspection.info)
     record = {
         "table": inspection.fingerprint,
         "target": target,
@@ -81,6 +83,7 @@ def make_payload(
         "cells": [_cell(inspection, i, j, gain) for i, j in listed],
         "rows": _rows(inspection, listed),
         "findings": _findings(inspection),
+        "points": {"factor": points.factor, "words": points.words} if points.words else None,
         "remembered": [
             [
                 one.row,

@@ -11,6 +11,7 @@ from rich.text import Text
 from shapley2d._base.words import printable
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.ranking import rank_cells
+from shapley2d._results.units import Unit, points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 from shapley2d.cli.writing.outputs import harmless, naming, write_csv
@@ -120,10 +121,11 @@ def print_inspection(
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
     if cells:
-        console.print(_cell_table(cells))
+        console.print(_cell_table(cells, points_of(inspection.info)))
 
 
-def _cell_table(cells: list[dict[str, Any]]) -> Table:
+def _cell_table(cells: list[dict[str, Any]], points: Unit) -> Table:
+    unit = f", {points.words}" if points.words else ""
     table = Table(title="Entries to check", title_justify="left", box=None, pad_edge=False)
     table.add_column("row", justify="right")
     lined = cells[0]["line"] is not None
@@ -135,10 +137,10 @@ def _cell_table(cells: list[dict[str, Any]]) -> Table:
     table.add_column("wrong", justify="right")
     valued = any(cell["value"] is not None for cell in cells)
     if valued:
-        table.add_column("value", justify="right")
+        table.add_column(f"value{unit}", justify="right")
     gained = "gain" in cells[0]
     if gained:
-        table.add_column("gain if changed", justify="right")
+        table.add_column(f"gain if changed{unit}", justify="right")
     table.add_column("why", style="dim", ratio=1)
     for cell in cells:
         fields: list[Any] = [shown(str(cell["row"]), 24)]
@@ -146,11 +148,17 @@ def _cell_table(cells: list[dict[str, Any]]) -> Table:
         fields += [shown(cell["column"], 24), shown(cell["entry"], 28), shown(cell["expected"], 28)]
         fields += [f"{100 * cell['probability']:.0f} %"]
         if valued:
-            fields.append("" if cell["value"] is None else f"{cell['value']:+.1e}")
+            fields.append(
+                "" if cell["value"] is None else points.number(cell["value"], signed=True)
+            )
         if gained:
-            fields.append("" if cell["gain"] is None else f"{cell['gain']:+.1e}")
+            fields.append(_signed(cell["gain"], points))
         table.add_row(*fields, shown(cell["why"], 160))
     return table
+
+
+def _signed(value: float | None, points: Unit) -> str:
+    return "" if value is None else points.number(value, signed=True)
 
 
 def write_cells(inspection: Inspection, path: Path) -> None:

@@ -4,6 +4,13 @@ const CHUNK = 60;
 
 const percent = (share) => (share > 0 && share < 0.005 ? "< 1 %" : `${Math.round(100 * share)} %`);
 
+/** Points of the score; a power of ten where the score is not known. */
+function harmUnit(data, largest) {
+  if (data.points) return { factor: data.points.factor, words: `, ${data.points.words}`, suffix: ` ${data.points.words}`, points: true };
+  const unit = unitFor(largest);
+  return { ...unit, words: unit.words && ` ${unit.words}`, points: false };
+}
+
 class SuspectList {
   constructor(data, decisions, { onMove }) {
     Object.assign(this, { data, decisions, onMove });
@@ -16,7 +23,7 @@ class SuspectList {
     this.harm = data.cells.some((cell) => cell.value !== null);
     const harms = data.cells.filter((cell) => cell.value !== null).map((cell) => Math.abs(cell.value));
     this.largest = Math.max(1e-12, ...harms);
-    this.unit = unitFor(this.largest);
+    this.unit = harmUnit(data, this.largest);
     const select = byId("filter-column");
     for (const j of [...new Set(data.cells.map((cell) => cell.j))].sort((a, b) => a - b)) {
       select.append(make("option", { value: String(j), textContent: data.columns[j].slice(0, 60) }));
@@ -56,7 +63,7 @@ class SuspectList {
 
   draw() {
     while (this.place >= this.shown) this.shown += CHUNK;
-    const names = [["", "state"], ["row"], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm ${this.unit.words}`, "right"]] : []), ...(this.gains ? [["gain if changed", "right"]] : []), ["why"], [""]];
+    const names = [["", "state"], ["row"], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm${this.unit.words}`, "right"]] : []), ...(this.gains ? [[`gain if changed${this.unit.points ? ", points" : ""}`, "right"]] : []), ["why"], [""]];
     const lines = this.found.slice(0, this.shown).map((cell, place) => this.line(cell, place));
     const empty = make("tr", {}, make("td", { colSpan: names.length, className: "muted", textContent: "no entry matches" }));
     this.table.replaceChildren(headRow(names), make("tbody", {}, ...(lines.length ? lines : [empty])));
@@ -79,7 +86,7 @@ class SuspectList {
       parts.push(make("td", { className: "right number harm", role: "gridcell", "data-name": "harm" }, text,
         cell.value === null ? "" : meter(Math.abs(cell.value) / this.largest, cell.value < 0 ? "harm" : "help")));
     }
-    if (this.gains) parts.push(make("td", { className: "right number", role: "gridcell", "data-name": "gain" }, gainText(cell.changed)));
+    if (this.gains) parts.push(make("td", { className: "right number", role: "gridcell", "data-name": "gain" }, gainText(cell.changed, this.unit)));
     const [first] = cell.why;
     parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0].split(": expected ")[0], 90) : ""));
     const acts = make("td", { className: "acts", role: "gridcell" });

@@ -55,7 +55,7 @@ async function start() {
 
   detail = startDetail(data, { chosen: () => list?.chosen() ?? [], decide, leave: () => list.lineAt(list.place)?.focus() });
   list = new SuspectList(data, decisions, { onMove: (cell) => { detail.show(cell); scatter?.draw(); } });
-  scatter = startScatter(data.cells, decisions, {
+  scatter = startScatter(data, decisions, {
     current: () => list.current,
     onCell: (cell) => {
       if (!list.found.includes(cell)) { byId("filter-column").value = ""; byId("filter-state").value = ""; byId("search").value = ""; list.find(); }

@@ -1,13 +1,13 @@
 // Wrong and harmful beside each other: every listed entry as a point.
 
-function startScatter(cells, decisions, { current, onCell }) {
+function startScatter(data, decisions, { current, onCell }) {
   const canvas = byId("scatter");
   if (!canvas) return { draw() {} };
-  const known = cells.filter((cell) => cell.value !== null);
+  const known = data.cells.filter((cell) => cell.value !== null);
   const tip = byId("scatter-tip");
   const most = Math.max(1e-12, ...known.map((cell) => -cell.value));
   const least = Math.min(0, ...known.map((cell) => -cell.value));
-  const unit = unitFor(Math.max(most, -least));
+  const unit = harmUnit(data, Math.max(most, -least));
   const pad = { left: 58, right: 14, top: 12, bottom: 30 };
   let points = [];
 
