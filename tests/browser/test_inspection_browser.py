@@ -14,6 +14,7 @@ from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.suggestions import with_suggestions
 from shapley2d._results.decisions import Decision, read_decisions
 from shapley2d._results.inspection_page import write_inspection
+from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 
@@ -345,9 +346,9 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
         )
     after = open_file(tmp_path / "after.html")
     assert "30 entries were changed" in after.inner_text("#changes")
-    gain = float(after.locator("#gain tbody tr").nth(1).locator("b").inner_text())
-    assert gain > 0
-    assert f"{gain:+.4f}" in out
+    gain = after.locator("#gain tbody tr").nth(1).locator("b").inner_text()
+    assert float(gain.removesuffix(" points")) > 0
+    assert f"after: {gain} (" in out
 
 
 def test_the_gain_of_a_changed_entry(inspection, open_inspection):
@@ -363,3 +364,38 @@ def test_the_gain_of_a_changed_entry(inspection, open_inspection):
     assert "score +0.012 if changed" in page.locator("#detail").inner_text() or (
         "score \u22120.0040 if changed" in page.locator("#detail").inner_text()
     )
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_rows_of_a_file_go_by_their_lines_and_harm_is_in_points(open_file, tmp_path, width):
+    """Each number of the list against the inspection; a field of two lines moves the lines on."""
+    table, label = people(80)
+    lines = table.assign(note=["one\ntwo" if k == 2 else "one" for k in range(80)], bought=label)
+    lines.to_csv(tmp_path / "t.csv", index=False)
+    starts = [2, 3, 4, *range(6, 83)]  # the third row has two lines
+    v = value_cells(tmp_path / "t.csv", "bought", n_neighbors=5, progress=False)
+    found = inspect_cells(tmp_path / "t.csv", "bought", valuation=v, progress=False)
+    assert found.lines == starts
+    assert f"line {starts[rank_cells(found, 1)[0][0]]}, " in repr(found)
+    assert "<th>line</th>" in found._repr_html_()
+    found.to_html(tmp_path / "page.html")
+    page = open_file(tmp_path / "page.html", width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    listed = rank_cells(found, 20)
+    shown = page.locator("td[data-name=line]").all_inner_texts()[:20]
+    assert shown == [str(starts[i]) for i, _ in listed]
+    i, j = listed[0]
+    name = found.cells.names[j]
+    assert page.inner_text("#detail-title") == f"{name} in line {starts[i]}"
+    if width == 390:
+        return
+    harm = [one.replace("\u2212", "-") for one in page.locator("td.harm").all_inner_texts()[:20]]
+    assert "harm, points" in page.locator("#suspects thead").inner_text()
+    for text, (i, j) in zip(harm, listed, strict=True):
+        if np.isnan(found.values[i, j]):
+            assert text == ""
+        else:
+            assert float(text) == pytest.approx(-100 * found.values[i, j], rel=0.01, abs=1e-6)
+    wrong = page.locator("td.wrong").all_inner_texts()[:20]
+    for text, (i, j) in zip(wrong, listed, strict=True):
+        assert text in ("< 1 %", f"{round(100 * found.cells.probability[i, j])} %")

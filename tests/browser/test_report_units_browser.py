@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from shapley2d import value_blocks
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.units import neighbors_words, rare_words, score_words, typeset
 from shapley2d._results.valuation import Valuation
@@ -157,3 +159,47 @@ def test_blocks_are_in_points_and_never_called_cells(open_report, width):
     shown = page.inner_text("main").lower()
     assert " cell" not in shown and "average" not in shown
     assert "groups of rows" in shown and "the columns add 7.0 points" in shown
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_payments_of_a_column_of_owners_are_those_of_the_result(open_report, width):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(150, 3)), columns=["age", "pay", "noise"])
+    y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
+    X["hospital"] = np.array(["Charité", "Köln", "Ulm"])[rng.integers(0, 3, 150)]
+    v = value_blocks(X[:100], y[:100], X[100:], y[100:], owner_column="hospital", progress=False)
+    paid = v.payments(1000).sort_values("value", ascending=False)
+    page = open_report(v, width=width, payments=paid.to_dict("records"))
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    lines = page.locator("#payment-list tbody tr")
+    assert lines.locator("th, td:first-child").all_inner_texts()[: len(paid)] == list(paid["owner"])
+    heads = page.locator("#payment-list thead th").all_inner_texts()
+    points = next(k for k, head in enumerate(heads, 1) if "points" in head)
+    values = column(page, "#payment-list", points)
+    np.testing.assert_allclose(values, 100 * paid["value"], rtol=0.01)
+    np.testing.assert_allclose(column(page, "#payment-list", 3), paid["amount"])
+    shown = [one.inner_text() for one in lines.all()]
+    for text, (_, line) in zip(shown, paid.iterrows(), strict=True):
+        for end in ("amount", "low", "high"):
+            assert f"{line[end]:,.2f}" in text.replace("\N{MINUS SIGN}", "-")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_groups_of_similar_rows_are_named_and_in_points(open_report, width):
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(160, 3)), columns=["age", "pay", "noise"])
+    y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
+    v = value_blocks(
+        X[:80], y[:80], X[80:], y[80:], rows="clusters=4", columns=list(X.columns),
+        model="gaussian_nb", progress=False,
+    )  # fmt: skip
+    page = open_report(v, width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    cells = numbers(page.locator("#block-grid tbody td").all_inner_texts())
+    np.testing.assert_allclose(cells, 100 * v.values.ravel(), rtol=0.01, atol=0.01)
+    names = page.locator("#block-grid tbody th").all_inner_texts()
+    assert [one.split("\n")[0] for one in names] == list(v.row_names)
+    order = np.argsort(-v.column_values)
+    np.testing.assert_allclose(
+        column(page, "#column-list", 3), 100 * v.column_values[order], rtol=0.01, atol=0.01
+    )

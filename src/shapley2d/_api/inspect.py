@@ -18,7 +18,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import (
     collected,
     is_path,
-    read_path,
+    read_source,
     warn_of_two_queries,
     with_targets,
 )
@@ -103,10 +103,13 @@ def inspect_cells(
     """
     run = Run.create(random_state, "shapley", n_jobs, progress, max_time)
     named = y if isinstance(y, str) else None
-    given = X
+    given, lines = X, None
     warn_of_two_queries(X, y, ("X", "y"))
-    # the texts of a file are kept, as the command line keeps them: numbers alone lose N/A and 1.50
-    X, y = read_path(X) if is_path(X) else collected(X), collected(y, "y")
+    if is_path(X):
+        # its texts are kept, as the command line keeps them: numbers alone lose N/A and 1.50
+        source = read_source(X)
+        X, lines = source.table, source.all_lines()
+    X, y = collected(X), collected(y, "y")
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here
@@ -135,6 +138,7 @@ def inspect_cells(
         findings=findings,
         row_names=table.row_names,
         values=None if valuation is None else _values(valuation, cells, table.row_names),
+        lines=lines,
         frame=frame_kind(given),
         digests=columns,
         fingerprint=table_digest(columns),

@@ -45,6 +45,9 @@ class Inspection:
     score_gains : ndarray of shape (n, p) or None
         What each suggested entry, taken alone, adds to the score of a forest, where the valuation
         passed along is of one: see :meth:`gains`. NaN where that is not known.
+    lines : list of int or None
+        Where a file was read whose rows have no names: the line where each row starts. People read
+        these; frames have the rows' positions.
     frame : str
         The type of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     digests : dict of str to str
@@ -72,6 +75,7 @@ class Inspection:
     row_names: NDArray[Any]
     values: NDArray[np.float64] | None = None
     score_gains: NDArray[np.float64] | None = None
+    lines: list[int] | None = None
     frame: str = "pandas"
     digests: dict[str, str] = field(default_factory=dict)
     fingerprint: str = ""
@@ -321,13 +325,23 @@ class Inspection:
 
         write_inspection(self, path, title=title, n=n, by=by)
 
+    @property
+    def row_word(self) -> str:
+        """What people know rows by: ``"line"`` where a file was read, else ``"row"``."""
+        return "row" if self.lines is None else "line"
+
+    def shown_row(self, i: int) -> str:
+        """The line of a row by position, or its name."""
+        return str(self.row_names[i] if self.lines is None else self.lines[i])
+
     def __repr__(self) -> str:
         cells = self.cells
         n, m = self.shape
         label = f" and the label {printable(self.label_name or '')!r}" if self.has_label else ""
+        word = self.row_word
         lines = [f"Inspection of {n} rows x {m} columns{label}: {cells.summary}"]
         lines += [
-            f"  {percent(cells.probability[i, j])}  row {printable(str(self.row_names[i]))}, "
+            f"  {percent(cells.probability[i, j])}  {word} {printable(self.shown_row(i))}, "
             f"{cells.names[j]!r}: {cells.entries[j][i]!r}, expected {cells.expected_text(i, j)!r}"
             for i, j in rank_cells(self, 3)
         ]
@@ -341,7 +355,7 @@ class Inspection:
         rows = []
         for i, j in rank_cells(self, 10):
             texts = [
-                str(self.row_names[i]),
+                self.shown_row(i),
                 cells.names[j],
                 cells.entries[j][i],
                 cells.expected_text(i, j),
@@ -351,7 +365,7 @@ class Inspection:
             escaped = (html.escape("(empty)" if text is None else text) for text in texts)
             rows.append("<tr>" + "".join(f"<td>{text}</td>" for text in escaped) + "</tr>")
         found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
-        heads = ("row", "column", "entry", "expected", "wrong", "why")
+        heads = (self.row_word, "column", "entry", "expected", "wrong", "why")
         return (
             f"<div><p><b>Inspection</b> of {n} rows &times; {m} columns: {cells.summary}</p>"
             + (f"<ul>{found}</ul>" if found else "")

@@ -23,6 +23,8 @@ from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from shapley2d._tables.reading.files import Source
+
 
 LARGE_BYTES = 2**30
 """A warning says how much a query is about to collect from this size on, at 8 bytes a number."""
@@ -36,14 +38,19 @@ def is_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
-def read_path(path: Any) -> Any:
-    """The table of a file; columns of a CSV file are text."""
+def read_source(path: Any) -> Source:
+    """A file that was read, with the lines of its rows; its notes become warnings."""
     from shapley2d._tables.reading.files import read_table
 
     source = read_table(os.fspath(path))
     for note in source.notes:
         warn(InputWarning(*note.args))
-    return source.table
+    return source
+
+
+def read_path(path: Any) -> Any:
+    """The table of a file; columns of a CSV file are text."""
+    return read_source(path).table
 
 
 def as_frame(data: Any, name: str = "X") -> Any:

@@ -80,6 +80,7 @@ def make_payload(
         "columns": cells.names,
         "label": inspection.shape[1] if inspection.has_label else None,
         "named": not np.array_equal(inspection.row_names, np.arange(inspection.shape[0])),
+        "rowWord": inspection.row_word,
         "cells": [_cell(inspection, i, j, gain) for i, j in listed],
         "rows": _rows(inspection, listed),
         "findings": _findings(inspection),
@@ -137,7 +138,7 @@ def _rows(inspection: Inspection, listed: Sequence[tuple[int, int]]) -> dict[int
     entries = inspection.cells.entries
     return {
         i: [
-            shorten(str(inspection.row_names[i]), _LONGEST),
+            shorten(inspection.shown_row(i), _LONGEST),
             [[j, shorten(entries[j][i], _LONGEST)] for j in sorted(columns)],
         ]
         for i, columns in near.items()
@@ -195,5 +196,5 @@ def _examples(inspection: Inspection, finding: ColumnFinding) -> list[list[str |
         new = finding.suggestions.get(i)
         if new is None or (new or None) == entry or len(shown) == _EXAMPLES:
             continue
-        shown.setdefault((entry, new), [str(inspection.row_names[i]), entry, new or None])
+        shown.setdefault((entry, new), [inspection.shown_row(i), entry, new or None])
     return list(shown.values())

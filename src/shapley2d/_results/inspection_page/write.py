@@ -85,6 +85,7 @@ def write_inspection(
         n_out=int(inspection.cells.standing_out.sum()),
         n_wrong=float(inspection.cells.probability[inspection.cells.standing_out].sum()),
         n_listed=len(listed),
+        row_word=inspection.row_word,
         n_findings=len(inspection.findings),
         n_settled=len(inspection.settled),
         has_values=inspection.values is not None,

@@ -63,6 +63,12 @@ class Source:
             return row + 2
         return self.lines[row] if self.lines else None
 
+    def all_lines(self) -> list[int] | None:
+        """The line of every row; None where the file has no lines."""
+        if self.lined:
+            return list(range(2, self.table.num_rows + 2))
+        return self.lines or None
+
     def where(self, row: int) -> str:
         """Where a row is: its line if known, else its number."""
         line = self.line(row)

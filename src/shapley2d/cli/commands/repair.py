@@ -167,7 +167,13 @@ def repair(
     files = {"table": output}
     if report is not None:
         lines = [
-            (one.name or str(one.row), one.column, one.entry, one.new, one.why or one.verdict)
+            (
+                one.name or left.shown_row(one.row),
+                one.column,
+                one.entry,
+                one.new,
+                one.why or one.verdict,
+            )
             for one in chosen
         ]
         with naming(report):
@@ -281,8 +287,8 @@ def _print(
     for cell in cells:
         console.print(
             Text.assemble(
-                "  ",
-                shown(str(cell["row"]), 24),
+                f"  {left.row_word} ",
+                shown(str(cell["row" if left.lines is None else "line"]), 24),
                 ", ",
                 shown(cell["column"], 24),
                 ": ",

@@ -120,7 +120,8 @@ class InspectedFile:
             progress=progress(),
             max_time=max_time,
         )
-        return replace(inspection, fingerprint=self.fingerprint)
+        lines = None if self.named else self.source.all_lines()
+        return replace(inspection, fingerprint=self.fingerprint, lines=lines)
 
 
 def read_inspected(

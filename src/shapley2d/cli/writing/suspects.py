@@ -121,16 +121,20 @@ def print_inspection(
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
     if cells:
-        console.print(_cell_table(cells, points_of(inspection.info)))
+        console.print(
+            _cell_table(cells, points_of(inspection.info), named=inspection.lines is None)
+        )
 
 
-def _cell_table(cells: list[dict[str, Any]], points: Unit) -> Table:
+def _cell_table(cells: list[dict[str, Any]], points: Unit, *, named: bool) -> Table:
+    """The list of suspects; rows without names go by their lines alone."""
     unit = f", {points.words}" if points.words else ""
     table = Table(title="Entries to check", title_justify="left", box=None, pad_edge=False)
-    table.add_column("row", justify="right")
     lined = cells[0]["line"] is not None
+    if named:
+        table.add_column("row", justify="right")
     if lined:
-        table.add_column("line", justify="right", style="dim")
+        table.add_column("line", justify="right", style="dim" if named else "")
     table.add_column("column")
     table.add_column("entry")
     table.add_column("expected", style="green")
@@ -143,7 +147,7 @@ def _cell_table(cells: list[dict[str, Any]], points: Unit) -> Table:
         table.add_column(f"gain if changed{unit}", justify="right")
     table.add_column("why", style="dim", ratio=1)
     for cell in cells:
-        fields: list[Any] = [shown(str(cell["row"]), 24)]
+        fields: list[Any] = [shown(str(cell["row"]), 24)] if named else []
         fields += [str(cell["line"])] if lined else []
         fields += [shown(cell["column"], 24), shown(cell["entry"], 28), shown(cell["expected"], 28)]
         fields += [f"{100 * cell['probability']:.0f} %"]

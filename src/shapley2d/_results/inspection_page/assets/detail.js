@@ -26,7 +26,7 @@ function startDetail(data, { chosen, decide, leave }) {
 
   function head(cell) {
     const many = chosen().length;
-    const title = make("h3", { id: "detail-title" }, quoted(cell.columnName), make("span", { className: "muted" }, " in row "), quoted(cell.name));
+    const title = make("h3", { id: "detail-title" }, quoted(cell.columnName), make("span", { className: "muted" }, ` in ${data.rowWord} `), quoted(cell.name));
     const parts = [title];
     if (many > 1) parts.push(make("p", { className: "selection", textContent: `${many} entries are selected: your decision applies to all of them.` }));
     const change = make("p", { className: "change" }, make("span", { className: "entry" }, emptyOr(cell.entry, 200)), make("span", { className: "arrow", textContent: " → " }),

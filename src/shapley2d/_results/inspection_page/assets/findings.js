@@ -25,7 +25,7 @@ function startFindings(data, decisions) {
     if (finding.examples.length) {
       const examples = make("ul", { className: "examples" });
       for (const [name, entry, suggestion] of finding.examples) {
-        examples.append(make("li", {}, make("span", { className: "muted" }, "row ", quoted(name, 24), " "), make("span", { className: "entry" }, emptyOr(entry, 40)),
+        examples.append(make("li", {}, make("span", { className: "muted" }, `${data.rowWord} `, quoted(name, 24), " "), make("span", { className: "entry" }, emptyOr(entry, 40)),
           make("span", { className: "arrow", textContent: " → " }), make("span", { className: "suggestion" }, emptyOr(suggestion, 40))));
       }
       box.append(examples);

@@ -63,7 +63,7 @@ class SuspectList {
 
   draw() {
     while (this.place >= this.shown) this.shown += CHUNK;
-    const names = [["", "state"], ["row"], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm${this.unit.words}`, "right"]] : []), ...(this.gains ? [[`gain if changed${this.unit.points ? ", points" : ""}`, "right"]] : []), ["why"], [""]];
+    const names = [["", "state"], [this.data.rowWord], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm${this.unit.words}`, "right"]] : []), ...(this.gains ? [[`gain if changed${this.unit.points ? ", points" : ""}`, "right"]] : []), ["why"], [""]];
     const lines = this.found.slice(0, this.shown).map((cell, place) => this.line(cell, place));
     const empty = make("tr", {}, make("td", { colSpan: names.length, className: "muted", textContent: "no entry matches" }));
     this.table.replaceChildren(headRow(names), make("tbody", {}, ...(lines.length ? lines : [empty])));
@@ -75,7 +75,7 @@ class SuspectList {
     const line = make("tr", { role: "row", tabIndex: -1 });
     line.dataset.place = String(place);
     const state = make("td", { className: "state", role: "gridcell" });
-    const name = make("td", { className: "row", role: "gridcell", "data-name": "row" }, quoted(cell.name, 24));
+    const name = make("td", { className: "row", role: "gridcell", "data-name": this.data.rowWord }, quoted(cell.name, 24));
     const column = make("td", { className: "text", role: "gridcell" }, quoted(cell.columnName, 40));
     if (cell.j === this.data.label) column.append(make("span", { className: "badge", textContent: "label" }));
     const change = make("td", { className: "text change", role: "gridcell" });
@@ -91,7 +91,7 @@ class SuspectList {
     parts.push(make("td", { className: "context why", role: "gridcell" }, first ? quoted(first[0].split(": expected ")[0], 90) : ""));
     const acts = make("td", { className: "acts", role: "gridcell" });
     for (const [label, hint, verdict] of [["✓", "Accept", "accept"], ["✎", "Edit", "edit"], ["=", "This is right", "right"]]) {
-      const button = make("button", { type: "button", tabIndex: -1, title: hint, "aria-label": `${hint}: row ${cell.name}, ${cell.columnName}` }, label);
+      const button = make("button", { type: "button", tabIndex: -1, title: hint, "aria-label": `${hint}: ${this.data.rowWord} ${cell.name}, ${cell.columnName}` }, label);
       button.dataset.verdict = verdict;
       acts.append(button);
     }

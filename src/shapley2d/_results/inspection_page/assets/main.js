@@ -39,7 +39,7 @@ async function start() {
     const kind = verdict === "edit" && !edits ? "accept" : verdict;
     decisions.set(cells, kind, (cell) => (kind === "accept" ? cell.expected : text === "" ? null : text));
     const words = kind === null ? "cleared" : VERDICTS[kind];
-    say(`${words}: ${cells.length === 1 ? `row ${cells[0].name}, ${cells[0].columnName}` : `${cells.length} entries`}. ${decisions.size} decided`);
+    say(`${words}: ${cells.length === 1 ? `${data.rowWord} ${cells[0].name}, ${cells[0].columnName}` : `${cells.length} entries`}. ${decisions.size} decided`);
     if (cells.length === 1 && kind !== null) list.go(list.place + 1);
     else list.go(list.place);
   }

@@ -81,7 +81,7 @@ function startScatter(data, decisions, { current, onCell }) {
     canvas.style.cursor = found ? "pointer" : "";
     if (!found) return;
     const { cell, at } = found;
-    tip.replaceChildren(make("b", {}, quoted(cell.columnName, 40)), " in row ", quoted(cell.name, 40), ": ", entryNode(cell.entry, 40),
+    tip.replaceChildren(make("b", {}, quoted(cell.columnName, 40)), ` in ${data.rowWord} `, quoted(cell.name, 40), ": ", entryNode(cell.entry, 40),
       make("br"), `${percent(cell.p)} wrong, harm ${numberText(-cell.value, unit)}${unit.suffix}`);
     tip.style.left = `${Math.min(at[0] + 10, canvas.clientWidth - 220)}px`;
     tip.style.top = `${at[1] + 12}px`;
