@@ -1,4 +1,4 @@
-"""The drawings of the guide: the four corners of the counterfactual, one leaf, and the heatmap of a table with injected errors.
+"""The drawings of the guide: the four corners of the counterfactual, one leaf, the heatmap of a table with injected errors, the page of an inspection.
 
 Run: make figures
 """
@@ -110,9 +110,41 @@ def heatmap() -> None:
     plt.close(figure)
 
 
+def inspection_page() -> None:
+    """The page of the tutorial's table after a few decisions, as Chromium shows it."""
+    import shutil
+    import subprocess
+    import sys
+    import tempfile
+
+    from playwright.sync_api import sync_playwright
+
+    text = (Path(__file__).parent / "tutorial.md").read_text()
+    code = text.split("```python\n", 1)[1].split("```", 1)[0]
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
+        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)  # noqa: S603  (the page's own code)
+        command = "inspect people.csv --target income --drop office --report page.html"
+        run = "import sys; from shapley2d.cli import main; sys.exit(main(sys.argv[1:]))"
+        subprocess.run([sys.executable, "-c", run, *command.split()], cwd=folder, check=True)  # noqa: S603  (as above)
+        browser = driver.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.goto((Path(folder) / "page.html").as_uri())
+        page.wait_for_selector("html[data-ready]")
+        for key in "aaaajr":
+            page.keyboard.press(key)
+        page.locator("#scatter").evaluate(
+            "one => window.scrollTo(0, one.getBoundingClientRect().top + scrollY - 130)"
+        )
+        page.screenshot(path=FIGURES / "inspection.png")
+        browser.close()
+
+
 if __name__ == "__main__":
     mpl.use("Agg")
     FIGURES.mkdir(exist_ok=True)
     four_corners()
     one_leaf()
     heatmap()
+    inspection_page()

@@ -124,8 +124,7 @@ def test_table_for_people(capsys):
     lines = out.splitlines()
     start = next(k for k, line in enumerate(lines) if line.startswith("Cells that hurt most")) + 2
     first = lines[start].split()
-    assert first[:3] == [
-        str(lowest["row"][0]),
+    assert first[:2] == [  # rows without names go by their lines
         str(lowest["row"][0].as_py() + 2),
         lowest["column"][0].as_py(),
     ]

@@ -89,9 +89,17 @@ def test_strays_are_noted_and_listed_first(capsys):
     start = next(
         k for k, line in enumerate(lines) if line.startswith("Entries to check first (2 of 3)")
     )
-    assert lines[start + 2].split() == ["4", "6", "amount", "see", "note", KIND[4], "number"]
-    assert lines[start + 3].split()[:4] == ["7", "9", "size", "??"]
+    assert lines[start + 2].split() == ["6", "amount", "see", "note", KIND[4], "number"]
+    assert lines[start + 3].split()[:3] == ["9", "size", "??"]
     assert any(line.startswith("Cells that hurt most") for line in lines[start + 4 :])
+
+
+def test_the_page_names_rows_by_their_lines_and_files_by_their_positions(capsys):
+    assert main(["cells", "dirty.csv", "-t", "kind", "-o", "v.parquet", "--report", "r.html"]) == 0
+    page = Path("r.html").read_text()
+    assert '<span class="muted">line</span> <bdi>6</bdi>, <b><bdi>amount</bdi></b>' in page
+    saved = Valuation.load("v.parquet")
+    assert saved.row_names.tolist() == list(range(saved.shape[0]))
 
 
 def test_strays_for_machines_and_in_the_result(capsys):

@@ -89,6 +89,7 @@ def make_payload(
     record = {
         "n": int(kept.size),
         "m": m,
+        "rowWord": "line" if valuation.info.get("row_word") == "line" else "row",
         "columnNames": [shorten(name) for name in valuation.column_names],
         "columns": valuation.column_values.tolist(),
         "columnErrors": valuation.column_stderr.tolist(),

@@ -115,6 +115,7 @@ def write_report(
         versions=valuation.info.get("versions") or {},
         title=title or f"What every {summary.noun} is worth",
         summary=summary,
+        row_word="line" if valuation.info.get("row_word") == "line" else "row",
         payload=make_payload(
             shown,
             marked=mask,

@@ -71,7 +71,7 @@ def cells(
         valuation = value_cells(*tables, method, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     files, failed = write_outputs(
-        valuation, run.output, run.report, facts=report_facts(inputs), notes=notes
+        valuation, run.output, run.report, inputs, facts=report_facts(inputs), notes=notes
     )
     lowest = lowest_cells(valuation, inputs, only.top)
     if run.as_json:

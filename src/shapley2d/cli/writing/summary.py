@@ -162,7 +162,9 @@ def print_summary(
     if strays and cells:
         shown_first = strays[: len(cells)]
         more = "" if len(strays) == len(shown_first) else f" ({len(shown_first)} of {len(strays)})"
-        console.print(_stray_table(shown_first, f"Entries to check first{more}"))
+        console.print(
+            _stray_table(shown_first, f"Entries to check first{more}", named=inputs.named)
+        )
         console.print()
     units = Units.of(valuation)
     if units.score is not None and cells:
@@ -170,7 +172,9 @@ def print_summary(
         console.print()
     if cells:
         title = "Lowest cells" if _about(valuation).get("caution") else "Cells that hurt most"
-        console.print(_cell_table(cells, title, units.cells, exact=valuation.exact))
+        console.print(
+            _cell_table(cells, title, units.cells, exact=valuation.exact, named=inputs.named)
+        )
     print_files(files, console)
 
 
@@ -208,6 +212,8 @@ def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
     if inputs.valid:
         return f"evaluated on {printable(inputs.valid.path)} ({rows})"
     sampled = "" if used == there else f" ({rows})"
+    if info.get("folds_made"):
+        return f"evaluated on {info['folds']} of {info['folds_made']} folds, to keep to the time"
     return f"evaluated on each of {info.get('folds')} folds in turn{sampled}"
 
 
@@ -215,22 +221,24 @@ def _about(valuation: Valuation) -> dict[str, str]:
     return valuation.info.get("about") or {}
 
 
-def _stray_table(strays: list[dict[str, Any]], title: str) -> Table:
-    table = _start_table(strays, title)
+def _stray_table(strays: list[dict[str, Any]], title: str, *, named: bool) -> Table:
+    table = _start_table(strays, title, named=named)
     table.add_column("expected type", style="dim")
     for cell in strays:
-        table.add_row(*_place(cell), cell["kind"])
+        table.add_row(*_place(cell, named=named), cell["kind"])
     return table
 
 
-def _cell_table(cells: list[dict[str, Any]], title: str, unit: Unit, *, exact: bool) -> Table:
-    table = _start_table(cells, title)
+def _cell_table(
+    cells: list[dict[str, Any]], title: str, unit: Unit, *, exact: bool, named: bool
+) -> Table:
+    table = _start_table(cells, title, named=named)
     table.add_column(unit.words or "value", justify="right")
     if not exact:
         table.add_column("stderr", justify="right", style="dim")
     numbers = unit.numbers([cell["value"] for cell in cells], signed=True)
     for cell, number in zip(cells, numbers, strict=True):
-        fields = [*_place(cell), number]
+        fields = [*_place(cell, named=named), number]
         fields += [] if exact else [figure(unit.factor * cell["stderr"], 2)]
         table.add_row(*fields)
     return table
@@ -265,19 +273,21 @@ def _column_table(valuation: Valuation, units: Units) -> Table:
     return table
 
 
-def _start_table(cells: list[dict[str, Any]], title: str) -> Table:
-    """A table of cells, so far with the columns that say which cell."""
+def _start_table(cells: list[dict[str, Any]], title: str, *, named: bool) -> Table:
+    """A table of cells, so far with the columns that say which; unnamed rows go by lines alone."""
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    table.add_column("row", justify="right")
+    if named or cells[0]["line"] is None:
+        table.add_column("row", justify="right")
     if cells[0]["line"] is not None:
-        table.add_column("line", justify="right", style="dim")
+        table.add_column("line", justify="right", style="dim" if named else "")
     for heading in ("column", "content", "label"):
         table.add_column(heading)
     return table
 
 
-def _place(cell: dict[str, Any]) -> list[Any]:
-    fields: list[Any] = [shown(str(cell["row"]), 24)]
+def _place(cell: dict[str, Any], *, named: bool) -> list[Any]:
+    unlined = cell["line"] is None
+    fields: list[Any] = [shown(str(cell["row"]), 24)] if named or unlined else []
     fields += [] if cell["line"] is None else [str(cell["line"])]
     return [*fields, shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
 

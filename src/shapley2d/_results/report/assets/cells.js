@@ -11,7 +11,7 @@ function csvField(value) {
 }
 
 function cellsCsv(table, cells) {
-  const head = ["row", "column", "entry", "value", "stderr", "label", "typical", "marked"];
+  const head = [table.rowWord, "column", "entry", "value", "stderr", "label", "typical", "marked"];
   const lines = cells.map(({ i, j, value, error }) => [
     table.rowName(i), table.columnNames[j], table.hasEntries ? table.entry(i, j) : "", value, error,
     table.label(i), table.typical[j], table.isMarked(i, j) ? "yes" : "",
@@ -59,12 +59,12 @@ function startCells(table, { onCell }) {
 
   function line(cell) {
     const { i, j, value, error, rank } = cell;
-    const button = make("button", { type: "button", className: "link", "aria-label": `Show row ${table.rowName(i)}` }, quoted(table.rowName(i), 40));
+    const button = make("button", { type: "button", className: "link", "aria-label": `Show ${table.rowWord} ${table.rowName(i)}` }, quoted(table.rowName(i), 40));
     button.addEventListener("click", () => onCell(i, j));
     const name = make("td", { className: "text" }, quoted(table.columnNames[j]));
     if (table.isMarked(i, j)) name.append(make("span", { className: "badge", textContent: "marked" }));
     const worth = worthText(value, error, table.unit);
-    const parts = [make("td", { className: "right muted number rank", textContent: String(rank) }), make("td", { className: "row", "data-name": "row" }, button), name];
+    const parts = [make("td", { className: "right muted number rank", textContent: String(rank) }), make("td", { className: "row", "data-name": table.rowWord }, button), name];
     if (table.hasEntries) {
       parts.push(make("td", { className: "text", "data-name": "entry" }, make("span", { className: "entry" }, entryNode(table.entry(i, j)))));
       parts.push(make("td", { className: "typical", "data-name": "typical:" }, quoted(table.typical[j], 120)));
@@ -79,7 +79,7 @@ function startCells(table, { onCell }) {
   function show() {
     const found = matching();
     const shown = all ? found : found.slice(0, FIRST_CELLS);
-    const names = [["", "right"], ["row"], ["column"]];
+    const names = [["", "right"], [table.rowWord], ["column"]];
     if (table.hasEntries) names.push(["entry"], ["typical in the column"]);
     names.push([table.unit.heading, "right"]);
     if (table.total && !table.blocks) names.push(["share of all", "right"]);

@@ -3,7 +3,7 @@
 /** What is known about a cell, as lines of nodes. */
 function cellLines(table, i, j) {
   const lines = [];
-  const head = make("div", {}, make("span", { className: "muted", textContent: table.blocks ? "group " : "row " }), quoted(table.rowName(i)));
+  const head = make("div", {}, make("span", { className: "muted", textContent: `${table.rowWord} ` }), quoted(table.rowName(i)));
   if (table.label(i) !== null) head.append(make("span", { className: "muted", textContent: ", labelled " }), quoted(table.label(i)));
   lines.push(head);
   const content = make("div", {}, make("strong", {}, quoted(table.columnNames[j])));

@@ -3,7 +3,7 @@
 const MAX_STEPS = 16;
 
 function showRow(table, i, j = null) {
-  const what = table.blocks ? "Group " : "Row ";
+  const what = `${table.rowWord[0].toUpperCase()}${table.rowWord.slice(1)} `;
   byId("row-title").replaceChildren(what, quoted(table.rowName(i)));
   const order = Array.from({ length: table.m }, (_, column) => column);
   order.sort((a, b) => Math.abs(table.value(i, b)) - Math.abs(table.value(i, a)));

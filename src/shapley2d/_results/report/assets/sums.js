@@ -54,7 +54,7 @@ function startRows(table, { onRow }) {
 
   function line(i) {
     const [value, error] = [table.rows[i], table.rowError(i)];
-    const button = make("button", { type: "button", className: "link", "aria-label": `Show ${table.blocks ? "group" : "row"} ${table.rowName(i)}` }, quoted(table.rowName(i), 40));
+    const button = make("button", { type: "button", className: "link", "aria-label": `Show ${table.rowWord} ${table.rowName(i)}` }, quoted(table.rowName(i), 40));
     button.addEventListener("click", () => onRow(i));
     const parts = [make("th", { scope: "row", className: "text" }, button)];
     if (table.labelCodes) parts.push(make("td", { className: "text" }, quoted(table.label(i), 40)));
@@ -64,7 +64,7 @@ function startRows(table, { onRow }) {
   }
 
   function show(page) {
-    const names = [[table.blocks ? "group" : "row"], ...(table.labelCodes ? [["label"]] : []), ["", "bars"], [table.rowUnit.heading, "right"]];
+    const names = [[table.rowWord], ...(table.labelCodes ? [["label"]] : []), ["", "bars"], [table.rowUnit.heading, "right"]];
     const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.blocks ? "groups of rows" : "rows"}` });
     const lines = Array.from(order.slice(page * PAGE, (page + 1) * PAGE), line);
     byId("row-list").replaceChildren(caption, headRow(names), make("tbody", {}, ...lines));
@@ -97,7 +97,7 @@ function startTableView(table, { map, onReorder }) {
     const lines = Array.from(rows, (i) => make("tr", {}, make("th", { scope: "row" }, quoted(table.rowName(i), 30)),
       ...columns.map((j) => make("td", { className: "right number", textContent: table.valueText(i, j) }))));
     const names = columns.map((j) => make("th", { scope: "col", className: "right" }, quoted(table.columnNames[j], 18)));
-    const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", textContent: "row" }), ...names));
+    const head = make("thead", {}, make("tr", {}, make("th", { scope: "col", textContent: table.rowWord }), ...names));
     const caption = make("caption", { textContent: `Values of the ${table.noun}s, ${table.unit.heading}` });
     byId("value-table").replaceChildren(caption, head, make("tbody", {}, ...lines));
     const [down, sideways] = [make("span", { className: "pager" }), make("span", { className: "pager" })];

@@ -40,6 +40,7 @@ class ValuedTable {
     this.readEntries(entries, texts);
     this.markedSet = new Set(record.marked);
     this.noun = record.blocks ? "block" : "cell";
+    this.rowWord = record.blocks ? "group" : record.rowWord;
   }
 
   readEntries(bytes, texts) {
