@@ -53,6 +53,10 @@ def test_rows_of_the_users_table_are_taken_when_somebody_asks(monkeypatch):
     problem = make_problem(native, [0, 1, 0, 1], cv=2)
     assert not taken
     split = problem.splits[0]
+    last = split.train.take_rows(np.array([1]))
+    assert not taken
+    assert last.native.equals(native.take(split.rows[1:2]))
+    taken.clear()
     assert split.train.native.equals(native.take(split.rows))
     assert split.train.native is split.train.native
     assert len(taken) == 1

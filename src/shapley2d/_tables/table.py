@@ -208,7 +208,11 @@ class Table:
     def take_rows(self, rows: NDArray[np.intp]) -> Table:
         """The table of some rows, in the given order."""
         columns = tuple(column.take(rows) for column in self.columns)
-        return Table(columns, self.row_names[rows], _RowsLater(self.native, rows))
+        kept = self.__dict__["native"]
+        later = _RowsLater(kept, rows)
+        if isinstance(kept, _RowsLater):
+            later = _RowsLater(kept.native, kept.rows[rows])
+        return Table(columns, self.row_names[rows], later)
 
 
 def native_rows(native: Any, rows: NDArray[np.intp]) -> Any:

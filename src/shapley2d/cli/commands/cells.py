@@ -41,7 +41,8 @@ def cells(
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     inputs = read_inputs(table, file, precedence=only.precedence)
-    for message in [*inputs.notes, *label_notes(inputs, table.task, valued=only.include_label)]:
+    of_labels = [] if only.plan else label_notes(inputs, table.task, valued=only.include_label)
+    for message in [*inputs.notes, *of_labels]:
         note(message)
     of_rows = dict(inputs.of_rows)
     if "precedence" in of_rows:
