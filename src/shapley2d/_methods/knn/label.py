@@ -264,7 +264,7 @@ def _label_of_some_rows(
         if semivalue != "shapley":
             masks = _label_subsets(m, semivalue, max(count // _GROUPS, 1), seed, g)
         lines.append(game.values(masks, valid).mean(axis=0))
-    used = np.mean([len(parts) * rows.size for rows in parts[0]]) / np.mean(game.n_valid)
+    used = len(parts) * sum(rows.size for rows in parts[0]) / sum(game.n_valid)
     # rows that are not drawn are all that is missing under one subset
     missing = math.sqrt(max(1.0 - used, 0.0) if semivalue == "shapley" else 1.0)
     found = np.array(lines)

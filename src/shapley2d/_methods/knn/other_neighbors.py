@@ -31,12 +31,13 @@ if TYPE_CHECKING:
 SHARE = 0.05
 """Triples of row, validation row and column subset, relative to those of the run.
 
-One takes up to about as long here, in numpy, as in the run's kernels: on 800 x 6 with 600 validation
-rows 4.1 million took 0.11 s beside 1.0 s of one core, on 1,000 x 20 with 300 2 % of the run.
+One takes up to about as long here, in numpy, as in the run's kernels: on 800 x 6 with 600
+validation rows 4.1 million took 0.11 s beside 1.0 s of one core, on 1,000 x 20 with 300 2 % of the
+run.
 """
 
 SMALL = 2.0**21
-"""Triples that take about 0.06 s on one core, whatever the run was: a command takes over a second."""
+"""Triples that take about 0.06 s on one core, whatever the run was: any command takes a second."""
 
 LEAST_ROWS = 40
 """Training rows and validation rows below which a change says more about the rows than about K."""
