@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
@@ -302,3 +303,16 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
             else:
                 loaded.rank(2), repr(loaded), loaded.to_html(tmp_path / "page.html", n=5)
     assert len(refused) > 60 and not any("\n" in words for words in refused)
+
+
+def test_nothing_stands_out_is_the_headline_of_a_clean_table(tmp_path):
+    random = np.random.default_rng(0)
+    noise = random.normal(size=(200, 4))
+    inspect_cells(noise, progress=False).to_html(tmp_path / "clean.html")
+    noise[7, 2] = 1e4
+    inspect_cells(noise, progress=False).to_html(tmp_path / "wrong.html")
+    heads = [
+        re.search("<h1><bdi>(.*?)</bdi>", (tmp_path / name).read_text())[1]
+        for name in ("clean.html", "wrong.html")
+    ]
+    assert heads == ["Nothing stands out", "Which entries are wrong"]

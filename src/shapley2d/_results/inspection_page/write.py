@@ -70,19 +70,20 @@ def write_inspection(
     check_choice(by, "by", ORDERS)
     listed = cells_to_list(inspection, n)
     n_rows, n_columns = inspection.shape
+    n_out = int(inspection.cells.standing_out.sum())
     assets = "inspection_page/assets"
     page = render_page(
         "inspection_page/template.html.jinja",
         styles=["report/assets/report.css", f"{assets}/inspection.css"],
         scripts=["report/assets/dom.js", *(f"{assets}/{name}.js" for name in _SCRIPTS)],
-        title=title or ("What is left to check" if changes else "Which entries are wrong"),
+        title=title or _headline(n_out, changed=bool(changes)),
         facts={**(facts or {}), **known_facts(inspection.info)},
         notes=[*dict.fromkeys(notes)],
         n_rows=n_rows,
         n_columns=n_columns,
         n_cells=inspection.cells.scores.size,
         label=inspection.label_name,
-        n_out=int(inspection.cells.standing_out.sum()),
+        n_out=n_out,
         n_wrong=float(inspection.cells.probability[inspection.cells.standing_out].sum()),
         n_listed=len(listed),
         row_word=inspection.row_word,
@@ -100,3 +101,9 @@ def write_inspection(
         versions=inspection.info.get("versions") or {},
     )
     write_page(path, page)
+
+
+def _headline(n_out: int, *, changed: bool) -> str:
+    if not n_out:
+        return "Nothing stands out"
+    return "What is left to check" if changed else "Which entries are wrong"
