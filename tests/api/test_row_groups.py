@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import plan_cells, value_blocks, value_cells
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._methods.training_time import check_draws
 from shapley2d._tables.convert import as_table
@@ -247,3 +247,14 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit():
     game = SimpleNamespace(n_rows=100, n_columns=5)
     with pytest.raises(OutOfTimeError, match=r"with the columns: rows='clusters=8'$"):
         check_draws(TimeLimit.of("1m"), 500.0, game, 400.0)  # a training takes a second
+
+
+def test_the_plan_of_a_slow_model_names_the_groups():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(4000, 8))
+    y = (X[:, 0] > 0).astype(int)
+    model = DecisionTreeClassifier(random_state=0)
+    plan = plan_cells(X, y, X[:50], y[:50], method="mc", model=model, progress=False)
+    assert plan.facts["s_per_draw"] > 30
+    assert any('rows="clusters=40"' in note for note in plan.notes)
+    assert not any('max_time="1m"' in note for note in plan.notes)
