@@ -304,8 +304,8 @@ def test_axes_of_plots_are_in_points_of_the_score():
 def test_gains_of_repairs_are_in_points_where_the_score_is_a_share():
     before, after = np.full(4, 0.8), np.array([0.81, 0.82, 0.81, 0.82])
     gain = RepairGain(before, after, before, np.full(4, 3), 4, "accuracy")
-    assert gain.in_words().startswith("accuracy 80.0 % before, 81.5 % after: +1.5 points (+")
-    assert "as many random repairs: +0.0 points" in gain.in_words()
+    assert gain.in_words().startswith("accuracy 80.00 % before, 81.50 % after: +1.50 points (+")
+    assert "as many random repairs: +0.00 points" in gain.in_words()
     loss = RepairGain(-before, -before, -before, np.full(4, 3), 4, "neg_log_loss")
     assert loss.in_words().startswith("neg_log_loss -0.8000 before, -0.8000 after: +0.0000 (")
 

@@ -333,10 +333,9 @@ class CellsJob:
             return []
         notes = ['An answer within a minute, with its errors: max_time="1m" (--max-time 1m).']
         if 2 * price.facts.get("s_per_draw", 0.0) > LONG_S * effective_n_jobs(self.run.n_jobs):
-            notes = [  # a limit would be refused: see training_time.check_draws
-                "Groups of similar rows, valued by the same model within a time: value_blocks with "
-                'rows="clusters=40" (shapley2d blocks --rows clusters=40).'
-            ]
+            # a limit would be refused: see training_time.check_draws
+            groups = 'value_blocks with rows="clusters=40" (shapley2d blocks --rows clusters=40)'
+            notes = [f"Groups of similar rows, valued by the same model within a time: {groups}."]
         n_valid = self.problem.n_valid
         if self.method.averages and "column subsets" in price.amounts and n_valid > FEW_VALID:
             fewer = time_words((0.0, seconds * FEW_VALID / n_valid)).removeprefix("0 s to ")

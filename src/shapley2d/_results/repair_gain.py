@@ -93,14 +93,14 @@ class RepairGain:
 
     def level(self, score: float) -> str:
         """A score in words: per cent where it is a share."""
-        return f"{100 * score:.1f} %" if is_share(self.scoring) else f"{score:.4f}"
+        return f"{100 * score:.2f} %" if is_share(self.scoring) else f"{score:.4f}"
 
     def points(self, difference: float) -> str:
         """A difference of scores in words: points where the score is a share."""
         return f"{self._signed(difference)}{' points' if is_share(self.scoring) else ''}"
 
     def _signed(self, difference: float) -> str:
-        return f"{100 * difference:+.1f}" if is_share(self.scoring) else f"{difference:+.4f}"
+        return f"{100 * difference:+.2f}" if is_share(self.scoring) else f"{difference:+.4f}"
 
     def _from_to(self, ends: tuple[float, float]) -> str:
         return f"{self._signed(ends[0])} to {self._signed(ends[1])}"
