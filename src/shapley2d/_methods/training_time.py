@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 SUBSETS_PER_PLAYER = 10
 """Subsets that groups of one axis are worth spending on every fold, before there are more folds.
 
-With 10 to a group, standard errors are about half of the spread of the values (12 clusters of
-customers, trees, ``tests/api/test_row_groups.py``); a second fold halves their number.
+With 10 to a group the error was half of the values' root mean square, with 5 as large as it (120
+and 60 subsets of 12 clusters of customers, decision trees, 60 samples each beside exact values).
 """
 
 MANY_CLUSTERS = 40
