@@ -169,7 +169,7 @@ def test_validation_groups_and_limits_go_with_pairs(tmp_path):
 
 def test_columns_by_pairs_rows_exact_and_any_number_of_workers():
     rng = np.random.default_rng(2)
-    X, X_valid = rng.normal(size=(12, 9)), rng.normal(size=(12, 9))
+    X, X_valid = rng.normal(size=(12, 8)), rng.normal(size=(12, 8))
     y, y_valid = (
         (X[:, 0] + X[:, 1] > 0).astype(int),
         (X_valid[:, 0] + X_valid[:, 1] > 0).astype(int),
@@ -177,7 +177,7 @@ def test_columns_by_pairs_rows_exact_and_any_number_of_workers():
     data = (X, y, X_valid, y_valid)
     options = {
         "rows": [0, 1] * 6,
-        "columns": list(range(9)),
+        "columns": list(range(8)),
         "model": "gaussian_nb",
         "progress": False,
     }

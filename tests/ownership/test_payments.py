@@ -263,7 +263,7 @@ def test_intervals_of_many_owners_cover_the_amounts_of_the_true_values():
     random = np.random.default_rng(3)
     truth, root = np.full(300, 1 / 300), 0.3 / 300 * random.normal(size=(6, 300))
     amount, inside = 100 / 300, []
-    for _ in range(20):
+    for _ in range(12):
         estimate = truth + random.standard_normal(6) @ root
         low, high = payment_intervals(100, estimate, JointErrors.shared(np.zeros(300), root))
         inside.append(((low <= amount + 0.005) & (amount - 0.005 <= high)).mean())

@@ -122,7 +122,7 @@ def test_squares_are_added_up_on_the_device(folder, monkeypatch, error_lines):
     monkeypatch.setattr(rows_module, "FAST_ROWS", 100)
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(300, 5)).round(1), rng.integers(0, 2, 300)
-    (split,) = make_problem(X[:250], y[:250], X[250:253], y[250:253]).splits
+    (split,) = make_problem(X[:210], y[:210], X[250:252], y[250:252]).splits
     columns = integer_columns(split.train, split.valid)
     part = row_values(
         columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=3, form="fast",
