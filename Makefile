@@ -123,14 +123,15 @@ python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "shapley2d needs Python 3.11 or newer: set PYTHON=, e.g. make test PYTHON=python3.12"; exit 1; }
 
+# --no-compile: compiling all of what is installed takes longer than installing it, and Python compiles what it imports
 $(READY): pyproject.toml | python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
 	@touch $@
 
 $(DOCS_READY): $(READY)
-	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m pip install --quiet --no-compile --group docs
 	@touch $@
 
 $(BASELINES_READY): pyproject.toml | python

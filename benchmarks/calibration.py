@@ -38,6 +38,7 @@ from shapley2d._inspection.evidence import (
     cell_evidence,
     label_evidence,
     named_cells,
+    stated_chance,
     table_evidence,
 )
 from shapley2d._inspection.probability import wrong_probability
@@ -161,12 +162,13 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
     def take(scores, texts, columns, at, as_expected, findings):
         taken.update(scores=scores, columns=columns, at=at)
         found = named_cells(findings, columns[:at], len(scores))
-        table, lines = Scores.of(scores[:, :at], found), []
+        table, lines, stated = Scores.of(scores[:, :at], found), [], []
         for j in range(at):
             about = [one for one in findings if one.columns[0] == columns[j].name]
             text = texts[:, j] / WEIGHTS["text"]
             lines.append(cell_evidence(table, j, columns[j], text, as_expected[:, j], about))
-        taken.update(lines=lines, found=found)
+            stated.append(stated_chance(about, len(scores)) > 0)
+        taken.update(lines=lines, found=found, stated=stated)
         return wrong_probability(scores, texts, columns, at, as_expected, findings)
 
     text = frame.to_csv(index=False)
@@ -195,6 +197,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         "X": X,
         "y": y,
         "of findings": taken["found"].T.ravel(),
+        "stated": np.concatenate(taken["stated"]),
     }
     result["today"] = found.cells.probability[:, : taken["at"]].T.ravel()
     return result
@@ -228,7 +231,7 @@ def second_step(parts: list[Any], weights: Any) -> list[str]:
     for part in parts:
         logit = part["X"] @ weights[0] + weights[1]
         logit = logit.astype(np.float64)
-        tail = Tail.of(logit, part["of findings"])
+        tail = Tail.of(logit, part["of findings"], part["stated"])
         evidence = table_evidence(tail, logit, part["of findings"])
         part["Z"] = np.stack(
             [np.broadcast_to(one, logit.shape) for one in evidence.values()], axis=1

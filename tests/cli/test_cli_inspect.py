@@ -52,7 +52,7 @@ def decide(path="decisions.csv", table="people.csv", made=None):
 
 def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
     out = run(capsys, "inspect people.csv --target bought --id id --top 6").out
-    start = r"people.csv: 80 rows x 7 columns and the label 'bought'; \d entries stand out, "
+    start = r"people.csv: 80 rows x 7 columns and the label 'bought'; (\d entries stand|1 entry stands) out, "
     assert re.match(start, out)
     columns, cells = out.split("Entries to check")
     assert "'Brimingham' (1 x), likely a misspelling of 'Birmingham'" in columns
@@ -64,7 +64,9 @@ def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
 
 def test_no_target_is_needed_and_keys_are_welcome(capsys):
     out = run(capsys, "inspect people.csv --drop bought").out
-    assert re.match(r"people.csv: 80 rows x 8 columns; \d entries stand out, ", out)
+    assert re.match(
+        r"people.csv: 80 rows x 8 columns; (\d entries stand|1 entry stands) out, ", out
+    )
     assert "80 rows x 9 columns" in run(capsys, "inspect people.csv").out
 
 

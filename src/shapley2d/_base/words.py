@@ -136,13 +136,14 @@ def printable(text: str, keep: str = "") -> str:
 
 
 _SHARES = (
+    "share of right neighbours",
     "accuracy", "balanced_accuracy", "f1", "precision", "recall", "roc_auc", "average_precision",
     "jaccard", "top_k_accuracy", "r2", "explained_variance",
 )  # fmt: skip
 
 
 def is_share(scoring: str) -> bool:
-    """Whether a score of scikit-learn is a share, which people read in per cent.
+    """Whether a score is a share, which people read in per cent.
 
     Examples
     --------

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
 
-_HEIGHTS = (-1.0, 6.0)  # heights beyond which it does not matter how high
-_ROOTS = 12.0
+_HEIGHTS = (-1.0, 12.0)  # heights beyond which it does not matter how high
+_ROOTS = 24.0
 _SURE = 0.98  # no finding counts as surer than this
 _NEARLY_KEY = 0.8  # share of different entries from which a repeated one begins to be suspicious
 _FLATTEST = 0.25  # a column's own spread of scores counts at least as this part of the table's
@@ -203,17 +203,22 @@ class Tail(NamedTuple):
     share: float
 
     @classmethod
-    def of(cls, logit: NDArray[np.float64], found: NDArray[np.bool_]) -> Tail:
-        """The share counts cells of findings, the ends do not.
+    def of(
+        cls, logit: NDArray[np.float64], found: NDArray[np.bool_], stated: NDArray[np.bool_]
+    ) -> Tail:
+        """The tail of a table.
 
-        A table in which findings are right has other errors too: on tables left out, that halves
-        the false alarms on clean ones. But a code for missing that a tenth of a column has must
-        not be what an outlier elsewhere is compared with.
+        Cells of findings are not among the ends: a code for missing that a tenth of a column has
+        is nothing to compare an outlier elsewhere with. They count in the share, since a table
+        with misspelt entries has other errors too (on tables left out, that halved the false
+        alarms on clean ones), unless their finding states its chance itself: its kind was not
+        learned, and words for missing, for example, make no other entry likelier wrong.
         """
         others = logit[~found] if not found.all() else logit.ravel()
         ends = np.quantile(others, [1 - share for share in TAIL])
-        sure = 1 / (1 + np.exp(-logit[logit > 0]))
-        share = np.log((sure.sum() + 0.5) / logit.size).clip(-9.0, -1.5)
+        counted = logit[~stated]
+        sure = 1 / (1 + np.exp(-counted[counted > 0]))
+        share = np.log((sure.sum() + 0.5) / max(counted.size, 1)).clip(-9.0, -1.5)
         return cls(tuple(ends.tolist()), float(share))
 
 

@@ -29,6 +29,8 @@ from shapley2d._inspection.recipe import (
     LABEL_WEIGHTS,
     MOST_CHANCE,
     MOST_LABEL_CHANCE,
+    SLIP_CHANCE,
+    SLIP_ODDS,
     STRAY_CHANCE,
     TABLE_WEIGHTS,
     WEIGHTS,
@@ -78,7 +80,7 @@ def wrong_probability(
         )
         logit[:, j] = weighed(evidence, CELL_WEIGHTS, n)
         stated[:, j] = stated_chance(about, n)
-    probability[:, :label] = np.maximum(cell_probability(logit, found), stated)
+    probability[:, :label] = np.maximum(cell_probability(logit, found, stated > 0), stated)
     for j, column in enumerate(columns):
         strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
         probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
@@ -90,7 +92,9 @@ def wrong_probability(
 
 
 def cell_probability(
-    logit: NDArray[np.float64], found: NDArray[np.bool_] | None = None
+    logit: NDArray[np.float64],
+    found: NDArray[np.bool_] | None = None,
+    stated: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """The probability of being wrong of every cell, from the evidence of all cells of a table.
 
@@ -99,6 +103,8 @@ def cell_probability(
     logit : ndarray of shape (n, p)
     found : ndarray of bool of shape (n, p), optional
         Cells of findings.
+    stated : ndarray of bool of shape (n, p), optional
+        Cells of findings that state their chance themselves.
 
     Examples
     --------
@@ -111,12 +117,45 @@ def cell_probability(
     probability = np.zeros(logit.shape)
     if not logit.size:
         return probability
-    of_findings = np.zeros(logit.shape, dtype=bool) if found is None else found
-    tail = Tail.of(logit, of_findings)
+    none = np.zeros(logit.shape, dtype=bool)
+    of_findings = none if found is None else found
+    tail = Tail.of(logit, of_findings, none if stated is None else stated)
     for j in range(logit.shape[1]):
         evidence = table_evidence(tail, logit[:, j], of_findings[:, j])
         probability[:, j] = _logistic(weighed(evidence, TABLE_WEIGHTS, len(logit)))
     return probability
+
+
+def with_slips(
+    probability: NDArray[np.float64],
+    columns: Sequence[Column],
+    notes: dict[tuple[int, int], str],
+) -> NDArray[np.float64]:
+    """The probabilities, raised where a slip of the keyboard explains a number.
+
+    Parameters
+    ----------
+    probability : ndarray of shape (n, p)
+    columns : sequence of Column
+        Without class labels.
+    notes : dict of (int, int) to str
+        The slips, by row and column.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.table import Column
+    >>> column = Column("age", "number", np.array([32.0, 320.0]))
+    >>> slips = {(1, 0): "the decimal point slipped"}
+    >>> with_slips(np.array([[0.01], [0.6]]), [column], slips).round(2).ravel()
+    array([0.01, 0.85])
+    """
+    raised = probability.copy()
+    for i, j in notes:
+        said = probability[i, j]
+        if j < len(columns) and columns[j].kind == "number" and said >= SLIP_CHANCE:
+            odds = np.log(said / (1 - said)) + SLIP_ODDS
+            raised[i, j] = max(said, float(_logistic(odds)))
+    return raised
 
 
 def label_probability(
