@@ -206,6 +206,7 @@ def _around_seconds(game: SplitGame, rule: Rule, name: ListName, a_row_s: float)
     smallest = replace(pieces, chunks=[(k, rows[: pieces.parts[k].rows_at_a_time])])
     sums = game.empty_sums().strata[k]
     with single_threaded():
+        smallest(0)  # compiles, or loads what was compiled
         begin = now()
         sums.add(smallest(0))
         return max(now() - begin, 1e-9) * len(game.strata)
