@@ -296,3 +296,19 @@ def test_nobody_means_a_number_that_starts_with_nought():
     assert "two digits swapped" not in dict(meant_numbers(600.0))
     assert dict(meant_numbers(10.0))["the decimal point slipped"] is not None
     assert ("two digits swapped", 0.12) in list(meant_numbers(0.21))
+
+
+def test_a_spike_that_may_well_be_true_is_no_evidence():
+    """Nine of ten entries are 0, as in a column of capital losses: a finding, but nearly all right."""
+    random = np.random.default_rng(0)
+    scores = random.gamma(2.0, 1.0, size=(200, 3))
+    columns = [Column(name, "number", random.normal(size=200)) for name in "abc"]
+    none = np.zeros(scores.shape)
+    spike = [ColumnFinding(("a",), "codes", "", np.arange(180), probability=0.2)]
+    before, after = (
+        wrong_probability(scores, none, columns, 3, none > 0, found)[:180, 0]
+        for found in ([], spike)
+    )
+    assert after.max() < 0.2 and np.abs(after - before).max() < 0.2
+    sure = [ColumnFinding(("a",), "codes", "", np.arange(20), probability=0.9)]
+    assert wrong_probability(scores, none, columns, 3, none > 0, sure)[:20, 0].min() > 0.5

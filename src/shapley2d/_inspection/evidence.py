@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _HEIGHTS = (-1.0, 12.0)  # heights beyond which it does not matter how high
 _ROOTS = 24.0
 _SURE = 0.98  # no finding counts as surer than this
+_LIKELY_CODE = 0.5  # codes for missing that are less sure are shown, and count for nothing
 _NEARLY_KEY = 0.8  # share of different entries from which a repeated one begins to be suspicious
 _FLATTEST = 0.25  # a column's own spread of scores counts at least as this part of the table's
 
@@ -158,7 +159,9 @@ def found_evidence(findings: Sequence[ColumnFinding], n: int) -> dict[str, NDArr
     """
     learned = [one for one in findings if f"found {one.kind}" in CELL_WEIGHTS]
     chance, kind = _surest(learned, n)
-    found = chance > 0
+    # a spike that may well be true, such as the zeros of a capital gain, is no evidence
+    found = (chance > 0) & ~((kind == "codes") & (chance < _LIKELY_CODE))
+    kind[~found] = ""
     odds = np.zeros(n)
     sure = np.clip(chance[found], 1 - _SURE, _SURE)
     odds[found] = np.log(sure / (1 - sure))
