@@ -200,8 +200,8 @@ of benchmarks/calibration.py."""
 
 SLIP_CHANCE, SLIP_ODDS = 0.3, 1.3
 """Numbers of at least this probability that a slip of the keyboard explains, and what is added to
-the logarithm of their odds: of 220 said to be .45 in tables made like those of
-benchmarks/calibration.py .77 were wrong, of 660 said to be .85 .93."""
+the logarithm of their odds: of 266 said to be .44 in tables made like those of
+benchmarks/calibration.py .79 were wrong, of 690 said to be .86 .94."""
 
 STANDS_OUT, LABEL_STANDS_OUT = 0.72, 0.5
 """Probability from which an entry stands out, and a label. Of clean tables left out, 9 in 10 have
