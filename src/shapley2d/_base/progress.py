@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Protocol
 
+from shapley2d._base.clock import compiling, now
 from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, Setting, Worded
 
@@ -123,12 +124,6 @@ def _watched() -> bool:
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
 
 
-def _compiling() -> bool:
-    # imported only once something compiled is needed
-    cache = sys.modules.get("shapley2d._kernels.cache")
-    return cache is not None and cache.compiling()
-
-
 class _Bar:
     """A rich progress bar that appears after a moment, even if nothing was reported yet."""
 
@@ -182,7 +177,7 @@ class _Bar:
             """The latest note, or that numba is compiling."""
 
             def render(self, task: Any) -> Text:
-                return Text(_COMPILING if _compiling() else task.fields["note"], style="dim")
+                return Text(_COMPILING if compiling() else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
         if console.is_jupyter and find_spec("ipywidgets") is None:
@@ -213,22 +208,22 @@ class _Bar:
 class Pace:
     """Seconds per step over about the last minute of this run.
 
-    Early steps are slow (workers start, code compiles), so only recent ones count.
+    Early steps are slow (workers start), so only recent ones count.
     """
 
     def __init__(self) -> None:
         self._steps = 0
-        self._marks = deque([(time.monotonic(), 0)], maxlen=_MARKS)
+        self._marks = deque([(now(), 0)], maxlen=_MARKS)
 
     def tick(self) -> None:
         """Count a step."""
         self._steps += 1
-        now = time.monotonic()
+        here = now()
         if self._steps == 1:
-            self._first = now - self._marks[0][0]
-            self._marks[0] = (now, 1)
-        elif now - self._marks[-1][0] >= 1.0:
-            self._marks.append((now, self._steps))
+            self._first = here - self._marks[0][0]
+            self._marks[0] = (here, 1)
+        elif here - self._marks[-1][0] >= 1.0:
+            self._marks.append((here, self._steps))
 
     def seconds(self) -> float | None:
         """Seconds per step; None before the first."""
@@ -237,4 +232,4 @@ class Pace:
         if self._steps == 1:
             return self._first
         since, steps = self._marks[0]
-        return (time.monotonic() - since) / max(1, self._steps - steps)
+        return (now() - since) / max(1, self._steps - steps)

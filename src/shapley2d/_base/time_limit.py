@@ -7,11 +7,11 @@ keeps what there is, on the path that Ctrl-C takes.
 from __future__ import annotations
 
 import re
-import time
 from dataclasses import dataclass, replace
 from typing import Any
 
 from shapley2d._base.checks import check_number
+from shapley2d._base.clock import now
 from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, OutOfTimeError, Setting
 
@@ -20,11 +20,6 @@ _NAMES = {"": "s", "sec": "s", "min": "m", "hours": "h", "hour": "h"}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
 _LONGEST = 1e12  # seconds
 _INSTEAD = "allow more time, or ask for less: fewer validation rows, fewer rows or fewer columns"
-
-
-def now() -> float:
-    """The clock, in seconds."""
-    return time.monotonic()
 
 
 def parse_time(value: Any, name: str = "max_time") -> float:

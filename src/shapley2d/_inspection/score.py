@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from shapley2d._base.clock import now
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
-from shapley2d._base.time_limit import now
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone

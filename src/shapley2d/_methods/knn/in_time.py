@@ -13,8 +13,8 @@ from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from shapley2d._base.clock import now
 from shapley2d._base.progress import Pace
-from shapley2d._base.time_limit import now
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._methods.knn.bin_correction import SAMPLE_COST, first_sample

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.clock import now
 from shapley2d._base.streams import generator
-from shapley2d._base.time_limit import now
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d._methods.knn.cells import value_game, value_knn
