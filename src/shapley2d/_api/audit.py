@@ -288,7 +288,8 @@ class _Auditor:
         given = dict(self.job.question.options if options is None else options)
         given.pop("checkpoint", None)
         question = replace(self.job.question, validation_groups=0, options=given)
-        quiet = replace(self.job, question=question, run=replace(self.job.run, progress=False))
+        run = replace(self.job.run, progress=False, recorded=False)
+        quiet = replace(self.job, question=question, run=run)
         return quiet.answer(variation)
 
     def _moves(self) -> Iterator[_Case]:

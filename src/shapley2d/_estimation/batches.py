@@ -14,11 +14,12 @@ import time
 import uuid
 from collections import OrderedDict
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 import cloudpickle
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -127,6 +128,12 @@ class _Threads:
     limit: Any = None
 
 
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
+    """The libraries with threads of their own; finding them takes 7 ms, so not without need."""
+    return ThreadpoolController()
+
+
 @contextmanager
 def single_threaded() -> Iterator[None]:
     """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no idle threads.
@@ -135,7 +142,7 @@ def single_threaded() -> Iterator[None]:
     """
     with _lock:
         if not _Threads.users:
-            _Threads.limit = threadpool_limits(limits=1)
+            _Threads.limit = _libraries(len(sys.modules)).limit(limits=1)
         _Threads.users += 1
     try:
         yield

@@ -16,8 +16,9 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator
+from shapley2d._knn.distances import subset_sums
 from shapley2d._knn.far_bins import drop_variation
-from shapley2d._knn.true_distances import TrueDistances
+from shapley2d._knn.true_distances import TrueDistances, joined
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 # rows: 0.1 s where rows seldom tie, and a second if there are doubts about all.
 _ALL_PAIRS = 2.0**13
 _ALL_WORK = 2.0**20
+_AT_A_TIME = 2.0**14  # distances that are compared at a time: they stay in the cache
 _SAMPLE_ROWS = 32  # validation rows that bounds are averaged over, of all splits together
 _LEAST_SAMPLE_ROWS = 2  # of all splits together, and one of each
 _SAMPLE_WORK = 2**21  # training rows times validation rows of all splits: beyond it fewer
@@ -110,21 +112,22 @@ def _largest_rounding(part: RowValues, reference: IntegerColumns) -> float:
     coded = np.stack([part.columns.dissimilarities(j) for j in range(part.n_columns)])
     exact, rests = true.by_column(every), true.rests_by_column(every)
     rounded = np.array([j in reference.unrounded for j in range(part.n_columns)])
+    subsets = (np.arange(2**part.n_columns)[:, None] >> np.arange(part.n_columns)) & 1 == 1
+    subsets = subsets[subsets[:, rounded].any(axis=1)]
+    at_a_time = max(1, int(_AT_A_TIME // (part.n_valid * part.n_rows)))
     largest = 0.0
-    for number in range(1, 2**part.n_columns):
-        coalition = (number >> np.arange(part.n_columns)) & 1 == 1
-        if not rounded[coalition].any():
-            continue
-        certain = _same_order(
-            coded[coalition].sum(axis=0),
-            exact[coalition].sum(axis=0),
-            true.relative_error,
-            partial(_rests_at, rests[:, coalition]),
-        )
-        doubtful = every[~certain].tolist()
-        if doubtful:
-            total = sum((pair_bounds(part, true, t, coalition) for t in doubtful), 0.0)
-            largest = max(largest, float(np.max(total)) / part.n_valid)
+    for first in range(0, len(subsets), at_a_time):
+        some = subsets[first : first + at_a_time]
+        near, far = (subset_sums(one, some).reshape(-1, part.n_rows) for one in (coded, exact))
+        found = partial(_rests_at, rests, some)
+        certain = _same_order(near, far, true.relative_error, found)
+        total = np.zeros((len(some), part.n_rows))
+        for pair in np.flatnonzero(~certain).tolist():
+            of_pair = partial(_rests_of_pair, found, pair)
+            blocks = find_blocks(near[pair], far[pair], true.relative_error, of_pair)
+            k, t = divmod(pair, part.n_valid)
+            total[k] += block_bounds(part, t, blocks)
+        largest = max(largest, float(total.max()) / part.n_valid)
     return largest
 
 
@@ -166,10 +169,25 @@ def _same_order(
 
 
 def _rests_at(
-    by_column: NDArray[np.int64], t: NDArray[np.intp], rows: NDArray[np.intp]
+    by_column: NDArray[np.int64],
+    subsets: NDArray[np.bool_],
+    pair: NDArray[np.intp],
+    rows: NDArray[np.intp],
 ) -> NDArray[np.int64]:
-    """Rests of distances from those of a coalition's columns (primes, columns, T, n)."""
-    return TrueDistances.reduced(by_column[:, :, t, rows].sum(axis=1))
+    """Rests of distances from those by column (primes, columns, T, n).
+
+    A pair is the place of a subset times T, plus a validation row.
+    """
+    k, t = np.divmod(pair, by_column.shape[2])
+    return TrueDistances.reduced((by_column[:, :, t, rows] * subsets[k].T).sum(axis=1))
+
+
+def _rests_of_pair(
+    rests: Callable[[NDArray[np.intp], NDArray[np.intp]], NDArray[np.int64]],
+    pair: int,
+    rows: NDArray[np.intp],
+) -> NDArray[np.int64]:
+    return joined(rests(np.full(rows.size, pair), rows))
 
 
 def average_rounding(
@@ -198,12 +216,18 @@ def pair_bounds(
     part: RowValues, true: TrueDistances, t: int, coalition: NDArray[np.bool_]
 ) -> NDArray[np.float64] | float:
     """How far off the value of every row can be, for one validation row and one column subset."""
-    game, order = part.axis.game, part.order
     near = part.columns.distances(t, coalition)
     far = true.of_rows(t, coalition)
     blocks = find_blocks(
         near, far, true.relative_error, lambda rows: true.rests(t, coalition, rows)
-    ).take(order)
+    )
+    return block_bounds(part, t, blocks)
+
+
+def block_bounds(part: RowValues, t: int, blocks: Blocks) -> NDArray[np.float64] | float:
+    """The same, given where the order of the rows is in doubt."""
+    game = part.axis.game
+    blocks = blocks.take(part.order)
     factor = float(game.valid_weights[t])
     if game.classifies:
         return factor * classification_bounds(blocks, game.y == game.y_valid[t], game.weights)

@@ -70,13 +70,17 @@ class TrueDistances:
         self, t: int, coalition: NDArray[np.bool_], rows: NDArray[np.intp]
     ) -> NDArray[np.int64]:
         """Numbers that are equal where the distances of training rows are: one per row."""
-        found = np.zeros(rows.size, dtype=np.int64)
-        for prime in _PRIMES:
-            total = np.zeros(rows.size, dtype=np.int64)
-            for j in np.flatnonzero(coalition):
-                total += _rest_dissimilarities(self._column(int(j)), np.array([t]), rows, prime)[0]
-            found = (found << 31) | (total % prime)
-        return found
+        sums = np.zeros((len(_PRIMES), rows.size), dtype=np.int64)
+        for j in np.flatnonzero(coalition):
+            column = self._column(int(j))
+            for k, prime in enumerate(_PRIMES):
+                sums[k] += _rest_dissimilarities(column, np.array([t]), rows, prime)[0]
+        return joined(self.reduced(sums))
+
+
+def joined(rests: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The rests by both primes as one number."""
+    return np.asarray((rests[0] << 31) | rests[1])
 
 
 def _rest_dissimilarities(

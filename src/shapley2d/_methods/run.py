@@ -45,6 +45,8 @@ class Run:
         Players who can only join after others.
     limit : TimeLimit or None
         When the answer has to be there; None for as long as it takes.
+    recorded : bool
+        Whether anyone reads what the run records beside its values.
     """
 
     seed: int
@@ -54,6 +56,7 @@ class Run:
     sums: BlockSums | None = None
     precedence: Precedence = field(default_factory=Precedence)
     limit: TimeLimit | None = None
+    recorded: bool = True
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod

@@ -70,6 +70,7 @@ class AxisNames:
         self._names = list(names)
         self.size = len(self._names)
         self._known: dict[str, list[int]] = {}
+        self._found: dict[str, NDArray[np.intp]] = {}  # thousands of claims name the same columns
         for position, name in enumerate(self._names):
             self._known.setdefault(_text(name), []).append(position)
         # if names are whole numbers, numbers mean names, otherwise positions
@@ -85,6 +86,11 @@ class AxisNames:
         if isinstance(entry, (list, tuple, np.ndarray)):
             return self._union(entry, where)
         text = _text(entry)
+        if text not in self._found:
+            self._found[text] = self._find(text, where)
+        return self._found[text]
+
+    def _find(self, text: str, where: str) -> NDArray[np.intp]:
         if text in self._known:
             return np.array(self._known[text], dtype=np.intp)
         if text.isdecimal() and int(text) < self.size and not self._counted:

@@ -226,7 +226,7 @@ class _PieceRun:
             "subsets": "all" if pieces.takes_all else "sampled",
             "n_subsets": min(pieces.n_subsets * passes, 2**game.n_columns),
             "form": game.form,
-            "metric_bound": game.rounding_bound,
+            "metric_bound": game.rounding_bound if game.run.recorded else None,
             "n_valid_used": sums.used,
             "interrupted": self._interrupted,
             "converged": not self._interrupted and ratio <= self._rule.tolerance,

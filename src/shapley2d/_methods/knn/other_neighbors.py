@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.streams import generator
+from shapley2d._knn.distances import subset_sums
 from shapley2d._knn.metric import integer_columns
 from shapley2d._methods.knn.choices import FEW_COLUMNS
-from shapley2d._tables.per_row import weighted_mean
 from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 
@@ -46,6 +46,7 @@ ORDERS = 8
 """Of the columns where there are too many for all subsets, half of them reversed."""
 
 _AT_A_TIME = 2**22  # distances in memory
+_TOGETHER = 2**14  # distances under several subsets: small tables would spend all time in calls
 
 
 def other_neighbors(
@@ -151,16 +152,15 @@ def _utilities(
         apart = np.array([coded.dissimilarities(j, rows) for j in range(coded.n_columns)])
         y, right = split.y.codes, split.y_valid.codes[rows]
         votes = y[None, :] == right[:, None] if classifies else y[None, :] - right[:, None]
-        votes = votes.astype(float)
-        distances = np.empty(votes.shape, dtype=np.int64)
-        for k, mask in enumerate(masks):
-            distances[:] = 0
-            for j in np.flatnonzero(mask):
-                distances += apart[j]
-            scores[k, :, rows] = _scores(distances, votes, numbers, classifies)
-    return np.array(
-        [[weighted_mean(one, split.valid_weights) for one in of_mask] for of_mask in scores]
-    )
+        together = max(_TOGETHER // votes.size, 1)
+        votes = np.tile(votes.astype(float), (min(together, len(masks)), 1))
+        for first in range(0, len(masks), together):
+            some = masks[first : first + together]
+            distances = subset_sums(apart, some).reshape(-1, coded.n_rows)
+            found = _scores(distances, votes[: len(distances)], numbers, classifies)
+            by_mask = found.reshape(len(numbers), len(some), -1)
+            scores[first : first + together, :, rows] = by_mask.transpose(1, 0, 2)
+    return np.asarray(np.average(scores, axis=2, weights=split.valid_weights))
 
 
 def _scores(
