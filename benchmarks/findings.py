@@ -22,7 +22,7 @@ import pyarrow as pa
 from sklearn import datasets
 
 from shapley2d._inspection.columns.find import find_in_columns
-from shapley2d._inspection.suggestions import ACCEPTED, BULK, chances_of, suggestion_chance
+from shapley2d._inspection.suggestions import ACCEPTED, BULK, chances_of, suggestion_chances
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import read_table
 
@@ -50,11 +50,14 @@ def dirty() -> None:
         kinds = defaultdict(list)
         for finding in find_in_columns(table):
             j = table.column_names.index(finding.columns[0])
-            for i, said in zip(finding.rows.tolist(), chances_of(finding).tolist(), strict=True):
+            chances = zip(
+                finding.rows.tolist(), chances_of(finding), suggestion_chances(finding), strict=True
+            )
+            for i, said, sure_of_new in chances:
                 new = finding.suggestions.get(i)
                 right = np.nan if new is None else float(new == truth[i, j].strip())
                 kinds[finding.kind].append((said, found[i, j] != truth[i, j], right))
-                is_sure = said >= BULK and suggestion_chance(finding, said) >= ACCEPTED
+                is_sure = said >= BULK and sure_of_new >= ACCEPTED
                 if new is not None and is_sure:
                     sure.append(right)
         print(f"\n{name:<20} entries    said   wrong  suggestions right")

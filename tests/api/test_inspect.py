@@ -193,7 +193,7 @@ def test_a_log_is_applied_to_training_rows_only():
     X, y = spoiled()
     inspection = inspect_cells(X, y, progress=False)
     _, log = inspection.repair(X, n=24)
-    options = {"cv": 4, "n_repeats": 1, "model": "knn", "progress": False}
+    options = {"cv": 4, "n_repeats": 1, "model": "gaussian_nb", "progress": False}
     gain = measure_repair(log, X, y, **options)
     assert gain.changed.sum() == 3 * len(log)  # every row trains in three of four folds
     assert gain.gain > 0

@@ -37,7 +37,7 @@ def people():
     return X, np.where(X["age"] + 10 * random.normal(size=60) > 50, "yes", "no")
 
 
-LOOKS = [(1280, "light"), (400, "dark")]
+LOOKS = [pytest.param(1280, "light", marks=pytest.mark.slow), (400, "dark")]
 
 
 @pytest.mark.parametrize(("width", "scheme"), LOOKS)

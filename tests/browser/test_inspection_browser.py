@@ -171,7 +171,8 @@ def test_the_card_says_what_the_key_writes(open_inspection, tmp_path):
     """An entry with a finding and another prediction: one suggestion, and that is accepted."""
     table, label = people(120)
     found = inspect_cells(table, label, progress=False)
-    finding = ColumnFinding(("city",), "rule", "so", np.array([7]), {7: "Hull"}, 0.95)
+    right = np.array([0.92])
+    finding = ColumnFinding(("city",), "rule", "so", np.array([7]), {7: "Hull"}, 0.95, right=right)
     cells = with_suggestions(found.cells, [finding])
     page = open_inspection(dataclasses.replace(found, cells=cells, findings=[finding]))
     page.select_option("#filter-column", label="city")

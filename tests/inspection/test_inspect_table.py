@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapley2d._inspection.recipe import WEIGHTS
+from shapley2d._inspection.binning import bin_column
+from shapley2d._inspection.forests import Bags, chances, grow
+from shapley2d._inspection.recipe import SHARE_MIXED, WEIGHTS
 from shapley2d._inspection.score import inspect_table
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
@@ -284,3 +286,16 @@ def test_a_time_limit_takes_fewer_trees_and_names_what_it_leaves_out():
     assert sorted(late.info["columns_not_predicted"]) == list("abcd")
     assert late.info["rows_without_tried_repairs"] == 300
     assert np.isfinite(late.scores).all()
+
+
+def test_few_trees_that_agree_are_no_proof():
+    random = np.random.default_rng(0)
+    a = random.normal(size=400)
+    columns = as_table({"a": a, "b": np.where(a > 0, "yes", "no")}).columns
+    binned = [bin_column(column) for column in columns]
+    codes = np.column_stack([one.codes_of(one.values) for one in binned])
+    for trees, share in ((8, 1 / 9), (100, SHARE_MIXED)):
+        bags = Bags.draw(np.arange(400), 0, trees)
+        found = chances(binned[1], grow(binned, codes, bags, 1, 0), codes, bags.seen)
+        least = share * binned[1].shares.min()
+        assert least < found.min() < least + 1e-3

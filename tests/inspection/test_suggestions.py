@@ -261,10 +261,11 @@ def test_no_decimal_slips_in_heavy_tails_or_of_numbers_that_repeat():
         assert "decimal point" not in notes.get((0, 0), "")
 
 
-def test_infinite_numbers_are_a_finding_that_empties(tmp_path):
+@pytest.mark.parametrize("lowest", [-np.inf, -1e200])
+def test_infinite_and_huge_numbers_are_a_finding_that_empties(lowest, tmp_path):
     grown = np.linspace(0, 1, 60)
     X = pd.DataFrame({"a": grown, "b": 3 - grown})
-    X.loc[7, "a"], X.loc[9, "b"] = np.inf, -np.inf
+    X.loc[7, "a"], X.loc[9, "b"] = np.inf, lowest
     X.to_csv(tmp_path / "x.csv", index=False)
     for given in (X, X.to_numpy(), tmp_path / "x.csv"):
         inspection = inspect_cells(given, progress=False)
@@ -272,6 +273,56 @@ def test_infinite_numbers_are_a_finding_that_empties(tmp_path):
         assert [f.suggestions for f in found] == [{7: ""}, {9: ""}]
         assert min(inspection.probability[7, 0], inspection.probability[9, 1]) > 0.95
     clean, log = inspect_cells(X, progress=False).repair(X, probability=0.9)
-    assert log["before"].tolist() == ["-inf", "inf"]
+    assert log["before"].tolist() == [repr(lowest), "inf"]
     assert clean["a"].isna().tolist() == [k == 7 for k in range(60)]
     assert not [f for f in inspect_cells(clean, progress=False).findings if f.rows.size]
+
+
+def test_numbers_keep_the_decimals_of_the_file(tmp_path):
+    random = np.random.default_rng(0)
+    a = random.normal(100, 10, 300)
+    X = pd.DataFrame({"a": [f"{one:.3f}" for one in a], "b": [f"{2 * one:.2f}" for one in a]})
+    X.loc[5, "a"], X.loc[9, "b"] = "1143.6", "20.50"
+    X.to_csv(tmp_path / "x.csv", index=False)
+    inspection = inspect_cells(tmp_path / "x.csv", progress=False)
+    cells = inspection.cells
+    assert len(cells.expected_text(5, 0).partition(".")[2]) == 3
+    assert len(cells.expected_text(9, 1).partition(".")[2]) == 2
+    # the same number is nothing else to write
+    ends_with_zero = [i for i in range(300) if X["a"][i].endswith("0") and i != 5]
+    expected = cells.expected[0].entries
+    expected[ends_with_zero] = [float(X["a"][i]) for i in ends_with_zero]
+    assert len(ends_with_zero) > 9
+    assert all(cells.expected_text(i, 0) == cells.entries[0][i] for i in ends_with_zero)
+    inspection.save(tmp_path / "cells.parquet")
+    loaded = Inspection.load(tmp_path / "cells.parquet")
+    pd.testing.assert_frame_equal(loaded.rank(20), inspection.rank(20))
+
+
+@pytest.mark.parametrize("text", ["4.r", "e.5", "6.q"])
+def test_a_letter_for_a_digit_beside_the_point_is_not_dropped(text):
+    assert list(read_numbers(text)) == []
+
+
+def test_a_slip_has_no_more_decimals_than_its_column():
+    """6115 is no 61.15 in a column of half inches."""
+    heights = np.repeat(np.arange(58.0, 66.0, 0.5), 20)
+    heights[7] = 6115.0
+    rows = np.arange(heights.size)
+    X = pd.DataFrame({"child": heights, "parent": heights + 0.5 * (rows % 3)})
+    X.loc[7, "parent"] = 61.5
+    found = inspect_cells(X, progress=False)
+    assert "decimal point" not in found.cells.notes.get((7, 0), "")
+
+
+def test_suggestions_of_a_rule_are_as_sure_as_their_majority_is_clear():
+    """Of ten sources of every flight, eight or five agree on its departure."""
+    flights, clear = np.repeat(np.arange(40), 10), np.repeat(np.arange(40) % 2 == 0, 10)
+    source = np.tile(np.arange(10), 40)
+    random = np.random.default_rng(0)
+    right = np.where(clear, source < 8, source < 5)
+    times = np.where(right, 100 + 7 * flights, random.integers(1000, 9999, flights.size))
+    X = pd.DataFrame({"flight": [f"F{one}" for one in flights], "time": [f"at {t}" for t in times]})
+    (rule,) = [one for one in find_in_columns(as_table(X)) if one.kind == "rule"]
+    of_clear = clear[rule.rows]
+    assert rule.right[of_clear].min() > 0.9 > ACCEPTED > rule.right[~of_clear].max()

@@ -30,7 +30,8 @@ def test_kernels_import_numpy_and_numba_only():
         "pathlib",
         "stat",
         "tempfile",
-    }  # the latter find a cache
+        "time",
+    }  # the latter find a cache, and tell how long compiling takes
     for path in (PACKAGE / "_kernels").glob("*.py"):
         for name in imported(path):
             assert (

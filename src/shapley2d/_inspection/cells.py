@@ -71,29 +71,29 @@ class Expected:
     alternatives: NDArray[np.int32] | None = None
     chances: NDArray[np.float32] | None = None
 
-    def sure(self, column: Column, i: int, slip: str | None = None) -> float:
+    def sure(self, i: int, entry: float, spread: float, slip: str | None = None) -> float:
         """How likely the entry suggested for row i is right, if the one in the table is wrong.
 
         Parameters
         ----------
-        column : Column
-            The entries in the table.
         i : int
+        entry : float
+            The one in the table.
+        spread : float
+            Width of the middle half of the column's numbers.
         slip : str or None
             The slip that explains the entry, in words.
         """
         by_slip = next((p for words, p in _SLIPS.items() if slip and slip.startswith(words)), 0.0)
         if self.alternatives is not None and self.chances is not None:
             codes = self.alternatives[i].astype(np.float64)
-            own = EMPTY if np.isnan(column.entries[i]) else column.entries[i]
+            own = EMPTY if np.isnan(entry) else entry
             meant = EMPTY if np.isnan(self.entries[i]) else self.entries[i]
             others = float(self.chances[i][codes != own].sum())
             found = float(self.chances[i][(codes == meant) & (codes != own)].sum())
             return max(by_slip, min(found / others, _SUREST) if others > 0 else 0.0)
         if self.low is None or self.high is None:
             return by_slip
-        known = column.entries[~np.isnan(column.entries)]
-        spread = float(np.subtract(*np.quantile(known, [0.75, 0.25]))) if known.size else 0.0
         width = float(self.high[i] - self.low[i])
         if width > 0 and spread <= 0:
             return by_slip
@@ -182,23 +182,35 @@ class ScoredCells:
 
     def expected_text(self, i: int, j: int) -> str | None:
         """The suggested entry as the column would write it; None where it should be empty."""
-        if (i, j) in self.suggested:
-            return self.suggested[i, j][0]
-        return self.wordings[j].text(float(self.expected[j].entries[i]))
+        return self.expected_texts(j, np.array([i]))[0]
 
-    def expected_texts(self, j: int) -> list[str | None]:
-        """The suggested entries of a column, as :meth:`expected_text` writes them."""
-        texts = self.wordings[j].texts(self.expected[j].entries)
-        for (i, column), (text, _) in self.suggested.items():
-            if column == j:
-                texts[i] = text
+    def expected_texts(self, j: int, rows: NDArray[np.intp] | None = None) -> list[str | None]:
+        """The suggested entries of a column, in all rows or in some."""
+        rows = np.arange(self.columns[j].entries.size) if rows is None else rows
+        writer, expected = self.wordings[j], self.expected[j].entries[rows]
+        texts = writer.texts(expected)
+        if writer.is_plain:  # the same number with another number of decimals is no suggestion
+            same = writer.rounded(expected) == self.columns[j].entries[rows]
+            for place in np.flatnonzero(same).tolist():
+                texts[place] = self.entries[j][rows[place]]
+        for place, i in enumerate(rows.tolist()):
+            if (i, j) in self.suggested:
+                texts[place] = self.suggested[i, j][0]
         return texts
 
     def suggestion_probability(self, i: int, j: int) -> float:
         """How likely the suggested entry is right, if the entry in the table is wrong."""
         if (i, j) in self.suggested:
             return self.suggested[i, j][1]
-        return self.expected[j].sure(self.columns[j], i, self.notes.get((i, j)))
+        entry = float(self.columns[j].entries[i])
+        return self.expected[j].sure(i, entry, self._spreads[j], self.notes.get((i, j)))
+
+    @cached_property
+    def _spreads(self) -> list[float]:
+        """Widths of the middle halves of the columns."""
+        known = [column.entries[~np.isnan(column.entries)] for column in self.columns]
+        ends = [np.quantile(one, [0.75, 0.25]) if one.size else np.zeros(2) for one in known]
+        return [float(high - low) for high, low in ends]
 
     @cached_property
     def as_expected(self) -> NDArray[np.bool_]:

@@ -67,9 +67,10 @@ class Scores(NamedTuple):
         others = scores[~found & varied]
         if not others.size:
             return cls(scores, found, 0.0, 1.0, float(np.log(HIGH_SHARES[0])))
-        middle, high = np.quantile(others, [0.5, 0.9])
+        share = _log_high_share(others)
+        middle, high = np.quantile(others, [0.5, 0.9], overwrite_input=True)
         spread = float(high - middle) or 1.0
-        return cls(scores, found, float(middle), spread, _log_high_share(others))
+        return cls(scores, found, float(middle), spread, share)
 
     def usual(self, j: int) -> tuple[float, float, float]:
         """Median, 90 % quantile and logarithm of the share of high scores, of one column."""
@@ -217,11 +218,11 @@ class Tail(NamedTuple):
         alarms on clean ones), unless their finding states its chance itself: its kind was not
         learned, and words for missing, for example, make no other entry likelier wrong.
         """
-        others = logit[~found] if not found.all() else logit.ravel()
-        ends = np.quantile(others, [1 - share for share in TAIL])
-        counted = logit[~stated]
-        sure = 1 / (1 + np.exp(-counted[counted > 0]))
-        share = np.log((sure.sum() + 0.5) / max(counted.size, 1)).clip(-9.0, -1.5)
+        others = logit[~found] if not found.all() else logit.flatten()
+        ends = np.quantile(others, [1 - share for share in TAIL], overwrite_input=True)
+        sure = 1 / (1 + np.exp(-logit[(logit > 0) & ~stated]))
+        counted = logit.size - int(stated.sum())
+        share = np.log((sure.sum() + 0.5) / max(counted, 1)).clip(-9.0, -1.5)
         return cls(tuple(ends.tolist()), float(share))
 
 

@@ -122,16 +122,26 @@ def chances(
         padded = np.pad(numbers, ((0, 0), (1, 1)), mode="edge")
         numbers *= 0.5
         numbers += 0.25 * (padded[:, :-2] + padded[:, 2:])
-    return mixed(sums, column.shares, column.bins.size)
+    return mixed(sums, column.shares, column.bins.size, share_mixed(forest))
+
+
+def share_mixed(forest: Forest | None) -> float:
+    """How much of a prediction comes from the column as a whole.
+
+    More where a time limit left few trees: eight that agree are no proof.
+    """
+    trees = FEWEST_TREES if forest is None else forest.roots.size - 1
+    return SHARE_MIXED if trees >= FEWEST_TREES else 1 / (trees + 1)
 
 
 def mixed(
-    predicted: NDArray[np.float64], shares: NDArray[np.float64], n_rows: int
+    predicted: NDArray[np.float64],
+    shares: NDArray[np.float64],
+    n_rows: int,
+    share: float = SHARE_MIXED,
 ) -> NDArray[np.float64]:
     """Predicted chances mixed with a little of the column's shares, so that none is 0."""
-    return np.asarray(
-        (1 - SHARE_MIXED) * predicted + SHARE_MIXED * shares + FLOOR_MIXED / (n_rows + 1)
-    )
+    return np.asarray((1 - share) * predicted + share * shares + FLOOR_MIXED / (n_rows + 1))
 
 
 def repair_gains(
@@ -166,9 +176,9 @@ def repair_gains(
         asked = np.zeros(len(here), dtype=np.int32)
         add_replaced(here, then, seen, forest, column.predicted, bins, own, asked, changes)
         done = np.flatnonzero(asked)
-        share, count = column.shares[bins[done]], asked[done]
-        before = mixed(own[done] / count, share, column.bins.size)[:, None]
-        gains[done] += np.log1p((1 - SHARE_MIXED) * changes[done] / count[:, None] / before)
+        share, count, part = column.shares[bins[done]], asked[done], share_mixed(forest)
+        before = mixed(own[done] / count, share, column.bins.size, part)[:, None]
+        gains[done] += np.log1p((1 - part) * changes[done] / count[:, None] / before)
     return gains
 
 

@@ -68,9 +68,11 @@ def wrong_probability(
     findings : sequence of ColumnFinding
         What was found about columns.
     """
+    # evidence first, then in its place what it says: tables have millions of cells
     probability = np.empty(scores.shape)
     n = len(scores)
-    logit, stated = np.empty((n, label)), np.zeros((n, label))
+    logit, stated = probability[:, :label], np.zeros((n, label), dtype=bool)
+    chances: dict[int, NDArray[np.float64]] = {}
     found = named_cells(findings, columns[:label], n)
     table = Scores.of(scores[:, :label], found)
     for j in range(label):
@@ -79,8 +81,12 @@ def wrong_probability(
             table, j, columns[j], texts[:, j] / WEIGHTS["text"], as_expected[:, j], about
         )
         logit[:, j] = weighed(evidence, CELL_WEIGHTS, n)
-        stated[:, j] = stated_chance(about, n)
-    probability[:, :label] = np.maximum(cell_probability(logit, found, stated > 0), stated)
+        said = stated_chance(about, n)
+        if said.any():
+            stated[:, j], chances[j] = said > 0, said
+    _turn_into_chances(logit, found, stated)
+    for j, said in chances.items():
+        probability[:, j] = np.maximum(probability[:, j], said)
     for j, column in enumerate(columns):
         strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
         probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
@@ -114,16 +120,23 @@ def cell_probability(
     >>> found.argmax() == 55, bool(found[5, 5] > 0.5), bool(found.mean() < 0.02)
     (np.True_, True, True)
     """
-    probability = np.zeros(logit.shape)
-    if not logit.size:
-        return probability
+    probability = logit.copy()
     none = np.zeros(logit.shape, dtype=bool)
-    of_findings = none if found is None else found
-    tail = Tail.of(logit, of_findings, none if stated is None else stated)
-    for j in range(logit.shape[1]):
-        evidence = table_evidence(tail, logit[:, j], of_findings[:, j])
-        probability[:, j] = _logistic(weighed(evidence, TABLE_WEIGHTS, len(logit)))
+    _turn_into_chances(
+        probability, none if found is None else found, none if stated is None else stated
+    )
     return probability
+
+
+def _turn_into_chances(
+    logit: NDArray[np.float64], found: NDArray[np.bool_], stated: NDArray[np.bool_]
+) -> None:
+    if not logit.size:
+        return
+    tail = Tail.of(logit, found, stated)
+    for j in range(logit.shape[1]):
+        evidence = table_evidence(tail, logit[:, j].copy(), found[:, j])
+        logit[:, j] = _logistic(weighed(evidence, TABLE_WEIGHTS, len(logit)))
 
 
 def with_slips(
@@ -147,7 +160,7 @@ def with_slips(
     >>> column = Column("age", "number", np.array([32.0, 320.0]))
     >>> slips = {(1, 0): "the decimal point slipped"}
     >>> with_slips(np.array([[0.01], [0.6]]), [column], slips).round(2).ravel()
-    array([0.01, 0.85])
+    array([0.01, 0.84])
     """
     raised = probability.copy()
     for i, j in notes:
@@ -184,4 +197,5 @@ def label_probability(
 
 
 def _logistic(logit: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(np.minimum(1 / (1 + np.exp(-np.clip(logit, -50.0, 50.0))), MOST_CHANCE))
+    # a factor rather than a cut: the surest entries keep their order
+    return np.asarray(MOST_CHANCE / (1 + np.exp(-np.clip(logit, -50.0, 50.0))))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -37,6 +38,7 @@ T = TypeVar("T")
 _SHORTER = "To shorten it, inspect a random sample of the rows; Ctrl-C ends it and keeps nothing"
 _GROWN = 0.6  # share of the time until the forests are grown and asked
 _FEW_TREES, _TRIED = 8, 3  # of every column at least; columns that are timed with them
+_AFTER_CELL_S = 1e-6  # seconds for a cell once it is scored: its probability, the list, the page
 _SAFE = 0.8  # of the time that is left: columns differ, and the result has to be made
 
 
@@ -90,16 +92,18 @@ def inspect_table(
         work = _Work(columns, target, seed)
         threads, n_columns = count_threads(n_jobs), len(columns)
         if limit is not None:
+            limit = limit.earlier(_AFTER_CELL_S * work.codes.size)
             work.fit_trees(limit, threads)
         work.limit = None if limit is None else limit.earlier((1 - _GROWN) * limit.left())
         forests: list[Forest | None] = []
         grown = map_in_threads(work.column, range(n_columns), threads)
         for k, forest in enumerate(grown):
             forests.append(forest)
-            report(_GROWN * (k + 1) / n_columns, f"predicting {work.order.columns[k].name!r}")
+            report(_GROWN * (k + 1) / n_columns, f"predicting {work.names[k]!r}")
         left_out = _note_gains(work, forests, threads, report, limit)
         as_expected = work.as_expected()
         work.binned.clear()  # a third of the memory, and no longer needed
+        forests.clear()
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part
@@ -129,7 +133,7 @@ def inspect_table(
 
 def _left_out(work: _Work, n_rows: int) -> dict[str, Any]:
     """What a time limit left out, for the record; empty where nothing was."""
-    names = [column.name for k, column in enumerate(work.order.columns) if k in work.alone]
+    names = [name for k, name in enumerate(work.names) if k in work.alone]
     found: dict[str, Any] = {"columns_not_predicted": names} if names else {}
     found |= {"rows_without_tried_repairs": n_rows} if n_rows else {}
     return {**found, "time_up": True} if found else {}
@@ -146,8 +150,10 @@ class _Work:
         # class labels are scored apart, and the other columns by class
         has_classes = target is not None and target.task == "classification"
         self.label = len(columns) - has_classes
-        self.order = OwnOrder.of(columns, self.label)
-        self.binned = [bin_column(column) for column in self.order.columns]
+        order = OwnOrder.of(columns, self.label)
+        self.names = [column.name for column in order.columns]
+        self.binned = [bin_column(column) for column in order.columns]
+        self.order = replace(order, columns=())  # the bins have what is needed of them
         self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
         self.bags = Bags.draw(self.order.alike, seed)
         self.limit: TimeLimit | None = None

@@ -22,6 +22,7 @@ from shapley2d._inspection.recipe import (
     SUSPECT_SHARE,
     TAIL_SHARE,
 )
+from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import Column
 
 if TYPE_CHECKING:
@@ -53,13 +54,18 @@ def explain_suspects(
     notes: dict[tuple[int, int], str] = {}
     entries = [one.entries for one in expected]
     spelt = [_Spellings(column) for column in columns]
+    writers: dict[int, EntryWriter] = {}
     for i, j in _most_likely(probability):
         column, one = columns[j], expected[j]
         entry = float(column.entries[i])
         if np.isnan(entry):
             continue
         is_category = column.kind == "category"
-        found = spelt[j].meant(int(entry), one, i) if is_category else _slip(column, entry, one, i)
+        if is_category:
+            found = spelt[j].meant(int(entry), one, i)
+        else:
+            writers[j] = writers.get(j) or EntryWriter.of(column)
+            found = _slip(writers[j], entry, one, i)
         if found is not None:
             if entries[j] is one.entries:
                 entries[j] = one.entries.copy()
@@ -81,11 +87,14 @@ def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
     return [(int(k // probability.shape[1]), int(k % probability.shape[1])) for k in order]
 
 
-def _slip(column: Column, entry: float, expected: Expected, i: int) -> tuple[float, str] | None:
+def _slip(
+    writer: EntryWriter, entry: float, expected: Expected, i: int
+) -> tuple[float, str] | None:
     """The number or date that was meant, if one slip leads from it to this entry.
 
-    It must lie in the range that is expected.
+    It must lie in the range that is expected, and have no more decimals than the column.
     """
+    column = writer.column
     if expected.low is None or expected.high is None:
         return None
     low, high, middle = float(expected.low[i]), float(expected.high[i]), float(expected.entries[i])
@@ -106,6 +115,7 @@ def _slip(column: Column, entry: float, expected: Expected, i: int) -> tuple[flo
         if slip == SHIFTED and is_tail:
             continue
         fits = low <= meant <= high and meant != entry and (not whole or meant.is_integer())
+        fits = fits and float(writer.rounded(np.array(meant))) == meant
         if not fits:
             continue
         if best is None or (slip == best[0] and abs(meant - middle) < abs(best[1] - middle)):

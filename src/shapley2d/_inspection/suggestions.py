@@ -34,7 +34,7 @@ BULK = 0.5
 # flights, beers and on errors planted into clean tables.
 _RIGHT = {
     "notation": READ, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": 0.9,
-    "signs": 0.9, "formats": 0.65, "rule": 0.92, "codes": 0.9, "words for missing": 0.85,
+    "signs": 0.9, "formats": 0.65, "codes": 0.9, "words for missing": 0.85,
     "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
 _OTHERS = 0.5
@@ -49,13 +49,15 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
         if not new:
             continue
         j = cells.names.index(finding.columns[0])
-        wrong = dict(zip(finding.rows.tolist(), chances_of(finding).tolist(), strict=True))
+        rows = finding.rows.tolist()
+        wrong = dict(zip(rows, chances_of(finding).tolist(), strict=True))
+        right = dict(zip(rows, suggestion_chances(finding).tolist(), strict=True))
         for i, text in new.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            sure = suggestion_chance(finding, wrong.get(i, 0.0)) if finding.suggestions else READ
+            sure = right[i] if finding.suggestions else READ
             # an entry that something tells comes before an empty cell
-            found = (bool(text) and sure >= _TOLD, wrong.get(i, 0.0), sure)
+            found = (bool(text) and sure >= _TOLD, wrong[i], sure)
             if (i, j) not in best or found > best[i, j][0]:
                 best[i, j] = found, text or None
     return replace(
@@ -83,13 +85,11 @@ def chances_of(finding: ColumnFinding) -> NDArray[np.float64]:
     return finding.chances
 
 
-def suggestion_chance(finding: ColumnFinding, wrong: float) -> float:
-    """How likely the entry that a finding suggests is right, if the one in the table is wrong.
-
-    The majority of a close vote is no surer to be right than the minority is to be wrong.
-    """
-    right = _RIGHT.get(finding.kind, _OTHERS)
-    return min(right, wrong) if finding.kind == "rule" else right
+def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
+    """How likely suggested entries are right, where those in the table are wrong."""
+    if finding.right is None:
+        return np.full(finding.rows.size, _RIGHT.get(finding.kind, _OTHERS))
+    return finding.right
 
 
 def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, str | None, float]]:
@@ -100,11 +100,13 @@ def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, s
     """
     j = cells.names.index(finding.columns[0])
     return [
-        (i, text, wrong)
-        for i, wrong in zip(finding.rows.tolist(), chances_of(finding).tolist(), strict=True)
+        (i, text, float(wrong))
+        for i, wrong, right in zip(
+            finding.rows.tolist(), chances_of(finding), suggestion_chances(finding), strict=True
+        )
         if wrong >= BULK
         and i in finding.suggestions
-        and suggestion_chance(finding, wrong) >= ACCEPTED
+        and right >= ACCEPTED
         and (text := finding.suggestions[i] or None) != cells.entries[j][i]
         and text == cells.expected_text(i, j)
     ]

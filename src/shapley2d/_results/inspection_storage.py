@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d.inspection"
 _KINDS = ("number", "category", "boolean", "date")
+_MOST_PLACES = 400
 _MOST_ALTERNATIVES = 64
 _PART = "part: "
 
@@ -76,6 +77,7 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
         "settled": sorted([list(cell) for cell in inspection.settled]),
         "kinds": [one.kind for one in found.columns],
         "notations": [one.from_text.notation for one in found.columns],
+        "places": [one.from_text.places for one in found.columns],
         "categories": [list(one.categories) for one in found.columns],
         "widths": [
             0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected
@@ -91,6 +93,7 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
                 "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
                 "probability": float(one.probability),
                 "chances": None if one.chances is None else one.chances.tolist(),
+                "right": None if one.right is None else one.right.tolist(),
             }
             for one in inspection.findings
         ],
@@ -160,8 +163,8 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
 
 def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
     p = cells.shape[1]
-    kinds, notations, categories = (
-        _list(record.get(key), p) for key in ("kinds", "notations", "categories")
+    kinds, notations, places, categories = (
+        _list(record.get(key), p) for key in ("kinds", "notations", "places", "categories")
     )
     if any(kind not in _KINDS for kind in kinds):
         raise ValueError("its kinds of columns do not fit")
@@ -186,7 +189,13 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             for i, text in enumerate(texts[:, j].tolist())
             if text is not None and np.isnan(entries[i])
         }
-        read = FromText(strays=strays, notation=_word(notations[j]), words=words, codes=codes)
+        read = FromText(
+            strays=strays,
+            notation=_word(notations[j]),
+            places=whole_number(places[j], "decimals of its record", 0, _MOST_PLACES),
+            words=words,
+            codes=codes,
+        )
         columns.append(Column(name, kind, entries, known, read))
     return tuple(columns)
 
@@ -230,20 +239,22 @@ def _finding(record: Any, names: list[str], n: int) -> ColumnFinding:
     if not concerned or concerned[0] not in names:
         raise ValueError("a finding of its record is about no column of it")
     rows = np.array([_row(i, n) for i in _list(record.get("rows"))], dtype=np.intp)
-    chances = record.get("chances")
-    if chances is not None:
-        chances = np.array(
-            [real_number(one, "a chance of a finding") for one in _list(chances, rows.size)]
-        )
     return ColumnFinding(
         columns=concerned,
         kind=_word(record.get("kind")),
         text=_word(record.get("text")),
         rows=rows,
-        chances=chances,
+        chances=_chances(record.get("chances"), rows.size),
+        right=_chances(record.get("right"), rows.size),
         suggestions={_row(i, n): _word(text) for i, text in _list(record.get("suggestions"))},
         probability=real_number(record.get("probability"), "the probability of a finding"),
     )
+
+
+def _chances(numbers: Any, n: int) -> NDArray[np.float64] | None:
+    if numbers is None:
+        return None
+    return np.array([real_number(one, "a chance of a finding") for one in _list(numbers, n)])
 
 
 def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:

@@ -39,18 +39,26 @@ def rank_cells(
     else:
         first = _harm(inspection) if by == "harm" else gain_scores(inspection)
     named = _named(inspection)
-    nothing_else = (cells.as_expected & ~named).ravel()
-    order = np.lexsort((-cells.scores.ravel(), -first.ravel(), nothing_else))
+    first = first.ravel()
+    allowed = np.ones(first.size, dtype=bool)
     keys = [cells.names.index(one.columns[0]) for one in inspection.findings if one.kind == "key"]
     if keys:
         listed = named.copy()
         listed[:, [j for j in range(listed.shape[1]) if j not in keys]] = True
-        order = order[listed.ravel()[order]]
+        allowed &= listed.ravel()
     if by == "harm":
-        order = order[np.isfinite(first.ravel()[order])]
+        allowed &= np.isfinite(first)
     width = cells.scores.shape[1]
-    if inspection.settled:
-        order = order[~np.isin(order, [i * width + j for i, j in inspection.settled])]
+    allowed[[i * width + j for i, j in inspection.settled]] = False
+    nothing_else = (cells.as_expected & ~named).ravel()
+    places = np.flatnonzero(allowed & ~nothing_else)
+    if n is None or places.size < n:
+        places = np.flatnonzero(allowed)
+    elif n:  # millions of others are not sorted
+        least = np.partition(first[places], places.size - n)[places.size - n]
+        places = places[first[places] >= least]
+    scores = cells.scores.ravel()[places]
+    order = places[np.lexsort((-scores, -first[places], nothing_else[places]))]
     rows, columns = np.divmod(order[:n], width)
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 

@@ -56,8 +56,8 @@ def as_table(
     like : Table, optional
         The training table, whose columns decide how text is read.
     infinite : bool
-        Whether infinite numbers count as entries of another kind, as text does; else they are
-        refused.
+        Whether infinite numbers, and those beyond :data:`MAX_MAGNITUDE`, count as entries of
+        another kind, as text does; else they are refused.
 
     Returns
     -------
@@ -78,7 +78,7 @@ def as_table(
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
     table = Table(_typed(makers, kinds, _twins(list(makers), like, named=named)), row_names, native)
     if infinite:
-        table = replace(table, columns=tuple(map(_infinite_as_strays, table.columns)))
+        table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
     for column in table.columns:
         beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
         if beyond.size:
@@ -93,11 +93,11 @@ def as_table(
     return with_typed_native(table) if from_file else table
 
 
-def _infinite_as_strays(column: Column) -> Column:
-    rows = np.flatnonzero(np.isinf(column.entries))
+def _beyond_as_strays(column: Column) -> Column:
+    rows = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
     if not rows.size:
         return column
-    texts = {int(i): "inf" if column.entries[i] > 0 else "-inf" for i in rows}
+    texts = {i: repr(float(column.entries[i])) for i in rows.tolist()}
     entries = column.entries.copy()
     entries[rows] = np.nan
     read = replace(column.from_text, strays=column.from_text.strays | texts)

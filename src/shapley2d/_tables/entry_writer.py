@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._tables.table import Column
+from shapley2d._tables.texts.numbers import NEARLY_ALL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,16 +57,24 @@ class EntryWriter:
         present = np.flatnonzero(~np.isnan(column.entries))
         numeric = column.kind in ("number", "date")
         known: dict[float, str] = {}
-        if column.from_text.words is not None or not numeric:
+        places = column.from_text.places  # numbers as Python writes them, but for their decimals
+        if not places and (column.from_text.words is not None or not numeric):
             texts = column.text()
             counts = Counter((float(column.entries[i]), texts[i]) for i in present.tolist())
             for (entry, text), _ in sorted(counts.items(), key=lambda one: (one[1], one[0])):
                 known[entry] = str(text)
         style = NumberStyle.of(known) if known and column.kind == "number" else None
+        if places:
+            style = NumberStyle(places=places)
         decimals = _decimals(column.entries[present]) if numeric else None
         if decimals is not None and style is not None:
             decimals = max(decimals, style.places)
         return cls(column, decimals, known, style)
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether it may add decimals to numbers whose texts are not known, and nothing else."""
+        return self.style is not None and not self.known
 
     def rounded(self, entries: NDArray[np.float64]) -> NDArray[np.float64]:
         """Numbers rounded to the decimals of the column; other entries unchanged."""
@@ -108,7 +117,7 @@ class NumberStyle:
     group : str
         The sign between thousands; empty without one.
     places : int
-        Decimals that all have, zeros included; 0 where they have as many as they need.
+        Decimals that nearly all have, zeros included; 0 where they have as many as they need.
     """
 
     before: str = ""
@@ -136,12 +145,13 @@ class NumberStyle:
         (before, after), _ = ends.most_common(1)[0]
         large = [match[2] for number, match in found if number >= 1000]
         groups = Counter(_group(digits) for digits in large)
-        places = {_places(match[2], number) for number, match in found}
+        written = Counter(_places(match[2], number) for number, match in found)
+        places, times = written.most_common(1)[0]
         return cls(
             before,
             after,
             groups.most_common(1)[0][0] if groups else "",
-            places.pop() if len(places) == 1 else 0,
+            places if times >= NEARLY_ALL * len(found) else 0,
         )
 
     def write(self, plain: str, *, comma: bool) -> str:
@@ -155,12 +165,25 @@ class NumberStyle:
         if "e" in plain or "n" in plain:  # 1e+20, inf
             return plain
         sign, digits = ("-", plain[1:]) if plain.startswith("-") else ("", plain)
-        whole, _, rest = digits.partition(".")
+        whole, _, rest = _with_places(digits, self.places).partition(".")
         if self.group:
             whole = f"{int(whole):,}".replace(",", self.group)
-        rest = rest.ljust(self.places, "0")
         mark = "," if comma else "."
         return f"{sign}{self.before}{whole}{mark + rest if rest else ''}{self.after}"
+
+
+def _with_places(number: str, places: int) -> str:
+    """A number that Python wrote, with at least so many decimals.
+
+    Examples
+    --------
+    >>> _with_places("12", 2), _with_places("0.125", 2), _with_places("1e+20", 2)
+    ('12.00', '0.125', '1e+20')
+    """
+    if not places or "e" in number or "n" in number:  # 1e+20, inf
+        return number
+    whole, _, rest = number.partition(".")
+    return f"{whole}.{rest.ljust(places, '0')}"
 
 
 def _group(digits: str) -> str:

@@ -48,6 +48,9 @@ class FromText:
         Whether the user set the kind of the column.
     distinct : int
         Number of distinct numbers before rounding made some equal; 0 if it made none equal.
+    places : int
+        Decimals that nearly all numbers are written with, zeros included; 0 where they have as many
+        as they need.
     words, codes : ndarray or None
         The distinct texts, None last, and the position of each entry among them, -1 where missing.
         Kept only where entries are not written as Python writes them, as in ``$1,200``.
@@ -59,6 +62,7 @@ class FromText:
     remark: str = ""
     asked: bool = False
     distinct: int = 0
+    places: int = 0
     words: NDArray[Any] | None = None
     codes: NDArray[np.int32] | None = None
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.columns.finding import SURE, UNKNOWN, ColumnFinding
+from shapley2d._tables.convert import MAX_MAGNITUDE
 from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ _ZERO, _SEVERAL = (1.8, -4.0), 0.6
 zero that most rows have means "none", as of a loan. What is added where several columns have such
 spikes, which is a habit of the table's makers then."""
 _INFINITE = 0.99  # no table means an infinite number
+_BEYOND = re.compile(r"-?(inf|[\d.]+e\+\d{3})")  # as Python writes them
 _SLASHES = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 _MOST_DAYS, _MOST_MONTHS = 31, 12
 
@@ -60,17 +62,17 @@ def find_codes_and_dates(written: WrittenColumn) -> list[ColumnFinding]:
 
 
 def _infinite(written: WrittenColumn) -> ColumnFinding | None:
-    """Infinite numbers: what a division by zero leaves."""
-    rows = np.array(
-        [row for row, text in written.column.from_text.strays.items() if text in ("inf", "-inf")],
-        dtype=np.intp,
-    )
+    """Infinite numbers, and those too large to compute with: what a division by zero leaves."""
+    strays = written.column.from_text.strays
+    rows = np.array([row for row, text in strays.items() if _BEYOND.fullmatch(text)], dtype=np.intp)
     if not rows.size:
         return None
+    is_inf = all(strays[row].endswith("inf") for row in rows.tolist())
+    what = "infinite" if is_inf else f"infinite or beyond {MAX_MAGNITUDE:g}"
     return ColumnFinding(
         (written.name,),
         "infinite",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} infinite, as after a "
+        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {what}, as after a "
         f"division by zero: leave {plural(rows.size, 'the cell', 'the cells')} empty",
         np.sort(rows),
         dict.fromkeys(sorted(rows.tolist()), ""),

@@ -47,6 +47,9 @@ class ColumnFinding:
         How likely an entry of these rows is wrong, on average.
     chances : ndarray or None
         The same row by row, where it differs.
+    right : ndarray or None
+        How likely the suggestions are right where the entries are wrong, row by row; None where the
+        kind of the finding tells it.
     """
 
     columns: tuple[str, ...]
@@ -56,6 +59,7 @@ class ColumnFinding:
     suggestions: dict[int, str] = field(default_factory=dict)
     probability: float = 0.0
     chances: NDArray[np.float64] | None = None
+    right: NDArray[np.float64] | None = None
 
 
 @dataclass(frozen=True)

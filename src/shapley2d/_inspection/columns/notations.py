@@ -30,6 +30,9 @@ _TIME = re.compile(
 _CURRENCIES = {"€": "eur", "$": "usd", "£": "gbp", "¥": "jpy", "us$": "usd", "euro": "eur"}
 _THOUSANDS = {"k": 1e3, "tsd": 1e3, "m": 1e6, "mio": 1e6, "mln": 1e6, "million": 1e6}
 _LETTERS = str.maketrans("OolI|", "00111")  # letters that look like digits
+# a letter beside a digit, or alone beyond the point: 4.r for 4.5
+_STICKS_BEFORE = re.compile(r"[^\W\d_]$|(?<![^\W\d_])[^\W\d_][.,]$")
+_STICKS_BEHIND = re.compile(r"[^\W\d_]|[.,][^\W\d_](?![^\W\d_])")
 _SLACK = 0.5  # interquartile ranges beyond the middle 99 % of the column
 
 
@@ -115,7 +118,7 @@ def read_numbers(text: str, currency: str = "") -> Iterator[float]:
         return
     around = match[1].strip(" .:~()") or match[3].strip(" .:~()")
     named = _currency(match[1] + match[3])
-    sticks = match[1][-1:].isalpha() or match[3][:1].isalpha()
+    sticks = _STICKS_BEFORE.search(match[1]) or _STICKS_BEHIND.match(match[3])
     if sticks and not named and around.lower() not in _THOUSANDS:
         return  # a letter for a digit, rather than a unit
     if currency and named and named != currency:

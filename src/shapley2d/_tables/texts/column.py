@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Column, FromText
-from shapley2d._tables.texts.numbers import are_long, plain_numbers
+from shapley2d._tables.texts.numbers import are_long, common_places, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, TextReading, read_texts
 from shapley2d.exceptions import InputError, Setting
 
@@ -52,7 +52,8 @@ def text_column(
         texts = texts.combine_chunks()
     numbers = plain_numbers(texts) if kind in (None, "number") and like is None else None
     if numbers is not None:
-        return Column(key, "number", numbers, (), FromText(asked=kind is not None))
+        read = FromText(asked=kind is not None, places=common_places(texts))
+        return Column(key, "number", numbers, (), read)
     words, codes = encode_texts(texts)
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
     reading = _read_like(words, counts, like) if like is not None else None
@@ -70,6 +71,7 @@ def text_column(
         _example(reading, words),
         reading.remark,
         kind is not None,
+        places=common_places(words) if reading.kind == "number" and reading.plain else 0,
     )
     if reading.kind == "category":
         return _category(words, codes, key, read)

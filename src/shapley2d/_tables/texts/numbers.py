@@ -42,6 +42,10 @@ _COMMA = _pattern(",", r"\.")
 _UNMARKED = r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+"
 _FEW = 0.1  # commas in at most this share of entries are strays, not decimal commas
 _GLANCE = 64  # entries that are tried first: 1 us each if they are not numbers
+NEARLY_ALL = 0.95
+"""Share of a column's numbers that have as many decimals: of measured numbers a tenth would end
+with a zero, which is then written."""
+
 _THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # 1.500 may mean 1500
 
 
@@ -103,6 +107,25 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     if known.sum() != len(values) - texts.null_count or not known.any() or are_long(values):
         return None
     return values
+
+
+def common_places(texts: Any) -> int:
+    """Decimals that nearly all numbers are written with, zeros included; 0 where they differ.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> common_places(pa.array(["1.50", "2.25", None])), common_places(pa.array(["1.5", "2.25"]))
+    (2, 0)
+    """
+    import pyarrow.compute as pc
+
+    known = pc.drop_null(texts)
+    points = pc.find_substring(known, ".").to_numpy(zero_copy_only=False)
+    lengths = pc.utf8_length(known).to_numpy(zero_copy_only=False)
+    counts = np.bincount(np.where(points >= 0, lengths - points - 1, 0))
+    places = int(counts.argmax()) if counts.size else 0
+    return places if places and counts[places] >= NEARLY_ALL * counts.sum() else 0
 
 
 def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> ParsedNumbers:
