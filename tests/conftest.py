@@ -8,13 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "ci",
-    max_examples=30,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    derandomize=True,
-)
+# always the same examples; `pytest --hypothesis-profile=more` tries others
+COMMON = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
+settings.register_profile("ci", max_examples=15, derandomize=True, **COMMON)
+settings.register_profile("more", max_examples=200, **COMMON)
 settings.load_profile("ci")
 
 

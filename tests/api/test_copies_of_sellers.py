@@ -59,7 +59,7 @@ def jittered(X, random, size=0.001):
 # --------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", ["wine", pytest.param("breast cancer", marks=pytest.mark.slow)])
 def test_own_rows_listed_again_with_jitter_gain_nothing(name):
     X, y, *valid = tables(name)
     honest = paid(X, y, *valid, by_row(HONEST))
@@ -74,7 +74,7 @@ def test_own_rows_listed_again_with_jitter_gain_nothing(name):
     assert before["A"] + before["A2"] > 1.3 * honest["A"]
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", ["wine", pytest.param("breast cancer", marks=pytest.mark.slow)])
 def test_a_newcomer_who_jitters_everybodys_rows_is_named(name):
     X, y, *valid = tables(name)
     stolen = jittered(X, np.random.default_rng(2))
@@ -91,7 +91,10 @@ def test_a_newcomer_who_jitters_everybodys_rows_is_named(name):
 
 
 @pytest.mark.parametrize("where", ["first", "last"])
-@pytest.mark.parametrize(("name", "distance"), [("wine", "auto"), ("breast cancer", 0.02)])
+@pytest.mark.parametrize(
+    ("name", "distance"),
+    [("wine", "auto"), pytest.param("breast cancer", 0.02, marks=pytest.mark.slow)],
+)
 def test_bridges_between_a_rivals_rows_do_not_merge_them(name, where, distance):
     """Rows on the way from each of B's rows to the next: chains made one row of all of them."""
     X, y, *valid = tables(name)
@@ -235,7 +238,9 @@ DISGUISES = {
 }
 
 
-@pytest.mark.parametrize("disguise", DISGUISES)
+@pytest.mark.parametrize(
+    "disguise", ["a logarithm", "bins", *(pytest.param(one, marks=pytest.mark.slow) for one in DISGUISES if one not in ("a logarithm", "bins"))]
+)  # fmt: skip
 @pytest.mark.parametrize("name", ["wine"])
 def test_a_copied_column_gains_nothing(name, disguise):
     X, y, X_valid, y_valid = tables(name)

@@ -74,7 +74,17 @@ def test_crafted_checkpoints_are_refused(folder, samples, kind):
     assert accepted == []
 
 
-@pytest.mark.parametrize("kind", ["knn sampled", "knn exact", "knn streamed", "exact", "oob"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "knn sampled",
+        "exact",
+        *(
+            pytest.param(one, marks=pytest.mark.slow)
+            for one in ("knn exact", "knn streamed", "oob")
+        ),
+    ],
+)
 def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
     PIECES[kind](tmp_path / "good.npz")
     record, arrays = read_archive(tmp_path / "good.npz", 2**30)

@@ -112,7 +112,7 @@ def test_shell_completion(folder):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX terminal")
-@pytest.mark.parametrize("jobs", [pytest.param("1", marks=pytest.mark.slow), "2"])
+@pytest.mark.parametrize("jobs", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_ctrl_c_shows_progress_first_and_keeps_what_there_is(folder, jobs):
     import pty
 

@@ -132,7 +132,8 @@ def test_signed_receipts_tell_whose_they_are(capsys, folder):
     ],
 )
 def test_what_cannot_be_is_named_in_one_line(command, message, capsys, folder):
-    write(capsys)
+    if command.startswith("verify r.json"):
+        write(capsys)
     before = sorted(path.name for path in folder.iterdir())
     assert message in run(capsys, command, 2)
     assert sorted(path.name for path in folder.iterdir()) == before

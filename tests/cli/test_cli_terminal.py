@@ -178,12 +178,13 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell"
             2,
             "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n",
         ),
-        (
+        pytest.param(
             "RUN --json >&-",
             2,
             "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n",
+            marks=pytest.mark.slow,
         ),
-        ("RUN >&- 2>&-", 2, ""),
+        pytest.param("RUN >&- 2>&-", 2, "", marks=pytest.mark.slow),
         ("RUN 2>&- >/dev/null", 0, ""),
         ("RUN 1</dev/null", 2, "shapley2d: error: Bad file descriptor\n"),
     ],

@@ -208,7 +208,10 @@ def damaged_versions(good):
     return {"cut": good[:middle], "empty": b"", "flipped": bytes(flipped), "other": b"a,b\n1,2\n"}
 
 
-@pytest.mark.parametrize("kind", ["cut", "empty", "flipped", "other"])
+@pytest.mark.parametrize(
+    "kind",
+    ["cut", "flipped", *(pytest.param(one, marks=pytest.mark.slow) for one in ("empty", "other"))],
+)
 def test_a_damaged_file_is_said_so_and_the_last_good_one_is_used(path, plain, kind):
     assert count(path.with_name("run.npz.previous")) == 7
     path.write_bytes(damaged_versions(path.read_bytes())[kind])

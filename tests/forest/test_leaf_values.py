@@ -155,7 +155,7 @@ def test_any_tree_on_any_small_table(seed, regression, n):
         )
 
 
-@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("regression", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_bundles_of_leaves(regression):
     """Many rows: subtrees of several leaves share one state per row."""
     random = np.random.default_rng(3)

@@ -55,7 +55,7 @@ def grid_points(split, rows, columns):
             yield a, b, train[np.ix_(rows[:a], width)], rows[:a], valid[:, width]
 
 
-@pytest.mark.parametrize("n_classes", [2, 3, 4])
+@pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("name", "estimator"), [("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier())]
 )
@@ -270,6 +270,7 @@ def test_exact_values_are_those_of_the_estimator():
     assert v.info["model"] == "gaussian_nb"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SWEEPS)
 def test_monte_carlo_reaches_the_exact_values(name):
     split = make_split(6, 2, n=6, plain=True)

@@ -105,10 +105,10 @@ def relative_error(values, exact):
     ("estimator", "n_subsets", "bound"),
     [
         ("B", 52, 0.25),
-        ("B", 260, 0.015),
-        ("B", 1300, 1e-3),
+        pytest.param("B", 260, 0.015, marks=pytest.mark.slow),
+        pytest.param("B", 1300, 1e-3, marks=pytest.mark.slow),
         ("A", 260, 0.02),
-        ("A", 1300, 2e-3),
+        pytest.param("A", 1300, 2e-3, marks=pytest.mark.slow),
     ],
 )
 def test_error_on_a_real_game(wine, estimator, n_subsets, bound):

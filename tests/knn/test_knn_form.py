@@ -89,7 +89,9 @@ def test_auto_takes_the_fast_form_where_it_pays(monkeypatch, task):
     assert small.info["form"] == "exact"
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(
+    "task", [pytest.param("classification", marks=pytest.mark.slow), "regression"]
+)
 def test_intervals_of_the_fast_form_hold_the_exact_values(task):
     """With all coalitions, bins are all that is left to err: their stated errors have to be right by themselves."""
     y, y_valid = targets(task)

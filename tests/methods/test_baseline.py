@@ -314,8 +314,8 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
     [
         *BUILT_IN,
         ("sklearn_tree", "classification"),
-        ("scaled_ridge", "regression"),
-        ("logistic", "classification"),
+        pytest.param("scaled_ridge", "regression", marks=pytest.mark.slow),
+        pytest.param("logistic", "classification", marks=pytest.mark.slow),
     ],
 )
 def test_idle_columns_get_nothing_of_models(model, task, include_label):

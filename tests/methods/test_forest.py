@@ -309,6 +309,7 @@ def test_the_same_bits_for_any_number_of_threads(model):
     assert others == [first, first]
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the 95 % interval of")
 def test_payments_and_audits():
     X, y, Xv, yv, *_ = tables(30, n_valid=40)
@@ -351,7 +352,14 @@ def test_plans():
 
 
 @pytest.mark.parametrize("model", [None, *CLASSIFIERS, *REGRESSORS], ids=name)
-@pytest.mark.parametrize("options", [{}, {"cv": 3}, {"include_label": True}], ids=str)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"cv": 3},
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ({}, {"include_label": True})),
+    ],
+    ids=str,
+)
 def test_the_score_is_what_shapley_values_sum_to(model, options):
     """From the counts in the leaves, without the values."""
     regression = model in REGRESSORS

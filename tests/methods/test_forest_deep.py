@@ -19,7 +19,7 @@ def deep_tables(seed=0, *, regression=False):
     return (X, y, Xv, yv) if regression else (X, (y > 0).astype(int), Xv, (yv > 0).astype(int))
 
 
-@pytest.mark.parametrize("regression", [False, True])
+@pytest.mark.parametrize("regression", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     """All subsets of fewer columns are known, so what sampling gives there can be compared."""
     X, y, Xv, yv, *_ = tables(40, m=5, n_valid=20, regression=regression)

@@ -86,9 +86,9 @@ def test_backend_is_an_option_of_nearest_neighbours_alone():
 @pytest.mark.parametrize(
     ("task", "options"),
     [
-        ("classification", {}),
+        pytest.param("classification", {}, marks=pytest.mark.slow),
         ("classification", {"subsets": "sampled", "n_subsets": 12}),
-        ("regression", {"subsets": "sampled", "n_subsets": 12}),
+        pytest.param("regression", {"subsets": "sampled", "n_subsets": 12}, marks=pytest.mark.slow),
     ],
 )
 def test_values_agree_within_the_stated_errors(emulated, task, options):

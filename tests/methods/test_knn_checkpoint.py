@@ -221,7 +221,14 @@ def test_a_cluster_is_of_processors():
         value_cells(*table(), backend="cuda", cluster="tcp://127.0.0.1:1", **OPTIONS)
 
 
-@pytest.mark.parametrize("kind", ["sampled", "exact crossed", "fast"])
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "sampled",
+        pytest.param("exact crossed", marks=pytest.mark.slow),
+        pytest.param("fast", marks=pytest.mark.slow),
+    ],
+)
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     data, options = KINDS[kind]
     plain = value_cells(*data, **options, **OPTIONS)
@@ -275,7 +282,13 @@ STREAMED = {"subsets": "sampled", "valid_rows": "auto", "tolerance": 0.3}
 
 
 @pytest.mark.parametrize(
-    "options", [SAMPLED, EXACT, STREAMED], ids=["sampled", "exact", "streamed"]
+    "options",
+    [
+        SAMPLED,
+        pytest.param(EXACT, marks=pytest.mark.slow),
+        pytest.param(STREAMED, marks=pytest.mark.slow),
+    ],
+    ids=["sampled", "exact", "streamed"],
 )
 def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, tmp_path):
     data = table()

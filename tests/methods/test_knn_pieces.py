@@ -42,7 +42,9 @@ def same_bits(one, other):
     return all(getattr(one, name).tobytes() == getattr(other, name).tobytes() for name in names)
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(
+    "task", ["classification", pytest.param("regression", marks=pytest.mark.slow)]
+)
 def test_intervals_hold_the_exact_values(task):
     data = table(task=task)
     exact = value_cells(*data, subsets="all", **OPTIONS)
@@ -279,6 +281,7 @@ value_cells(*data, n_subsets=800, **options)
 """
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_memory_does_not_grow_with_subsets():
     """The odd parts of 30,000 x 800 row values would be 96 MB, and using them as much again."""

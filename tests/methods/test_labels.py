@@ -189,7 +189,9 @@ def flipped(y, seed, share=0.1):
     return y, np.isin(np.arange(y.size), rows)
 
 
-@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    "load", [load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)]
+)
 def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     X, y = load(return_X_y=True)
     labels, injected = flipped(y, 0)

@@ -63,7 +63,12 @@ KINDS = {
     "blocks of neighbours": blocks(*VALID, model="knn", n_neighbors=2),
     "blocks of neighbours crossed": blocks(*CROSSED, model="knn", n_neighbors=2, cv=2),
 }
+OFTEN = ["exact crossed", "game", "loo", "oob", "forest crossed", "blocks of neighbours crossed"]
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
+
+
+def slow(kind):
+    return pytest.param(kind, marks=pytest.mark.slow)
 
 
 class CrashError(Exception):
@@ -100,7 +105,7 @@ def bits(found):
     return [getattr(found, name).tobytes() for name in names]
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [*OFTEN, *map(slow, [one for one in KINDS if one not in OFTEN])])
 def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
     value, path = KINDS[kind], tmp_path / "run.npz"
     plain = value()
@@ -122,12 +127,17 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
 @pytest.mark.parametrize(
     "kind",
     [
-        "exact crossed",
-        "loo crossed",
         "oob",
         "forest",
-        "given forest crossed",
-        "blocks of neighbours crossed",
+        *map(
+            slow,
+            (
+                "exact crossed",
+                "loo crossed",
+                "given forest crossed",
+                "blocks of neighbours crossed",
+            ),
+        ),
     ],
 )
 def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
@@ -151,12 +161,10 @@ def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "kind",
     [
-        "exact crossed",
         "loo",
-        "oob with more trees",
         "forest",
-        "given forest",
         "blocks of neighbours",
+        *map(slow, ("exact crossed", "oob with more trees", "given forest")),
     ],
 )
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
@@ -167,7 +175,9 @@ def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
         assert bits(value(cluster=pool)) == plain
 
 
-@pytest.mark.parametrize("kind", ["exact crossed", "loo", "oob", "blocks of neighbours"])
+@pytest.mark.parametrize(
+    "kind", ["oob", *(pytest.param(one, marks=pytest.mark.slow) for one in ("exact crossed", "loo", "blocks of neighbours"))]
+)  # fmt: skip
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     value, path = KINDS[kind], tmp_path / "run.npz"
     plain = bits(value())

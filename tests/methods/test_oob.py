@@ -158,7 +158,7 @@ def test_more_trees_go_on_from_fewer():
     np.testing.assert_array_equal(long[:60], short)
 
 
-@pytest.mark.parametrize("score", ["correct", "distance"])
+@pytest.mark.parametrize("score", [pytest.param("correct", marks=pytest.mark.slow), "distance"])
 def test_standard_errors_tell_how_far_other_trees_are(score):
     X, y = make_data(3, n=24)
     runs = [
@@ -172,6 +172,7 @@ def test_standard_errors_tell_how_far_other_trees_are(score):
         assert stated == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("score", ["correct", "distance"])
 def test_intervals_of_few_trees_cover(score):
     """Some ten trees to a cell, and the values of very many as the truth."""

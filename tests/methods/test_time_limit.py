@@ -239,7 +239,7 @@ def _crossed_problem():
     return make_problem(X, y)
 
 
-@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
+@pytest.mark.parametrize("semivalue", ["shapley", pytest.param("banzhaf", marks=pytest.mark.slow)])
 def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
     held, sizes = [], []
     for seed in range(6):

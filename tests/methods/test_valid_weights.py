@@ -139,7 +139,13 @@ def test_a_weight_counts_like_repeated_rows():
         )
 
 
-@pytest.mark.parametrize("scoring", [None, "balanced_accuracy", "neg_log_loss"])
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        "balanced_accuracy",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in (None, "neg_log_loss")),
+    ],
+)
 def test_models_weigh_their_score(scoring):
     y, y_valid = Y % 2, Y_VALID % 2
     model = DecisionTreeClassifier(max_depth=2, random_state=0)

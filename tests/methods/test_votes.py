@@ -161,7 +161,9 @@ def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, vo
     assert score.total == pytest.approx(closed.total, abs=1e-12)
 
 
-@pytest.mark.parametrize("load", [load_wine, load_breast_cancer])
+@pytest.mark.parametrize(
+    "load", [load_wine, pytest.param(load_breast_cancer, marks=pytest.mark.slow)]
+)
 def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
     X, y = load(return_X_y=True)
     order = np.random.default_rng(0).permutation(y.size)

@@ -76,9 +76,10 @@ def check(v, after, new):
     assert after.change == pytest.approx(score - old, abs=1e-12)
 
 
-@pytest.mark.parametrize("regression", [False, True])
-@pytest.mark.parametrize("crossed", [False, True])
-@pytest.mark.parametrize("labelled", [False, True])
+@pytest.mark.parametrize(
+    ("regression", "crossed", "labelled"),
+    [(False, True, False), (True, False, True), (False, False, True)],
+)
 @pytest.mark.filterwarnings("ignore:model is fitted")
 def test_random_edits_of_numbers(regression, crossed, labelled):
     X, y = numbers(0, regression=regression)
@@ -90,7 +91,7 @@ def test_random_edits_of_numbers(regression, crossed, labelled):
     options = {"method": "forest", "model": model, "include_label": labelled, **given}
     v = value_cells(X[:n], y[:n], **options)
     random = np.random.default_rng(2)
-    for count in (1, 1, 1, 2, 5, 30):
+    for count in (1, 2, 30):
         edits = random_edits(random, X, count, n)
         after = v.what_if({(i, f"x{j}"): entry for (i, j), entry in edits.items()})
         new = value_cells(changed(X[:n], edits), y[:n], **options)

@@ -259,6 +259,7 @@ def test_any_number_of_owners_has_intervals_as_a_covariance_gives_them():
     np.testing.assert_allclose(v.owners["stderr"] ** 2, (v.spread**2).sum(axis=0))
 
 
+@pytest.mark.slow
 def test_intervals_of_many_owners_cover_the_amounts_of_the_true_values():
     random = np.random.default_rng(3)
     truth, root = np.full(300, 1 / 300), 0.3 / 300 * random.normal(size=(6, 300))

@@ -68,6 +68,7 @@ def test_performance_alone_is_that_of_a_model_fitted_on_the_block():
             assert found[i, j] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", MEASURES)
 def test_records_hold_the_blocks_of_one_split(measure):
     records = Records(work(measure=measure, **SMALL))
@@ -194,6 +195,7 @@ def test_no_verdict_without_both_measures():
     assert judge_growth(Records([])) is None
 
 
+@pytest.mark.slow
 def test_page_parts_are_made_from_the_file_alone(tmp_path):
     write_records(made_up([1.0, 2.0], noise=0.01), tmp_path / "blocks.csv")
     records = read_records(tmp_path / "blocks.csv")

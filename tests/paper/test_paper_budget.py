@@ -24,6 +24,7 @@ def read_back(tmp_path):
     return back
 
 
+@pytest.mark.slow
 def test_the_budget_counts_what_the_first_cells_hold(read_back):
     made = work(seed=1, kind="unlikely", rates=[2, 15])
     records = read_back(made)

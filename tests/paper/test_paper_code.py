@@ -51,6 +51,7 @@ def toy(tmp_path, monkeypatch):
     sys.modules.pop("toy_work", None)
 
 
+@pytest.mark.slow
 def test_a_change_of_code_computes_every_piece_again_and_counts_them(toy):
     assert (toy().computed, toy().kept) == (3, 3)
     outcome = toy(SOURCE.replace("seed + 1", "seed + 2"))
@@ -80,6 +81,7 @@ def test_a_change_of_the_library_computes_again(toy, monkeypatch):
     assert toy().code_changed == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_pieces_carry_the_digest_that_the_run_began_with(toy, n_jobs):
     changes_itself = """
@@ -124,6 +126,7 @@ def test_the_digest_covers_what_computes_an_experiment_and_not_what_shows_it(nam
     assert ours <= modules
 
 
+@pytest.mark.slow
 def test_the_digest_covers_the_library_without_what_shows_results(tmp_path, monkeypatch):
     whole = code.library_digest()
     assert code.library_digest() == whole

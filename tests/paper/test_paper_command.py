@@ -41,6 +41,7 @@ def test_writes_the_files_and_says_so(run, tmp_path):
     assert "**A quick run" in (tmp_path / "there" / "reproduction.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_a_second_run_finds_everything_done(run, tmp_path):
     run()
     files = {path: path.read_bytes() for path in (tmp_path / "there").glob("*.*")}
@@ -51,6 +52,7 @@ def test_a_second_run_finds_everything_done(run, tmp_path):
     assert {path: path.read_bytes() for path in files} == files
 
 
+@pytest.mark.slow
 def test_changed_code_is_noticed_and_said(run, tmp_path):
     run()
     (piece,) = (tmp_path / "there" / "pieces" / "interpretation").iterdir()
@@ -62,6 +64,7 @@ def test_changed_code_is_noticed_and_said(run, tmp_path):
     assert (again["code"], again["rows"]) == (kept["code"], kept["rows"])
 
 
+@pytest.mark.slow
 def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
     run()
     folder = tmp_path / "there"
@@ -99,6 +102,7 @@ def test_one_line_that_says_what_to_do(tmp_path, monkeypatch, capsys, arguments,
     assert message in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_again_computes_again_and_the_page_goes_where_it_is_wanted(run, tmp_path):
     run()
     piece = next((tmp_path / "there" / "pieces" / "interpretation").iterdir())

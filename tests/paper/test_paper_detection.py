@@ -146,6 +146,7 @@ def test_accuracy_is_that_of_trees_trained_on_the_corrupted_and_on_the_clean_row
     assert record["tree_corrupted"] < record["tree_ceiling"]
 
 
+@pytest.mark.slow
 def test_quick_pieces_distinguish_knowledge_from_guessing():
     records = []
     for piece in detection.pieces(quick=True):

@@ -103,6 +103,7 @@ def test_verdicts_on_pairs(shares, verdict):
     assert judge(Records([])) is None
 
 
+@pytest.mark.slow
 def test_splits_without_near_pairs_are_left_out(read_back):
     made, lonely = (
         [{**row, "table": table} for row in work(seed=2, table="split", within=within)]

@@ -187,6 +187,7 @@ def test_without_the_published_values_only_their_piece_is_left_out(
     assert {record["method"] for record in made} == {"random"}
 
 
+@pytest.mark.slow
 def test_injected_tables_are_ranked_by_value_and_drawn(read_back):
     made = work(
         seed=0, table="unlikely", methods=["random", RAW, "z-score"], share=0.02, permutations=0

@@ -15,6 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 FOLDER = DOCS / "reproduction"
 
 
+@pytest.mark.slow
 def test_the_page_can_be_written_from_the_files():
     page = render_claims(
         read_sections(FOLDER, find_experiments()), read_json(FOLDER / RUN_FILE), "reproduction"

@@ -160,6 +160,7 @@ def small_records(tmp_path_factory):
     return read_records(path)
 
 
+@pytest.mark.slow
 def test_all_methods_start_from_the_same_table_of_a_seed(small_records):
     starts = small_records.where(what="curve", share=0)
     assert len(starts) == 3 * len(METHODS)

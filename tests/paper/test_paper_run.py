@@ -139,6 +139,7 @@ def test_pages_show_what_was_run_before_too(toy, tmp_path):
     assert "## toy" in text and "## other" in text
 
 
+@pytest.mark.slow
 def test_two_workers_write_the_same_file(toy, tmp_path):
     run(toy, tmp_path / "one")
     list(run_experiments([toy], tmp_path / "two", n_jobs=2, progress=False))
@@ -226,6 +227,7 @@ def test_the_page_can_lie_elsewhere(toy, tmp_path):
     assert 'href="../page.md"' in (tmp_path / "docs" / "files" / "index.html").read_text()
 
 
+@pytest.mark.slow
 def test_ctrl_c_keeps_what_was_computed(tmp_path):
     """A run in a process of its own, interrupted after its first piece, and run again."""
     script = textwrap.dedent(

@@ -90,6 +90,7 @@ def test_scores_agree_with_sorting_over_all_cells_and_over_ages():
             assert row["found"] == pytest.approx((places <= row["inspected"]).mean())
 
 
+@pytest.mark.slow
 def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     settings = {"seed": 0, "rows": 120, "valid": 40, "typos": 2}
     made = work(**settings, methods=["2D-KNN", RAW, "random"], permutations=0)
