@@ -112,3 +112,6 @@ def test_the_plan_of_a_long_run_names_what_takes_less(monkeypatch):
     assert 'max_time="1m" (--max-time 1m)' in long.notes[0]
     assert long.notes[1].startswith("With a validation table of 200 rows: at most ")
     assert 'method="forest" (--method forest): ' in long.notes[2]
+    monkeypatch.setattr(cells_api, "CELLS_A_MINUTE", 200)
+    note = 'An answer within 5 minutes, with its errors: max_time="5m" (--max-time 5m).'
+    assert plan_cells(X, X[:, 0] > 0).notes[0] == note

@@ -7,6 +7,7 @@ import errno
 import functools
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -75,14 +76,23 @@ def plain():
     return value()
 
 
+@pytest.fixture(scope="module")
+def third(tmp_path_factory):
+    """A folder with a checkpoint of a third of the run, and one of fewer draws before it."""
+    folder = tmp_path_factory.mktemp("third")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checkpoint, "EVERY_S", 1e9)  # one file per run, however slow the machine
+        value(folder / "run.npz", max_permutations=7)
+        value(folder / "run.npz", max_permutations=COUNT // 3)
+    return folder
+
+
 @pytest.fixture
-def path(tmp_path, monkeypatch):
-    """A checkpoint of a third of the run, with one of fewer draws before it."""
-    monkeypatch.setattr(checkpoint, "EVERY_S", 1e9)  # one file per run, however slow the machine
-    path = tmp_path / "run.npz"
-    value(path, max_permutations=7)
-    value(path, max_permutations=COUNT // 3)
-    return path
+def path(third, tmp_path, monkeypatch):
+    """A copy of that checkpoint."""
+    monkeypatch.setattr(checkpoint, "EVERY_S", 1e9)
+    shutil.copytree(third, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "run.npz"
 
 
 def count(path):
@@ -90,7 +100,7 @@ def count(path):
         return json.loads(archive["record"].tobytes())["count"]
 
 
-@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_going_on_gives_the_same_bits(path, plain, n_jobs):
     notes = []
     v = value(path, n_jobs=n_jobs, progress=lambda _, note: notes.append(note))

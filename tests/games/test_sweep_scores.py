@@ -48,7 +48,7 @@ def split_of(n_classes, n=14, T=25, m=3, seed=0):
     return split
 
 
-@pytest.mark.parametrize("baseline", ["labels", "zero"])
+@pytest.mark.parametrize("baseline", ["labels", pytest.param("zero", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "scoring", "n_classes"), CASES)
 def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, baseline):
     m = 1 if name == "tree" else 3  # one column has no equally good splits

@@ -114,12 +114,12 @@ def files(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_a_path_with_the_name_of_the_target(files, name):
-    expected = value_cells(pd.DataFrame(DATA), Y, method="loo")
+    expected = value_cells(pd.DataFrame(DATA), Y, n_neighbors=3)
     for path in (files / name, str(files / name)):
-        v = value_cells(path, "y", method="loo")
+        v = value_cells(path, "y", n_neighbors=3)
         np.testing.assert_array_equal(v.values, expected.values)
         assert v.column_names == ["a", "b", "c"]
-    valid = value_cells(files / name, "y", files / "t.csv", method="loo")
+    valid = value_cells(files / name, "y", files / "t.csv", n_neighbors=3)
     assert valid.info["n_valid"] == 20
     assert valid.info["call"].startswith(
         f"value_cells('{files / name}', \"y\", '{files / 't.csv'}'"
@@ -127,13 +127,13 @@ def test_a_path_with_the_name_of_the_target(files, name):
 
 
 def test_the_name_of_the_target_in_any_table():
-    expected = value_cells(pd.DataFrame(DATA), Y, method="loo").values
+    expected = value_cells(pd.DataFrame(DATA), Y, n_neighbors=3).values
     for data in (
         {**DATA, "y": Y},
         pl.DataFrame({**DATA, "y": Y}),
         ARROW.append_column("y", pa.array(Y)),
     ):
-        v = value_cells(data, "y", method="loo", include_label=False)
+        v = value_cells(data, "y", n_neighbors=3, include_label=False)
         np.testing.assert_array_equal(v.values, expected)
     labelled = value_cells(
         {**DATA, "y": Y}, "y", include_label=True, method="exact", cv=2, model="knn"

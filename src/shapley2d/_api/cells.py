@@ -34,6 +34,10 @@ GUESSED_S = 20.0
 LONG_S = 60.0
 """Runs that may take at least this announce it."""
 
+CELLS_A_MINUTE = 4e6
+"""Cells for which a limit of a minute gives an answer: 20 million needed 75 s on two cores for a
+first result, and 5 minutes give a useful one."""
+
 FEW_VALID = 200
 """Validation rows whose time a long plan names."""
 
@@ -331,7 +335,8 @@ class CellsJob:
         seconds = price.seconds[1]
         if not takes_long(price.seconds) or self.run.limit is not None:
             return []
-        notes = ['An answer within a minute, with its errors: max_time="1m" (--max-time 1m).']
+        within, limit = self._short_limit()
+        notes = [f'{within}, with its errors: max_time="{limit}" (--max-time {limit}).']
         if 2 * price.facts.get("s_per_draw", 0.0) > LONG_S * effective_n_jobs(self.run.n_jobs):
             # a limit would be refused: see training_time.check_draws
             groups = 'value_blocks with rows="clusters=40" (shapley2d blocks --rows clusters=40)'
@@ -351,6 +356,12 @@ class CellsJob:
                 notes.append(f'Values under a forest, method="forest" (--method forest): {words}.')
         return notes
 
+    def _short_limit(self) -> tuple[str, str]:
+        """A time limit that is not refused, in words and as an option takes it."""
+        minutes = math.ceil(math.prod(self.problem.table.shape) / CELLS_A_MINUTE)
+        within = "An answer within " + ("a minute" if minutes == 1 else f"{minutes} minutes")
+        return within, f"{minutes}m"
+
     def announce(self) -> list[float] | None:
         """Price a run that looks long and announce a long one; return its seconds, low and high.
 
@@ -368,7 +379,8 @@ class CellsJob:
         if not plan.priced:
             return None
         if takes_long(plan.seconds):
-            shorter = (". An answer within a minute, with its errors: ", Setting("max_time", "1m"))
+            within, limit = self._short_limit()
+            shorter = (f". {within}, with its errors: ", Setting("max_time", limit))
             announce(self.run.progress, Note(plan.headline(), *shorter))
         elif plan.seconds[1] >= LONG_S:
             announce(self.run.progress, Note(plan.headline()))

@@ -267,8 +267,7 @@ class ScoredCells:
             low, high = (self.wordings[j].text(end) for end in ends)
             return str(low) if low == high else f"{low} to {high}" if low and high else ""
         return ", ".join(
-            f"{'(empty)' if text is None else text} {percent(chance)}"
-            for text, chance in self.alternatives(i, j)
+            f"{_apart(text)} {percent(chance)}" for text, chance in self.alternatives(i, j)
         )
 
     def reasons(self, i: int, j: int) -> list[tuple[str, float]]:
@@ -301,6 +300,13 @@ class ScoredCells:
         if reason == "class" and not self.has_label:
             return "unusual in its column"
         return _REASONS.get(reason, reason)
+
+
+def _apart(text: str | None) -> str:
+    """An entry before a number: ``2 95 %`` would be read as one."""
+    if text is None:
+        return "(empty)"
+    return f"'{text}'" if text[-1:].isdigit() else text
 
 
 def reasons_text(reasons: list[tuple[str, float]]) -> str:

@@ -50,7 +50,7 @@ def rounding(game):
 
 
 @emulated
-@pytest.mark.parametrize("shape", [NARROW, WIDE])
+@pytest.mark.parametrize("shape", [NARROW, pytest.param(WIDE, marks=pytest.mark.slow)])
 def test_values_are_those_of_the_twin(game, folder, shape):
     sums = make_sums(game, folder, shape)
     for coalition in some_coalitions(5, 5):
@@ -68,7 +68,7 @@ def test_distances_that_do_not_fit_the_memory_are_computed_twice(game, folder, m
 
 
 @emulated
-@pytest.mark.parametrize("shape", [NARROW, WIDE])
+@pytest.mark.parametrize("shape", [pytest.param(NARROW, marks=pytest.mark.slow), WIDE])
 def test_sums_over_all_subsets_are_those_of_the_twin(game, folder, shape, monkeypatch):
     sums = make_sums(game, folder, shape)
     weights = np.random.default_rng(0).random(6)
@@ -139,7 +139,9 @@ def test_rows_that_agree_are_counted_once(game, folder):
 
 
 @emulated
-@pytest.mark.parametrize("semivalue", ["shapley", ("beta", 4, 1)])
+@pytest.mark.parametrize(
+    "semivalue", [pytest.param("shapley", marks=pytest.mark.slow), ("beta", 4, 1)]
+)
 def test_a_semivalue_takes_one_walk(game, folder, semivalue, monkeypatch):
     sums = make_sums(game, folder, NARROW)
     joining = marginal_weights(semivalue, 5)

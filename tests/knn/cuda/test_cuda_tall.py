@@ -57,7 +57,7 @@ def make_tall(game, folder, shape):
 
 
 @emulated
-@pytest.mark.parametrize("shape", [SHAPE, FINE])
+@pytest.mark.parametrize("shape", [SHAPE, pytest.param(FINE, marks=pytest.mark.slow)])
 def test_values_are_those_of_the_twin(game, folder, shape):
     sums, coalitions = make_tall(game, folder, shape), some_coalitions(18, 5)
     found = sums.values(coalitions, CHOSEN)
@@ -114,8 +114,9 @@ def test_where_they_do_not_fit(game):
     assert not takes(make_game("classification", n=50, m=130), EmulatedDevice, TallShape())
 
 
+@pytest.mark.slow
 @emulated
-@pytest.mark.parametrize("error_lines", [pytest.param(1, marks=pytest.mark.slow), 3])
+@pytest.mark.parametrize("error_lines", [1, 3])
 def test_squares_are_added_up_on_the_device(folder, monkeypatch, error_lines):
     monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
     monkeypatch.setattr(binned, "MOST_ROWS", 200)
