@@ -137,6 +137,7 @@ def test_monte_carlo_agrees_with_exact_within_its_errors():
     assert sampled.info["n_utilities"] <= 49
 
 
+@pytest.mark.slow
 def test_monte_carlo_is_the_same_for_any_number_of_workers():
     data = small_table()
     options = {

@@ -184,6 +184,7 @@ def test_worker_count_changes_no_bit():
     assert one.total == pytest.approx(score - one.info["baseline_utility"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["exact", "loo"])
 def test_deterministic_methods_with_workers(method):
     one = value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=1, progress=False)

@@ -211,7 +211,14 @@ def test_leave_one_out_of_a_single_column_counts_from_the_constant():
     np.testing.assert_allclose(v.values[:, 0], expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("scoring", ["neg_log_loss", "roc_auc", "f1", "balanced_accuracy"])
+@pytest.mark.parametrize(
+    "scoring",
+    [
+        "neg_log_loss",
+        "f1",
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("roc_auc", "balanced_accuracy")),
+    ],
+)
 def test_any_score_counts_from_its_own_constant(scoring):
     rng = np.random.default_rng(1)
     X, X_valid = rng.normal(size=(5, 2)), rng.normal(size=(9, 2))

@@ -178,13 +178,16 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
     assert one.values == pytest.approx(first, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_workers_change_nothing():
     one, two = (value_cells(*TABLES, **QUICK, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert one.values.tobytes() == two.values.tobytes()
     assert one.stderr.tobytes() == two.stderr.tobytes()
 
 
-@pytest.mark.parametrize("model", ["tree", "gaussian_nb", GaussianNB()])
+@pytest.mark.parametrize(
+    "model", ["tree", "gaussian_nb", pytest.param(GaussianNB(), marks=pytest.mark.slow)]
+)
 def test_threads_change_nothing(model):
     options = QUICK | {"model": model, "max_permutations": 30}
     one = value_cells(*TABLES, **options, n_jobs=1)

@@ -8,6 +8,7 @@ import textwrap
 from pathlib import Path
 
 import pytest
+from joblib.externals.loky import get_reusable_executor
 
 import shapley2d
 from shapley2d_paper.experiments import EXPERIMENTS, find_experiments
@@ -25,6 +26,7 @@ def work(seed):
 @pytest.fixture
 def toy(tmp_path, monkeypatch):
     """A run of an experiment whose work has this source."""
+    get_reusable_executor().shutdown()  # workers of another test do not know this folder
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     monkeypatch.setattr("shapley2d_paper.harness.run.library_digest", lambda: "the library")

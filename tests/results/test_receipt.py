@@ -193,7 +193,7 @@ def change_at(place, factor):
     return change
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), factor=st.sampled_from([2.0, 0.5, -1.0, 1.01]))
 def test_any_changed_number_is_noticed(valued, tmp_path, data, factor):
     """Without a new seal always; with one where values or amounts break a sum; with a key always."""
@@ -208,7 +208,7 @@ def test_any_changed_number_is_noticed(valued, tmp_path, data, factor):
             Receipt.load(written(path, receipt, change))
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), factor=st.sampled_from([2.0, 0.5, -1.0, 1.01]))
 def test_any_changed_number_of_a_signed_receipt_is_noticed(valued, key, tmp_path, data, factor):
     receipt = valued.receipt(1000, key=key / "buyer.pem")
@@ -324,7 +324,7 @@ def test_foreign_and_damaged_files_get_one_line(text, message, tmp_path):
     assert "\n" not in str(error.value) and "r.json" in str(error.value)
 
 
-@settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_field_removed_or_of_another_type_gets_one_line(valued, tmp_path, data):
     receipt = valued.receipt(1000)

@@ -89,7 +89,7 @@ def test_numbers_in_the_evidence_are_those_of_a_loop_over_pairs():
     assert seen(look, "T")[WHAT["others"]].sentence.startswith(f"{count} of T's 40 rows lie nearer")
 
 
-@pytest.mark.parametrize("times", [1, 10])
+@pytest.mark.parametrize("times", [1, pytest.param(10, marks=pytest.mark.slow)])
 def test_an_owner_s_own_rows_again_are_seen_once_or_ten_times(times):
     _, y, *_ = data()
     rows = data(7)[0][:20]

@@ -24,7 +24,7 @@ LONG_S = 120.0
 CTRL_C = "Ctrl-C stops it and keeps the result so far"
 """The advice of a long run that has a time limit."""
 
-SHORTER = f"To shorten it, set a time limit (max_time, on the command line --max-time 1m); {CTRL_C}"
+SHORTER = f"To shorten it, set a time limit (max_time, on the command line --max-time 5m); {CTRL_C}"
 """The advice of a long run, unless :func:`reporting` is given another."""
 
 _SURE_S = 5.0  # before that, the time left is too uncertain for advice
