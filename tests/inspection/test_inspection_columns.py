@@ -564,3 +564,15 @@ def test_real_dirty_tables(name, auroc, precision):
     probability, _ = cell_probabilities(find_in_columns(table), table.column_names, len(dirty))
     assert roc_auc_score(wrong.ravel(), probability.ravel()) > auroc
     assert average_precision_score(wrong.ravel(), probability.ravel()) > precision
+
+
+def test_what_others_end_with_too_did_not_spill():
+    """Breeds end with words that the next column has, whether it is empty or not."""
+    breed = ["Shepherd, German", "Retriever, Labrador", "Terrier, Fox"] * 60
+    second = ["", "", "Labrador"] * 30 + ["", "German", "Fox"] * 30
+    found = find_in_columns(as_table({"breed": breed, "second": second}))
+    assert not [one for one in found if one.kind == "spilled"]
+    city = ["Bend", "Gary", "Troy"] * 30 + ["Gary IN", "Bend OR"] * 5
+    state = ["OR", "IN", "NY"] * 30 + [""] * 10
+    found = find_in_columns(as_table({"city": city, "state": state}))
+    assert [one.columns[0] for one in found if one.kind == "spilled"] == ["city", "state"]

@@ -7,12 +7,14 @@ import pandas as pd
 import pytest
 
 from shapley2d import Inspection, inspect_cells
+from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.notations import read_numbers
 from shapley2d._inspection.slips import explain_suspects
 from shapley2d._inspection.suggestions import ACCEPTED, all_at_once
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.table import Column
 
 N = 160
 
@@ -304,15 +306,15 @@ def test_a_letter_for_a_digit_beside_the_point_is_not_dropped(text):
     assert list(read_numbers(text)) == []
 
 
-def test_a_slip_has_no_more_decimals_than_its_column():
-    """6115 is no 61.15 in a column of half inches."""
+@pytest.mark.parametrize(("entry", "is_slip"), [(6115.0, False), (6150.0, True)])
+def test_a_slip_has_no_more_decimals_than_its_column(entry, is_slip):
+    """6115 is no 61.15 in a column of half inches; 6150 may be 61.5."""
     heights = np.repeat(np.arange(58.0, 66.0, 0.5), 20)
-    heights[7] = 6115.0
-    rows = np.arange(heights.size)
-    X = pd.DataFrame({"child": heights, "parent": heights + 0.5 * (rows % 3)})
-    X.loc[7, "parent"] = 61.5
-    found = inspect_cells(X, progress=False)
-    assert "decimal point" not in found.cells.notes.get((7, 0), "")
+    heights[7] = entry
+    expected = Expected(*(np.full(heights.size, one) for one in (61.5, 60.5, 62.5)))
+    likely = np.where(np.arange(heights.size) == 7, 0.9, 0.0)[:, None]
+    notes, _ = explain_suspects([Column("child", "number", heights)], [expected], likely)
+    assert ("decimal point" in notes.get((7, 0), "")) == is_slip
 
 
 def test_suggestions_of_a_rule_are_as_sure_as_their_majority_is_clear():
@@ -326,3 +328,9 @@ def test_suggestions_of_a_rule_are_as_sure_as_their_majority_is_clear():
     (rule,) = [one for one in find_in_columns(as_table(X)) if one.kind == "rule"]
     of_clear = clear[rule.rows]
     assert rule.right[of_clear].min() > 0.9 > ACCEPTED > rule.right[~of_clear].max()
+
+
+def test_a_number_is_surely_right_only_where_one_is_expected():
+    entries = np.array([5.0, 5.0])
+    expected = Expected(entries, low=np.array([5.0, 4.99]), high=np.array([5.0, 5.01]))
+    assert expected.sure(0, 50.0) >= ACCEPTED > 0.5 > expected.sure(1, 50.0)

@@ -28,16 +28,18 @@ _LEAST_SHARE = 0.1  # reasons that make up less of a score are not named
 
 _SLIPS = {
     "a rare spelling": 0.95, "a digit doubled": 0.6, "the decimal point slipped": 0.85,
-    "day and month swapped": 0.85, "the sign": 0.8, "two digits swapped": 0.7,
+    "day and month swapped": 0.85, "the sign": 0.5, "two digits swapped": 0.7,
     "a neighbouring key": 0.4,
 }  # fmt: skip
-"""How likely the entry that a slip explains is the right one; keys have several neighbours, and of
-19 doubled digits in tables with planted errors 4 were (benchmarks/detection.py)."""
+"""How likely the entry that a slip explains is the right one. Keys have several neighbours; in
+tables with planted errors 4 of 19 doubled digits were (benchmarks/detection.py), and 0 of 16 signs
+(tables like those of benchmarks/calibration.py), where far numbers were planted and no signs."""
 
 _SUREST = 0.97
-_SURE_NUMBER, _NARROW = 0.9, 3.0
-"""Chance of a number whose range has no width, and its fall with the width in that of the column's
-middle half."""
+_SURE_NUMBER, _GUESSED_NUMBER = 0.9, 0.1
+"""Chance that a number is the right one, to the last digit: where only one is expected, and where a
+range is (in tables like those of benchmarks/calibration.py one in ten was, however narrow the
+range)."""
 
 _SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
 _REASONS = {
@@ -71,7 +73,7 @@ class Expected:
     alternatives: NDArray[np.int32] | None = None
     chances: NDArray[np.float32] | None = None
 
-    def sure(self, i: int, entry: float, spread: float, slip: str | None = None) -> float:
+    def sure(self, i: int, entry: float, slip: str | None = None) -> float:
         """How likely the entry suggested for row i is right, if the one in the table is wrong.
 
         Parameters
@@ -79,8 +81,6 @@ class Expected:
         i : int
         entry : float
             The one in the table.
-        spread : float
-            Width of the middle half of the column's numbers.
         slip : str or None
             The slip that explains the entry, in words.
         """
@@ -94,11 +94,8 @@ class Expected:
             return max(by_slip, min(found / others, _SUREST) if others > 0 else 0.0)
         if self.low is None or self.high is None:
             return by_slip
-        width = float(self.high[i] - self.low[i])
-        if width > 0 and spread <= 0:
-            return by_slip
-        narrow = np.exp(-_NARROW * width / spread) if width > 0 else 1.0
-        return max(by_slip, float(_SURE_NUMBER * narrow))
+        only_one = self.high[i] <= self.low[i]
+        return max(by_slip, _SURE_NUMBER if only_one else _GUESSED_NUMBER)
 
 
 @dataclass(frozen=True)
@@ -203,14 +200,7 @@ class ScoredCells:
         if (i, j) in self.suggested:
             return self.suggested[i, j][1]
         entry = float(self.columns[j].entries[i])
-        return self.expected[j].sure(i, entry, self._spreads[j], self.notes.get((i, j)))
-
-    @cached_property
-    def _spreads(self) -> list[float]:
-        """Widths of the middle halves of the columns."""
-        known = [column.entries[~np.isnan(column.entries)] for column in self.columns]
-        ends = [np.quantile(one, [0.75, 0.25]) if one.size else np.zeros(2) for one in known]
-        return [float(high - low) for high, low in ends]
+        return self.expected[j].sure(i, entry, self.notes.get((i, j)))
 
     @cached_property
     def as_expected(self) -> NDArray[np.bool_]:

@@ -17,6 +17,7 @@ from shapley2d._inspection.evidence import (
     Tail,
     cell_evidence,
     label_evidence,
+    least_chance,
     named_cells,
     stated_chance,
     table_evidence,
@@ -72,21 +73,18 @@ def wrong_probability(
     probability = np.empty(scores.shape)
     n = len(scores)
     logit, stated = probability[:, :label], np.zeros((n, label), dtype=bool)
-    chances: dict[int, NDArray[np.float64]] = {}
+    about = [[one for one in findings if one.columns[0] == column.name] for column in columns]
     found = named_cells(findings, columns[:label], n)
     table = Scores.of(scores[:, :label], found)
     for j in range(label):
-        about = [one for one in findings if one.columns[0] == columns[j].name]
-        evidence = cell_evidence(
-            table, j, columns[j], texts[:, j] / WEIGHTS["text"], as_expected[:, j], about
-        )
+        text = texts[:, j] / WEIGHTS["text"]
+        evidence = cell_evidence(table, j, columns[j], text, as_expected[:, j], about[j])
         logit[:, j] = weighed(evidence, CELL_WEIGHTS, n)
-        said = stated_chance(about, n)
-        if said.any():
-            stated[:, j], chances[j] = said > 0, said
+        stated[:, j] = stated_chance(about[j], n) > 0
     _turn_into_chances(logit, found, stated)
-    for j, said in chances.items():
-        probability[:, j] = np.maximum(probability[:, j], said)
+    for j in range(label):
+        if about[j]:
+            logit[:, j] = np.maximum(logit[:, j], least_chance(about[j], n))
     for j, column in enumerate(columns):
         strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
         probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
@@ -131,6 +129,7 @@ def cell_probability(
 def _turn_into_chances(
     logit: NDArray[np.float64], found: NDArray[np.bool_], stated: NDArray[np.bool_]
 ) -> None:
+    """Put the probability of being wrong in the place of the evidence of every cell."""
     if not logit.size:
         return
     tail = Tail.of(logit, found, stated)

@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.clock import now
 from shapley2d._base.in_threads import count_threads, map_in_threads
+from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
@@ -90,6 +91,7 @@ def inspect_table(
     columns = table.columns if target is None else with_label(table, target, label_name).columns
     with reporting(progress, "inspecting cells", _SHORTER) as report:
         work = _Work(columns, target, seed)
+        give_back_memory()
         threads, n_columns = count_threads(n_jobs), len(columns)
         if limit is not None:
             limit = limit.earlier(_AFTER_CELL_S * work.codes.size)
@@ -104,6 +106,7 @@ def inspect_table(
         as_expected = work.as_expected()
         work.binned.clear()  # a third of the memory, and no longer needed
         forests.clear()
+        give_back_memory()
         scores = np.zeros(work.codes.shape)
         for part in work.parts.values():
             scores += part

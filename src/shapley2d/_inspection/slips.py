@@ -123,6 +123,9 @@ def _slip(
     if best is None:
         return None
     typed, meant_text = Column(column.name, column.kind, np.array([entry, best[1]])).text()
+    read = column.from_text
+    if read.words is not None and read.codes is not None:  # as the file writes them
+        typed, meant_text = read.words[read.codes[i]], writer.text(best[1], exact=True)
     return best[1], f"{best[0]}: {typed} for {meant_text}"
 
 

@@ -95,16 +95,14 @@ def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
 def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, str | None, float]]:
     """Row, new entry and chance of what a finding may change in one go.
 
-    Entries that are likelier wrong than not, and whose suggestion is likely right and the one that
-    the cell itself shows.
+    Entries that are likelier wrong than not, by all that is known of them, and whose suggestion is
+    likely right and the one that the cell itself shows.
     """
     j = cells.names.index(finding.columns[0])
     return [
-        (i, text, float(wrong))
-        for i, wrong, right in zip(
-            finding.rows.tolist(), chances_of(finding), suggestion_chances(finding), strict=True
-        )
-        if wrong >= BULK
+        (i, text, float(cells.probability[i, j]))
+        for i, right in zip(finding.rows.tolist(), suggestion_chances(finding), strict=True)
+        if cells.probability[i, j] >= BULK
         and i in finding.suggestions
         and right >= ACCEPTED
         and (text := finding.suggestions[i] or None) != cells.entries[j][i]

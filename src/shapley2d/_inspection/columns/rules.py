@@ -225,6 +225,7 @@ class _Applied:
         for some in (effect >= 0, effect < 0):
             speaks = speaks & ~_follow_another(columns, k, differs & some, speaks)
         ahead = (most - votes.own) / (most + votes.own + 1)
+        share = most / np.maximum(size - (effect >= 0), 1)  # of the other rows
         shares = np.bincount(effect[effect >= 0]) / max(int((effect >= 0).sum()), 1)
         return cls(
             j,
@@ -237,8 +238,7 @@ class _Applied:
             votes=most,
             stranger=~np.isin(effect, votes.usual[votes.most >= _VOTES]),
             agreed=0.5 + 0.5 * most / np.maximum(size, 1),
-            right=1
-            / (1 + np.exp(-_SHARE[0] - _SHARE[1] * most / np.maximum(size - (effect >= 0), 1))),
+            right=1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share)),
             by_chance=float((shares**2).sum()),
         )
 

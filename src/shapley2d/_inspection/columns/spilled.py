@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import WrittenColumn
 
 _MIN_SPILLED = 3
+_OF_EMPTY = 0.2  # at least this share of the rows that lack the other entry end with one
+_OF_FILLED = 0.2  # and others at most this part as often: breeds and models end with such words too
 _MAX_TOKENS = 500
 
 
@@ -35,7 +37,8 @@ def find_spilled(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
     for full, empty in permutations(texts, 2):
         if len(empty.words) > _MAX_TOKENS:
             continue
-        rows = np.flatnonzero((empty.codes < 0) & (full.codes >= 0))
+        lacks = empty.codes < 0
+        rows = np.flatnonzero(lacks & (full.codes >= 0))
         if rows.size < _MIN_SPILLED:
             continue
         known = {
@@ -43,13 +46,15 @@ def find_spilled(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
             for word, count in zip(empty.words, empty.counts.tolist(), strict=True)
             if count and word
         }
-        parts = {int(i): full.words[int(full.codes[i])].rpartition(" ") for i in rows}
-        spilled = {
-            i: part for i, part in parts.items() if part[2] in known and part[0].strip(" ,;")
-        }
-        if len(spilled) < _MIN_SPILLED:
+        parts = [word.rpartition(" ") for word in full.words]
+        ends = np.array([part[2] in known and part[0].strip(" ,;") != "" for part in parts])
+        positions = rows[ends[full.codes[rows]]]
+        others = full.codes[~lacks & (full.codes >= 0)]
+        usual = float(ends[others].mean()) if others.size else 0.0
+        share = positions.size / rows.size
+        if positions.size < _MIN_SPILLED or share < _OF_EMPTY or usual > _OF_FILLED * share:
             continue
-        positions = np.array(list(spilled), dtype=np.intp)
+        spilled = {int(i): parts[int(full.codes[i])] for i in positions}
         text = (
             f"{full.counted_entries(positions)} end with what is missing in {empty.name!r}, "
             f"such as {full.word(positions[0])!r}: move it there"
