@@ -24,7 +24,7 @@ from threadpoolctl import threadpool_info
 
 from shapley2d import value_cells, value_game
 from shapley2d._base.progress import Pace
-from shapley2d._estimation.batches import do_parcel, pack, single_threaded
+from shapley2d._estimation.batches import LARGE_BYTES, do_parcel, pack, single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import _cut, ordered_results
 from shapley2d.exceptions import InputError, UtilityError
@@ -202,7 +202,7 @@ def test_batches_cover_the_numbers_once_and_shrink_at_the_end():
 
 
 def test_work_is_unpacked_once_and_large_arrays_travel_apart():
-    large, small = np.arange(300_000.0), np.arange(3.0)
+    large, small = np.arange(LARGE_BYTES / 8 + 1), np.arange(3.0)
 
     class Work:
         def __setstate__(self, state):
@@ -226,6 +226,8 @@ def test_work_is_unpacked_once_and_large_arrays_travel_apart():
     np.testing.assert_array_equal(results, [[4, 5, 6], [5, 6, 7]])
     with pytest.raises(pickle.UnpicklingError):
         pickle.loads(parcel[1].tobytes())  # the large array is not inside
+    work.large = large[:-1]  # joblib shares no file for it, and waits for none at the end
+    assert len(pack(work)) == 2
 
 
 def test_threads_are_limited_until_the_last_one_is_done():

@@ -11,7 +11,7 @@ from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from shapley2d import value_cells
+from shapley2d import value_blocks, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError
@@ -260,3 +260,37 @@ def test_a_booster_without_trees():
     for booster in (untrained, xgboost.Booster()):
         with pytest.raises(InputError, match="model is a Booster of xgboost without any trees"):
             value_cells(X, y, X, y, method="forest", model=booster)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("piped", [False, True])
+def test_labels_of_text_are_worth_what_their_numbers_are(n_classes, piped):
+    """XGBoost takes classes 0, 1, ... only, also where a subset of the rows lacks one of them."""
+    rng = np.random.default_rng(n_classes)
+    entries = rng.normal(size=(26, 2))
+    cuts = np.quantile(entries[:, 0], np.arange(1, n_classes) / n_classes)
+    codes = np.digitize(entries[:, 0], cuts)
+    texts = np.array(["low", "middle", "top"])[codes]  # in the order of the alphabet
+    model = xgboost.XGBClassifier(
+        n_estimators=2, max_depth=2, min_child_weight=0, learning_rate=1.0, n_jobs=1
+    )
+    if piped:
+        model = make_pipeline(StandardScaler(), model)
+    asked = {
+        "method": "mc",
+        "model": model,
+        "progress": False,
+        "max_permutations": 2,
+        "tolerance": 0,
+    }
+    cells = [
+        value_cells(entries[:14], y[:14], entries[14:], y[14:], **asked) for y in (codes, texts)
+    ]
+    assert np.array_equal(cells[0].values, cells[1].values)
+    assert np.abs(cells[0].values).max() > 0
+    blocks = [value_blocks(entries, y, rows=np.arange(26) % 4, **asked) for y in (codes, texts)]
+    assert np.array_equal(blocks[0].values, blocks[1].values)
+    probability = value_cells(
+        entries[:14], texts[:14], entries[14:], texts[14:], scoring="neg_log_loss", **asked
+    )
+    assert np.isfinite(probability.values).all()

@@ -7,6 +7,7 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d._methods.knn import other_neighbors as compared
+from shapley2d._results.units import neighbors_words
 
 
 def table(task, n=90, m=4, seed=0):
@@ -56,11 +57,30 @@ def test_orders_of_many_columns_sum_to_the_score():
 def test_a_long_run_takes_a_part_of_the_validation_rows(monkeypatch):
     monkeypatch.setattr(compared, "SMALL", 0.0)
     monkeypatch.setattr(compared, "SHARE", 0.5)
-    X, y = table("classification", n=100)
+    monkeypatch.setattr(compared, "ENOUGH_ROWS", 40)
+    X, y = table("classification", n=100, m=6)
     v = value_cells(X, y, X, y, progress=False)
-    assert v.info["other_neighbors"]["n_valid"] == 50
-    monkeypatch.setattr(compared, "SHARE", 0.1)
+    # 64 subsets of 100 rows were valued; for half of that, 8 orders of 7 subsets
+    assert v.info["other_neighbors"]["n_valid"] == 32 * 100 // 56
+    monkeypatch.setattr(compared, "SHARE", 0.01)
     assert "other_neighbors" not in value_cells(X, y, X, y, progress=False).info
+
+
+@pytest.mark.parametrize("baseline", ["labels", "zero"])
+@pytest.mark.filterwarnings("ignore:baseline='zero':shapley2d.exceptions.InputWarning")
+def test_all_columns_together_where_the_single_ones_would_cost_too_much(monkeypatch, baseline):
+    """Then the sum is over all validation rows: from 40 of 800 it was off by 3 points."""
+    X, y = table("classification", n=120, m=7)
+    v = value_cells(X, y, baseline=baseline, progress=False)
+    assert v.info["other_neighbors"]["n_valid"] == 120
+    monkeypatch.setattr(compared, "SMALL", 0.0)
+    v = value_cells(X, y, baseline=baseline, progress=False)
+    known = v.info["other_neighbors"]
+    assert "columns" not in known and known["n_valid"] == 120
+    for number, total in known["totals"].items():
+        run = value_cells(X, y, n_neighbors=int(number), baseline=baseline, progress=False)
+        assert total == pytest.approx(run.total, abs=1e-9)
+    assert neighbors_words(v).endswith(("more.", "less.", "the same."))
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,7 @@ from shapley2d._methods.knn.price import TYPICAL_NS
 from shapley2d._methods.price import Measured, Price, measure
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.work_price import expected_draws
+from shapley2d._tables import on_demand
 from shapley2d.exceptions import InputError
 
 knn_price = import_module("shapley2d._methods.knn.price")
@@ -144,6 +145,40 @@ def test_arithmetic_on_known_paces(monkeypatch):
     assert exact.high.shared_s == pytest.approx(N * T * 2**M * 1e-8)
     folds = plan_cells(X[:N], Y[:N], progress=False, subsets="all", cv=5)
     assert folds.high.shared_s == pytest.approx(5 * 32 * 8 * 2**M * 1e-8)
+
+
+def test_two_lists_of_the_same_work_are_timed_once(monkeypatch):
+    timed = []
+
+    def pace(*_, **__):
+        timed.append(1)
+        return Measured(5e-9 * len(timed), 1e-8 * len(timed))  # every look finds it slower
+
+    monkeypatch.setattr(knn_price, "pace_of_sample", pace)
+    monkeypatch.setattr(knn_price, "_subsets_needed", lambda *_: (24, 48, []))
+    monkeypatch.setattr(knn_price, "timed", lambda do: 0.0 * bool(do() is None))
+    plan = plan_cells(*SPLIT, progress=False, subsets="sampled")
+    assert len(timed) == 1
+    assert plan.amounts["column subsets"] == (24, 48)
+    assert plan.high.shared_s - plan.low.shared_s == pytest.approx(24 * N * T * 1e-8)
+
+
+def test_a_plan_takes_no_rows_that_it_does_not_read(monkeypatch):
+    monkeypatch.setattr(knn_price, "PRICED_ROWS", 100)
+    monkeypatch.setattr(knn_price, "PRICED_VALID", 10)
+    taken = []
+    native_rows = on_demand.native_rows
+
+    def count(whole, rows):
+        taken.append(len(rows))
+        return native_rows(whole, rows)
+
+    monkeypatch.setattr(on_demand, "native_rows", count)
+    random = np.random.default_rng(0)
+    entries = random.normal(size=(1000, 4))
+    plan = plan_cells(entries, (entries[:, 0] > 0).astype(int), progress=False)
+    assert plan.n_valid == 1000
+    assert max(taken) <= 100
 
 
 def test_a_first_guess_goes_with_the_work():

@@ -6,6 +6,7 @@ added up in order, so that the worker count never changes a bit of the result.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.json_record import history_pairs
 from shapley2d._base.precision import LEVEL, convergence_ratio
-from shapley2d._base.progress import Pace, reporting
+from shapley2d._base.progress import CTRL_C, Pace, reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
@@ -97,7 +98,7 @@ def monte_carlo(
         results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
     else:
         results = map_in_threads(draws, range(resumed, max_draws), n_threads)
-    with reporting(progress, title) as report:
+    with reporting(progress, title, *([] if limit is None else [CTRL_C])) as report:
         if resumed:
             report(state.fraction(), f"resumed at {counted(resumed, unit)}")
         try:
@@ -106,7 +107,10 @@ def monte_carlo(
                     limit.check(pace.seconds() or 0.0)
                 state.add(next(results))
                 pace.tick()
-                report(state.fraction(), state.note(), state.seconds_left())
+                left = state.seconds_left()
+                if limit is not None:
+                    left = max(min(limit.left(), math.inf if left is None else left), 0.0)
+                report(state.fraction(), state.note(), left)
                 if checkpoint is not None and checkpoint.due():
                     state.save(checkpoint)
         except KeyboardInterrupt:

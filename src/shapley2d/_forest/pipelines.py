@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._tables.table import native_rows
+from shapley2d._tables.on_demand import native_rows
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.per_row import read_times
+from shapley2d._tables.table import RowNames
 from shapley2d._theory.precedence import Precedence
 from shapley2d.exceptions import InputError, Setting
 
@@ -100,7 +101,7 @@ def _read(given: Any, names: list[Any], axis: str, label: str | None) -> NDArray
         numbers = np.array([_number(value, name) for name, value in zip(names, given, strict=True)])
     else:
         known = names if label is None else names[:-1]
-        numbers = read_times(given, np.asarray(known, dtype=object), "precedence")
+        numbers = read_times(given, RowNames(np.asarray(known, dtype=object)), "precedence")
         if label is not None:
             numbers = np.append(numbers, -np.inf)
     ranks = np.unique(numbers, return_inverse=True)[1].astype(np.intp)

@@ -83,10 +83,18 @@ def check_cells(games: Sequence[Game], run: Run, model: Any) -> None:
     if run.limit is None or is_built_in(model):
         return
     draw = training_seconds(games[0]) * games[0].n_rows * games[0].n_columns * len(games)
-    check_draws(run.limit, draw, games[0], run.limit.left() * effective_n_jobs(run.n_jobs))
+    left = run.limit.left() * effective_n_jobs(run.n_jobs)
+    by_trees = ("; or every cell by trees, faster: ", Setting("method", "forest"))
+    check_draws(run.limit, draw, games[0], left, by_trees)
 
 
-def check_draws(limit: TimeLimit, draw_s: float, game: Game, left_s: float) -> None:
+def check_draws(
+    limit: TimeLimit,
+    draw_s: float,
+    game: Game,
+    left_s: float,
+    otherwise: tuple[str | Setting, ...] = (),
+) -> None:
     """Refuse a limit in which not even two draws can be made; say which clusters can be valued.
 
     Parameters
@@ -97,6 +105,8 @@ def check_draws(limit: TimeLimit, draw_s: float, game: Game, left_s: float) -> N
     game : Game
     left_s : float
         Seconds of all workers that are left.
+    otherwise : tuple of str and Setting
+        What else could be done.
     """
     if 2 * draw_s <= left_s:
         return
@@ -115,4 +125,5 @@ def check_draws(limit: TimeLimit, draw_s: float, game: Game, left_s: float) -> N
         "shapley2d blocks), all columns together: ",
         Setting("rows", f"clusters={MANY_CLUSTERS}"),
         *by_columns,
+        *otherwise,
     )

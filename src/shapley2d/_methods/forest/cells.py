@@ -122,6 +122,8 @@ def forest_cells(
         run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
         count = estimate.info["n_trees"]
         facts["forest"] = f"a forest of {counted(count, 'tree')}"
+        if estimate.column_stderr is not None:
+            facts["other_trees"] = _other_trees(count, estimate.column_stderr)
         splits = grown.held(count)
     else:
         ensembles, fitted = read_model(model, problem, run)
@@ -138,11 +140,14 @@ def forest_cells(
             for game, ensemble in zip(games, ensembles, strict=True)
         ]
         if not deep.columns.any():
-            values, resumed = _sum_pieces(pieces, problem, run, known, cluster)
+            values, resumed, columns = _sum_pieces(pieces, problem, run, known, cluster)
             estimate = Estimate.exact(values)
             facts |= {"resumed_at": resumed} if resumed else {}
+            errors = None if resumed or facts["boosted"] else pieces.column_errors(columns)
+            if errors is not None:
+                facts["other_trees"] = _other_trees(facts["n_trees"], errors)
         else:  # a file keeps the rounds, which take longest
-            values, _ = _sum_pieces(pieces, problem, run, None, cluster)
+            values, *_ = _sum_pieces(pieces, problem, run, None, cluster)
             estimate = monte_carlo(
                 partial(deep.values, values),
                 tolerance=tolerance,
@@ -301,15 +306,23 @@ def _shape(problem: Problem) -> tuple[int, int]:
     return problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
 
 
+def _other_trees(n_trees: int, stderr: NDArray[np.float64]) -> dict[str, Any]:
+    """What the record says of how much the columns' values depend on the trees."""
+    return {"n_trees": n_trees, "stderr": stderr.tolist()}
+
+
 def _sum_pieces(
     pieces: TreePieces,
     problem: Problem,
     run: Run,
     checkpoint: Checkpoint | None,
     cluster: Any,
-) -> tuple[NDArray[np.float64], int]:
-    """The values under all trees, and the number of pieces that a checkpoint had."""
-    shape, start = _shape(problem), 0
+) -> tuple[NDArray[np.float64], int, list[NDArray[np.float64]]]:
+    """The values under all trees, the number of pieces that a checkpoint had, and column sums.
+
+    The column sums are those of the other pieces, in order.
+    """
+    shape, start, columns = _shape(problem), 0, []
     values = np.zeros(shape)
     in_order = [np.array_equal(split.rows, np.arange(shape[0])) for split in problem.splits]
 
@@ -336,6 +349,7 @@ def _sum_pieces(
                     values += part
                 else:
                     values[problem.splits[k].rows] += part
+                columns.append(part.sum(axis=0))
                 done += 1
                 pace.tick()
                 left = (len(pieces) - done) * (pace.seconds() or 0.0)
@@ -347,4 +361,4 @@ def _sum_pieces(
         finally:
             if checkpoint is not None and done > start:
                 checkpoint.save(done, {"values": values})
-    return values, start
+    return values, start, columns

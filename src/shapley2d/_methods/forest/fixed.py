@@ -33,6 +33,10 @@ PIECE_TREES = 4
 """Trees of a piece: the values of a piece are added to the sum as a whole."""
 
 
+LEAST_PIECES = 5
+"""Pieces that say how much trees differ, at least: 20 trees."""
+
+
 def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
     """The trees of a model for every split, and the model; one that is not fitted is fitted there.
 
@@ -127,6 +131,32 @@ class TreePieces:
             game.add_values(tree, values)
         values /= len(self.trees) * len(self.trees[k])
         return values
+
+    def column_errors(self, sums: list[NDArray[np.float64]]) -> NDArray[np.float64] | None:
+        """Standard errors of the columns' values over trees that could have been others.
+
+        Parameters
+        ----------
+        sums : list of ndarray
+            Sums over the rows, of all pieces in order.
+
+        Returns
+        -------
+        ndarray or None
+            None where a split has too few pieces to tell.
+        """
+        variances = np.zeros(self.games[0].n_columns)
+        for k, trees in enumerate(self.trees):
+            full = [
+                one
+                for one, (split, start) in zip(sums, self._pieces, strict=True)
+                if split == k and start + PIECE_TREES <= len(trees)
+            ]
+            if len(full) < LEAST_PIECES:
+                return None
+            # the variance of a sum of independent pieces, the last trees of all included
+            variances += np.var(full, axis=0, ddof=1) * len(trees) / PIECE_TREES
+        return np.asarray(np.sqrt(variances))
 
 
 class DeepDraws:

@@ -9,6 +9,7 @@ order, and a rule says when it is enough. The lists of pieces are in
 
 from __future__ import annotations
 
+import math
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from shapley2d._methods.knn.in_time import PieceClock, shorter_list
 from shapley2d._methods.knn.lists import first_list, in_form_of, list_pieces, make_rule
 from shapley2d._methods.knn.pieces import results_in_order
 from shapley2d._methods.knn.resume import ListName, open_resume
-from shapley2d._methods.knn.rule import Again, Enough, Looks, More, look
+from shapley2d._methods.knn.rule import Again, Enough, Looks, More, first_rounds, look
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
@@ -156,7 +157,9 @@ class _PieceRun:
                     beside.submit(sums.strata[stratum].add, result).result()
                     del result  # its memory, while the sums are looked at
                     self._clock.tick()
-                    report(sums.pieces / until, self._words(), self._clock.seconds_left(until))
+                    end = max(self._expected_end(until), sums.pieces)
+                    left = self._clock.seconds_left(end - sums.pieces)
+                    report(sums.pieces / end, self._words(), left)
                     verdict = self.look()
                     if not isinstance(verdict, More):
                         break
@@ -177,6 +180,21 @@ class _PieceRun:
                     resume.save(self._name, sums, looks)
         return verdict
 
+    def _expected_end(self, until: int) -> int:
+        """Pieces after which the run will end, as far as is known, at most ``until``.
+
+        A run that may end before it has used all validation rows ends with the first look at its
+        errors, or where these will have come down to the tolerance: with the root of the pieces.
+        """
+        rule, pieces = self._rule, self._pieces
+        if not rule.samples_rows or rule.tolerance == 0:
+            return until
+        if not self._looks.history:
+            return min(first_rounds(pieces), until)
+        n_subsets, ratio = self._looks.history[-1]
+        looked = n_subsets * len(pieces.chunks) / pieces.n_subsets
+        return min(math.ceil(looked * max(ratio / rule.tolerance, 1.0) ** 2), until)
+
     def _words(self) -> str:
         """How far the run is."""
         rows = f"{self._sums.used:,} of {self._game.problem.n_valid:,} validation rows"
@@ -186,6 +204,8 @@ class _PieceRun:
         if self._looks.history:
             ratio = self._looks.history[-1][1]
             error = f"error {ratio:.3f} of the spread, wanted {self._rule.tolerance:g}; "
+        elif self._rule.samples_rows:
+            error = "time to the first errors; "
         return f"{error}{rows}, {self._pieces.n_subsets:,} column subsets each"
 
     def finish(self, estimate: Estimate) -> Estimate:

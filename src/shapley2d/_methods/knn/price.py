@@ -44,6 +44,8 @@ from shapley2d._methods.price import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._knn.cuda.device import Device
@@ -59,14 +61,15 @@ TYPICAL_NS = 7.0
 SENT_BYTES_S = 5e8
 """Bytes a second that come back from workers."""
 
-PILOT_ROWS, PILOT_VALID = 1000, 128
+PILOT_ROWS, PILOT_VALID = 1000, 64
 """Rows and validation rows of the run that says how far errors have come down."""
 
 
-PRICED_ROWS, PRICED_VALID = 40_000, 8_000
+PRICED_ROWS, PRICED_VALID = 20_000, 4_000
 """Rows, and validation rows of a split, that a price is made from where there are more.
 
-At a million rows of 20 columns coding all took 56 s of a core.
+At a million rows of 20 columns coding all took 56 s of a core. With 40,000 of 300,000 rows a triple
+took 3 to 4 % longer than with 20,000, with 120,000 17 to 29 %: caches hold less.
 """
 
 RANKING_GROWTH = 0.14
@@ -109,7 +112,8 @@ def price_knn(problem: Problem, run: Run, options: KnnOptions) -> Price:
         setup_s = timed(lambda: made.append(make_game(cut, run, asked, device)))
         rule = make_rule(made[0])
         low, high, notes = _subsets_needed(made[0], rule)
-        prices = [_price_list(made[0], rule, count, setup_s) for count in sorted({low, high})]
+        paces = _Paces()
+        prices = [_price_list(made[0], rule, n, setup_s, paces) for n in sorted({low, high})]
         price = _together(prices[0], prices[-1], rule, notes)
         return price if cut is problem else _of_all_rows(price, problem, prices[0])
 
@@ -130,9 +134,11 @@ def cut_rows(problem: Problem, seed: int) -> Problem:
         return problem
     random = generator(seed, "plan", 1)
     kept = np.sort(random.permutation(n_rows)[:PRICED_ROWS])
+    is_kept = np.zeros(n_rows, dtype=bool)
+    is_kept[kept] = True
     splits = []
     for split in problem.splits:
-        some = np.flatnonzero(np.isin(split.rows, kept, assume_unique=True))
+        some = np.flatnonzero(is_kept[split.rows])
         n_valid = split.valid.n_rows
         part = split.take_valid(np.sort(random.permutation(n_valid)[:PRICED_VALID]))
         splits.append(
@@ -202,7 +208,7 @@ def _subsets_needed(game: SplitGame, rule: Rule) -> tuple[int, int, list[str]]:
         pilot = value_game(
             SplitGame.make(
                 few,
-                replace(game.run, progress=False, sums=None),
+                replace(game.run, progress=False, sums=None, recorded=False),
                 options,
                 "exact",
                 small=game.small,
@@ -242,7 +248,37 @@ class _ListPrice:
     memory: float
 
 
-def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> _ListPrice:
+class _Paces:
+    """What triples take, each kind of work timed once: two lists mostly do the same kind."""
+
+    def __init__(self) -> None:
+        self._timed: dict[tuple[str, str], Measured] = {}
+
+    def of_pieces(self, game: SplitGame, pieces: Pieces) -> Measured:
+        """Of the pieces of a list."""
+        k, rows = pieces.chunks[0]
+        if isinstance(pieces, SampledPieces):
+            return self._once(game, "sample", lambda: pace_of_sample(game, pieces.parts[k], rows))
+        return self._once(game, "walk", lambda: pace_of_walk(game, pieces))
+
+    def ranked(self, game: SplitGame, pieces: Pieces) -> Measured:
+        """Of a sample whose rows are ranked exactly, where the pieces have them in bins."""
+        k, rows = pieces.chunks[0]
+        part = pieces.parts[k].ranked()
+        return self._once(
+            game, "ranked", lambda: pace_of_sample(game, part, rows, CALIBRATION_S / 4)
+        )
+
+    def _once(self, game: SplitGame, work: str, time_it: Callable[[], Measured]) -> Measured:
+        kind = work, game.form
+        if kind not in self._timed:
+            self._timed[kind] = time_it()
+        return self._timed[kind]
+
+
+def _price_list(
+    game: SplitGame, rule: Rule, n_subsets: int, setup_s: float, paces: _Paces
+) -> _ListPrice:
     """Time a little of a list of pieces, and multiply."""
     name = ListName(n_subsets, attempt=0 if n_subsets == first_list(rule).n_subsets else 1)
     game = in_form_of(game, name)
@@ -250,9 +286,8 @@ def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> 
     splits, n, m = game.problem.splits, game.n_rows, game.n_columns
     pairs = sum(float(part.n_rows) * part.n_valid for part in game.parts)
     cells = float(n) * m
-    k, rows = pieces.chunks[0]
+    pace = paces.of_pieces(game, pieces)
     if isinstance(pieces, SampledPieces):
-        pace = pace_of_sample(game, pieces.parts[k], rows)
         with single_threaded():  # as in the run
             design = pieces.design(0)  # the first one takes longer
             design_s = timed(lambda: pieces.design(0))
@@ -260,7 +295,7 @@ def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> 
         each_s = design_s + product_s
         lines = len(design.weights)
     else:
-        pace, each_s, lines = pace_of_walk(game, pieces), 0.0, m
+        each_s, lines = 0.0, m
     count = len(pieces.chunks)
     shared_s = pace.core_s * pairs * n_subsets + each_s * count
     if name.attempt == 1 and isinstance(pieces, SampledPieces):
@@ -269,7 +304,7 @@ def _price_list(game: SplitGame, rule: Rule, n_subsets: int, setup_s: float) -> 
     looks = sum(sample_size(part.n_rows, part.n_valid, len(splits)) for part in game.parts)
     alone_s = setup_s + looks * _rounding_s(game) + RESULT_CELL_S * cells * len(splits)
     alone_s += _ADD_S * cells * count
-    least_s, most_s = _correction_s(game, pieces, pace)
+    least_s, most_s = _correction_s(game, pieces, pace, paces)
     back_s = 8.0 * n * lines / SENT_BYTES_S
     cost = Cost(alone_s + least_s, shared_s, count, 1, HANDOVER_S + back_s)
     return _ListPrice(game, pieces, pace, cost, most_s - least_s, _memory(game, pieces))
@@ -279,7 +314,7 @@ def _together(low: _ListPrice, high: _ListPrice, rule: Rule, notes: list[str]) -
     """The price of a run, from those of the shortest and the longest list that it may take."""
     game, pieces, n_valid = high.game, high.pieces, high.game.problem.n_valid
     costs = low.cost, replace(high.cost, alone_s=high.cost.alone_s + high.more_s)
-    # the two lists are timed one after the other: on a busy machine the shorter may look longer
+    # a sample and a walk are timed apart: on a busy machine the shorter may look longer
     best, worst = sorted(costs, key=lambda cost: here(cost, high.pace.cores))
     amounts = {"column subsets": (low.pieces.n_subsets, pieces.n_subsets)}
     if rule.samples_rows:
@@ -320,12 +355,13 @@ def _rounding_s(game: SplitGame) -> float:
     return timed(lambda: pair_bounds(game.parts[0], true, 0, everything))
 
 
-def _correction_s(game: SplitGame, pieces: Pieces, pace: Measured) -> tuple[float, float]:
+def _correction_s(
+    game: SplitGame, pieces: Pieces, pace: Measured, paces: _Paces
+) -> tuple[float, float]:
     """What ranking a sample exactly takes where rows are in bins, at best and at worst."""
     if not game.is_binned:
         return 0.0, 0.0
-    k, rows = pieces.chunks[0]
-    exact = pace_of_sample(game, pieces.parts[k].ranked(), rows, CALIBRATION_S / 4)
+    exact = paces.ranked(game, pieces)
     rows_in_all = sum(part.n_rows for part in game.parts)
     each_s = SAMPLE_ROWS * rows_in_all * (exact.core_s + pace.core_s) / max(pace.cores, 1.0)
     # under all columns every validation row is ranked

@@ -1,0 +1,84 @@
+"""How much the columns' values depend on the trees, from the run itself."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+
+from shapley2d import value_cells
+from shapley2d._methods.forest.fixed import LEAST_PIECES, PIECE_TREES
+from shapley2d._results.units import trees_words
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(160, 4))
+Y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * RNG.normal(size=160) > 0, "yes", "no")
+TABLES = (X[:100], Y[:100], X[100:], Y[100:])
+
+
+def valued(**options):
+    return value_cells(*TABLES, method="forest", progress=False, **options)
+
+
+def bagged(n_trees, seed=0):
+    return RandomForestClassifier(n_trees, max_depth=4, random_state=seed)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        lambda seed: {"max_trees": 40, "tolerance": 0, "random_state": seed},
+        lambda seed: {"model": bagged(40, seed)},
+    ],
+)
+def test_the_stated_error_is_that_of_other_forests(options):
+    forests = [valued(**options(seed)) for seed in range(12)]
+    columns = np.array([one.column_values for one in forests])
+    stated = np.array([one.info["other_trees"]["stderr"] for one in forests])
+    ratio = columns.std(axis=0, ddof=1) / np.sqrt((stated**2).mean(axis=0))
+    # a standard deviation of 12 is within 0.5 and 1.5 of the true one in 99 % of cases
+    assert 0.7 < np.sqrt((ratio**2).mean()) < 1.4
+    assert ((ratio > 0.45) & (ratio < 1.8)).all()
+    assert forests[0].info["other_trees"]["n_trees"] == 40
+
+
+def test_of_a_grown_forest_they_are_the_errors_of_its_columns():
+    grown = valued(tolerance=0.2)
+    assert np.array_equal(grown.info["other_trees"]["stderr"], grown.column_stderr)
+
+
+def test_pieces_of_trees_against_single_trees():
+    n = PIECE_TREES * LEAST_PIECES + 3  # the last piece is not full
+    forest = valued(model=bagged(n))
+    model = bagged(n).fit(X[:100], Y[:100])
+    sums = []
+    for tree in model.estimators_:
+        one = bagged(1).fit(X[:100], Y[:100])
+        one.estimators_ = [tree]
+        sums.append(valued(model=one).column_values)
+    assert np.allclose(np.mean(sums, axis=0), forest.column_values)
+    pieces = np.reshape(sums[: n - 3], (LEAST_PIECES, PIECE_TREES, 4)).mean(axis=1)
+    expected = pieces.std(axis=0, ddof=1) * np.sqrt(PIECE_TREES / n)
+    assert np.allclose(forest.info["other_trees"]["stderr"], expected)
+
+
+def test_folds_are_independent():
+    crossed = value_cells(X, Y, method="forest", model=bagged(40), cv=2, progress=False)
+    assert len(crossed.info["other_trees"]["stderr"]) == 4
+    assert min(crossed.info["other_trees"]["stderr"][:2]) > 0
+
+
+@pytest.mark.parametrize(
+    "model", [bagged(PIECE_TREES * LEAST_PIECES - 1), HistGradientBoostingClassifier(max_iter=40)]
+)
+def test_nothing_is_said_of_few_trees_or_of_boosted_ones(model):
+    """Boosted trees depend on each other."""
+    v = valued(model=model)
+    assert "other_trees" not in v.info
+    assert trees_words(v) == ""
+
+
+def test_what_a_checkpoint_had_is_not_told_apart_by_trees(tmp_path):
+    options = {"model": bagged(40), "checkpoint": tmp_path / "run.npz"}
+    first, again = valued(**options), valued(**options)
+    assert np.array_equal(first.values, again.values)
+    assert "other_trees" in first.info
+    assert "other_trees" not in again.info
