@@ -82,20 +82,21 @@ class Place:
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table in a message: its name in Python, its line where a file was read.
+    """A row of a table in a message: its line where a file was read, else its name.
 
     Examples
     --------
-    >>> str(Row("X", 3, "patient 7"))
-    'row patient 7'
+    >>> str(Row("X", 3, "patient 7")), str(Row("X", 3, 3, line=5))
+    ('row patient 7', 'line 5')
     """
 
     table: str
     position: int
     name: Any
+    line: int | None = None
 
     def __str__(self) -> str:
-        return f"row {self.name}"
+        return f"row {self.name}" if self.line is None else f"line {self.line}"
 
 
 class Worded(Exception):  # noqa: N818  (base of errors and warnings)

@@ -86,6 +86,10 @@ def test_by_default_splitting_and_copying_gain_nothing_where_negative_values_owe
         for move in ("two", "four", "twice", "name", "hide"):
             assert after(audit, owner, move) == pytest.approx(audit.payments[owner], abs=0.021)
     assert {one["move"] for one in audit.moves} == set(MOVES.values()) and audit.complete
+    for one in audit.settings:
+        same = one["payments"] == audit.payments
+        assert same == one["sentence"].endswith(": nothing would change.")
+    assert any(one["payments"] == audit.payments for one in audit.settings)
 
 
 def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import itertools
 import json
+import warnings
 from math import factorial
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import plan_cells, value_blocks, value_cells
+from shapley2d._base.progress import CTRL_C
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._methods.training_time import check_draws
 from shapley2d._tables.convert import as_table
@@ -235,7 +238,8 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit():
     X, y, X_valid, y_valid = halves()
     short = CountedLimit(6, left=1e-9)
     with pytest.raises(
-        OutOfTimeError, match=r"90 x 3 players are 270 trainings .* rows='clusters=40'"
+        OutOfTimeError,
+        match=r"90 x 3 players are 270 trainings .* rows='clusters=40'.* method='forest'$",
     ):
         value_cells(X, y, X_valid, y_valid, method="mc", model=MODEL, max_time=short)
     with pytest.raises(OutOfTimeError, match="20 x 3 players are 60 trainings"):
@@ -258,3 +262,30 @@ def test_the_plan_of_a_slow_model_names_the_groups():
     assert plan.facts["s_per_draw"] > 30
     assert any('rows="clusters=40"' in note for note in plan.notes)
     assert not any('max_time="1m"' in note for note in plan.notes)
+
+
+def test_progress_within_a_time_limit_tells_the_time_to_its_end():
+    class Listener:
+        shorter = ""
+
+        def __init__(self):
+            self.notes = []
+
+        def __call__(self, fraction, note):
+            self.notes.append(note)
+
+    random = np.random.default_rng(0)
+    X = random.normal(size=(40, 3))
+    y = (X[:, 0] > 0).astype(int)
+    for method in ("pairs", "mc"):
+        heard = Listener()
+        limit = CountedLimit(40, left=7.0)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            value_blocks(
+                X, y, X, y, rows=np.arange(40) % 12, model=LogisticRegression(), method=method,
+                max_time=limit, n_jobs=1, progress=heard,
+            )  # fmt: skip
+        assert heard.shorter == CTRL_C
+        assert any(note.endswith(" 7 s left") for note in heard.notes)
+        assert not any(" h " in note or "day" in note for note in heard.notes)

@@ -177,7 +177,7 @@ def test_tidy_csv_runs_no_formula(capsys, folder):
     (folder / "train.csv").write_text(text)
     run(capsys, "cells train.csv -t kind --drop name -o values.csv")
     table = pa_csv.read_csv("values.csv")
-    assert table.column_names == ["row", "column", "value", "stderr"]
+    assert table.column_names == ["row", "line", "column", "value", "stderr"]
     assert table["column"].to_pylist()[:2] == ["'=1+1", "colour"]
     assert table.num_rows == 2 * N
 
@@ -428,3 +428,31 @@ def test_help_has_examples(capsys):
             f"shapley2d {command}" in run(capsys, f"{command} --help").out.split("Examples", 1)[1]
         )
     assert "cells" in run(capsys, "").out
+
+
+def test_columns_whose_sums_are_exact_have_no_column_of_errors(capsys):
+    """The fast form estimates cells, not their sums: 'plus or minus 0' told nobody anything."""
+    size = RNG.normal(size=(1500, 2)).round(3)
+    lines = [f"{a},{b},{'yes' if a + b > 0.5 else 'no'}" for a, b in size.tolist()]
+    Path("many.csv").write_text("\n".join(["size,weight,kind", *lines]))
+    out, _ = run(capsys, "cells many.csv -t kind --form fast --report page.html")
+    assert "standard error at most" in out
+    heads = next(line for line in out.splitlines() if line.startswith("column "))
+    assert heads.split() == ["column", "points", "share"]
+    page = Path("page.html").read_text()
+    assert "What each column adds, the sum of its cells." in page
+
+
+@pytest.mark.parametrize(
+    ("n", "options"), [(4, ""), (16, ""), (16, "-k 3"), (16, "--method forest")]
+)
+def test_the_smallest_tables(capsys, n, options):
+    """Nothing crashes; no cell is called harmful that is not."""
+    lines = [f"{(7 * i) % 16},{'ab'[i % 2]}" for i in range(n)]
+    Path("tiny.csv").write_text("\n".join(["x,y", *lines]))
+    out, _ = run(capsys, f"cells tiny.csv -t y --cv 2 --report page.html -o v.parquet {options}")
+    assert out.startswith(f"tiny.csv: {n} rows x 1 column, predicting")
+    v = Valuation.load("v.parquet")
+    assert ("Cells that hurt most" in out) == bool((v.values < 0).any())
+    assert ("No cell is below 0" in out) <= (v.values >= 0).all()
+    assert "neighbours instead of" not in out

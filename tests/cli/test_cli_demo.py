@@ -80,7 +80,11 @@ def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["demo", "--out", "again"]) == 0
     out = capsys.readouterr().out
-    assert "126 of its 6291 cells were corrupted" in out
+    assert "126 of its 6,291 cells were corrupted" in out
+    assert saved.lines.tolist() == list(range(2, 701))
+    assert out.count("\nline  column ") == 1
+    assert "place  line  column" in out and "x average cell  error" in out
+    assert "e-0" not in out
     assert "10% = 629 cells" in out
     likely, harmful = out.split("Most harmful to a model first")
     for kind in KINDS:

@@ -111,6 +111,7 @@ def test_strays_for_machines_and_in_the_result(capsys):
     v = Valuation.load("v.parquet")
     assert v.strays.to_pylist()[1] == {
         "row": 7,
+        "line": 9,
         "column": "size",
         "content": "??",
         "kind": "number",

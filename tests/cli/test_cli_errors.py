@@ -34,6 +34,7 @@ TABLES = {
     "twice.csv": "a,a,y\n1,2,u\n",
     "single.csv": "a b y\n1 2 u\n",
     "constant.csv": "a,b,y\n1,2,u\n3,4,u\n",
+    "same.csv": "a,b,y\n1,2,5\n3,4,5\n",
     "blank.csv": "a,b,y\n1,2,\n3,4,\n",
     "some.csv": "a,b,y\n1,2,u\n3,4,\n5,6,v\n",
     "infinite.csv": "a,y\n" + "1,u\n2,v\n" * 6 + "inf,u\n",
@@ -108,6 +109,7 @@ CASES = [
     (GOOD + "--text name", "--text name is left out by --drop or --id: give one of them"),
     ("cells infinite.csv -t y", "infinite.csv: column 'a' holds an infinite number in line 14: replace it by a number"),
     # target
+    ("cells same.csv -t y", "same.csv: the target 'y' is '5' in every row: there is nothing to learn"),
     ("cells constant.csv -t y", "constant.csv: the target 'y' is 'u' in every row: there is nothing to learn"),
     ("cells blank.csv -t y", "blank.csv: the target 'y' is empty in all 2 rows"),
     ("cells some.csv -t y", ("some.csv: the target 'y' is empty in 1 of 3 rows, first in line 3: run shapley2d cells "

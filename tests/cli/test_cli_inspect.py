@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from decision_file import write_decisions
+from decision_file import FIELDS, write_decisions
 from inspected_table import people
 from shapley2d import Inspection, inspect_cells, value_cells
 from shapley2d._results.decisions import Decision
@@ -21,6 +21,7 @@ from shapley2d._tables.digest import file_digest
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 from shapley2d.cli.writing.rewrite import changed_csv, changed_json
+from shapley2d.exceptions import InputError
 
 TABLE, LABEL = people(80)
 WHOLE = TABLE.assign(bought=LABEL, id=[f"K{k:03d}" for k in range(80)])
@@ -96,6 +97,7 @@ def test_harm_beside_it(capsys):
         "--valuation values.parquet",
     )
     page = Path("page.html").read_text(encoding="utf-8")
+    page = re.sub(r'<span class="whole">([^<]*)</span>', r"\1", page)  # keeps options on one line
     assert 'id="scatter"' in page
     assert (
         "shapley2d repair people.csv decisions.csv -o people-clean.csv --report after.html "
@@ -260,15 +262,15 @@ def test_fields_of_several_lines():
         ),
         (
             "repair people.csv tampered.csv -o clean.csv",
-            "line 2: row 5, column 'age' of people.csv is '433', not '44'",
+            "line 2: column 'age' in line 7 of people.csv is '433', not '44' as decided",
         ),
         (
             "repair people.csv far.csv -o clean.csv",
-            "line 2: there is no row 500 in people.csv, which has 80",
+            "line 2: there is no row 500 in people.csv, whose 80 rows are 0 to 79: correct that line",
         ),
         (
             "repair people.csv wide.csv -o clean.csv",
-            "line 2: there is no column 'agee' in people.csv",
+            "line 2: there is no column 'agee' in people.csv (did you mean 'age'?): correct that",
         ),
         ("repair people.csv empty.csv -o clean.csv", "empty.csv holds no decisions"),
         ("repair - decisions.csv -o clean.csv", "is empty"),
@@ -403,3 +405,126 @@ def test_a_file_a_frame_and_the_command_have_the_same_findings(tmp_path, capsys)
     assert main(["inspect", str(path), "--json"]) == 0
     said = json.loads(capsys.readouterr().out)["findings"]
     assert [(one["kind"], one["text"]) for one in said] == [(f.kind, f.text) for f in of_frame]
+
+
+GERMAN = [
+    f"{20 + k % 30},{k % 10}0;{'Köln' if k % 3 else 'Ulm'};{1 + k % 28:02d}.03.2020"
+    for k in range(60)
+]
+
+
+def german_decisions(lines, separator=","):
+    """A file of decisions about ``german.csv``, as somebody edited it."""
+    rows = list(GERMAN)
+    rows[9] = "199,00;Köln;05.03.2020"
+    text = "\r\n".join(["Beitrag;Ort;Seit", *rows, ""])
+    Path("german.csv").write_bytes(text.encode("cp1252"))
+    digest = file_digest(read_table("german.csv").table)
+    made = [[*line, "0,93", "why", "", digest] for line in lines]
+    text = "\r\n".join(separator.join(line) for line in [FIELDS, *made, []])
+    Path("d.csv").write_bytes(text.encode("cp1252"))
+
+
+def test_decisions_that_a_german_spreadsheet_saved_again(capsys):
+    """It writes 199 for 199,00, 5.3.2020 for 05.03.2020, semicolons and letters of cp1252."""
+    lines = [
+        ["9", "", "Beitrag", "199", "accept", "19,9"],
+        ["9", "", "Seit", "5.3.2020", "right", ""],
+        ["3", "", "Ort", "Ulm", "edit", "Düren"],
+    ]
+    german_decisions(lines, ";")
+    run(capsys, "repair german.csv d.csv -o clean.csv --model none")
+    before, after = (
+        Path(name).read_bytes().decode("cp1252") for name in ("german.csv", "clean.csv")
+    )
+    expected = before.replace("199,00;", "19,9;").split("\r\n")
+    expected[4] = expected[4].replace("Ulm", "Düren")
+    assert after == "\r\n".join(expected)
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        (
+            ["11", "", "Beitrag", "199,00", "accept", "19,90"],
+            "in line 13 of german.csv is '31,10', not '199,00' as decided (that is in line 11, row 9)",
+        ),
+        (
+            ["9", "", "Beitrag", "198,00", "accept", "19,90"],
+            "is '199,00', not '198,00' as decided: correct",
+        ),
+        (["9", "", "Beitrag", "", "accept", "19,90"], "is '199,00', not '' as decided: correct"),
+        (
+            ["9", "", "Ort", "Bonn", "right", ""],
+            "column 'Ort' in line 11 of german.csv is 'Köln', not 'Bonn'",
+        ),
+        (
+            ["9", "", "Beiträge", "199,00", "accept", ""],
+            "no column 'Beiträge' in german.csv (did you mean 'Beitrag'?)",
+        ),
+        (
+            ["60", "", "Ort", "Ulm", "right", ""],
+            "no row 60 in german.csv, whose 60 rows are 0 to 59",
+        ),
+        (
+            ["line 11", "", "Ort", "Ulm", "right", ""],
+            "is not the position of a row: write 0 for the first",
+        ),
+    ],
+)
+def test_decisions_edited_by_hand_are_named_by_line_and_column(capsys, folder, line, words):
+    german_decisions([line], ";")
+    before = sorted(path.name for path in folder.iterdir())
+    error = run(capsys, "repair german.csv d.csv -o clean.csv --report page.html", code=2).err
+    assert words in " ".join(error.split())
+    assert "d.csv, line 2: " in error
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_typed_entries_are_compared_too(capsys):
+    """Numbers of a Parquet file were not: a decision moved to another row was applied there."""
+    pq.write_table(pa.table({"age": [30, 40, 433, 50] * 10, "city": ["A", "B"] * 20}), "t.parquet")
+    decide(table="t.parquet", made=[Decision(1, "age", "433", "accept", "43")])
+    error = run(capsys, "repair t.parquet decisions.csv -o c.parquet --model none", code=2).err
+    assert (
+        "column 'age' in row 2 (counted from 1) of t.parquet is '40', not '433' as decided" in error
+    )
+    decide(table="t.parquet", made=[Decision(2, "age", "433", "accept", "43")])
+    run(capsys, "repair t.parquet decisions.csv -o c.parquet --model none")
+    assert pq.read_table("c.parquet")["age"].to_pylist()[:4] == [30, 40, 43, 50]
+
+
+def test_decisions_in_python_are_compared_with_the_table(tmp_path):
+    found = inspect_cells(TABLE, LABEL, progress=False)
+    write_decisions("d.csv", [Decision(8, "age", "433", "accept", "43")], found.fingerprint)
+    with pytest.raises(
+        InputError, match=r"column 'age' in row 8 of the table is .*\(that is in row 5\)"
+    ):
+        found.repair(TABLE, cells="d.csv")
+
+
+def test_a_line_added_by_hand_goes_with_the_others(capsys):
+    decide()
+    text = Path("decisions.csv").read_text(encoding="utf-8-sig")
+    city = TABLE["city"][11]
+    Path("decisions.csv").write_text(text.rstrip() + f"\n11,,city,{city},edit,Elsewhere,,,,\n")
+    run(capsys, "repair people.csv decisions.csv -o clean.csv --model none")
+    assert pd.read_csv("clean.csv")["city"][11] == "Elsewhere"
+
+
+def test_decisions_in_a_spreadsheet_are_refused(capsys):
+    Path("d.xlsx").write_bytes(b"PK\x03\x04 and so on")
+    error = run(capsys, "repair people.csv d.xlsx -o clean.csv", code=2).err
+    assert "d.xlsx is a spreadsheet: save it as CSV, with commas or semicolons" in error
+
+
+@pytest.mark.parametrize(
+    "command", ["inspect people.csv -t bought", "repair people.csv decisions.csv -o c.csv"]
+)
+def test_harm_that_takes_too_long_is_offered_by_a_forest(capsys, monkeypatch, command):
+    """Not by an option that repair does not have."""
+    monkeypatch.setattr("shapley2d.cli.commands.inspect._AFFORDABLE", 0)
+    decide()
+    more = " --model none" if "repair" in command else ""
+    told = " ".join(run(capsys, f"{command} --report page.html{more}").err.split())
+    assert "harm is not shown: by nearest neighbours 80 rows take a while; --gains shows it" in told

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json
 import shlex
+from types import SimpleNamespace
 
+import narwhals.stable.v2 as nw
+import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.datasets import load_wine
 
+from shapley2d._base.entries import is_missing
+from shapley2d._tables.frames import entries_of
+from shapley2d._tables.target_entries import read_labels
 from shapley2d.cli import main
+from shapley2d.cli.reading.target import read_target
+from shapley2d.exceptions import InputError
 
 CHANGED = {
     3: "barbera",
@@ -67,3 +76,58 @@ def test_the_report_says_where_it_comes_from(folder, capsys):
         "perhaps &#39;barolo&#39;",
     ):
         assert fact in page
+
+
+@pytest.mark.parametrize("task", ["auto", "classification", "regression"])
+@pytest.mark.parametrize("kind", [None, "text", "number"])
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ["yes", " no ", "?", "yes", None, "no", ""],
+        ["1", "2", "3", "x", "4", "5", "6", "7", None],
+        ["1.5", "2,5", "3.5"],
+        ["true", "false", "NA", "true"],
+        ["2020-01-01", "2021-05-06", None],
+        [str(10**20 + k % 2) for k in range(30)],
+        [None, None],
+    ],
+)
+def test_a_target_of_text_is_read_from_its_distinct_texts_as_one_by_one(texts, kind, task):
+    """As ``read_labels`` reads the same entries in a list."""
+    source = SimpleNamespace(
+        table=pa.table({"y": pa.array(texts, pa.string())}), path="t.csv", notes=[], where=str
+    )
+    refused = None
+    try:
+        labels = read_labels(np.array(texts, dtype=object), "y", kind=kind, task=task)
+    except InputError as error:
+        refused = str(error)
+    if refused is not None:
+        with pytest.raises(InputError) as raised:
+            read_target(source, "y", kind=kind, task=task)
+        assert str(raised.value) == refused
+        return
+    gone = [is_missing(item) for item in labels.entries.tolist()]
+    if all(gone):
+        with pytest.raises(InputError, match="is empty in all"):
+            read_target(source, "y", kind=kind, task=task)
+        return
+    found = read_target(source, "y", kind=kind, task=task)
+    assert found.rows.tolist() == [row for row, is_gone in enumerate(gone) if not is_gone]
+    read = found.y.to_pylist() if hasattr(found.y, "to_pylist") else found.y.tolist()
+    assert read == labels.entries[found.rows].tolist()
+    strays = set(labels.strays)
+    assert found.missing.tolist() == [
+        k for k, is_gone in enumerate(gone) if is_gone and k not in strays
+    ]
+
+
+@pytest.mark.parametrize("index", [pa.int8(), pa.uint8(), pa.uint32()])
+def test_labels_that_a_file_keeps_as_categories(index):
+    words = pa.array(["b", None, "a"])
+    first, second = (
+        pa.DictionaryArray.from_arrays(pa.array(codes, index), words)
+        for codes in ([0, 2, None, 1], [2, 2])
+    )
+    series = nw.from_native(pa.chunked_array([first, second]), series_only=True)
+    assert entries_of(series) == ["b", "a", None, None, "a", "a"]

@@ -2,15 +2,18 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from shapley2d import plan_cells, value_cells
 from shapley2d._api import cells as cells_api
+from shapley2d._base.time_limit import TimeLimit
 from shapley2d._results.certainty import certainty_sentences, n_known_ranks, n_known_signs
 from shapley2d.cli import main
 from shapley2d.cli.commands import cells as cells_command
+from shapley2d.cli.time_limit import before_writing
 from tests.time_limits import CountedLimit
 
 
@@ -115,3 +118,29 @@ def test_the_plan_of_a_long_run_names_what_takes_less(monkeypatch):
     monkeypatch.setattr(cells_api, "CELLS_A_MINUTE", 200)
     note = 'An answer within 5 minutes, with its errors: max_time="5m" (--max-time 5m).'
     assert plan_cells(X, X[:, 0] > 0).notes[0] == note
+
+
+def test_the_time_to_write_files_goes_with_the_cells():
+    limit = TimeLimit.of("2m")
+    silent, writes = (SimpleNamespace(output=name, report=None) for name in (None, "v.parquet"))
+    assert before_writing(None, writes, 10) is None
+    assert before_writing(limit, silent, 10**8) is limit
+    assert before_writing(limit, writes, 100).end == pytest.approx(limit.end - 6)
+    large = before_writing(limit, writes, 20_000_000)
+    assert large.end == pytest.approx(limit.end - 16)
+    assert large.seconds == limit.seconds == 120
+
+
+def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
+    from shapley2d._results.blocks import BlockValuation
+
+    values = np.array([[3.0], [-1.0], [0.1]])
+    stderr = np.array([[0.1], [0.2], [0.3]])
+    info = {"kind": "blocks", "time_up": True, "max_time": 60}
+    v = BlockValuation(
+        values, stderr, ["north", "south", "west"], ["all"], stderr[:, 0], np.zeros(1), info=info
+    )
+    assert certainty_sentences(v)[0] == (
+        "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of 2 of 3 groups of rows "
+        "('north' above 0, 'south' below); so is the rank of 3 groups of rows."
+    )

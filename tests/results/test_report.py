@@ -455,3 +455,15 @@ def test_typical_texts():
     assert typical_texts([*"aabbcdef"]) == "a 25 %, b 25 %, c 12 %, 3 more"
     assert typical_texts(["a", "b", None]) == "2 different entries, missing 33 %"
     assert typical_texts([None]) == "missing 100 %"
+
+
+@pytest.mark.parametrize(("size", "heading"), [(0.02, "points"), (1e-5, "10⁻⁶ points")])
+def test_small_points_are_written_out(size, heading):
+    """'-212 in 10^-3 points' is what nobody repeats: -0.212 points."""
+    score = {"name": "accuracy", "factor": 100.0, "per_cent": True}
+    values = size / 100 * np.array([[1.0, -1.0], [0.5, -0.75], [-0.2, 0.1]])
+    known = make(values)
+    v = replace(known, info={**known.info, "score": score, "semivalue": ["shapley"] * 2})
+    record = page_of(v).record
+    assert record["unit"]["heading"] == heading
+    assert record["rowUnit"]["heading"] == record["columnUnit"]["heading"] == "points"

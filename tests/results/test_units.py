@@ -18,6 +18,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from shapley2d import inspect_cells, value_blocks, value_cells, value_game
+from shapley2d._results.certainty import certainty_sentences
 from shapley2d._results.inspection_page.payload import cells_to_list, make_payload
 from shapley2d._results.repair_gain import RepairGain
 from shapley2d._results.units import (
@@ -29,6 +30,7 @@ from shapley2d._results.units import (
     neighbors_words,
     rare_words,
     score_words,
+    trees_words,
     worth_words,
 )
 from shapley2d._results.valuation import Valuation
@@ -194,6 +196,9 @@ def test_exact_values_below_zero_are_counted_in_points():
         "2 of 4 cells are below 0: together they take away 20.0 points, the others add 30.5."
     )
     assert below_zero_words(make([[0.3]])) == "No cell is below 0."
+    assert below_zero_words(make([[0.3, -0.1]])).startswith(
+        "1 of 2 cells is below 0: it takes away 10.0 points, the others add 30.0."
+    )
 
 
 def test_half_of_the_cells_of_a_column_that_adds_nothing_are_below_zero():
@@ -216,11 +221,46 @@ def test_words_about_another_k():
         },
     )
     assert neighbors_words(v) == (
-        "With another K than 10 the columns add 1.0 points more with 5 and 2.5 points less with 20; "
+        "With 5 neighbours instead of 10 the columns add 1.0 points more, with 20: 2.5 points less; "
         "'x1' changes most, by 2.0 points; their order stays the same (from 64 of 400 validation "
         "rows)."
     )
     assert neighbors_words(make([[0.1]])) == ""
+    one = {"n_neighbors": 2, "n_valid": 64, "columns": {"1": [0.07], "2": [0.1], "4": [0.1001]}}
+    assert neighbors_words(make([[0.1]], other_neighbors=one)) == (
+        "With 1 neighbour instead of 2 the column adds 3.0 points less, with 4: the same."
+    )
+
+
+def test_other_numbers_of_neighbours_are_those_of_other_runs():
+    """On the smallest tables that have the line, 40 training rows, against runs of their own."""
+    X, y = table(n=80)
+    y = np.where(y > 0, "high", "low")
+    runs = {k: value_cells(X, y, cv=2, n_neighbors=k, progress=False) for k in (5, 10, 20)}
+    found = runs[10].info["other_neighbors"]
+    assert found["n_valid"] == 80
+    for k, run in runs.items():
+        np.testing.assert_allclose(found["columns"][str(k)], run.column_values, atol=1e-12)
+    assert "other_neighbors" not in value_cells(X[:78], y[:78], cv=2, progress=False).info
+
+
+def test_words_about_other_trees(monkeypatch):
+    values = [[0.05, 0.02, 0.021], [0.05, -0.01, 0.0]]
+
+    def words(*stderr):
+        return trees_words(make(values, other_trees={"n_trees": 120, "stderr": [*stderr]}))
+
+    # two forests differ by 2 / sqrt(pi) = 1.128 standard errors on average
+    assert words(0.01, 0.004, 0.003) == (
+        "With other trees than these 120 the columns would change by 0.64 points on average; 'x0' "
+        "most, by 1.1 points; 'x0' stays first."
+    )
+    assert words(0.0001, 0.0002, 0.0001).endswith("; their order stays the same.")
+    assert words(0.03, 0.002, 0.003).endswith("; their order can change.")
+    assert trees_words(make(values)) == ""
+    assert words(0.01) == ""  # of other columns
+    monkeypatch.setattr(Valuation, "kind", "blocks")
+    assert words(0.01, 0.004, 0.003) == ""
 
 
 def test_a_rare_class_is_named_with_what_accuracy_measures():
@@ -324,3 +364,14 @@ def test_the_page_of_an_inspection_has_the_points_of_the_valuation(tmp_path):
             assert cell["value"] == v.values[cell["i"], cell["j"]]  # scaled where it is shown
     without = inspect_cells(X, y, progress=False)
     assert unpacked(make_payload(without, listed, "", []))["points"] is None
+
+
+def test_errors_and_labels_are_written_as_people_write_them():
+    """'2.5e+02 x average cell' and '7e-05 points' were printed, and 114687.0 for 114687."""
+    v = make([[0.001, 0.0004]], error=0.175)
+    assert v.describe() == "standard error at most 250 x average cell"
+    limited = replace(v, info={**v.info, "time_up": True, "max_time": 60, "score": None})
+    told = certainty_sentences(replace(limited, stderr=np.full((1, 2), 7e-5)))
+    assert "a typical cell from 0.000070 to 0.000049;" in told[1]
+    assert replace(v, target=np.array([114687.0])).labels == ["114687"]
+    assert replace(v, target=np.array([0.5])).labels == ["0.5"]

@@ -208,7 +208,7 @@ def test_positions_are_those_of_the_table_as_it_was_given():
         ({"cv": KFold(99)}, r"cv=KFold\(n_splits=99.*random_state=None.* cannot split these rows: Cannot have"),
         ({"cv": GroupKFold(2)}, "cannot split these rows: The 'groups' parameter should not be None"),
         ({"cv": KFold(3), "groups": GROUPS}, "which are of the same group: use a splitter that respects groups"),
-        ({"cv": KFold(3), "time": TIME}, "later than validation row 4: use a splitter that keeps the order of time"),
+        ({"cv": KFold(3), "time": TIME}, "later than row 4, which validates: use a splitter that keeps the order of time"),
         ({"cv": KFold(3), "X_valid": X, "y_valid": Y}, "cv says which rows validate others, but there is a"),
         ({"groups": GROUPS, "X_valid": X, "y_valid": Y}, "groups says which rows validate others, but there is a"),
         ({"time": TIME, "validates": False}, "time says which rows validate, but this method evaluates no model"),

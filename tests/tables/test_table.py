@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
+import pickle
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -340,3 +342,19 @@ def test_labels_of_mixed_type_match_their_text():
     assert match_target(mixed, table, as_target(mixed, table)).codes.tolist() == [0, 1, 0]
     numbers = np.array([0, 1.0, 0], dtype=object)
     assert match_target(numbers, table, as_target(numbers, table)).codes.tolist() == [0, 1, 0]
+
+
+def test_rows_are_taken_when_they_are_read():
+    table = as_table(FRAME)
+    target = as_target([1, 0, 1], table)
+    rows = np.array([2, 0, 1, 2])
+    twice = table.take_rows(rows).take_rows(np.array([3, 1]))
+    for whole, taken in zip(table.columns, twice.columns, strict=True):
+        assert np.array_equal(taken.entries, whole.entries[[2, 0]], equal_nan=True)
+        assert taken.text() == [whole.text()[2], whole.text()[0]]
+        assert replace(taken, name="other").entries is taken.entries
+    some = target.take(rows).take(np.array([3, 1]))
+    assert some.y.tolist() == target.y[[2, 0]].tolist()
+    assert some.codes.tolist() == target.codes[[2, 0]].tolist()
+    sent = pickle.loads(pickle.dumps(table.take_rows(rows)))
+    assert np.array_equal(sent.columns[0].entries, table.columns[0].entries[rows], equal_nan=True)

@@ -444,6 +444,8 @@ def _setting(
     sentence = (
         f"Payments {words}: {moved:,.2f} would change hands; most for {most}, "
         f"who would be paid {after[most]:,.2f} instead of {paid[most]:,.2f}."
+        if moved
+        else f"Payments {words}: nothing would change."
     )
     return {"setting": words, "payments": after, "sentence": sentence}
 

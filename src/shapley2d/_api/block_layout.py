@@ -268,7 +268,7 @@ class Prepared:
         """The groups of the rows, without those rows that were left out for their targets."""
         if problem.given is None:
             return label_groups(rows, self.row_names, option, "row")
-        groups = label_groups(rows, problem.given.names.tolist(), option, "row")
+        groups = label_groups(rows, problem.given.names.names.tolist(), option, "row")
         labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
         return label_groups(labels, self.row_names, "rows")
 

@@ -41,7 +41,7 @@ first result, and 5 minutes give a useful one."""
 FEW_VALID = 200
 """Validation rows whose time a long plan names."""
 
-FOREST_CELLS = 2e6
+FOREST_CELLS = 1e6
 """Cells up to which a plan tries what a forest takes: that is done in a second or two."""
 
 

@@ -18,7 +18,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import (
     collected,
     is_path,
-    read_source,
+    opened,
     warn_of_two_queries,
     with_targets,
 )
@@ -107,7 +107,7 @@ def inspect_cells(
     warn_of_two_queries(X, y, ("X", "y"))
     if is_path(X):
         # its texts are kept, as the command line keeps them: numbers alone lose N/A and 1.50
-        source = read_source(X)
+        source = opened(X)
         X, lines = source.table, source.all_lines()
     X, y = collected(X), collected(y, "y")
     if y is not None:
@@ -138,7 +138,7 @@ def inspect_cells(
         findings=findings,
         row_names=table.row_names,
         values=None if valuation is None else _values(valuation, cells, table.row_names),
-        lines=lines,
+        lines=table.lines if lines is None else lines,
         frame=frame_kind(given),
         digests=columns,
         fingerprint=table_digest(columns),

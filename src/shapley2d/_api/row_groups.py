@@ -6,10 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import narwhals.stable.v2 as nw
-
 from shapley2d._ownership.grid import Groups
-from shapley2d._tables.intake import as_frame, is_path, read_path, without_column
+from shapley2d._tables.intake import is_path, names_of, opened, without_column
 from shapley2d._tables.row_clusters import cluster_rows
 from shapley2d.exceptions import InputError, Setting
 
@@ -75,13 +73,13 @@ def named_rows(
         _check_owner_column(owner_column, rows, owners)
     if not isinstance(name, str) or (is_path(X) and not isinstance(y, str)):
         return given  # labels; or a file without a target, which is refused later
-    X = read_path(X) if is_path(X) else X
+    X = opened(X)
     asked = _CLUSTERS.fullmatch(name)
-    if option == "rows" and asked and name not in _names(X):
+    if option == "rows" and asked and name not in names_of(X):
         return NamedRows(X, X_valid, Clusters(None if asked[1] is None else int(asked[1])))
     X, labels = without_column(X, name, "X", option)
-    X_valid = read_path(X_valid) if is_path(X_valid) else X_valid
-    if X_valid is not None and name in _names(X_valid):
+    X_valid = opened(X_valid)
+    if X_valid is not None and name in names_of(X_valid):
         X_valid, _ = without_column(X_valid, name, "X_valid", option)
     return NamedRows(X, X_valid, labels)
 
@@ -99,8 +97,3 @@ def _check_owner_column(name: Any, rows: Any, owners: Any) -> None:
         raise InputError(
             Setting("owner_column", name), " must be the name of a column of the table"
         )
-
-
-def _names(data: Any) -> list[str]:
-    frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
-    return frame.columns if isinstance(frame, nw.DataFrame) else []

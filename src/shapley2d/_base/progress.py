@@ -112,10 +112,8 @@ def announce(progress: Any, words: str | Worded) -> None:
 
 def _calling(progress: Callable[[float, str], object]) -> Report:
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
-        progress(
-            fraction,
-            note if seconds_left is None else f"{note}; {format_seconds(seconds_left)} left",
-        )
+        left = f"{format_seconds(seconds_left)} left" if seconds_left else ""
+        progress(fraction, "; ".join(words for words in (note, left) if words))
 
     return report
 

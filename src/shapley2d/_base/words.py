@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _JOINERS = "\u200c\u200d"  # part of words in some languages, and of emojis
+_DAY_S, _YEAR_S = 86_400, 365.25 * 86_400
 _ASCII = re.compile(r"[ -~]*")
 
 
@@ -73,19 +74,27 @@ def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """A time span in at most two units.
+    """A time span in at most two units, one that nobody waits for in days or years.
 
     Examples
     --------
     >>> format_seconds(8.2), format_seconds(90), format_seconds(7300)
     ('8 s', '1 min 30 s', '2 h 1 min')
+    >>> format_seconds(47 * 3600), format_seconds(3650 * 3600), format_seconds(1e9)
+    ('47 h 0 min', '152 days', '32 years')
     """
+    if seconds >= 1000 * _YEAR_S:
+        return "more than 1,000 years"
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
-    return f"{whole // 3600} h {whole % 3600 // 60} min"
+    if whole < 2 * _DAY_S:
+        return f"{whole // 3600} h {whole % 3600 // 60} min"
+    if whole < 2 * _YEAR_S:
+        return f"{round(whole / _DAY_S)} days"
+    return f"{round(whole / _YEAR_S)} years"
 
 
 def format_bytes(count: float) -> str:

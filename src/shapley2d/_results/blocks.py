@@ -13,7 +13,7 @@ from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.warnings import warn
-from shapley2d._base.words import plural, printable
+from shapley2d._base.words import counted, plural, printable
 from shapley2d._ownership.errors import JointErrors
 from shapley2d._ownership.owners import UNOWNED
 from shapley2d._ownership.payments import (
@@ -349,8 +349,9 @@ class BlockValuation(Valuation):
         work = self.info.get("n_utilities")
         utilities = "" if work is None else f" ({work:,} utilities)"
         headline = (
-            f"BlockValuation of {n} row groups x {m} column groups ({self.row_sizes.sum()} rows x "
-            f"{self.column_sizes.sum()} columns), "
+            f"BlockValuation of {counted(n, 'row group')} x {counted(m, 'column group')} "
+            f"({counted(int(self.row_sizes.sum()), 'row')} x "
+            f"{counted(int(self.column_sizes.sum()), 'column')}), "
             f"method {self.info.get('method', 'unknown')}{utilities}, {self.describe()}"
         )
         units = Units.of(self)

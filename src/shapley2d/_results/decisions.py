@@ -20,6 +20,7 @@ from pathlib import Path
 
 from shapley2d._base.warnings import warn
 from shapley2d._tables.reading.csv_text import decode
+from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet
 from shapley2d.exceptions import InputError, InputWarning
 
 VERDICTS = ("accept", "edit", "right")
@@ -106,7 +107,13 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
         raise InputError(f"there is no file {name}")
     if place.stat().st_size > _MOST_BYTES:
         raise InputError(f"{name} is too large to be a file of decisions")
-    text, guess = decode(place.read_bytes(), name, None)
+    data = place.read_bytes()
+    if looks_like_spreadsheet(data):
+        raise InputError(
+            f"{name} is a spreadsheet: save it as CSV, with commas or semicolons, or download it "
+            "again"
+        )
+    text, guess = decode(data, name, None)
     if guess is not None:  # a spreadsheet may have saved it in the letters of its country
         warn(
             InputWarning(
@@ -151,8 +158,11 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
                     )
                 record = dict(zip(header, fields, strict=True))
                 made.append(_decision(record, path, line))
-                tables.setdefault(record["table"].strip(), line)
-                targets.setdefault(_unguarded(record.get("target", "")), line)
+                # a line added by hand goes with the others
+                if table := record["table"].strip():
+                    tables.setdefault(table, line)
+                if target := _unguarded(record.get("target", "")):
+                    targets.setdefault(target, line)
             line = reader.line_num + 1
     except csv.Error as error:
         raise InputError(f"{path}, line {reader.line_num}: not readable as CSV ({error})") from None
@@ -176,7 +186,10 @@ def parse_decisions(text: str, path: str = "decisions") -> Decisions:
 def _decision(record: dict[str, str], path: str, line: int) -> Decision:
     row, verdict = record["row"].strip(), record["decision"].strip().lower()
     if not row.isdecimal() or len(row) > 15:
-        raise InputError(f"{path}, line {line}: row {row[:40]!r} is not the position of a row")
+        raise InputError(
+            f"{path}, line {line}: row {row[:40]!r} is not the position of a row: write 0 for the "
+            "first row, 1 for the second"
+        )
     if verdict not in VERDICTS:
         raise InputError(
             f"{path}, line {line}: decision {verdict[:40]!r} is not known: write accept, edit or "

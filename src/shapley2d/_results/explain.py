@@ -17,13 +17,15 @@ if TYPE_CHECKING:
     from shapley2d._results.valuation import Valuation
 
 
-def explain_row(valuation: Valuation, row: Any) -> Any:
+def explain_row(valuation: Valuation, row: Any = None, *, line: int | None = None) -> Any:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
     ----------
     row : object
         Name of the row.
+    line : int, optional
+        The line where it starts in the file that was read, instead of its name.
 
     Returns
     -------
@@ -38,7 +40,7 @@ def explain_row(valuation: Valuation, row: Any) -> Any:
     >>> v.explain_row(0)[["column", "value", "sum"]].values.tolist()
     [['1', 2.0, 2.0], ['0', -1.0, 1.0]]
     """
-    i = find_row(valuation, row)
+    i = find_row(valuation, row, line)
     values = valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     contents = valuation.contents
@@ -52,7 +54,14 @@ def explain_row(valuation: Valuation, row: Any) -> Any:
     return make_frame(columns, valuation.frame)
 
 
-def similar_rows(valuation: Valuation, row: Any, n: int = 5, *, within: float | None = None) -> Any:
+def similar_rows(
+    valuation: Valuation,
+    row: Any = None,
+    n: int = 5,
+    *,
+    within: float | None = None,
+    line: int | None = None,
+) -> Any:
     """Rows of nearly the same 1D value: those whose cells agree most with the row's, then least.
 
     Two rows can be worth the same for the same reasons or for quite different ones; the cells show
@@ -68,13 +77,16 @@ def similar_rows(valuation: Valuation, row: Any, n: int = 5, *, within: float | 
         Rows whose 1D values differ by at most this are candidates. By default the closest rows: at
         most a tenth of all, or ``4 n`` if that is more, and no further than a tenth of the row's
         own value or of the standard deviation of all rows' values, whichever is larger.
+    line : int, optional
+        The line where the row starts in the file that was read, instead of its name.
 
     Returns
     -------
     frame
-        ``row``, ``value`` (1D), ``agreement`` (the correlation of the two rows' cells, 1 for the
-        same profile) and ``kind``: ``"most"`` or ``"least"``. Highest agreement first. Empty, with
-        a warning that names the closest row, where no row is worth nearly the same.
+        ``row`` (and ``line``, where a file was read), ``value`` (1D), ``agreement`` (the
+        correlation of the two rows' cells, 1 for the same profile) and ``kind``: ``"most"`` or
+        ``"least"``. Highest agreement first. Empty, with a warning that names the closest row,
+        where no row is worth nearly the same.
 
     Examples
     --------
@@ -84,7 +96,7 @@ def similar_rows(valuation: Valuation, row: Any, n: int = 5, *, within: float | 
     [[1, 1.0, 'most'], [2, -0.5, 'least']]
     """
     check_whole(n, "n", 1)
-    i = find_row(valuation, row)
+    i = find_row(valuation, row, line)
     apart = np.abs(valuation.rows - valuation.rows[i])
     apart[i] = np.inf
     if within is not None and within < 0:
@@ -101,7 +113,7 @@ def similar_rows(valuation: Valuation, row: Any, n: int = 5, *, within: float | 
     least = min(n, order.size - most)
     chosen = np.concatenate([order[:most], order[order.size - least :]])
     columns = {
-        "row": valuation.row_names[near[chosen]],
+        **valuation.row_columns(near[chosen]),
         "value": valuation.rows[near[chosen]],
         "agreement": agreement[chosen],
         "kind": ["most"] * most + ["least"] * least,
@@ -109,18 +121,30 @@ def similar_rows(valuation: Valuation, row: Any, n: int = 5, *, within: float | 
     return make_frame(columns, valuation.frame)
 
 
-def find_row(valuation: Valuation, row: Any) -> int:
-    """Position of a row given by its name."""
+def find_row(valuation: Valuation, row: Any, line: int | None = None) -> int:
+    """Position of a row given by its name, or by its line in the file."""
+    if (row is None) == (line is None):
+        raise InputError("give ", Setting("row"), " or ", Setting("line"))
+    option, given, names = ("row", row, valuation.row_names)
+    if line is not None:
+        if valuation.lines is None:
+            raise InputError(
+                Setting("line", line),
+                " needs values of a file whose rows have lines: give ",
+                Setting("row"),
+            )
+        option, given, names = "line", line, valuation.lines
     try:
-        wanted = str(row)
+        wanted = str(given)
     except Exception:  # noqa: BLE001  (a row may be anything at all)
         wanted = ""
-    names = valuation.row_names.tolist()
-    position = next((k for k, name in enumerate(names) if str(name) == wanted), None)
+    known = names.tolist()
+    position = next((k for k, name in enumerate(known) if str(name) == wanted), None)
     if position is None:
-        examples = ", ".join(repr(name) for name in names[:5]) + (", ..." if len(names) > 5 else "")
-        shown = Setting("row", row).shown(repr)
-        raise InputError(f"there is no row {shown}: rows are named {examples}")
+        examples = ", ".join(repr(name) for name in known[:5]) + (", ..." if len(known) > 5 else "")
+        shown = Setting(option, given).shown(repr)
+        are = "rows are named" if option == "row" else "rows start on lines"
+        raise InputError(f"there is no {option} {shown}: {are} {examples}")
     return position
 
 
@@ -131,13 +155,13 @@ def _nearly(rows: NDArray[np.float64], i: int) -> float:
 
 
 def _warn_of_none(valuation: Valuation, i: int, apart: NDArray[np.float64], within: float) -> None:
-    names, values = valuation.row_names, valuation.rows
-    message = f"no row is worth nearly the same as row {names[i]} ({values[i]:+.3g})"
+    names, values, word = valuation.shown_rows, valuation.rows, valuation.row_word
+    message = f"no row is worth nearly the same as {word} {names[i]} ({values[i]:+.3g})"
     if values.size == 1:
         warn(InputWarning(message, ": it is the only one"))
         return
     closest = int(apart.argmin())
-    where = f"the closest, row {names[closest]} ({values[closest]:+.3g}), is not within"
+    where = f"the closest, {word} {names[closest]} ({values[closest]:+.3g}), is not within"
     warn(
         InputWarning(
             f"{message}: {where} {within:.2g}; for more distant ones raise ", Setting("within")

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.words import printable
+from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import objects, percent, reasons_text
 from shapley2d._inspection.recipe import TRUE_PER_EXPECTED
 from shapley2d._results.entry_gains import entry_gains
 from shapley2d._results.ranking import rank_cells
+from shapley2d._results.row_words import RowWords
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Inspection:
+class Inspection(RowWords):
     """Which entries of a table are wrong, and what they should say.
 
     Attributes
@@ -45,9 +46,9 @@ class Inspection:
     score_gains : ndarray of shape (n, p) or None
         What each suggested entry, taken alone, adds to the score of a forest, where the valuation
         passed along is of one: see :meth:`gains`. NaN where that is not known.
-    lines : list of int or None
-        Where a file was read whose rows have no names: the line where each row starts. People read
-        these; frames have the rows' positions.
+    lines : ndarray of shape (n,) or None
+        Where a file was read whose rows have no names: the line where each row starts. Pages and
+        lists name rows by it; frames have it beside the row's position, as ``line``.
     frame : str
         The type of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
     digests : dict of str to str
@@ -75,7 +76,7 @@ class Inspection:
     row_names: NDArray[Any]
     values: NDArray[np.float64] | None = None
     score_gains: NDArray[np.float64] | None = None
-    lines: list[int] | None = None
+    lines: NDArray[np.int64] | None = None
     frame: str = "pandas"
     digests: dict[str, str] = field(default_factory=dict)
     fingerprint: str = ""
@@ -167,12 +168,12 @@ class Inspection:
         Returns
         -------
         frame
-            With the columns ``row``, ``column``, ``entry``, ``expected``, ``likely`` (the range of
-            a number, or the likeliest categories), ``probability``, ``suggestion_probability`` (how
-            likely the expected entry is right, if this one is wrong), ``score``, ``value`` (what
-            the cell is worth to a model, where that is known) and ``reasons``; and before the
-            reasons ``gain_if_changed`` (see :meth:`gains`), where a forest's valuation was passed
-            along.
+            With the columns ``row`` (and ``line``, where a file was read), ``column``, ``entry``,
+            ``expected``, ``likely`` (the range of a number, or the likeliest categories),
+            ``probability``, ``suggestion_probability`` (how likely the expected entry is right, if
+            this one is wrong), ``score``, ``value`` (what the cell is worth to a model, where that
+            is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
+            :meth:`gains`), where a forest's valuation was passed along.
         """
         return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self.frame)
 
@@ -186,7 +187,7 @@ class Inspection:
         cells = self.cells
         i, j = np.array(places, dtype=np.intp).reshape(-1, 2).T
         columns: dict[str, Any] = {
-            "row": self.row_names[i],
+            **self.row_columns(i),
             "column": np.array(cells.names, dtype=object)[j],
             "entry": objects([cells.entries[b][a] for a, b in places]),
             "expected": objects(self._expected_texts(i, j)),
@@ -318,21 +319,14 @@ class Inspection:
 
         write_inspection(self, path, title=title, n=n, by=by)
 
-    @property
-    def row_word(self) -> str:
-        """What people know rows by: ``"line"`` where a file was read, else ``"row"``."""
-        return "row" if self.lines is None else "line"
-
-    def shown_row(self, i: int) -> str:
-        """The line of a row by position, or its name."""
-        return str(self.row_names[i] if self.lines is None else self.lines[i])
-
     def __repr__(self) -> str:
         cells = self.cells
         n, m = self.shape
         label = f" and the label {printable(self.label_name or '')!r}" if self.has_label else ""
         word = self.row_word
-        lines = [f"Inspection of {n} rows x {m} columns{label}: {cells.summary}"]
+        lines = [
+            f"Inspection of {counted(n, 'row')} x {counted(m, 'column')}{label}: {cells.summary}"
+        ]
         lines += [
             f"  {percent(cells.probability[i, j])}  {word} {printable(self.shown_row(i))}, "
             f"{cells.names[j]!r}: {cells.entries[j][i]!r}, expected {cells.expected_text(i, j)!r}"
@@ -360,7 +354,8 @@ class Inspection:
         found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
         heads = (self.row_word, "column", "entry", "expected", "wrong", "why")
         return (
-            f"<div><p><b>Inspection</b> of {n} rows &times; {m} columns: {cells.summary}</p>"
+            f"<div><p><b>Inspection</b> of {counted(n, 'row')} &times; {counted(m, 'column')}: "
+            f"{cells.summary}</p>"
             + (f"<ul>{found}</ul>" if found else "")
             + f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
             f"<tbody>{''.join(rows)}</tbody></table></div>"

@@ -101,7 +101,7 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
         "facts": found.info,
         "info": inspection.info,
     }
-    write_sealed(path, _KEY, record, inspection.row_names, found.names, columns)
+    write_sealed(path, _KEY, record, inspection, found.names, columns)
 
 
 def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -151,6 +151,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "cells": scored,
         "findings": [_finding(one, cells.column_names, n) for one in _list(record.get("findings"))],
         "row_names": cells.row_names,
+        "lines": cells.lines,
         "values": cells.numbers("value") if cells.has("value") else None,
         "score_gains": cells.numbers("gain_if_changed") if cells.has("gain_if_changed") else None,
         "frame": record["frame"],

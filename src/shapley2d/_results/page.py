@@ -22,9 +22,11 @@ if TYPE_CHECKING:
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "block_owners", "audit", "date", "planned_s",
-    "digests", "asked", "score", "other_neighbors",
+    "digests", "asked", "score", "other_neighbors", "other_trees",
     "baseline", "baseline_utility", "utility_all",
 )  # fmt: skip
+
+_LONGEST_WHOLE = 30  # characters that fit into a line of a phone
 
 
 def render_page(
@@ -80,13 +82,34 @@ def _text(path: str) -> str:
 def _templates() -> Any:
     from jinja2 import Environment, FunctionLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=FunctionLoader(_text),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["whole_words"] = whole_words
+    return made
+
+
+def whole_words(text: str) -> Any:
+    """The text as HTML in which browsers do not break options such as ``--encoding`` at a hyphen.
+
+    Examples
+    --------
+    >>> str(whole_words("set --encoding, <b>"))
+    'set <span class="whole">--encoding,</span> &lt;b&gt;'
+    """
+    from markupsafe import Markup, escape
+
+    parts = [
+        Markup('<span class="whole">{}</span>').format(word)
+        if "-" in word and len(word) <= _LONGEST_WHOLE
+        else escape(word)
+        for word in text.split(" ")
+    ]
+    return Markup(" ").join(parts)
 
 
 def known_facts(info: dict[str, Any]) -> dict[str, str]:
@@ -130,5 +153,6 @@ def _words(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return ", ".join(_words(item) for item in value)
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {_words(item)}" for key, item in value.items())
+        known = {key: item for key, item in value.items() if item not in (None, "", [], {})}
+        return ", ".join(f"{key}: {_words(item)}" for key, item in known.items())
     return str(value)

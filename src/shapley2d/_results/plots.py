@@ -76,7 +76,7 @@ def heatmap(
         shown, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         extent=(-0.5, m - 0.5, n - 0.5, -0.5),
     )  # fmt: skip
-    _name_ticks(ax.yaxis, valuation.row_names[row_order].tolist(), most=24)
+    _name_ticks(ax.yaxis, valuation.shown_rows[row_order].tolist(), most=24)
     _name_ticks(ax.xaxis, [valuation.column_names[j] for j in column_order], rotation=90)
     ax.set_ylabel(
         {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
@@ -93,7 +93,12 @@ def heatmap(
 
 
 def waterfall(
-    valuation: Valuation, row: Any, ax: Axes | None = None, *, max_columns: int = 12
+    valuation: Valuation,
+    row: Any = None,
+    ax: Axes | None = None,
+    *,
+    line: int | None = None,
+    max_columns: int = 12,
 ) -> Axes:
     """A row's value as the sum of its cells, largest in magnitude first.
 
@@ -102,6 +107,8 @@ def waterfall(
     row : object
         Name of the row.
     ax : Axes, optional
+    line : int, optional
+        The line where it starts in the file that was read, instead of its name.
     max_columns : int
         Cells drawn one by one; the rest share a bar.
 
@@ -117,7 +124,7 @@ def waterfall(
     2.0
     """
     check_whole(max_columns, "max_columns", 1)
-    i, points = find_row(valuation, row), points_of(valuation.info)
+    i, points = find_row(valuation, row, line), points_of(valuation.info)
     values = points.factor * valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     if order.size > max_columns:
@@ -157,7 +164,7 @@ def waterfall(
     words = _axis_words("value", points)
     ax.set_xlabel(words if valuation.exact else f"{words}, with 95 % intervals")
     label = "" if valuation.labels is None else f", labelled {plain(valuation.labels[i])}"
-    ax.set_title(f"Row {plain(row)}{label}")
+    ax.set_title(f"{valuation.row_word.capitalize()} {plain(valuation.shown_row(i))}{label}")
     return ax
 
 

@@ -12,13 +12,14 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.suggestions import ACCEPTED
+from shapley2d._results.decided_entries import DecidedTable
 from shapley2d._results.decisions import read_decisions
 from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import make_frame
-from shapley2d._tables.intake import as_frame, is_path, read_path
+from shapley2d._tables.intake import as_frame, opened
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def repair(
             "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"),
             ", ", Setting("probability"), " or ", Setting("findings"),
         )  # fmt: skip
-    native = read_path(X) if is_path(X) else _native(X)
+    native = _native(opened(X))
     names = check_same_table(inspection, native, y)
     chosen = _chosen(inspection, cells, n, probability, findings, names)
     in_table: dict[str, dict[int, str | None]] = {}
@@ -95,7 +96,7 @@ def make_log(inspection: Inspection, chosen: Chosen) -> Any:
     """The changes, one line per cell."""
     places = list(chosen)
     columns = {
-        "row": inspection.row_names[np.array([i for i, _ in places], dtype=np.intp)],
+        **inspection.row_columns(np.array([i for i, _ in places], dtype=np.intp)),
         "column": [inspection.cells.names[j] for _, j in places],
         "before": [inspection.cells.entries[j][i] for i, j in places],
         "after": [new for new, _ in chosen.values()],
@@ -242,13 +243,18 @@ def _from_file(inspection: Inspection, path: str | os.PathLike[str]) -> Chosen:
             f"{decisions.table[:16] or 'missing'}, this one has {inspection.fingerprint}): use the "
             "decisions that go with this one"
         )
+    names = inspection.cells.names
+    DecidedTable(
+        "the table",
+        names,
+        inspection.shape[0],
+        lambda name: inspection.cells.entries[names.index(name)],
+        lambda name: inspection.cells.columns[names.index(name)],
+        lambda i: f"{inspection.row_word} {inspection.shown_row(i)}",
+    ).check(decisions)
     chosen: Chosen = {}
     for one in decisions.made:
-        if one.column not in inspection.cells.names or one.row >= inspection.shape[0]:
-            raise InputError(
-                f"{decisions.where(one)}: there is no row {one.row}, column {one.column!r}"
-            )
         if one.changes:
-            j = inspection.cells.names.index(one.column)
+            j = names.index(one.column)
             chosen[one.row, j] = (one.new, one.why or one.verdict)
     return chosen

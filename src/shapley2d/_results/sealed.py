@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._results.row_words import RowWords
+
 CHECKSUM_KEY = b"shapley2d.sha256"
 """Name of the checksum in the metadata."""
 
@@ -51,6 +53,20 @@ class SealedCells:
     table: Any
     row_names: NDArray[Any]
     column_names: list[str]
+
+    @property
+    def lines(self) -> NDArray[np.int64] | None:
+        """The line of every row, from 1 on; None where the file has none."""
+        if not self.has("line"):
+            return None
+        n, m = self.shape
+        lines = self.table["line"].combine_chunks()
+        if str(lines.type) != "int64" or lines.null_count:
+            raise ValueError("its lines are not whole numbers")
+        found = np.asarray(lines).reshape(n, m)
+        if (found < 1).any() or (found != found[:, :1]).any():
+            raise ValueError("its lines do not fit its rows")
+        return np.ascontiguousarray(found[:, 0])
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -89,7 +105,7 @@ def write_sealed(
     path: str | os.PathLike[str],
     key: bytes,
     record: Mapping[str, Any],
-    row_names: NDArray[Any],
+    rows: RowWords,
     column_names: Sequence[str],
     columns: Mapping[str, Any],
 ) -> None:
@@ -102,21 +118,24 @@ def write_sealed(
         Name of the record in the metadata.
     record : dict
         Plain JSON values.
-    row_names, column_names : sequence
-        Names of the n rows and m columns.
+    rows : RowWords
+        Names of the n rows, and their lines where they have some.
+    column_names : sequence
+        Names of the m columns.
     columns : dict of str to array of shape (n * m,)
         What the file says of each cell, row after row.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    n, m = len(row_names), len(column_names)
-    names = _name_array(row_names.tolist())
-    rows = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), m), names)
+    n, m = len(rows.row_names), len(column_names)
+    names = _name_array(rows.row_names.tolist())
+    row_codes = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), m), names)
+    lined = {} if rows.lines is None else {"line": np.repeat(rows.lines, m)}
     named = pa.DictionaryArray.from_arrays(
         np.tile(np.arange(m, dtype=np.int32), n), pa.array(column_names, pa.string())
     )
-    cells = {"row": rows.cast(names.type), "column": named, **columns}
+    cells = {"row": row_codes.cast(names.type), **lined, "column": named, **columns}
     text = json.dumps({"format": _FORMAT, "shape": [n, m], **record}, ensure_ascii=False)
     mark = placeholder()
     table = pa.table(cells).replace_schema_metadata({key: text.encode(), CHECKSUM_KEY: mark})

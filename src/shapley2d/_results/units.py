@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.words import plural
+from shapley2d._base.precision import interval_factor
+from shapley2d._base.words import counted, plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -305,8 +306,9 @@ def below_zero_words(valuation: Valuation, *, errors_known: bool = True) -> str:
         return f"No {noun} is below 0."
     taken, added = points.text(-values[values < 0].sum()), points.number(values[values > 0].sum())
     words = (
-        f"{negative:,} of {size:,} {several} {plural(negative, 'is', 'are')} below 0: together "
-        f"they take away {taken}, the others add {added}."
+        f"{negative:,} of {size:,} {several} {plural(negative, 'is', 'are')} below 0: "
+        f"{plural(negative, 'it takes', 'together they take')} away {taken}, the others add "
+        f"{added}."
     )
     if noun == "cell":
         words += " In a column that adds nothing roughly half of the cells are below 0 by chance."
@@ -337,30 +339,74 @@ def neighbors_words(valuation: Valuation) -> str:
     known, score = valuation.info.get("other_neighbors"), Score.of(valuation.info)
     if not isinstance(known, dict) or score is None:
         return ""
-    chosen = int(known["n_neighbors"])
-    base, others = known["columns"][str(chosen)], dict(known["columns"])
-    del others[str(chosen)]
-    names = valuation.column_names
-    changes = {k: np.abs(np.subtract(one, base)) for k, one in others.items()}
-    largest = max(changes.values(), key=lambda one: float(one.max()))
-    column, change = names[int(largest.argmax())], float(largest.max())
-    decimals = score.decimals(sum(base))
+    chosen, names = int(known["n_neighbors"]), valuation.column_names
+    columns = known.get("columns") or {}
+    totals = dict(known.get("totals") or {k: sum(one) for k, one in columns.items()})
+    base = totals.pop(str(chosen))
     listed = []
-    for k, one in others.items():
-        gain = sum(one) - sum(base)
-        points = score.gain(abs(gain), decimals)
-        listed.append(f"{points} {'less' if gain < 0 else 'more'} with {k}")
-    first = {names[int(np.argmax(one))] for one in known["columns"].values()}
-    same = {tuple(np.argsort(-np.array(one), kind="stable")) for one in known["columns"].values()}
-    order = "their order stays the same" if len(same) == 1 else "their order changes"
-    if len(same) > 1 and len(first) == 1:
-        order = f"{next(iter(first))!r} stays first"
+    for k, total in totals.items():
+        points = score.gain(abs(total - base), score.decimals(base))
+        more = f"{points} {'less' if total < base else 'more'}"
+        listed.append((int(k), more if _any_digit(points) else "the same"))
     rows = ""
     if known["n_valid"] < (valuation.info.get("n_valid") or 0):
         rows = f" (from {known['n_valid']:,} of {valuation.info['n_valid']:,} validation rows)"
+    (k, more), *rest = listed
+    adds = "the column adds" if len(names) == 1 else "the columns add"
+    add = f"With {counted(k, 'neighbour')} instead of {chosen} {adds} {more}" + "".join(
+        f", with {k}: {more}" for k, more in rest
+    )
+    if len(names) == 1 or not columns:
+        return f"{add}{rows}."
+    changes = [np.abs(np.subtract(one, columns[str(chosen)])) for one in columns.values()]
+    largest = max(changes, key=lambda one: float(one.max()))
+    column, change = names[int(largest.argmax())], float(largest.max())
+    first = {names[int(np.argmax(one))] for one in columns.values()}
+    same = {tuple(np.argsort(-np.array(one), kind="stable")) for one in columns.values()}
+    order = "their order stays the same" if len(same) == 1 else "their order changes"
+    if len(same) > 1 and len(first) == 1:
+        order = f"{next(iter(first))!r} stays first"
     return (
-        f"With another K than {chosen} the columns add {' and '.join(listed)}; {column!r} "
-        f"changes most, by {score.gain(change, score.decimals(change))}; {order}{rows}."
+        f"{add}; {column!r} changes most, by {score.gain(change, score.decimals(change))}; "
+        f"{order}{rows}."
+    )
+
+
+def _any_digit(text: str) -> bool:
+    """Whether a number as people read it is not 0."""
+    number, _, _ = text.partition(" ")
+    return any(digit in number for digit in "123456789")
+
+
+def trees_words(valuation: Valuation) -> str:
+    """How much the columns' values would change with other trees; empty if unknown.
+
+    Two forests of as many trees each differ by the root of 2 times the standard errors over trees.
+    """
+    known, score = valuation.info.get("other_trees"), Score.of(valuation.info)
+    if not isinstance(known, dict) or score is None or valuation.kind != "cells":
+        return ""
+    errors, values = np.array(known["stderr"], dtype=np.float64), valuation.column_values
+    if errors.shape != values.shape or errors.size < 2:
+        return ""
+    change = math.sqrt(4 / math.pi) * errors  # the mean of the absolute difference
+    order = np.argsort(-values, kind="stable")
+    gaps = -np.diff(values[order])
+    apart = gaps > interval_factor() * np.sqrt(
+        2 * (errors[order][:-1] ** 2 + errors[order][1:] ** 2)
+    )
+    stays = "their order can change"
+    if apart.all():
+        stays = "their order stays the same"
+    elif apart[0]:
+        stays = f"{valuation.column_names[order[0]]!r} stays first"
+    most = int(change.argmax())
+    mean, largest = (
+        score.gain(one, score.decimals(one)) for one in (float(change.mean()), float(change[most]))
+    )
+    return (
+        f"With other trees than these {known['n_trees']:,} the columns would change by {mean} on "
+        f"average; {valuation.column_names[most]!r} most, by {largest}; {stays}."
     )
 
 

@@ -17,10 +17,12 @@ from shapley2d._results.explain import explain_row, similar_rows
 from shapley2d._results.plan import took_words
 from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall
 from shapley2d._results.report import write_report
-from shapley2d._results.units import Units, score_words, typeset
+from shapley2d._results.row_words import RowWords
+from shapley2d._results.units import Units, figure, score_words, typeset
 from shapley2d._results.valuation_storage import read_valuation, save_valuation
 from shapley2d._results.what_if import what_if
 from shapley2d._tables.frames import FRAME_KINDS, make_frame
+from shapley2d._tables.table import number_text
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -36,7 +38,7 @@ _SUMMED_COLUMNS = 6  # in one printed line
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Valuation:
+class Valuation(RowWords):
     """The value of every cell of a table, with standard errors.
 
     Attributes
@@ -47,6 +49,8 @@ class Valuation:
         Standard errors of ``values``: the square roots of their estimated variances, zeros where
         they are exact. ``interval()`` has the 95 % intervals.
     row_names : ndarray of shape (n,)
+        Labels of a pandas index, or positions counted from 0. Where a file was read, people read
+        ``lines`` instead.
     column_names : list of str
     row_stderr, column_stderr : ndarray of shape (n,) and (m,)
         Standard errors of the sums ``row_values`` and ``column_values``.
@@ -139,6 +143,11 @@ class Valuation:
         return float(self.values.sum())
 
     @property
+    def lines(self) -> NDArray[np.int64] | None:
+        """The line of the file where each row starts; None where no file was read."""
+        return None if self.table is None else self.table.lines
+
+    @property
     def columns(self) -> list[str]:
         """The names of the columns, as of a frame; ``column_values`` has what they are worth."""
         return self.column_names
@@ -192,7 +201,7 @@ class Valuation:
         if self.exact:
             return str((self.info.get("about") or {}).get("certainty") or "exact")
         unit = Units.of(self).cells
-        worst = f"{unit.factor * float(self.stderr.max()):.2g} {unit.words}".rstrip()
+        worst = f"{figure(unit.factor * float(self.stderr.max()), 2)} {unit.words}".rstrip()
         words = f"standard error at most {worst}"
         if self.info.get("time_up"):
             words += f" after {format_seconds(self.info['max_time'])}, the time limit"
@@ -206,7 +215,7 @@ class Valuation:
     @cached_property
     def labels(self) -> list[str] | None:
         """The target of every row as text; None without a target."""
-        return None if self.target is None else [str(label) for label in self.target.tolist()]
+        return None if self.target is None else [label_text(one) for one in self.target.tolist()]
 
     def lowest(self, n: int = 10, *, contents: bool = False) -> Any:
         """The ``n`` cells of lowest value, i.e. the most harmful, as a frame like :meth:`to_frame`.
@@ -236,6 +245,8 @@ class Valuation:
 
     def to_frame(self, *, contents: bool = False) -> Any:
         """All cells as a tidy frame with the columns ``row``, ``column``, ``value`` and ``stderr``.
+
+        Where a file was read, ``line`` beside ``row`` is the line where the row starts.
 
         Parameters
         ----------
@@ -270,7 +281,7 @@ class Valuation:
         """
         found = [] if self.table is None else self.table.strays
         columns = {
-            "row": self.row_names[np.array([i for i, *_ in found], dtype=np.intp)],
+            **self.row_columns(np.array([i for i, *_ in found], dtype=np.intp)),
             "column": [self.column_names[j] for _, j, *_ in found],
             "content": [text for *_, text, _ in found],
             "kind": [kind for *_, kind in found],
@@ -310,7 +321,7 @@ class Valuation:
         check_flag(contents, "contents")
         i, j = np.unravel_index(flat, self.values.shape)
         names = np.array(self.column_names, dtype=object)
-        columns: dict[str, Any] = {"row": self.row_names[i], "column": names[j]}
+        columns: dict[str, Any] = {**self.row_columns(i), "column": names[j]}
         if contents:
             if self.contents is None:
                 raise InputError(
@@ -324,18 +335,19 @@ class Valuation:
         columns |= {"value": self.values[i, j], "stderr": self.stderr[i, j]}
         return make_frame(columns, self.frame)
 
-    def _extremes(self) -> list[tuple[str, Any, str, float]]:
+    def _extremes(self) -> list[tuple[str, str, str, float]]:
         cells = []
         places = {"lowest": int(self.values.argmin()), "highest": int(self.values.argmax())}
         for what, flat in places.items():
             i, j = divmod(flat, self.shape[1])
-            cells.append((what, self.row_names[i], self.column_names[j], float(self.values[i, j])))
+            cells.append((what, self.shown_row(i), self.column_names[j], float(self.values[i, j])))
         return cells
 
     def __repr__(self) -> str:
         n, m = self.shape
         method = self.info.get("method", "unknown method")
-        lines = [f"Valuation of {n} rows x {m} columns, method {method}, {self.describe()}"]
+        table = f"{counted(n, 'row')} x {counted(m, 'column')}"
+        lines = [f"Valuation of {table}, method {method}, {self.describe()}"]
         units = Units.of(self)
         summed = "" if units.score is None else score_words(self)
         lines.append(f"  {summed}" if summed else f"  total    {self.total:+.5g}")
@@ -353,8 +365,8 @@ class Valuation:
         lines += [f"  took     {took}"] if (took := took_words(self.info)) else []
         for what, row, column, value in self._extremes():
             lines.append(
-                f"  {what:<8} {units.cells.text(value, signed=True)} at row "
-                f"{printable(str(row))}, column {column!r}"
+                f"  {what:<8} {units.cells.text(value, signed=True)} at {self.row_word} "
+                f"{printable(row)}, column {column!r}"
             )
         if self.table is not None and (count := len(self.table.strays)):
             entries = counted(count, "entry", "entries")
@@ -374,12 +386,12 @@ class Valuation:
         """The short table that a notebook shows."""
         n, m = self.shape
         noun, units = self.kind.removesuffix("s"), Units.of(self)
-        axes = ("row groups", "column groups") if noun == "block" else ("rows", "columns")
+        axes = ("row group", "column group") if noun == "block" else ("row", "column")
         method = html.escape(str(self.info.get("method", "")))
-        row_word = "" if noun == "block" else "row "
+        row_word = "" if noun == "block" else f"{self.row_word} "
         cells = "".join(
             f"<tr><td>{what} {noun}</td><td>{typeset(units.cells.text(value, signed=True))}</td>"
-            f"<td>{row_word}{html.escape(str(row))}, {html.escape(column)}</td></tr>"
+            f"<td>{row_word}{html.escape(row)}, {html.escape(column)}</td></tr>"
             for what, row, column, value in self._extremes()
         )
         heading, names, values, spreads = self._sums()
@@ -396,7 +408,8 @@ class Valuation:
         summed = "" if units.score is None else score_words(self)
         total = f"; total {self.total:+.5g}" if not summed else ""
         return (
-            f"<div><p><b>{type(self).__name__}</b> of {n} {axes[0]} &times; {m} {axes[1]}, "
+            f"<div><p><b>{type(self).__name__}</b> of {counted(n, axes[0])} &times; "
+            f"{counted(m, axes[1])}, "
             f"method {method}, {html.escape(self.describe())}{total}</p>"
             + (f"<p>{html.escape(typeset(summed))}</p>" if summed else "")
             + f"<table><tbody>{cells}</tbody></table>"
@@ -404,6 +417,17 @@ class Valuation:
             f"<th>{units.columns.words or 'value'}</th><th>95 %</th></tr></thead>"
             f"<tbody>{sums}{more}</tbody></table></div>"
         )
+
+
+def label_text(label: Any) -> str:
+    """A label as text; whole numbers without a decimal point, as the file has them.
+
+    Examples
+    --------
+    >>> label_text(114687.0), label_text("yes"), label_text(0.5)
+    ('114687', 'yes', '0.5')
+    """
+    return number_text(label) if isinstance(label, float) else str(label)
 
 
 def _equal(one: Any, other: Any) -> bool:

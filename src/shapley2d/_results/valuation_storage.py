@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d"
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
-_COLUMNS = ("row", "column", "value", "stderr", "content", "label")
+_COLUMNS = ("row", "line", "column", "value", "stderr", "content", "label")
 _INFO_TYPES = {  # entries of ``info`` that reports and commands read
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str,
     "kind": str, "players": str, "copies": dict, "intervals": str, "audit": dict, "n_valid": int,
@@ -43,8 +43,9 @@ def save_valuation(
 ) -> None:
     """Write the valuation, its record and the table's entries to a Parquet file.
 
-    The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``, ``label``)
-    that any Parquet reader opens. It appears whole or not at all.
+    The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``, ``label``;
+    ``line`` beside the row where a file was read) that any Parquet reader opens. It appears whole
+    or not at all.
 
     Parameters
     ----------
@@ -81,7 +82,7 @@ def save_valuation(
     }
     if valuation.kind == "blocks":
         record["blocks"] = _block_record(valuation)  # type: ignore[arg-type]
-    write_sealed(path, _KEY, record, valuation.row_names, valuation.column_names, columns)
+    write_sealed(path, _KEY, record, valuation, valuation.column_names, columns)
 
 
 def read_valuation(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
@@ -177,7 +178,7 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
         stored_column(texts[:, j].tolist(), cells.column_names[j], kinds[j], notations[j])
         for j in range(m)
     )
-    return Table(columns, np.arange(n), texts)
+    return Table(columns, np.arange(n), texts, cells.lines)
 
 
 def _block_record(valuation: BlockValuation) -> dict[str, Any]:

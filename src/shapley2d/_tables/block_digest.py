@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -195,7 +195,7 @@ def read_alike(data: Any, columns: Sequence[dict[str, str]], name: str = "X") ->
     if strange:
         raise InputError(f"column {strange[0]!r} is not in the receipt: leave it out")
     matched = tuple(_matched(column, known[column.name].kind) for column in table.columns)
-    return Table(matched, table.row_names, table.native)
+    return replace(table, columns=matched)
 
 
 def _matched(column: Column, kind: str) -> Column:

@@ -264,7 +264,8 @@ def take_cells(table: Table, index: Sequence[NDArray[np.intp]]) -> Table:
     ([[1.0, 2.0], [20.0, 10.0]], [[1, 20], [2, 10]])
     """
     columns = tuple(column.take(rows) for column, rows in zip(table.columns, index, strict=True))
-    return Table(columns, table.row_names[index[0]], _native_cells(table.native, index))
+    lines = None if table.lines is None else table.lines[index[0]]
+    return Table(columns, table.row_names[index[0]], _native_cells(table.native, index), lines)
 
 
 def _native_cells(native: Any, index: Sequence[NDArray[np.intp]]) -> Any:

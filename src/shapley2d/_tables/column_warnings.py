@@ -19,6 +19,8 @@ from shapley2d.exceptions import InputWarning, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from numpy.typing import NDArray
+
     from shapley2d._tables.table import Column, Table
 
 _MIN_ROWS = 20  # in fewer rows all entries may differ by chance
@@ -85,8 +87,10 @@ def _key(column: Column) -> Key | None:
     if column.kind not in ("category", "number"):
         return None
     present = column.entries[~np.isnan(column.entries)]
+    if column.kind == "category" and not looks_like_key(len(column.categories), present.size):
+        return None
     if column.kind == "number":
-        if present.size < _MIN_ROWS or not np.array_equal(present, np.round(present)):
+        if present.size < _MIN_ROWS or not (_are_whole(present[:100]) and _are_whole(present)):
             return None
         if present.size == column.entries.size and (np.diff(present) == 1).all():
             return Key(column.name, "it only counts the rows", text=False)
@@ -99,9 +103,13 @@ def _key(column: Column) -> Key | None:
     text = column.kind == "category"
     return Key(
         column.name,
-        f"{distinct} different {'texts' if text else 'numbers'} in {present.size} rows",
+        f"{distinct:,} different {'texts' if text else 'numbers'} in {present.size:,} rows",
         text,
     )
+
+
+def _are_whole(numbers: NDArray[np.float64]) -> bool:
+    return np.array_equal(numbers, np.round(numbers))
 
 
 def in_words(keys: Iterable[Key]) -> str:

@@ -14,8 +14,9 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._tables.frames import entries_of
-from shapley2d._tables.intake import as_frame, is_path, read_path
+from shapley2d._tables.intake import as_frame, opened
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
+from shapley2d._tables.reading.files import Source
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
@@ -71,12 +72,15 @@ def as_table(
     """
     if isinstance(data, Table):
         return data
-    from_file = is_path(data)
-    data = read_path(data) if from_file else as_frame(data, name)
+    source = opened(data)
+    data, lines = as_frame(source, name), None
+    if isinstance(source, Source):
+        lines = source.all_lines()
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
-    table = Table(_typed(makers, kinds, _twins(list(makers), like, named=named)), row_names, native)
+    columns = _typed(makers, kinds, _twins(list(makers), like, named=named))
+    table = Table(columns, row_names, native, lines)
     if infinite:
         table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
     for column in table.columns:
@@ -87,10 +91,10 @@ def as_table(
             raise InputError(
                 Place(name),
                 f": column {column.name!r} holds {size} in ",
-                Row(name, int(beyond[0]), table.row_names[beyond[0]]),
+                table.called.row(beyond[0], name),
                 ": replace it by a number or a missing entry",
             )
-    return with_typed_native(table) if from_file else table
+    return with_typed_native(table) if isinstance(source, Source) else table
 
 
 def _beyond_as_strays(column: Column) -> Column:

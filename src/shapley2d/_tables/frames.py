@@ -96,9 +96,15 @@ def _plain_type(kind: Any) -> Any:
 
 def entries_of(series: nw.Series[Any]) -> list[Any]:
     """The entries of a series, those of a categorical one as what they stand for."""
+    import pyarrow as pa
+
     native = series.to_native()
     if not series.implementation.is_pyarrow() or series.dtype not in (nw.Categorical, nw.Enum):
         return series.to_list()
-    # ten times faster than one by one
-    entries: list[Any] = native.cast(native.type.value_type).to_pylist()
+    # ten times faster than one by one, and a label that repeats is one object
+    entries: list[Any] = []
+    for chunk in getattr(native, "chunks", [native]):
+        words = np.empty(len(chunk.dictionary) + 1, dtype=object)
+        words[:-1], words[-1] = chunk.dictionary.to_pylist(), None
+        entries += words.take(chunk.indices.cast(pa.int64()).fill_null(-1).to_numpy()).tolist()
     return entries

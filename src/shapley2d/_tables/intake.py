@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -18,12 +19,11 @@ from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, did_you_mean
 from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
+from shapley2d._tables.reading.files import Source, read_table
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from shapley2d._tables.reading.files import Source
 
 
 LARGE_BYTES = 2**30
@@ -38,19 +38,17 @@ def is_path(data: Any) -> bool:
     return isinstance(data, (str, os.PathLike))
 
 
-def read_source(path: Any) -> Source:
-    """A file that was read, with the lines of its rows; its notes become warnings."""
-    from shapley2d._tables.reading.files import read_table
+def opened(data: Any) -> Any:
+    """A file in the place of its path, its notes as warnings; anything else unchanged.
 
-    source = read_table(os.fspath(path))
+    A :class:`Source` is a table like any other here, which knows the lines of its rows.
+    """
+    if not is_path(data):
+        return data
+    source = read_table(os.fspath(data))
     for note in source.notes:
         warn(InputWarning(*note.args))
     return source
-
-
-def read_path(path: Any) -> Any:
-    """The table of a file; columns of a CSV file are text."""
-    return read_source(path).table
 
 
 def as_frame(data: Any, name: str = "X") -> Any:
@@ -64,6 +62,8 @@ def as_frame(data: Any, name: str = "X") -> Any:
     """
     if isinstance(data, (nw.DataFrame, nw.LazyFrame)):
         data = data.to_native()
+    if isinstance(data, Source):
+        return data.table
     if isinstance(data, np.ndarray):
         return data
     if hasattr(data, "toarray") and hasattr(data, "nnz"):
@@ -97,6 +97,18 @@ def names_columns(data: Any) -> bool:
     return all(isinstance(name, str) for name in names)
 
 
+def names_of(data: Any) -> list[str]:
+    """Names of the columns of a table; none where it has no names.
+
+    Examples
+    --------
+    >>> names_of({"a": [1]}), names_of([[1]])
+    (['a'], [])
+    """
+    frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
+    return frame.columns if isinstance(frame, nw.DataFrame) else []
+
+
 def _check_unique_names(data: Any, name: str) -> None:
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if names is None or callable(names):
@@ -111,7 +123,7 @@ def _check_unique_names(data: Any, name: str) -> None:
 def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, Any, Any]:
     """The tables and their targets, which may be given by the name of a column."""
     if not isinstance(y, str):
-        if is_path(X):
+        if isinstance(X, Source) or is_path(X):
             raise InputError(
                 Place("y"),
                 " must be the name of the column to predict where ",
@@ -127,10 +139,8 @@ def with_targets(X: Any, y: Any, X_valid: Any, y_valid: Any) -> tuple[Any, Any, 
 
 def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[Any, Any]:
     """Split off the column that an option names: the rest of the table, and the column."""
-    from_file = is_path(data)
-    frame = nw.from_native(
-        read_path(data) if from_file else as_frame(data, name), eager_only=True, pass_through=True
-    )
+    data = opened(data)
+    frame = nw.from_native(as_frame(data, name), eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame):
         raise InputError(
             Setting(option, key),
@@ -144,6 +154,7 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
         use = ("to predict",) if option == "y" else ("for ", Setting(option))
         raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} ", *use, hint)
     rest = frame.drop(key).to_native()
+    rest = replace(data, table=rest) if isinstance(data, Source) else rest
     return rest, frame.get_column(key).to_native()
 
 

@@ -102,8 +102,8 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
         order = [valid.column_names.index(key) for key in train.column_names]
         if order != sorted(order):
             native = native_columns(valid.native, np.array(order))
-            valid = Table(
-                tuple(by_name[key] for key in train.column_names), valid.row_names, native
+            valid = replace(
+                valid, columns=tuple(by_name[key] for key in train.column_names), native=native
             )
     elif valid.n_columns != train.n_columns:
         raise InputError(
@@ -111,7 +111,7 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
             f" has {valid.n_columns} columns, but the training table has {train.n_columns}",
         )
     columns = tuple(_recode(v, t, name) for v, t in zip(valid.columns, train.columns, strict=True))
-    return Table(columns, valid.row_names, valid.native)
+    return replace(valid, columns=columns)
 
 
 def _warn_of_numbers_as_text(column: Column, train: Column, name: str) -> None:

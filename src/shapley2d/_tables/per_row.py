@@ -11,12 +11,15 @@ import numpy as np
 from shapley2d._base.entries import is_missing
 from shapley2d._base.words import counted
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import without_column
+from shapley2d._tables.intake import names_of, without_column
 from shapley2d._tables.target_entries import as_series
-from shapley2d.exceptions import InputError, Row, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+    from shapley2d._tables.table import RowNames
+    from shapley2d.exceptions import Row
 
 
 class RowOptions(NamedTuple):
@@ -51,21 +54,20 @@ def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, A
 
 
 def _without(X: Any, name: str) -> Any:
-    frame = nw.from_native(X, eager_only=True, pass_through=True)
-    has = isinstance(frame, nw.DataFrame) and name in frame.columns
-    return frame.drop(name).to_native() if has else X
+    return without_column(X, name, "X")[0] if name in names_of(X) else X
 
 
-def read_groups(given: Any, row_names: NDArray[Any]) -> NDArray[np.intp]:
+def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
     """The group of every row as a number, in the order of the labels, as scikit-learn sorts them.
 
     Examples
     --------
-    >>> read_groups(["b", "a", "b"], np.arange(3))
+    >>> from shapley2d._tables.table import RowNames
+    >>> read_groups(["b", "a", "b"], RowNames(np.arange(3)))
     array([1, 0, 1])
     """
-    items = _items(given, "groups", row_names.size)
-    _refuse_missing([is_missing(item) for item in items], row_names, "groups")
+    items = _items(given, "groups", rows.size)
+    _refuse_missing([is_missing(item) for item in items], rows, "groups")
     try:
         labels = list(dict.fromkeys(items))
     except TypeError:
@@ -78,33 +80,36 @@ def read_groups(given: Any, row_names: NDArray[Any]) -> NDArray[np.intp]:
     return np.array([place[item] for item in items], dtype=np.intp)
 
 
-def read_times(given: Any, row_names: NDArray[Any], option: str = "time") -> NDArray[np.float64]:
+def read_times(given: Any, rows: RowNames, option: str = "time") -> NDArray[np.float64]:
     """The time of every row as a number: numbers as they are, dates as days since 1970.
 
     Examples
     --------
-    >>> read_times(["2024-03-01", "2024-02-28"], np.arange(2)).tolist()
+    >>> from shapley2d._tables.table import RowNames
+    >>> read_times(["2024-03-01", "2024-02-28"], RowNames(np.arange(2))).tolist()
     [19783.0, 19781.0]
     """
-    return _numbers(given, option, row_names, ("number", "date", "boolean"), "a number or a date")
+    return _numbers(given, option, rows, ("number", "date", "boolean"), "a number or a date")
 
 
-def read_weights(given: Any, row_names: NDArray[Any]) -> NDArray[np.float64]:
+def read_weights(given: Any, rows: RowNames) -> NDArray[np.float64]:
     """The weight of every row.
 
     Examples
     --------
-    >>> read_weights([1, 0.5], np.arange(2))
+    >>> from shapley2d._tables.table import RowNames
+    >>> read_weights([1, 0.5], RowNames(np.arange(2)))
     array([1. , 0.5])
     """
     option = "valid_weight"
-    weights = _numbers(given, option, row_names, ("number", "boolean"), "a number")
+    weights = _numbers(given, option, rows, ("number", "boolean"), "a number")
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if wrong.size:
         raise InputError(
             Setting(option),
-            f" is {weights[wrong[0]]:g} in row {row_names[wrong[0]]}: "
-            "weights must be finite and not negative",
+            f" is {weights[wrong[0]]:g} in ",
+            _row(option, wrong[0], rows),
+            ": weights must be finite and not negative",
         )
     if not weights.any():
         raise InputError(Setting(option), " is 0 in every row: give some row a positive weight")
@@ -112,9 +117,9 @@ def read_weights(given: Any, row_names: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _numbers(
-    given: Any, option: str, row_names: NDArray[Any], kinds: tuple[str, ...], wanted: str
+    given: Any, option: str, rows: RowNames, kinds: tuple[str, ...], wanted: str
 ) -> NDArray[np.float64]:
-    _items(given, option, row_names.size)
+    _items(given, option, rows.size)
     column = as_table({option: given}, option).columns[0]
     if column.kind not in kinds:
         raise InputError(Setting(option), f" must hold {wanted} for every row")
@@ -123,9 +128,9 @@ def _numbers(
         raise InputError(
             Setting(option),
             f" must hold {wanted} for every row, but holds {stray[1]!r} in ",
-            _row(option, stray[0], row_names),
+            _row(option, stray[0], rows),
         )
-    _refuse_missing(np.isnan(column.entries).tolist(), row_names, option)
+    _refuse_missing(np.isnan(column.entries).tolist(), rows, option)
     return column.entries
 
 
@@ -146,26 +151,25 @@ def _items(given: Any, option: str, n_rows: int) -> list[Any]:
             " must be the name of a column, or one entry per row in an array, list or series",
         )
     if len(items) != n_rows:
-        entries, rows = counted(len(items), "entry", "entries"), counted(n_rows, "row")
-        raise InputError(Setting(option), f" has {entries} for {rows}")
+        entries = counted(len(items), "entry", "entries")
+        raise InputError(Setting(option), f" has {entries} for {counted(n_rows, 'row')}")
     return items
 
 
-def _refuse_missing(missing: list[bool], row_names: NDArray[Any], option: str) -> None:
-    rows = np.flatnonzero(missing)
-    if rows.size:
+def _refuse_missing(missing: list[bool], rows: RowNames, option: str) -> None:
+    places = np.flatnonzero(missing)
+    if places.size:
         raise InputError(
             Setting(option),
-            f" is missing in {rows.size} of {row_names.size} rows, first in ",
-            _row(option, int(rows[0]), row_names),
+            f" is missing in {places.size} of {rows.size} rows, first in ",
+            _row(option, places[0], rows),
             ": fill it, or drop those rows",
         )
 
 
-def _row(option: str, position: int, row_names: NDArray[Any]) -> Row:
-    """A row in a message; weights may be of another table than X, whose lines nobody knows here."""
-    table = "" if option == "valid_weight" else "X"
-    return Row(table, position, row_names[position])
+def _row(option: str, position: Any, rows: RowNames) -> Row:
+    """A row in a message; weights may be of another table than X."""
+    return rows.row(position, "" if option == "valid_weight" else "X")
 
 
 def weighted_mean(numbers: NDArray[Any], weights: NDArray[np.float64] | None) -> float:

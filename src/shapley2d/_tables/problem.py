@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
+    from shapley2d._tables.table import RowNames, Table
     from shapley2d._tables.target import Target
 
     Changes = Callable[[Table, Target, "Split | None"], tuple[Table, Target, NDArray[np.intp]]]
@@ -70,7 +70,7 @@ class Split:
 class GivenRows:
     """The names of all rows of the user's table, and the positions of those that were kept."""
 
-    names: NDArray[Any]
+    names: RowNames
     kept: NDArray[np.intp]
 
 
@@ -151,7 +151,7 @@ def make_problem(
     table = as_table(rows.X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out
-    n_given, names = table.n_rows, table.row_names
+    n_given, names = table.n_rows, table.called
     codes = None if rows.groups is None else read_groups(rows.groups, names)
     times = None if rows.time is None else read_times(rows.time, names)
     weights = rows.valid_weight
@@ -179,7 +179,7 @@ def make_problem(
         target,
         cv,
         seed=seed,
-        groups=None if codes is None else read_groups(codes[kept], table.row_names),
+        groups=None if codes is None else read_groups(codes[kept], table.called),
         time=None if times is None else times[kept],
         given=(n_given, kept),
     )
@@ -231,7 +231,7 @@ def validated_split(
     """
     read = as_table(X_valid, "X_valid", like=table)
     y = match_target(y_valid, read, target)
-    weights = None if valid_weight is None else read_weights(valid_weight, read.row_names)
+    weights = None if valid_weight is None else read_weights(valid_weight, read.called)
     if y.kept is not None:
         read = read.take_rows(y.kept)
         weights = None if weights is None else weights[y.kept]

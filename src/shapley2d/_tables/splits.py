@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
+    from shapley2d._tables.table import RowNames, Table
     from shapley2d._tables.target import Target
 
 Part = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
@@ -92,7 +92,7 @@ def split_rows(
         parts = Parts(_by_splitter(table, target, cv, seed, groups, time), _one_line(cv))
     else:
         parts = Parts(_listed(cv, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed")
-    _refuse_leaks(parts.splits, table.row_names, groups, time)
+    _refuse_leaks(parts.splits, table.called, groups, time)
     _warn_of_rows_that_never_train(parts.splits, table.n_rows)
     return parts
 
@@ -308,7 +308,7 @@ def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
 
 def _refuse_leaks(
     splits: list[Part],
-    row_names: NDArray[Any],
+    called: RowNames,
     groups: NDArray[np.intp] | None,
     time: NDArray[np.float64] | None,
 ) -> None:
@@ -318,22 +318,26 @@ def _refuse_leaks(
             shared = np.intersect1d(groups[train], groups[test])
             if shared.size:
                 one, other = (
-                    row_names[rows[groups[rows] == shared[0]][0]] for rows in (train, test)
+                    called.row(rows[groups[rows] == shared[0]][0]) for rows in (train, test)
                 )
                 raise InputError(
                     Setting("cv"),
-                    f": split {k} trains on row {one} and validates on row {other}, which are of "
-                    "the same group: use a splitter that respects ",
+                    f": split {k} trains on ",
+                    one,
+                    " and validates on ",
+                    other,
+                    ", which are of the same group: use a splitter that respects ",
                     Setting("groups"),
                     ", such as GroupKFold, or a number of folds",
                 )
         if time is not None and time[train].max() > time[test].min():
-            late = row_names[train[time[train].argmax()]]
-            early = row_names[test[time[test].argmin()]]
             raise InputError(
                 Setting("cv"),
-                f": split {k} trains on row {late}, which is later than validation row {early}: "
-                "use a splitter that keeps the order of ",
+                f": split {k} trains on ",
+                called.row(train[time[train].argmax()]),
+                ", which is later than ",
+                called.row(test[time[test].argmin()]),
+                ", which validates: use a splitter that keeps the order of ",
                 Setting("time"),
                 ", such as TimeSeriesSplit, or a number of folds",
             )

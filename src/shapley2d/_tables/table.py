@@ -16,10 +16,13 @@ all kinds. A column is one player, however it is encoded later.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
+
+from shapley2d._tables.on_demand import on_demand, rows_later
+from shapley2d.exceptions import Row
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,6 +78,7 @@ class FromText:
         return replace(read, strays={int(k): read.strays[int(rows[k])] for k in place})
 
 
+@on_demand("entries")
 @dataclass(frozen=True)
 class Column:
     """One typed column: name, kind, entries (NaN where missing), and how its text was read."""
@@ -104,7 +108,8 @@ class Column:
 
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The column for some rows, in the given order."""
-        return replace(self, entries=self.entries[rows], from_text=self.from_text.take(rows))
+        entries = rows_later(self, "entries", rows)
+        return Column(self.name, self.kind, entries, self.categories, self.from_text.take(rows))
 
     def _entry_text(self, entry: float) -> str:
         if self.kind == "category":
@@ -132,31 +137,32 @@ def number_text(number: float) -> str:
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
-class _RowsLater(NamedTuple):
-    """Rows of the user's table that nobody has asked for yet."""
+@dataclass(frozen=True)
+class RowNames:
+    """What the rows of a table are called in messages.
 
-    native: Any
-    rows: NDArray[np.intp]
-
-
-class _Native:
-    """A field whose rows are taken when it is read: most methods never read it.
-
-    Taking those of five folds of a million rows took 4 s and a gigabyte.
+    Attributes
+    ----------
+    names : ndarray of shape (n,)
+    lines : ndarray of shape (n,) or None
+        Where each row starts in the file that was read.
     """
 
-    def __get__(self, table: Any, owner: Any = None) -> Any:
-        if table is None:  # the field has no default
-            raise AttributeError
-        kept = table.__dict__["native"]
-        if isinstance(kept, _RowsLater):
-            kept = table.__dict__["native"] = native_rows(*kept)
-        return kept
+    names: NDArray[Any]
+    lines: NDArray[np.int64] | None = None
 
-    def __set__(self, table: Any, native: Any) -> None:
-        table.__dict__["native"] = native
+    @property
+    def size(self) -> int:
+        """Number of rows."""
+        return int(self.names.size)
+
+    def row(self, position: int, table: str = "X") -> Row:
+        """One of the rows, for a message."""
+        line = None if self.lines is None else int(self.lines[position])
+        return Row(table, int(position), self.names[position], line)
 
 
+@on_demand("native")
 @dataclass(frozen=True)
 class Table:
     """A checked table of typed columns.
@@ -168,11 +174,20 @@ class Table:
         The labels of a pandas index, or positions.
     native : object
         The user's table, for models that take it unencoded.
+    lines : ndarray of shape (n,) or None
+        Where each row starts in the file that was read; None where there was none, or a column
+        names the rows.
     """
 
     columns: tuple[Column, ...]
     row_names: NDArray[Any]
-    native: Any = field(default=_Native(), repr=False, compare=False)
+    native: Any = field(default=None, repr=False, compare=False)
+    lines: NDArray[np.int64] | None = None
+
+    @property
+    def called(self) -> RowNames:
+        """What the rows are called in messages."""
+        return RowNames(self.row_names, self.lines)
 
     @property
     def n_rows(self) -> int:
@@ -212,18 +227,8 @@ class Table:
     def take_rows(self, rows: NDArray[np.intp]) -> Table:
         """The table of some rows, in the given order."""
         columns = tuple(column.take(rows) for column in self.columns)
-        kept = self.__dict__["native"]
-        later = _RowsLater(kept, rows)
-        if isinstance(kept, _RowsLater):
-            later = _RowsLater(kept.native, kept.rows[rows])
-        return Table(columns, self.row_names[rows], later)
-
-
-def native_rows(native: Any, rows: NDArray[np.intp]) -> Any:
-    """Rows of a frame or an array, as the same type."""
-    if isinstance(native, np.ndarray):
-        return native[rows]
-    return nw.from_native(native, eager_only=True)[rows.tolist()].to_native()
+        lines = None if self.lines is None else self.lines[rows]
+        return Table(columns, self.row_names[rows], rows_later(self, "native", rows), lines)
 
 
 def native_columns(native: Any, columns: NDArray[np.intp]) -> Any:

@@ -11,6 +11,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
+from shapley2d._tables.on_demand import on_demand, rows_later
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
     Labels,
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import RowNames
+
 Task = Literal["classification", "regression"]
 
 TASKS = ("auto", "classification", "regression")
@@ -51,6 +54,7 @@ LABEL = "(label)"
 _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
 
+@on_demand("y", "codes")
 @dataclass(frozen=True)
 class Target:
     """A checked target.
@@ -77,27 +81,28 @@ class Target:
 
     def take(self, rows: NDArray[np.intp]) -> Target:
         """The target of some rows."""
-        return Target(self.task, self.y[rows], self.codes[rows], self.classes)
+        y, codes = (rows_later(self, name, rows) for name in ("y", "codes"))
+        return Target(self.task, y, codes, self.classes)
 
 
-def _check_present(y: NDArray[Any], row_names: NDArray[Any], name: str) -> None:
+def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
     if y.dtype.kind in "biuUSM":
         return
     if y.dtype.kind == "c":
         raise InputError(Place(name), ": Complex data not supported")
     is_float = y.dtype.kind == "f"
     gone = np.isnan(y) if is_float else which_missing(y.tolist())
-    rows = np.flatnonzero(gone)
-    if rows.size:
+    missing = np.flatnonzero(gone)
+    if missing.size:
         raise InputError(
             Place(name),
-            f" is missing (NaN) in {counted(rows.size, 'row')}, first in ",
-            Row(name, int(rows[0]), row_names[rows[0]]),
-            f": drop {plural(rows.size, 'that row or fill it', 'those rows or fill them')}",
+            f" is missing (NaN) in {counted(missing.size, 'row')}, first in ",
+            rows.row(missing[0], name),
+            f": drop {plural(missing.size, 'that row or fill it', 'those rows or fill them')}",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         first = int(np.flatnonzero(~np.isfinite(y))[0])
-        where = Row(name, first, row_names[first])
+        where = rows.row(first, name)
         raise InputError(Place(name), " is infinity (inf) in ", where, ": replace it by a number")
 
 
@@ -138,7 +143,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     labels = Labels(vector) if as_is else read_labels(vector, name, task=task)
     vector, kept = _without_strays(labels, table, name)
     table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table.row_names, name)
+    _check_present(vector, table.called, name)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
     if chosen == "regression":
         target = _regression(vector, table, name)
@@ -156,10 +161,9 @@ def _without_strays(
         return labels.entries, None
     kept = np.setdiff1d(np.arange(labels.entries.size), list(labels.strays))
     entries = object_vector(labels.entries[kept].tolist())
-    shown = [
-        f"{text[:40]!r} in row {table.row_names[row]}"
-        for row, text in list(labels.strays.items())[:3]
-    ]
+    shown: list[str | Row] = []
+    for row, text in list(labels.strays.items())[:3]:
+        shown += [f"{', ' if shown else ''}{text[:40]!r} in ", table.called.row(row, name)]
     more = ", ..." if len(labels.strays) > 3 else ""
     classes: list[str | Setting] = []
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
@@ -167,8 +171,9 @@ def _without_strays(
     warn(
         InputWarning(
             Place(name),
-            f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows "
-            f"({', '.join(shown)}{more}): those rows are left out; correct them",
+            f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows (",
+            *shown,
+            f"{more}): those rows are left out; correct them",
             *classes,
         )
     )
@@ -182,11 +187,10 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
     _check_length(vector, table, name)
     labels = Labels(vector) if as_is else read_labels(vector, name, **_like(train))
     vector, kept = _without_strays(labels, table, name)
-    row_names = table.row_names if kept is None else table.row_names[kept]
-    _check_present(vector, row_names, name)
+    table = table if kept is None else table.take_rows(kept)
+    _check_present(vector, table.called, name)
     if train.task == "regression":
-        rest = table if kept is None else table.take_rows(kept)
-        return replace(_regression(vector, rest, name, constant=True), kept=kept)
+        return replace(_regression(vector, table, name, constant=True), kept=kept)
     position = {label: code for code, label in enumerate(_plain(train.classes))}
     if all(isinstance(label, str) for label in position):  # then 1 and "1" are the same label
         vector = np.array([str(label) for label in vector.tolist()], dtype=object)
@@ -253,7 +257,7 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
         raise InputError(
             Place(name),
             f" holds a number beyond {MAX_TARGET:g} in ",
-            Row(name, int(large[0]), table.row_names[large[0]]),
+            table.called.row(large[0], name),
             ", too large to square its errors: divide it by a constant first",
         )
     if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
@@ -296,17 +300,22 @@ def _texts(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
     items = labels.tolist()
     classes = np.array(sorted(set(items)), dtype=object)
     position = {label: code for code, label in enumerate(classes)}
-    return classes, np.array([position[label] for label in items], dtype=np.intp)
+    return classes, np.fromiter(map(position.__getitem__, items), np.intp, len(items))
 
 
 def _warn_of_leak(target: Target, table: Table) -> None:
     if table.n_rows < _MIN_LEAK_ROWS:
         return
     texts = np.array([str(label) for label in target.classes], dtype=object)
-    labels = texts[target.codes].tolist() if target.task == "classification" else []
+    first = np.arange(_MIN_LEAK_ROWS)
+
+    def says_the_same(column: Column) -> bool:
+        few = column.take(first).text() == texts[target.codes[first]].tolist()
+        return bool(few and column.text() == texts[target.codes].tolist())
+
     for column in table.columns:
         if column.kind == "category":
-            same = target.task == "classification" and column.text() == labels
+            same = target.task == "classification" and says_the_same(column)
         else:
             same = target.y.dtype.kind in "biuf" and np.array_equal(column.entries, target.y)
         if same:
@@ -339,4 +348,4 @@ def with_label(table: Table, target: Target, name: str) -> Table:
     else:
         categories = tuple(str(label) for label in target.classes.tolist())
         column = Column(name, "category", target.codes.astype(np.float64), categories)
-    return Table((*table.columns, column), table.row_names, table.native)
+    return replace(table, columns=(*table.columns, column))

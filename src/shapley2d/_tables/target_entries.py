@@ -155,20 +155,35 @@ def read_labels(
     texts = as_texts(items)
     if texts is None:
         texts = as_texts([None if is_missing(item) else str(item) for item in items])
+    column = label_column(texts, name, kind=kind, task=task)
+    if column.kind == "number":
+        return Labels(label_numbers(column), column.from_text.strays)
+    return Labels(_texts(column))
+
+
+def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = "auto") -> Column:
+    """A target of text as a column, by the rule of :func:`read_labels`: numbers or categories.
+
+    Parameters
+    ----------
+    texts : pyarrow array of strings
+    name, kind, task
+        As in :func:`read_labels`.
+    """
     if kind == "text":
-        return Labels(_texts(text_column(texts, name, kind="text")))
+        return text_column(texts, name, kind="text")
     column = text_column(texts, name)
     if column.kind == "date":
-        return _dates(_texts(text_column(texts, name, kind="text")), name, kind, task)
+        column = text_column(texts, name, kind="text")
+        _dates(_texts(column), name, kind, task)
+        return column
     if kind == "number" or task == "regression":
         column = _forced(texts, column, name)
     if kind is None and task != "regression" and _are_long_codes(column, texts):
         column = text_column(texts, name, kind="text")
-    if column.kind == "number" and not (task == "classification" and column.from_text.strays):
-        return Labels(_numbers(column), column.from_text.strays)
-    if column.kind == "number":
+    if column.kind == "number" and task == "classification" and column.from_text.strays:
         column = text_column(texts, name, kind="text")
-    return Labels(_texts(column))
+    return column
 
 
 def _refuse_several(items: list[Any], name: str) -> None:
@@ -213,7 +228,8 @@ def _are_long_codes(column: Column, texts: Any) -> bool:
     return longest >= EXACT and len(texts.unique()) <= MAX_CODES
 
 
-def _numbers(column: Column) -> NDArray[Any]:
+def label_numbers(column: Column) -> NDArray[Any]:
+    """The numbers of a target, as integers where all are whole."""
     entries = column.entries
     whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < EXACT).all())
     return entries.astype(np.int64) if whole else entries

@@ -55,6 +55,8 @@ def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
 
 def _word(part: Setting | Place | Row, names: Mapping[str, str]) -> str:
     if isinstance(part, Row):
+        if part.line is not None:
+            return str(part)
         where = names.where.get(part.table) if isinstance(names, Names) else None
         return str(part) if where is None else where(part.position)
     if isinstance(part, Place):

@@ -47,6 +47,9 @@ class Payload:
     texts: str
 
 
+_LEAST_POINTS = 1e-3  # at the ends of the colour scale; smaller ones have a power of ten
+
+
 def make_payload(
     valuation: Valuation,
     *,
@@ -89,7 +92,7 @@ def make_payload(
     record = {
         "n": int(kept.size),
         "m": m,
-        "rowWord": "line" if valuation.info.get("row_word") == "line" else "row",
+        "rowWord": valuation.row_word,
         "columnNames": [shorten(name) for name in valuation.column_names],
         "columns": valuation.column_values.tolist(),
         "columnErrors": valuation.column_stderr.tolist(),
@@ -133,7 +136,7 @@ def page_units(valuation: Valuation, limit: float) -> dict[str, Any]:
 
     ``limit`` is the value at the ends of the colour scale: where values are not counted by the
     average, a power of ten brings it between 1 and 1000, one for all values of the page that are
-    not in points.
+    not in points; points need one only where they are tiny.
     """
     units = Units.of(valuation)
     total = valuation.total if sums_to_score(valuation) and valuation.total > 0 else None
@@ -146,13 +149,14 @@ def page_units(valuation: Valuation, limit: float) -> dict[str, Any]:
             "total": total,
         }
     size = limit * units.points.factor
-    small = size > 0 and (size < 0.1 or size >= 1e4)
+    least = 0.1 if units.score is None else _LEAST_POINTS
+    small = size > 0 and (size < least or size >= 1e4)
     exponent = 3 * math.floor(math.log10(size) / 3) if small else 0
     cells = _unit(units.points, exponent)
     columns = cells if units.score is None else _unit(units.points)
     return {
         "unit": cells,
-        "rowUnit": cells,
+        "rowUnit": columns,
         "columnUnit": columns,
         "points": None,
         "total": total if units.score is not None else None,
@@ -250,7 +254,7 @@ def _entries(
         part, label_width = codes_of(labels, distinct_labels)
         codes.append(part)
         label_levels = [shorten(label) for label in distinct_labels]
-    names = valuation.row_names[kept]
+    names = valuation.shown_rows[kept]
     positions = np.issubdtype(names.dtype, np.integer) and np.array_equal(
         names, np.arange(names.size)
     )

@@ -16,11 +16,13 @@ from shapley2d._results.units import (
     Units,
     average_words,
     below_zero_words,
+    figure,
     neighbors_words,
     rare_words,
     score_meaning,
     score_words,
     sums_to_score,
+    trees_words,
     typeset,
     worth_words,
 )
@@ -109,7 +111,11 @@ def summarise(
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
         score=" ".join(filter(None, (typeset(score_words(valuation)), score_meaning(valuation)))),
         averages=average_words(valuation),
-        remarks=[*filter(None, (rare_words(valuation), neighbors_words(valuation)))],
+        remarks=[
+            *filter(
+                None, (rare_words(valuation), neighbors_words(valuation), trees_words(valuation))
+            )
+        ],
         measured=_measured(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, noun),
@@ -144,7 +150,11 @@ def _measured(info: dict[str, Any]) -> str:
     }
     measure = measures.get(str(info.get("task")), "the performance that was measured")
     scoring = (info.get("settings") or {}).get("scoring")
-    measure += f" ({scoring})" if isinstance(scoring, str) and scoring.isidentifier() else ""
+    measure += (
+        f" ({scoring.replace('_', ' ')})"
+        if isinstance(scoring, str) and scoring.isidentifier()
+        else ""
+    )
     rows = ""
     if info.get("folds"):
         how = f" ({info['splits']})" if info.get("splits") else ""
@@ -225,7 +235,9 @@ def _certainty(valuation: Valuation, noun: str) -> str:
 
 def _shown(unit: Unit, error: float) -> str:
     """An error to two digits, with its unit."""
-    return typeset(f"{number_text(unit.factor * error, 2)} {unit.words}").rstrip()
+    size = unit.factor * error
+    number = figure(size, 2) if 1e-6 <= abs(size) < 1e6 else number_text(size, 2)
+    return typeset(f"{number} {unit.words}").rstrip()
 
 
 def _harmful(valuation: Valuation, noun: str) -> str:
@@ -263,7 +275,7 @@ def _finding(valuation: Valuation, flat: int, typical: Sequence[str]) -> Finding
         spread = valuation.interval_factor * float(valuation.stderr[i, j])
         value += f", ± {_shown(unit, spread)}"
     return Finding(
-        row=shorten(str(valuation.row_names[i]), 60) or "",
+        row=shorten(valuation.shown_row(i), 60) or "",
         column=shorten(valuation.column_names[j], 60) or "",
         entry=None if valuation.contents is None else shorten(valuation.contents[j][i], 80),
         known=valuation.contents is not None,
@@ -275,7 +287,7 @@ def _finding(valuation: Valuation, flat: int, typical: Sequence[str]) -> Finding
 
 def _stray(valuation: Valuation, i: int, j: int, text: str, kind: str) -> Stray:
     return Stray(
-        row=shorten(str(valuation.row_names[i]), 60) or "",
+        row=shorten(valuation.shown_row(i), 60) or "",
         column=shorten(valuation.column_names[j], 60) or "",
         entry=shorten(text, 80) or "",
         kind=kind,

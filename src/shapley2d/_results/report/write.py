@@ -115,7 +115,7 @@ def write_report(
         versions=valuation.info.get("versions") or {},
         title=title or f"What every {summary.noun} is worth",
         summary=summary,
-        row_word="line" if valuation.info.get("row_word") == "line" else "row",
+        row_word=valuation.row_word,
         payload=make_payload(
             shown,
             marked=mask,
@@ -132,6 +132,8 @@ def write_report(
         has_labels=valuation.labels is not None,
         has_history=any(0 < ratio < np.inf for _, ratio in valuation.history),
         exact=shown.exact,
+        column_errors=bool(shown.column_stderr.any()),
+        row_errors=bool(shown.row_stderr.any()),
         n_marked=int(mask.sum()),
         call=valuation.info.get("call") or "",
     )

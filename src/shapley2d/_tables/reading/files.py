@@ -13,7 +13,9 @@ import sys
 import zlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from shapley2d._base.words import nearest_word
 from shapley2d._tables.frames import plain_types
@@ -22,6 +24,9 @@ from shapley2d._tables.reading.json_text import looks_like_json, read_json, reco
 from shapley2d._tables.reading.parquet_bounds import read_bounded
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError, Note
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
@@ -45,7 +50,7 @@ class Source:
         Columns of a CSV file are text; their kinds are found later.
     lined : bool
         Whether row k is on line k + 2 of the file.
-    lines : list of int
+    lines : ndarray of int
         Otherwise the line where each row starts, if known.
     notes : list of Note
         What the user should know about the file.
@@ -54,20 +59,20 @@ class Source:
     path: str
     table: Any
     lined: bool = False
-    lines: list[int] = field(default_factory=list)
+    lines: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     notes: list[Note] = field(default_factory=list)
 
     def line(self, row: int) -> int | None:
         """The line of the file where a row starts; None where it has no lines."""
         if self.lined:
             return row + 2
-        return self.lines[row] if self.lines else None
+        return int(self.lines[row]) if self.lines.size else None
 
-    def all_lines(self) -> list[int] | None:
+    def all_lines(self) -> NDArray[np.int64] | None:
         """The line of every row; None where the file has no lines."""
         if self.lined:
-            return list(range(2, self.table.num_rows + 2))
-        return self.lines or None
+            return np.arange(2, self.table.num_rows + 2)
+        return self.lines if self.lines.size else None
 
     def where(self, row: int) -> str:
         """Where a row is: its line if known, else its number."""
@@ -108,7 +113,12 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
         raise InputError(f"{name} is empty: it needs a header line and rows")
     if separator is None and looks_like_json(text, path):
         table = read_json(text, name)
-        return Source(name, table, lines=record_lines(text, table.num_rows), notes=notes)
+        return Source(
+            name,
+            table,
+            lines=np.array(record_lines(text, table.num_rows), dtype=np.int64),
+            notes=notes,
+        )
     mark = find_separator(text, name, separator)
     table = read_strings(text, mark, name)
     n_lines = (
@@ -119,7 +129,10 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
         path=name,
         table=table,
         lined=lined,
-        lines=[] if lined or len(text) > _MAX_COUNTED else first_lines(text, mark, table.num_rows),
+        lines=np.array(
+            [] if lined or len(text) > _MAX_COUNTED else first_lines(text, mark, table.num_rows),
+            dtype=np.int64,
+        ),
         notes=notes,
     )
 
@@ -189,7 +202,7 @@ def _nearest_file(file: Path) -> str:
 def _read_spreadsheet(data: bytes, name: str) -> Source:
     text, header, notes = sheet_as_csv(data, name, _most_bytes(data))
     table = read_strings(text, ",", name)
-    lines = [] if header == 1 else list(range(header + 1, header + 1 + table.num_rows))
+    lines = np.arange(header + 1, header + 1 + (0 if header == 1 else table.num_rows))
     return Source(name, table, lined=header == 1, lines=lines, notes=notes)
 
 

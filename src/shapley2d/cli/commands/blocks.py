@@ -29,7 +29,7 @@ from shapley2d.cli.method_options import block_takers, given_options, parse_semi
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.time_limit import start_clock
+from shapley2d.cli.time_limit import before_writing, start_clock
 from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
     check_outputs,
@@ -88,7 +88,7 @@ def blocks(
     from shapley2d import audit_owners, value_blocks
 
     amount = 100 if only.total is None else only.total
-    asked: dict[str, Any] = {} if only.audit else {"max_time": limit}
+    asked: dict[str, Any] = {} if only.audit else {"max_time": before_writing(limit, run, 0)}
     if only.audit:
         asked = {"total": amount, "negative": only.negative, "trusted": only.trusted}
         asked["sellers"] = not only.no_sellers

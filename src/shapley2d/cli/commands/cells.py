@@ -1,6 +1,7 @@
 """``shapley2d cells``: what every cell of a table is worth."""
 
 import dataclasses
+import math
 from typing import Any
 
 from shapley2d._base.defaults import FOLDS
@@ -10,7 +11,7 @@ from shapley2d.cli.method_options import cell_takers, given_options, parse_semiv
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.label_notes import label_notes
-from shapley2d.cli.time_limit import start_clock
+from shapley2d.cli.time_limit import before_writing, start_clock
 from shapley2d.cli.writing.outputs import (
     check_outputs,
     report_facts,
@@ -62,7 +63,7 @@ def cells(
         "random_state": run.random_state,
         "n_jobs": run.n_jobs,
         "progress": progress(),
-        "max_time": limit,
+        "max_time": before_writing(limit, run, math.prod(inputs.X.shape)),
         **settings,
     }
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
@@ -72,7 +73,7 @@ def cells(
         valuation = value_cells(*tables, method, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     files, failed = write_outputs(
-        valuation, run.output, run.report, inputs, facts=report_facts(inputs), notes=notes
+        valuation, run.output, run.report, facts=report_facts(inputs), notes=notes
     )
     lowest = lowest_cells(valuation, inputs, only.top)
     if run.as_json:

@@ -10,6 +10,7 @@ from rich.text import Text
 
 from shapley2d._base.words import printable
 from shapley2d._results.ranking import rank_cells
+from shapley2d._results.units import Units
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_file, write_csv, write_html, write_values
@@ -67,9 +68,10 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         bounds=_GRADES,
     )
     table = _table(corrupted.numbers, X.column_names)
-    with warnings_as_notes():
-        valuation = value_cells(table, y)
-        inspection = inspect_cells(table, y, valuation=valuation)
+    write_csv(table.append_column("class", [y.tolist()]), files["table"])
+    with warnings_as_notes():  # from the file, so that rows go by its lines as in other commands
+        valuation = value_cells(files["table"], "class")
+        inspection = inspect_cells(files["table"], "class", valuation=valuation)
         _, log = inspection.repair(table, n=round(SHARE * corrupted.cells.size))
         gain = measure_repair(log, table, y, model="knn")
     rows = np.broadcast_to(valuation.rows[:, None], valuation.shape)
@@ -90,7 +92,6 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
                 "by_chance": total * count / corrupted.cells.size,
             }
         )
-    write_csv(table.append_column("class", [y.tolist()]), files["table"])
     write_values(valuation, files["values"])
     write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")
     write_inspection(
@@ -117,7 +118,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     console.print(
         Text(
             f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or "
-            f"malignant.\n{total} of its {n * m} cells were corrupted; all cells were inspected in "
+            f"malignant.\n{total} of its {n * m:,} cells were corrupted; all were inspected in "
             f"{inspection.info['seconds']:.1f} s and valued in {valuation.info['seconds']:.1f} s.\n"
         )
     )
@@ -209,7 +210,7 @@ def _found_table(inspected: list[dict[str, Any]]) -> Table:
 def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
     """The entries that are most likely wrong, with what they were."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("row", "column", "content", "expected", "wrong", "error"):
+    for heading in (inspection.row_word, "column", "content", "expected", "wrong", "error"):
         table.add_column(heading, justify="left" if heading in _TEXTS else "right")
     _, m = inspection.shape
     places = rank_cells(inspection)
@@ -220,7 +221,7 @@ def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
             else "original value (not injected)"
         )
         table.add_row(
-            str(i),
+            inspection.shown_row(i),
             shown(inspection.cells.names[j]),
             shown(inspection.cells.entries[j][i]),
             shown(inspection.cells.expected_text(i, j)),
@@ -233,18 +234,19 @@ def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
 def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
     """The injected errors of lowest value."""
     table = Table(box=None, pad_edge=False)
-    for heading in ("place", "row", "column", "content", "class", "value", "error"):
+    unit = Units.of(valuation).cells
+    for heading in ("place", valuation.row_word, "column", "content", "class", unit.words, "error"):
         table.add_column(heading, justify="left" if heading in _TEXTS else "right")
     order = np.argsort(valuation.values, axis=None, kind="stable")
     places = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN]
     for place, i, j in zip(places, *np.unravel_index(order[places], valuation.shape), strict=True):
         table.add_row(
             str(place + 1),
-            str(i),
+            valuation.shown_row(i),
             shown(valuation.column_names[j]),
             shown(valuation.contents[j][i]),
             shown(valuation.labels[i]),
-            f"{valuation.values[i, j]:+.2e}",
+            unit.number(float(valuation.values[i, j]), signed=True),
             f"{kinds[i, j]}, was {original[i, j]:.0f}",
         )
     return table

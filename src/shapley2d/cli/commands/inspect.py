@@ -146,8 +146,8 @@ def inspect(
             else "--gains needs --target, the column that the forest predicts"
         )
     notes = collect_notes()
-    earlier = None if decisions is None else read_decisions(decisions)
     with warnings_as_notes():
+        earlier = None if decisions is None else read_decisions(decisions)
         saved = None if valuation is None else _load(valuation)
     given = read_inspected(table, target, file)
     for message in given.source.notes:
@@ -254,8 +254,8 @@ def quick_values(
     n, m = given.X.shape
     if not gains and n * n * m > _AFFORDABLE:
         note(
-            f"harm is not shown: valuing {n:,} rows takes a while. Run shapley2d cells with "
-            "-o values.parquet, and give --valuation values.parquet"
+            f"harm is not shown: by nearest neighbours {n:,} rows take a while; --gains shows it "
+            "by a forest"
         )
         return None
     from shapley2d import value_cells

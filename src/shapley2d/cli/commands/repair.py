@@ -10,9 +10,8 @@ import typer
 from rich.text import Text
 
 from shapley2d._base.words import counted
-from shapley2d._results.decisions import Decision, Decisions, read_decisions, same_entry
+from shapley2d._results.decisions import Decision, Decisions, read_decisions
 from shapley2d._tables.column_warnings import find_keys
-from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.cli import options as o
 from shapley2d.cli.commands.inspect import Gains, quick_values
 from shapley2d.cli.console import (
@@ -123,7 +122,8 @@ def repair(
     check_distinct([("--output", output), ("--report", report)])
     _check_model(model)
     notes = collect_notes()
-    made = read_decisions(decisions)
+    with warnings_as_notes():
+        made = read_decisions(decisions)
     if not made.made:
         raise InputError(f"{decisions} holds no decisions")
     source = read_file(table, file)
@@ -131,7 +131,6 @@ def repair(
     kind = file_format(table, file.separator, file.encoding)
     check_format(output, table, kind)
     chosen = [one for one in made.made if one.changes]
-    _check_entries(made, source)
     wanted = target or (made.target if made.target in source.table.column_names else None)
     if gains and wanted is None:
         raise InputError("--gains needs --target, the column that the forest predicts")
@@ -206,20 +205,6 @@ def _check_model(model: str) -> None:
         from shapley2d._methods.models import check_model
 
         check_model(model)
-
-
-def _check_entries(made: Decisions, source: Any) -> None:
-    """Refuse decisions about entries that the table does not have: the file was edited by hand."""
-    columns = {one.column: source.table[one.column] for one in made.made}
-    for one in made.made:
-        there = columns[one.column][one.row].as_py()
-        text = "" if there is None else str(there).strip()
-        same = same_entry(text, one.entry) or (one.entry is None and text in MISSING)
-        if not same and isinstance(there, str):
-            raise InputError(
-                f"{made.where(one)}: row {one.row}, column {one.column!r} of {source.path} is "
-                f"{text[:40]!r}, not {(one.entry or '')[:40]!r}: download the decisions again"
-            )
 
 
 def _gain(

@@ -160,10 +160,12 @@ def _check_inputs(
             raise InputError(
                 f"{source.path} has no columns beside the target {target!r} and the dropped ones"
             )
-        kept = source.table.take(found.rows)
+        kept = found.rows_of(source.table)
         X = as_table(
             kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
         )
+    lines = None if row_id is not None else source.all_lines()
+    X = replace(X, lines=None if lines is None else lines[found.rows])
     missing = found.missing[:0] if table.drop_missing_target else found.missing
     X = _without_keys(source, X, missing, target, drop_keys=table.drop_keys)
     check_target(source, target, found.y)
@@ -309,7 +311,7 @@ def _with_validation(
                 ["--drop-missing-target"],
                 "fill it",
             )
-        kept = other.table.take(found.rows)
+        kept = found.rows_of(other.table)
         X_valid = as_table(kept.select(inputs.X.column_names), "X_valid", like=inputs.X)
     weights = {} if weight is None else {WEIGHT: clean_texts(kept.select([weight])).column(0)}
     return replace(

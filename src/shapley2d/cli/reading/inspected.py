@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._results.decided_entries import DecidedTable
 from shapley2d._results.decisions import same_entry
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
@@ -120,8 +121,7 @@ class InspectedFile:
             progress=progress(),
             max_time=max_time,
         )
-        lines = None if self.named else self.source.all_lines()
-        return replace(inspection, fingerprint=self.fingerprint, lines=lines)
+        return replace(inspection, fingerprint=self.fingerprint)
 
 
 def read_inspected(
@@ -158,7 +158,7 @@ def read_inspected(
     return InspectedFile(
         source=source,
         target=target,
-        X=replace(X, row_names=row_names),
+        X=replace(X, row_names=row_names, lines=source.all_lines() if row_id is None else None),
         y=None if target is None else source.table.select([target]),
         row_names=row_names,
         kinds=asked,
@@ -186,15 +186,15 @@ def check_decisions(decisions: Decisions, source: Source) -> None:
             f"(fingerprint {decisions.table[:16] or 'missing'}, this one has "
             f"{file_digest(source.table)}): inspect this one and decide again"
         )
-    for one in decisions.made:
-        where = decisions.where(one)
-        if one.row >= source.table.num_rows:
-            raise InputError(
-                f"{where}: there is no row {one.row} in {source.path}, which has "
-                f"{source.table.num_rows}"
-            )
-        if one.column not in source.table.column_names:
-            raise InputError(f"{where}: there is no column {one.column!r} in {source.path}")
+    table = source.table
+    DecidedTable(
+        source.path,
+        table.column_names,
+        table.num_rows,
+        lambda name: table[name].to_pylist(),
+        lambda name: as_table(table.select([name]), "X", infinite=True).columns[0],
+        source.where,
+    ).check(decisions)
 
 
 def _fingerprints(source: Source) -> list[str]:

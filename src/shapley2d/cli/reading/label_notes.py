@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shapley2d._base.progress import reporting
@@ -33,9 +34,9 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
             target = as_target(inputs.y, inputs.X, task)
     except InputError:  # reported where the target is used
         return []
-    table, names = inputs.X, inputs.row_names
+    table = replace(inputs.X, row_names=inputs.row_names)
     if target.kept is not None:
-        table, names = table.take_rows(target.kept), names[target.kept]
+        table = table.take_rows(target.kept)
     with reporting(progress(), "looking at the labels"):
         found = disagreeing_rows(table, target)
     looked = min(table.n_rows, MAX_ROWS)
@@ -43,11 +44,12 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     notes = []
     if found.size >= max(_FEWEST, _SHARE * looked):
         more = ", ..." if found.size > _NAMED else ""
+        word, names = ("rows", table.row_names) if table.lines is None else ("lines", table.lines)
         rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + more
         advice = "" if valued else "; see which with --include-label"
         notes.append(
             f"{found.size} of {chosen}{looked} labels in {inputs.target!r} look wrong: nearly all "
-            f"similar rows have another label (rows {rows}){advice}"
+            f"similar rows have another label ({word} {rows}){advice}"
         )
     rare = rare_classes(target)
     if rare:

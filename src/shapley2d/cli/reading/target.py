@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.column_warnings import looks_like_key
-from shapley2d._tables.target_entries import read_labels
+from shapley2d._tables.target_entries import label_column, read_labels
 from shapley2d.exceptions import InputError, Note, Place
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._tables.reading.files import Source
+    from shapley2d._tables.table import Column
 
 _SHOWN = 3
 
@@ -38,6 +41,10 @@ class TargetColumn:
     y: Any
     missing: NDArray[np.intp]
 
+    def rows_of(self, table: Any) -> Any:
+        """The rows of a pyarrow table that have a target."""
+        return table if self.rows.size == table.num_rows else table.take(self.rows)
+
 
 def read_target(source: Source, target: str, *, kind: str | None, task: str) -> TargetColumn:
     """Read the target; rows whose entry does not match its type are left out, with a note."""
@@ -46,9 +53,9 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
     column = source.table[target]
     if pa.types.is_dictionary(column.type):
         column, kind = column.cast(column.type.value_type), kind or "text"
-    labels = read_labels(_as_vector(column), "y", kind=kind, task=task)
+    labels = _read(column, kind, task)
     strays = np.array(list(labels.strays), dtype=np.intp)
-    gone = _missing(labels.entries)
+    gone = labels.missing
     gone[strays] = False
     missing = np.flatnonzero(gone)
     kept = ~gone
@@ -69,13 +76,48 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
                 "rows are left out"
             )
         )
-    return TargetColumn(rows, _entries(labels.entries[rows]), missing)
+    return TargetColumn(rows, labels.take(rows), missing)
+
+
+class _Read(NamedTuple):
+    """A target's entries: which are missing, which are strays, and how to take those of rows."""
+
+    missing: NDArray[np.bool_]
+    strays: dict[int, str]
+    take: Callable[[NDArray[np.intp]], Any]
+
+
+def _read(column: Any, kind: str | None, task: str) -> _Read:
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        read = label_column(column, "y", kind=kind, task=task)
+        if read.kind == "category":  # by its codes: a million texts one by one took a second
+            return _Read(np.isnan(read.entries), {}, lambda rows: _categories(read, rows))
+    labels = read_labels(_as_vector(column), "y", kind=kind, task=task)
+    return _Read(
+        _missing(labels.entries), labels.strays, lambda rows: _entries(labels.entries[rows])
+    )
+
+
+def _categories(column: Column, rows: NDArray[np.intp]) -> Any:
+    """Text as categories, so that it is never read as numbers again."""
+    import pyarrow as pa
+
+    codes = pa.array(column.entries[rows].astype(np.int32))
+    words = pa.array(column.categories, pa.string())
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(codes, words)])
 
 
 def check_target(source: Source, target: str, y: Any) -> None:
     """Refuse a target that cannot be learnt."""
-    distinct = y.unique().to_pylist() if hasattr(y, "unique") else list(set(y.tolist()))
-    if len(distinct) == 1:
+    if isinstance(y, np.ndarray) and y.dtype.kind != "O":
+        distinct = [y[0].item()]  # numbers are no keys: one is enough
+        same = bool((y == y[0]).all())
+    else:
+        distinct = y.unique().to_pylist() if hasattr(y, "unique") else list(set(y.tolist()))
+        same = len(distinct) == 1
+    if same:
         raise InputError(
             f"{source.path}: the target {target!r} is {str(distinct[0])!r} in every row: there is "
             "nothing to learn, choose another --target"
@@ -122,7 +164,7 @@ def _entries(entries: NDArray[Any]) -> Any:
     """Numbers unchanged; text as categories, so that it is never read as numbers again."""
     import pyarrow as pa
 
-    items = entries.tolist()
+    items = entries.tolist() if entries.dtype.kind == "O" else []
     if set(map(type, items)) == {str}:
         return pa.chunked_array([pa.array(items, pa.string()).dictionary_encode()])
     whole = entries.dtype.kind == "f" and np.array_equal(entries, np.round(entries))

@@ -8,11 +8,8 @@ import shlex
 import sys
 import tempfile
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write, real_path, why_unwritable
 from shapley2d.exceptions import InputError
@@ -106,29 +103,18 @@ def _ignores_case(folder: Path) -> bool:
         return Path(probe.name).with_name(Path(probe.name).name.swapcase()).exists()
 
 
-def by_lines(valuation: Valuation, inputs: Inputs) -> Valuation:
-    """The result for a page that people read: rows without names go by their lines in the file."""
-    n = valuation.shape[0]
-    if inputs.named or valuation.kind != "cells" or inputs.line(0) is None:
-        return valuation
-    lines = np.array([inputs.line(i) for i in range(n)])
-    return replace(valuation, row_names=lines, info={**valuation.info, "row_word": "line"})
-
-
 def write_outputs(
     valuation: Valuation,
     values: Path | None,
     report: Path | None,
-    inputs: Inputs | None = None,
     **options: Any,
 ) -> tuple[dict[str, Path], list[Exception]]:
     """Write values and report; return the files and the errors, so that one failure is not all."""
     files: dict[str, Path] = {}
     failed: list[Exception] = []
-    shown = valuation if inputs is None else by_lines(valuation, inputs)
     for what, path, write in (
         ("values", values, write_values),
-        ("report", report, lambda _, place: write_html(shown, place, **options)),
+        ("report", report, lambda _, place: write_html(valuation, place, **options)),
     ):
         if path is None:
             continue

@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import is_harmless, printable
+from shapley2d._base.words import counted, is_harmless, printable
 from shapley2d._results.certainty import certainty_sentences
 from shapley2d._results.plan import took_words
 from shapley2d._results.report.payload import errors_known
@@ -23,8 +23,9 @@ from shapley2d._results.units import (
     rare_words,
     score_words,
     sums_to_score,
+    trees_words,
 )
-from shapley2d._results.valuation import first_places
+from shapley2d._results.valuation import first_places, label_text
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
@@ -81,7 +82,7 @@ def _content(valuation: Valuation, i: int, j: int) -> str | None:
 
 
 def _label(valuation: Valuation, i: int) -> str | None:
-    return None if valuation.target is None else str(valuation.target[i : i + 1].tolist()[0])
+    return None if valuation.target is None else label_text(valuation.target[i : i + 1].tolist()[0])
 
 
 def _plain(name: Any) -> Any:
@@ -171,7 +172,8 @@ def print_summary(
         console.print(_column_table(valuation, units))
         console.print()
     if cells:
-        title = "Lowest cells" if _about(valuation).get("caution") else "Cells that hurt most"
+        hurt = bool((valuation.values < 0).any()) and not _about(valuation).get("caution")
+        title = "Cells that hurt most" if hurt else "Lowest cells"
         console.print(
             _cell_table(cells, title, units.cells, exact=valuation.exact, named=inputs.named)
         )
@@ -187,8 +189,8 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
     below = below_zero_words(valuation, errors_known=errors_known(valuation))
     took = took_words(info)
     table = (
-        f"{printable(inputs.train.path)}: {n} rows x {m} columns, predicting {inputs.target!r} "
-        f"({info.get('task')}), {_evaluated(inputs, info)}"
+        f"{printable(inputs.train.path)}: {counted(n, 'row')} x {counted(m, 'column')}, predicting "
+        f"{inputs.target!r} ({info.get('task')}), {_evaluated(inputs, info)}"
     )
     lines = [
         table,
@@ -196,6 +198,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
         rare_words(valuation),
         f"method {info.get('method')}: {caution or f'{certain}.'}",
         neighbors_words(valuation),
+        trees_words(valuation),
         average_words(valuation),
         "" if caution else below,
         f"took {took}" if took else "",
@@ -208,7 +211,7 @@ def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
     if not info.get("n_valid"):
         return "without validation rows"
     used, there = info.get("n_valid_used", info["n_valid"]), info["n_valid"]
-    rows = f"{there} rows" if used == there else f"a random {used} of {there} rows"
+    rows = counted(there, "row") if used == there else f"a random {used:,} of {there:,} rows"
     if inputs.valid:
         return f"evaluated on {printable(inputs.valid.path)} ({rows})"
     sampled = "" if used == there else f" ({rows})"
@@ -257,7 +260,8 @@ def _column_table(valuation: Valuation, units: Units) -> Table:
     table.add_column("column")
     table.add_column(units.columns.words or "value", justify="right")
     shares = sums_to_score(valuation) and valuation.total > 0
-    if not valuation.exact:
+    estimated = bool(valuation.column_stderr.any())  # sums may be exact where cells are not
+    if estimated:
         table.add_column("95 %", justify="right", style="dim")
     if shares:
         table.add_column("share", justify="right")
@@ -265,7 +269,7 @@ def _column_table(valuation: Valuation, units: Units) -> Table:
     for j, number in zip(order.tolist(), numbers, strict=True):
         value = float(valuation.column_values[j])
         fields: list[Any] = [shown(valuation.column_names[j]), number]
-        if not valuation.exact:
+        if estimated:
             spread = valuation.interval_factor * float(valuation.column_stderr[j])
             fields.append(f"+- {figure(units.columns.factor * spread, 2)}")
         fields += [f"{figure(100 * value / valuation.total, 2)} %"] if shares else []

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import printable
+from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.ranking import rank_cells
 from shapley2d._results.units import Unit, points_of
@@ -107,7 +107,8 @@ def print_inspection(
     settled = f"; {len(inspection.settled)} decided before" if inspection.settled else ""
     console.print(
         Text(
-            f"{printable(given.source.path)}: {n} rows x {m} columns{printable(label)}; "
+            f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
+            f"{printable(label)}; "
             f"{inspection.cells.summary}{settled}\n"
         ),
         soft_wrap=True,

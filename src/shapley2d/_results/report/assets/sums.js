@@ -17,9 +17,9 @@ function startColumns(table) {
     const parts = [
       make("th", { scope: "row", className: "text" }, quoted(table.columnNames[j])),
       make("td", { className: "bars" }, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)),
-      make("td", { className: "right number", textContent: worthText(value, error, table.columnUnit) }),
+      make("td", { className: "right number", "data-name": table.columnUnit.heading, textContent: worthText(value, error, table.columnUnit) }),
     ];
-    if (table.total) parts.push(make("td", { className: "right number share", textContent: shareText(value, table.total) }));
+    if (table.total) parts.push(make("td", { className: "right number share", "data-name": "share", textContent: shareText(value, table.total) }));
     if (typical) parts.push(make("td", { className: "typical" }, quoted(table.typical[j], 160)));
     return make("tr", {}, ...parts);
   }
