@@ -217,6 +217,11 @@ def test_a_spike_apart_from_its_column_stands_for_missing():
     assert find({"insulin": columns["insulin"]})["codes"].probability < 0.5
 
 
+def test_numbers_that_round_to_one_seen_from_a_far_spike_are_no_reason_to_fail():
+    sizes = np.append(np.linspace(1e-30, 3e-30, 60), np.full(8, 1e30))
+    assert "codes" not in find({"size": sizes})
+
+
 def test_zeros_next_to_other_numbers_are_no_codes():
     random = np.random.default_rng(1)
     n = 1000

@@ -162,7 +162,9 @@ def _code_chance(
     if others.size <= _NEAR or count < _SPIKE_ROWS:
         return 0.0
     near = np.diff(others[: _NEAR + 1])
-    spacings = min(gap / float(near.mean()), _WIDEST * gap / float(near.max()))
+    spacings = np.inf  # so far off that the others round to one number
+    if near.max() > 0:
+        spacings = min(gap / float(near.mean()), _WIDEST * gap / float(near.max()))
     if usual and spacings >= _GAP:
         return 0.8
     times = count / int(counts[1 : _NEAR + 1].max())
