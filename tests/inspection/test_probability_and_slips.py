@@ -9,12 +9,9 @@ from shapley2d import inspect_cells
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.evidence import Scores, cell_evidence, found_evidence, stated_chance
-from shapley2d._inspection.probability import (
-    cell_probability,
-    label_probability,
-    wrong_probability,
-)
-from shapley2d._inspection.recipe import MOST_CHANCE
+from shapley2d._inspection.learned import CELL_EVIDENCE, CELLS, FALLING, RISING
+from shapley2d._inspection.probability import label_probability, wrong_probability
+from shapley2d._inspection.recipe import MOST_CHANCE, WEIGHTS
 from shapley2d._inspection.slips import (
     NEIGHBOURS,
     explain_suspects,
@@ -29,38 +26,83 @@ from shapley2d._tables.table import Column
 from shapley2d.evaluation.cell_errors import mistype_number
 
 
-def test_chances_rise_with_evidence_and_never_reach_certainty():
-    logit = np.random.default_rng(0).normal(-6, 2, size=(500, 8))
-    logit[0, 0] = 400.0
-    chances = cell_probability(logit)
-    order = np.argsort(logit.ravel())
-    assert (np.diff(chances.ravel()[order]) >= 0).all()
-    assert chances.min() > 0
-    assert chances[0, 0] == chances.max() <= MOST_CHANCE
-    assert chances.mean() < 0.03
+def nothing_against(shape):
+    return {name: np.zeros(shape) for name in WEIGHTS}
 
 
-def test_the_same_evidence_says_more_in_a_table_with_more_of_it():
+@pytest.mark.parametrize("name", [*RISING, *FALLING])
+def test_more_evidence_never_makes_an_entry_less_likely_wrong(name):
+    random = np.random.default_rng(0)
+    n = 300
+    evidence = {one: random.gamma(1.0, 2.0, n) for one in CELL_EVIDENCE} | {
+        "share": random.uniform(-7.6, -1.6, n),
+        "sure": random.uniform(-9.0, -1.5, n),
+        "logit": random.normal(-4, 3, n),
+        "10 %": random.normal(-4, 1, n),
+    }
+    more = evidence | {name: evidence[name] + random.gamma(1.0, 2.0, n)}
+    change = CELLS.ask(more, n) - CELLS.ask(evidence, n)
+    assert (change * (1 if name in RISING else -1) >= -1e-12).all()
+
+
+def test_chances_never_reach_certainty():
+    random = np.random.default_rng(0)
+    scores = random.gamma(2.0, 1.0, size=(500, 8))
+    scores[0, 0] = 400.0
+    columns = [Column(name, "number", random.normal(size=500)) for name in "abcdefgh"]
+    parts = nothing_against(scores.shape) | {"distance": WEIGHTS["distance"] * scores}
+    chances = wrong_probability(scores, parts, columns, 8, scores < 0)
+    assert chances[0, 0] == chances.max() < MOST_CHANCE
+    assert chances.min() > 0 and chances.mean() < 0.03
+
+
+def test_the_same_entry_is_likelier_wrong_in_a_table_with_more_errors():
     """The share of errors is the table's own."""
-    sound = np.random.default_rng(0).normal(-6, 1, size=(400, 10))
+    random = np.random.default_rng(0)
+    size = random.normal(size=400)
+    sound = np.column_stack([size + random.normal(0, 0.3, 400) for _ in range(6)]).round(2)
     few, many = sound.copy(), sound.copy()
-    few.ravel()[:2] = 0.5
-    many.ravel()[:200] = 0.5
-    assert cell_probability(many)[0, 0] > cell_probability(few)[0, 0] + 0.1
+    rows = np.arange(60)
+    for table, some in ((few, rows[:1]), (many, rows)):
+        table[some, some % 6] += np.where(some % 2, 3.0, -3.0)
+    once, often = (inspect_cells(X, progress=False).probability[0, 0] for X in (few, many))
+    assert often > once + 0.1
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_chances_do_not_depend_on_the_order_of_cells(seed):
-    logit = np.random.default_rng(seed).normal(size=(60, 4)) * 3
-    turned = cell_probability(logit[::-1, ::-1])[::-1, ::-1]
-    np.testing.assert_allclose(cell_probability(logit), turned)
+    random = np.random.default_rng(seed)
+    scores = random.gamma(1.0, 3.0, size=(60, 4))
+    columns = [Column(name, "number", random.normal(size=60)) for name in "abcd"]
+    parts = nothing_against(scores.shape) | {"surprise": WEIGHTS["surprise"] * scores}
+    turned = [Column(one.name, "number", one.entries[::-1]) for one in columns[::-1]]
+    turned_parts = {name: part[::-1, ::-1] for name, part in parts.items()}
+    np.testing.assert_allclose(
+        wrong_probability(scores, parts, columns, 4, scores < 1),
+        wrong_probability(scores[::-1, ::-1], turned_parts, turned, 4, scores[::-1, ::-1] < 1)[
+            ::-1, ::-1
+        ],
+    )
+
+
+def test_many_rows_are_asked_about_in_pieces():
+    random = np.random.default_rng(0)
+    n = 2**16 + 5
+    evidence = {name: random.gamma(1.0, 2.0, n) for name in CELL_EVIDENCE} | {"sure": -4.0}
+    some = np.arange(0, n, 1000)
+    few = {name: one if np.ndim(one) == 0 else one[some] for name, one in evidence.items()}
+    np.testing.assert_array_equal(
+        CELLS.ask(evidence, n, threads=2)[some], CELLS.ask(few, some.size)
+    )
 
 
 def test_columns_without_any_difference_say_nothing_of_the_others():
     scores = np.random.default_rng(0).normal(size=(80, 3))
     padded = np.column_stack([scores, np.zeros((80, 5))])
     assert Scores.of(padded)[2:] == Scores.of(scores)[2:]
-    assert cell_probability(np.zeros((0, 2))).shape == (0, 2)
+    none = np.zeros((0, 2))
+    columns = [Column(name, "number", np.zeros(0)) for name in "ab"]
+    assert wrong_probability(none, nothing_against((0, 2)), columns, 2, none > 0).shape == (0, 2)
 
 
 def test_how_high_the_cells_of_a_finding_score_says_nothing_of_the_others():
@@ -76,13 +118,11 @@ def test_how_high_the_cells_of_a_finding_score_says_nothing_of_the_others():
     for score in (3.0, 30.0):
         scores[rows, 0] = score
         chances = wrong_probability(
-            scores, np.zeros(scores.shape), columns, 3, np.zeros(scores.shape, bool), [words]
+            scores, nothing_against(scores.shape), columns, 3, scores < 0, [words]
         )
         said.append(chances[others])
     np.testing.assert_array_equal(*said)
-    without = wrong_probability(
-        scores, np.zeros(scores.shape), columns, 3, np.zeros(scores.shape, bool)
-    )
+    without = wrong_probability(scores, nothing_against(scores.shape), columns, 3, scores < 0)
     assert np.abs(without[others] - said[0]).max() > 0.01  # all of them counted
 
 
@@ -143,8 +183,7 @@ def test_a_repeated_entry_of_a_nearly_unique_column_is_suspicious():
     for entries, suspicious in ((unique, [3, 7]), (few, [])):
         column = Column("id", "number", entries)
         table = Scores.of(np.random.default_rng(0).normal(size=(200, 1)))
-        none = np.zeros(200)
-        evidence = cell_evidence(table, 0, column, none, none.astype(bool), [])
+        evidence = cell_evidence(table, 0, column, nothing_against(200), entries < 0, [])
         assert np.flatnonzero(evidence["repeated key"]).tolist() == suspicious
 
 
@@ -305,15 +344,16 @@ def test_a_spike_that_may_well_be_true_is_no_evidence():
     random = np.random.default_rng(0)
     scores = random.gamma(2.0, 1.0, size=(200, 3))
     columns = [Column(name, "number", random.normal(size=200)) for name in "abc"]
-    none = np.zeros(scores.shape)
+    none = nothing_against(scores.shape)
     spike = [ColumnFinding(("a",), "codes", "", np.arange(180), probability=0.2)]
     before, after = (
-        wrong_probability(scores, none, columns, 3, none > 0, found)[:180, 0]
+        wrong_probability(scores, none, columns, 3, scores < 0, found)[:180, 0]
         for found in ([], spike)
     )
     assert after.max() < 0.2 and np.abs(after - before).max() < 0.2
     sure = [ColumnFinding(("a",), "codes", "", np.arange(20), probability=0.9)]
-    assert wrong_probability(scores, none, columns, 3, none > 0, sure)[:20, 0].min() > 0.45
+    scores[:20, 0] = none["distance"][:20, 0] = 9.0  # and far from the others, as such codes are
+    assert wrong_probability(scores, none, columns, 3, scores < 0, sure)[:20, 0].min() > 0.45
 
 
 def test_a_rare_spelling_is_at_least_as_likely_wrong_as_the_finding_says():

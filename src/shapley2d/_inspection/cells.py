@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.recipe import LABEL_STANDS_OUT, STANDS_OUT
+from shapley2d._inspection.recipe import STANDS_OUT
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
 
@@ -148,9 +148,7 @@ class ScoredCells:
     @property
     def standing_out(self) -> NDArray[np.bool_]:
         """The entries that are so likely wrong that few clean tables have any."""
-        least = np.full(len(self.columns), STANDS_OUT)
-        least[len(self.columns) - self.has_label :] = LABEL_STANDS_OUT
-        return self.probability >= least
+        return self.probability >= STANDS_OUT
 
     @property
     def summary(self) -> str:

@@ -1,10 +1,10 @@
-"""What speaks for and against every cell, as numbers that a logistic formula adds up.
+"""What speaks for and against every cell, as numbers.
 
-Two steps. Evidence of a cell: how far its score lies above the others of its table and column, how
-it is written, what the findings about its column say. Evidence of the table: how the strongest
-evidence in it lies above the rest, by which the same outlier is an error in one table and ordinary
-in another. The weights of both are in :mod:`shapley2d._inspection.recipe`;
-``benchmarks/calibration.py`` learns them.
+Two steps. Evidence of a cell: how far its score and the parts of it lie above the others of its
+table and column, how it is written, what the findings about its column say; learned weights add it
+up. Evidence of the table: how the strongest of these sums lie above the rest, by which the same
+outlier is an error in one table and ordinary in another. Learned trees judge by both
+(:mod:`shapley2d._inspection.learned`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._inspection.learned import CELL_WEIGHTS
 from shapley2d._inspection.recipe import (
-    CELL_WEIGHTS,
     HIGH_SCORE,
     HIGH_SHARES,
     LABEL_CHANCES,
     TAIL,
+    WEIGHTS,
 )
 from shapley2d._inspection.suggestions import chances_of
 
@@ -39,6 +40,7 @@ _LIKELY_CODE = 0.5  # codes for missing that are less sure are shown, and count 
 # wrong, 99 % were, in tables like those of benchmarks/calibration.py
 _TRUSTED = ("spellings",)
 _NEARLY_KEY = 0.8  # share of different entries from which a repeated one begins to be suspicious
+_LABEL_ENDS = {"2 %": 0.02, "25 %": 0.25, "50 %": 0.5, "75 %": 0.75, "90 %": 0.9, "98 %": 0.98}
 _FLATTEST = 0.25  # a column's own spread of scores counts at least as this part of the table's
 
 
@@ -55,6 +57,8 @@ class Scores(NamedTuple):
         Median, and distance from it to the 90 % quantile.
     log_share : float
         Logarithm of the share of high scores.
+    ends : tuple of float
+        How high above the middle, in spreads, the highest 2 and 0.2 % begin.
     """
 
     scores: NDArray[np.float64]
@@ -62,6 +66,7 @@ class Scores(NamedTuple):
     middle: float
     spread: float
     log_share: float
+    ends: tuple[float, ...]
 
     @classmethod
     def of(cls, scores: NDArray[np.float64], found: NDArray[np.bool_] | None = None) -> Scores:
@@ -70,11 +75,13 @@ class Scores(NamedTuple):
         varied = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], bool)
         others = scores[~found & varied]
         if not others.size:
-            return cls(scores, found, 0.0, 1.0, float(np.log(HIGH_SHARES[0])))
+            return cls(scores, found, 0.0, 1.0, float(np.log(HIGH_SHARES[0])), (0.0, 0.0))
         share = _log_high_share(others)
-        middle, high = np.quantile(others, [0.5, 0.9], overwrite_input=True)
-        spread = float(high - middle) or 1.0
-        return cls(scores, found, float(middle), spread, share)
+        quantiles = [0.5, *(1 - end for end in TAIL)]
+        middle, high, *ends = np.quantile(others, quantiles, overwrite_input=True).tolist()
+        spread = high - middle or 1.0
+        heights = tuple((end - middle) / spread for end in ends)
+        return cls(scores, found, middle, spread, share, heights)
 
     def usual(self, j: int) -> tuple[float, float, float]:
         """Median, 90 % quantile and logarithm of the share of high scores, of one column."""
@@ -97,7 +104,7 @@ def cell_evidence(
     table: Scores,
     j: int,
     column: Column,
-    text: NDArray[np.floating[Any]],
+    parts: dict[str, NDArray[np.floating[Any]]],
     as_expected: NDArray[np.bool_],
     findings: Sequence[ColumnFinding],
 ) -> dict[str, NDArray[np.float64] | float]:
@@ -110,8 +117,8 @@ def cell_evidence(
     j : int
         The column's position there.
     column : Column
-    text : ndarray of shape (n,)
-        How unlike the others the entries are written.
+    parts : dict of str to ndarray of shape (n,)
+        The parts of the scores of this column, by reason.
     as_expected : ndarray of bool of shape (n,)
         Whether the entry is the expected one.
     findings : sequence of ColumnFinding
@@ -119,6 +126,7 @@ def cell_evidence(
     """
     scores = table.scores[:, j]
     n = max(scores.size, 1)
+    against = {name: part / WEIGHTS[name] for name, part in parts.items()}
     height = (scores - table.middle) / table.spread
     middle, high, share = table.usual(j)
     in_column = (scores - middle) / max(high - middle, _FLATTEST * table.spread)
@@ -129,10 +137,11 @@ def cell_evidence(
     different = counts.size / n
     # where nearly all entries are different, one that is there twice is suspicious
     repeated = (counts[place] > 1) & ~np.isnan(column.entries)
-    odd = np.clip(text, 0.0, 10.0).astype(np.float64)
+    odd = np.clip(against["text"], 0.0, 10.0).astype(np.float64)
     # where many entries are written unlike the others, as names of places are, that says little
     odd_texts = _log_share(odd[~table.found[:, j]] > _ODD_TEXT)
     return {
+        **against,
         "height": cut,
         "root of height": np.sqrt(np.clip(height, 0.0, _ROOTS)),
         "height in column": cut_in_column,
@@ -241,6 +250,8 @@ class Tail(NamedTuple):
         learned, and words for missing, for example, make no other entry likelier wrong.
         """
         others = logit[~found] if not found.all() else logit.flatten()
+        if not others.size:
+            return cls((0.0,) * len(TAIL), -9.0)
         ends = np.quantile(others, [1 - share for share in TAIL], overwrite_input=True)
         sure = 1 / (1 + np.exp(-logit[(logit > 0) & ~stated]))
         counted = logit.size - int(stated.sum())
@@ -249,36 +260,33 @@ class Tail(NamedTuple):
 
 
 def table_evidence(
-    tail: Tail, logit: NDArray[np.float64], found: NDArray[np.bool_]
+    table: Scores, tail: Tail, logit: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64] | float]:
     """Whether cells stand out from the others of their table.
 
     Parameters
     ----------
+    table : Scores
     tail : Tail
     logit : ndarray of shape (cells,)
-        The evidence of each.
-    found : ndarray of bool of shape (cells,)
-        Whether findings are about it.
+        The sum of the evidence of each.
     """
     low, middle, high = tail.ends
     return {
         "logit": logit,
-        "above even": np.maximum(logit, 0.0),
         "10 %": low,
         "2 %": middle,
         "0.2 %": high,
-        "above 10 %": np.minimum(logit - low, 3.0),
         "sure": tail.share,
-        "logit and sure": logit * tail.share,
-        "found": found.astype(np.float64),
+        "high 2 %": table.ends[0],
+        "high 0.2 %": table.ends[1],
     }
 
 
 def label_evidence(
     surprise: NDArray[np.float64], shares: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64] | float]:
-    """What speaks against class labels.
+    """What speaks against class labels: each by itself, and how such labels are in this table.
 
     Parameters
     ----------
@@ -289,18 +297,16 @@ def label_evidence(
     """
     odds = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0)))
     cut = np.minimum(odds, LABEL_CHANCES)
-    middle, high = np.quantile(odds, [0.5, 0.9])
-    unlikely = float(np.log(((odds > 1).sum() + 0.5) / (odds.size + 10)))
     # beyond what the class alone makes likely: labels of a rare class are always against the odds
     lift = odds - np.log((1 - shares + 1e-3) / shares)
+    ends = dict(zip(_LABEL_ENDS, np.quantile(cut, list(_LABEL_ENDS.values())), strict=True))
     return {
         "odds": cut,
-        "middle": float(middle),
-        "high": float(high),
-        "unlikely": unlikely,
-        "odds and unlikely": cut * unlikely,
         "lift": np.clip(lift, -2.0, LABEL_CHANCES),
         "class": np.log(shares),
+        "rarest class": float(np.log(shares.min())),
+        "unlikely": float(np.log(((odds > 1).sum() + 0.5) / (odds.size + 10))),
+        **{name: float(end) for name, end in ends.items()},
     }
 
 

@@ -125,7 +125,8 @@ CHUNK_CELLS = 2**21
 GAIN_ROWS = 4096
 """Rows whose repairs are tried at a time."""
 
-# Probabilities (evidence.py, probability.py), learned by benchmarks/calibration.py.
+# Probabilities (evidence.py, probability.py). The rest of what benchmarks/calibration.py
+# learns is in learned.json.
 
 HIGH_SCORE, HIGH_SHARES = 7.0, (0.0005, 0.2)
 """Few correct cells score this high; the share of such cells counts within these bounds."""
@@ -133,83 +134,18 @@ HIGH_SCORE, HIGH_SHARES = 7.0, (0.0005, 0.2)
 TAIL = (0.1, 0.02, 0.002)
 """Shares of the cells with the strongest evidence, whose weakest tells how the table's tail is."""
 
-CELL_WEIGHTS = {
-    "base": -1.62,
-    "height": 0.14,
-    "root of height": 1.841,
-    "height in column": -0.087,
-    "root of height in column": 1.164,
-    "share": 0.818,
-    "height and share": 0.038,
-    "share in column": 0.186,
-    "height and share in column": 0.016,
-    "text": -1.124,
-    "odd texts": -0.072,
-    "text and odd texts": -0.26,
-    "text and different": 0.347,
-    "as expected": -0.473,
-    "stray": 2.756,
-    "number": -1.264,
-    "different": 0.757,
-    "repeated key": 2.909,
-    "found": 1.982,
-    "chance": 0.047,
-    "chance of rule": 0.491,
-    "found codes": 3.421,
-    "found formats": 1.22,
-    "found near-duplicates": -1.685,
-    "found rule": 0.784,
-    "found spellings": 2.736,
-}
-"""Weights of what speaks against a cell (``evidence.cell_evidence``). A kind of finding that at
-least 15 tables of the calibration have is one of them."""
+LABEL_CHANCES = 7.0
+"""Logarithm of the odds against a label beyond which it does not matter how large they are."""
 
-TABLE_WEIGHTS = {
-    "base": 2.495,
-    "logit": 0.795,
-    "above even": -0.028,
-    "10 %": 0.408,
-    "2 %": -0.287,
-    "0.2 %": -0.081,
-    "above 10 %": 0.448,
-    "sure": 0.535,
-    "logit and sure": 0.034,
-    "found": -0.192,
-}
-"""Weights of how a cell stands out from the others of its table (``evidence.table_evidence``)."""
-
-LABEL_WEIGHTS = {
-    "base": -5.415,
-    "odds": 0.759,
-    "middle": -0.241,
-    "high": 0.611,
-    "unlikely": -0.243,
-    "odds and unlikely": -0.19,
-    "lift": 0.164,
-    "class": 0.379,
-}
-"""Weights of what speaks against a class label (``evidence.label_evidence``), learned with clean
-tables weighing three times: with 1.5, 3 in 10 clean tables have a label that stands out."""
-
-LABEL_CHANCES = 3.0
-"""Logarithm of the odds against a label beyond which it does not matter how large they are: on
-tables left out, surer labels were not more often wrong."""
-
-MOST_CHANCE, MOST_LABEL_CHANCE = 0.99, 0.65
-"""Caps of the probabilities of cells and of labels: surer labels were not more often wrong."""
+MOST_CHANCE = 0.99
+"""Nothing is surer than this."""
 
 STRAY_CHANCE = 0.9
 """Least probability that text among numbers is wrong: 94 % of 2,650 were, in tables made like those
 of benchmarks/calibration.py."""
 
-SLIP_CHANCE, SLIP_ODDS = 0.3, 1.3
-"""Numbers of at least this probability that a slip of the keyboard explains, and what is added to
-the logarithm of their odds: of 266 said to be .44 in tables made like those of
-benchmarks/calibration.py .79 were wrong, of 690 said to be .86 .94."""
+STANDS_OUT = 0.72
+"""Probability from which an entry stands out: of clean tables left out, 89 % have none."""
 
-STANDS_OUT, LABEL_STANDS_OUT = 0.72, 0.5
-"""Probability from which an entry stands out, and a label. Of clean tables left out, 9 in 10 have
-no entry of .72, 82 % none of .5, and 9 in 10 no label of .5."""
-
-TRUE_PER_EXPECTED = (0.36, 2.4)
+TRUE_PER_EXPECTED = (0.41, 2.2)
 """True number of errors per expected one, 10 and 90 % quantiles over tables left out."""

@@ -18,7 +18,7 @@ from shapley2d._inspection.column_alone import class_distance, odd_writing, stan
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
 from shapley2d._inspection.own_order import OwnOrder
-from shapley2d._inspection.probability import with_slips, wrong_probability
+from shapley2d._inspection.probability import wrong_probability
 from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
 from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.target import with_label
@@ -111,10 +111,9 @@ def inspect_table(
         for part in work.parts.values():
             scores += part
         probability = wrong_probability(
-            scores, work.parts["text"], columns, work.label, as_expected, findings
+            scores, work.parts, columns, work.label, as_expected, findings, threads
         )
         notes, suggested = explain_suspects(columns, work.expected, probability)
-        probability = with_slips(probability, columns[: work.label], notes)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
