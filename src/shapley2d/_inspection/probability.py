@@ -112,7 +112,7 @@ def label_probability(
     --------
     >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
-    array([0.  , 0.33])
+    array([0.02, 0.65])
     """
     if surprise.size < FEWEST_ROWS:
         return np.zeros(surprise.size)
