@@ -95,14 +95,14 @@ function startDetail(data, { chosen, decide, leave }) {
 
   function around(cell) {
     const table = make("table", { className: "list compact row-around" }, make("caption", { className: "visually-hidden", textContent: "The row around it" }));
+    table.append(make("colgroup", {}, make("col", { className: "of-names" }), make("col")));
     const body = make("tbody");
     for (const [j, text] of cell.row) {
-      const line = make("tr", { className: j === cell.j ? "here" : "" }, make("th", { scope: "row" }, quoted(data.columns[j], 40)), make("td", {}, emptyOr(text, 120)));
+      const entry = make("td", {}, emptyOr(text, 120));
       const other = j === cell.j ? null : data.byKey.get(`${cell.i},${j}`);
-      const mark = make("td", { className: "right" });
-      if (other && other.p >= 0.1) mark.append(make("span", { className: "badge", textContent: `${percent(other.p)} wrong` }));
+      if (other && other.p >= 0.1) entry.append(" ", make("span", { className: "badge", textContent: `${percent(other.p)} wrong` }));
+      const line = make("tr", { className: j === cell.j ? "here" : "" }, make("th", { scope: "row" }, quoted(data.columns[j], 40)), entry);
       if (j === data.label) line.classList.add("label");
-      line.append(mark);
       body.append(line);
     }
     table.append(body);
