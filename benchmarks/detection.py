@@ -4,7 +4,7 @@ Run: SHAPLEY2D_DATA=folder python benchmarks/detection.py [each] [joint] [found]
 [ages] [--seeds 3] [--quick]
 
 each       table by table: four real dirty tables (folder dirty/), and five with errors by two
-           generators, calibration.py's own and the package tab-err where it is installed. AUROC,
+           generators, planted_errors.py's own and the package tab-err where it is installed. AUROC,
            average precision, precision among the first 1, 2 and 5 % of the cells and as many as
            there are errors, for the inspection and for other detectors; said and true shares in
            bins; expected and true number of errors; what stands out, also in the clean table;
@@ -42,7 +42,8 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from _rivals import rival_scores
-from calibration import DIRTY, spoiled
+from calibration import DIRTY
+from planted_errors import spoiled
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d import inspect_cells

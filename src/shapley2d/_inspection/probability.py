@@ -74,6 +74,7 @@ def wrong_probability(
     table = Scores.of(scores[:, :label], found)
 
     def evidence(j: int) -> dict[str, NDArray[np.float64] | float]:
+        # made for the sums and again for the trees: to keep it would take ten times the memory
         of_column = {name: part[:, j] for name, part in parts.items()}
         return cell_evidence(table, j, columns[j], of_column, as_expected[:, j], about[j])
 

@@ -1,0 +1,130 @@
+"""Errors for tables that calibration.py and detection.py look for, and made-up tables to put them in.
+
+Two generators: the PyPI package tab-err, and slips, exchanged entries, far numbers and codes of this
+file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+
+def made_up(count: int, most_rows: int, random: np.random.Generator) -> dict[str, pd.DataFrame]:
+    """Tables whose numbers behave well, or are nothing but noise, all as text.
+
+    Columns follow up to three hidden numbers, more or less closely; every fourth has levels.
+    """
+    found = {}
+    for k in range(count):
+        n, p = int(random.integers(150, most_rows)), int(random.integers(4, 16))
+        hidden = random.normal(size=(n, 3))
+        noise = 1.0 if k % 3 == 0 else float(random.uniform(0.05, 0.7))
+        columns = {}
+        for j in range(p):
+            weights = random.normal(size=3)
+            mixed = (1 - noise) * hidden @ weights / np.linalg.norm(weights)
+            values = mixed + noise * random.normal(size=n)
+            if k % 4 == 3:
+                values = np.exp(values)
+            values = random.choice([1.0, 10.0, 1000.0]) * values + random.choice([0.0, 5.0, 500.0])
+            digits = int(random.integers(0, 4))
+            texts = [f"{one:.{digits}f}" for one in values]
+            if j % 4 == 3:
+                levels = np.searchsorted(np.quantile(values, [0.05, 0.4, 0.8]), values)
+                texts = [("low", "middle", "high", "top")[one] for one in levels]
+            columns[f"c{j}"] = texts
+        found[f"made up {k}"] = pd.DataFrame(columns, dtype=str)
+    return found
+
+
+def by_tab_err(texts: pd.Series, rows: Any, random: np.random.Generator) -> list[str]:
+    """Errors of the package tab-err, one kind for all rows."""
+    from tab_err import error_type
+
+    numbers = pd.to_numeric(texts, errors="coerce").astype(float)
+    of_numbers = numbers.notna().mean() > 0.9
+    kinds = ["Typo", "Extraneous", "Mojibake", "CategorySwap", "Replace"]
+    if of_numbers:
+        kinds = ["Outlier", "AddDelta", "WrongUnit", "Replace", "Typo", "Extraneous"]
+    kind, seed = str(random.choice(kinds)), int(random.integers(2**31))
+    mask = pd.DataFrame({"a": np.isin(np.arange(len(texts)), rows)})
+    as_text = not of_numbers or kind in ("Replace", "Typo", "Extraneous")
+    column = texts.astype(object) if as_text else numbers
+    if kind == "CategorySwap":
+        column = texts.astype("category")
+    if kind == "WrongUnit":
+        factor = float(random.choice([10, 0.1, 1000, 2.54]))
+        error = error_type.WrongUnit({"wrong_unit_scaling": lambda x: x * factor}, seed=seed)
+    else:
+        error = getattr(error_type, kind)(seed=seed)
+    with warnings.catch_warnings(action="ignore"):
+        new = error.apply(pd.DataFrame({"a": column}), mask, "a").iloc[rows]
+    whole = of_numbers and bool((numbers.dropna() % 1 == 0).all())
+    return [_written(entry, whole=whole) for entry in new]
+
+
+def _written(entry: Any, *, whole: bool) -> str:
+    if isinstance(entry, str) or pd.isna(entry):
+        return "" if not isinstance(entry, str) else entry
+    return str(round(entry)) if whole else repr(round(float(entry), 6))
+
+
+def by_hand(frame: pd.DataFrame, name: str, rows: Any, random: np.random.Generator) -> list[str]:
+    """Slips of the keyboard, entries of other rows and columns, far numbers, codes for missing."""
+    texts = frame[name]
+    numbers = pd.to_numeric(texts, errors="coerce").dropna()
+    of_numbers = len(numbers) > 0.9 * len(texts)
+    kinds = ["slip", "other row", "other column"] + (["far", "code"] if of_numbers else [])
+    kind = str(random.choice(kinds))
+    new = []
+    for i in rows:
+        text = str(texts[i])
+        at = int(random.integers(len(text) or 1))
+        if kind == "other row":
+            text = str(texts[int(random.integers(len(texts)))])
+        elif kind == "other column":
+            text = str(frame.iloc[i, int(random.integers(frame.shape[1]))])
+        elif kind == "code":
+            text = str(random.choice(["999", "-1"]))
+        elif kind == "far":
+            far = numbers.mean() + random.choice([-1, 1]) * random.uniform(3, 6) * numbers.std()
+            text = str(round(far)) if (numbers % 1 == 0).all() else f"{far:.4g}"
+        elif of_numbers:
+            slips = [text + "0", text.replace(".", ""), text[:at] + str(random.integers(10)) + text[at + 1 :]]  # fmt: skip
+            text = str(random.choice(slips))
+        else:
+            letter = chr(97 + int(random.integers(26)))
+            slips = [text[:at] + text[at + 1 :], text[:at] + letter + text[at + 1 :], text[:at] + text[at : at + 1] + text[at:]]  # fmt: skip
+            text = str(random.choice(slips))
+        new.append(text)
+    return new
+
+
+def spoiled(
+    frame: pd.DataFrame, by: str, random: np.random.Generator, least: float = 0.003
+) -> pd.DataFrame:
+    """A copy with errors in some of the columns."""
+    share = float(np.exp(random.uniform(np.log(least), np.log(0.14))))
+    new = frame.copy()
+    chosen = [name for name in frame.columns if random.random() < 0.7] or list(frame.columns[:1])
+    if share < 0.003:
+        chosen = chosen[: max(1, int(share * frame.size))]
+    for name in chosen:
+        count = int(min(max(1, share * len(frame) * frame.shape[1] / len(chosen)), len(frame) // 3))
+        rows = random.choice(len(frame), count, replace=False)
+        rows = rows[(frame[name] != "").to_numpy()[rows]]
+        try:
+            texts = (
+                by_tab_err(frame[name], rows, random)
+                if by == "tab-err"
+                else by_hand(frame, name, rows, random)
+            )
+        except (ValueError, TypeError):  # a kind that this column cannot have
+            continue
+        filled = np.array([text != "" for text in texts], dtype=bool)
+        new.loc[rows[filled], name] = [text for text in texts if text != ""]
+    return new
