@@ -183,7 +183,9 @@ def test_a_repeated_entry_of_a_nearly_unique_column_is_suspicious():
     for entries, suspicious in ((unique, [3, 7]), (few, [])):
         column = Column("id", "number", entries)
         table = Scores.of(np.random.default_rng(0).normal(size=(200, 1)))
-        evidence = cell_evidence(table, 0, column, nothing_against(200), entries < 0, [])
+        evidence = cell_evidence(
+            table, 0, column, nothing_against(200), entries < 0, 0 * entries, []
+        )
         assert np.flatnonzero(evidence["repeated key"]).tolist() == suspicious
 
 

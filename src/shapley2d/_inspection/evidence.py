@@ -9,15 +9,19 @@ outlier is an error in one table and ordinary in another. Learned trees judge by
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._inspection.column_alone import shape_of
 from shapley2d._inspection.learned import CELL_WEIGHTS
 from shapley2d._inspection.recipe import (
     HIGH_SCORE,
     HIGH_SHARES,
     LABEL_CHANCES,
+    STRAY_CHANCE,
+    STRAYS_ALIKE,
     TAIL,
     WEIGHTS,
 )
@@ -106,6 +110,7 @@ def cell_evidence(
     column: Column,
     parts: dict[str, NDArray[np.floating[Any]]],
     as_expected: NDArray[np.bool_],
+    vouched: NDArray[np.float32],
     findings: Sequence[ColumnFinding],
 ) -> dict[str, NDArray[np.float64] | float]:
     """What speaks for and against the entries of a column, by name.
@@ -121,6 +126,8 @@ def cell_evidence(
         The parts of the scores of this column, by reason.
     as_expected : ndarray of bool of shape (n,)
         Whether the entry is the expected one.
+    vouched : ndarray of shape (n,)
+        How far other rows vouch for the entry (:func:`~shapley2d._inspection.company.vouched`).
     findings : sequence of ColumnFinding
         Those about this column.
     """
@@ -131,12 +138,16 @@ def cell_evidence(
     middle, high, share = table.usual(j)
     in_column = (scores - middle) / max(high - middle, _FLATTEST * table.spread)
     cut, cut_in_column = np.clip(height, *_HEIGHTS), np.clip(in_column, *_HEIGHTS)
-    strays = np.zeros(scores.size)
-    strays[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] = 1.0
     _, place, counts = np.unique(column.entries, return_inverse=True, return_counts=True)
+    times = np.where(np.isnan(column.entries), 1, counts[place])
+    strays = _strays_alike(column)
+    rows = list(strays)
+    times[rows] = list(strays.values())
+    stray = np.zeros(scores.size)
+    stray[rows] = 1.0
     different = counts.size / n
     # where nearly all entries are different, one that is there twice is suspicious
-    repeated = (counts[place] > 1) & ~np.isnan(column.entries)
+    repeated = (times > 1) & ~np.isnan(column.entries)
     odd = np.clip(against["text"], 0.0, 10.0).astype(np.float64)
     # where many entries are written unlike the others, as names of places are, that says little
     odd_texts = _log_share(odd[~table.found[:, j]] > _ODD_TEXT)
@@ -155,12 +166,28 @@ def cell_evidence(
         "text and odd texts": odd * odd_texts,
         "text and different": odd * different,
         "as expected": as_expected.astype(np.float64),
-        "stray": strays,
+        "stray": stray,
+        "times": np.log(times),
+        "vouched": vouched.astype(np.float64),
         "number": float(column.kind in ("number", "date")),
         "different": different,
         "repeated key": repeated * max(0.0, (different - _NEARLY_KEY) / (1 - _NEARLY_KEY)),
         **found_evidence(findings, scores.size),
     }
+
+
+def _strays_alike(column: Column) -> dict[int, int]:
+    """The rows of texts among numbers, and how many of these texts have the same shape.
+
+    A hundred of one shape, such as ``136A`` among the numbers of families, are hardly slips.
+    """
+    shapes = {
+        row: shape_of(text)
+        for row, text in column.from_text.strays.items()
+        if np.isnan(column.entries[row])
+    }
+    counts = Counter(shapes.values())
+    return {row: counts[shape] for row, shape in shapes.items()}
 
 
 def named_cells(
@@ -202,12 +229,20 @@ def stated_chance(findings: Sequence[ColumnFinding], n: int) -> NDArray[np.float
     return _surest([one for one in findings if f"found {one.kind}" not in CELL_WEIGHTS], n)[0]
 
 
-def least_chance(findings: Sequence[ColumnFinding], n: int) -> NDArray[np.float64]:
-    """How likely entries are wrong at least: as a stated chance says, or a kind to be trusted."""
+def least_chance(
+    findings: Sequence[ColumnFinding],
+    evidence: dict[str, NDArray[np.float64] | float],
+    n: int,
+) -> NDArray[np.float64]:
+    """How likely entries are wrong at least.
+
+    As a stated chance or a kind to be trusted says; texts among numbers too, unless many are alike.
+    """
     kept = [
         one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in CELL_WEIGHTS
     ]
-    return _surest(kept, n)[0]
+    few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(STRAYS_ALIKE))
+    return np.asarray(np.maximum(_surest(kept, n)[0], STRAY_CHANCE * few_alike))
 
 
 def _surest(

@@ -27,11 +27,11 @@ RISING = (
 )  # fmt: skip
 """Evidence of which more never makes an entry less likely wrong."""
 
-FALLING = ("as expected",)
+FALLING = ("as expected", "vouched")
 """Evidence that never makes an entry likelier wrong."""
 
 CELL_EVIDENCE = (
-    *RISING, *FALLING, "share", "share in column", "odd texts", "number", "different",
+    *RISING, *FALLING, "share", "share in column", "odd texts", "number", "different", "times",
     "found codes", "found formats", "found near-duplicates", "found rule", "found spellings",
     "10 %", "2 %", "0.2 %", "sure", "high 2 %", "high 0.2 %",
 )  # fmt: skip
@@ -68,11 +68,11 @@ class Learned(NamedTuple):
     trees: BoostedTrees
 
     @classmethod
-    def kept(cls, name: str, evidence: tuple[str, ...]) -> Learned:
+    def kept(cls, name: str) -> Learned:
         """Those that the file has under a name."""
         lists = _KEPT[name]
         trees = (np.array(lists[k], dtype=_TYPES.get(k, np.int32)) for k in BoostedTrees._fields)
-        return cls(evidence, lists["base"], BoostedTrees(*trees))
+        return cls(tuple(lists["evidence"]), lists["base"], BoostedTrees(*trees))
 
     def ask(
         self, evidence: dict[str, NDArray[np.float64] | float], n: int, threads: int = 1
@@ -107,5 +107,4 @@ CELL_WEIGHTS: dict[str, float] = _KEPT["weights"]
 """Weights of what speaks against a cell (``evidence.cell_evidence``). A kind of finding that at
 least 15 tables of the calibration have is one of them."""
 
-CELLS = Learned.kept("cells", CELL_EVIDENCE)
-LABELS = Learned.kept("labels", LABEL_EVIDENCE)
+CELLS, LABELS = Learned.kept("cells"), Learned.kept("labels")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._inspection.company import vouched
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -28,7 +29,6 @@ from shapley2d._inspection.recipe import (
     FEWEST_ROWS,
     LABEL_WEIGHT,
     MOST_CHANCE,
-    STRAY_CHANCE,
 )
 
 if TYPE_CHECKING:
@@ -72,11 +72,13 @@ def wrong_probability(
     about = [[one for one in findings if one.columns[0] == column.name] for column in columns]
     found = named_cells(findings, columns[:label], n)
     table = Scores.of(scores[:, :label], found)
+    company = vouched(columns[:label], threads)
 
     def evidence(j: int) -> dict[str, NDArray[np.float64] | float]:
         # made for the sums and again for the trees: to keep it would take ten times the memory
         of_column = {name: part[:, j] for name, part in parts.items()}
-        return cell_evidence(table, j, columns[j], of_column, as_expected[:, j], about[j])
+        expected, vouch = as_expected[:, j], company[:, j]
+        return cell_evidence(table, j, columns[j], of_column, expected, vouch, about[j])
 
     for j in range(label):
         logit[:, j] = weighed(evidence(j), CELL_WEIGHTS, n)
@@ -84,12 +86,9 @@ def wrong_probability(
     tail = Tail.of(logit, found, stated)
     for j in range(label):
         of_table = table_evidence(table, tail, logit[:, j].copy())
-        logit[:, j] = _logistic(CELLS.ask(evidence(j) | of_table, n, threads))
-        if about[j]:
-            logit[:, j] = np.maximum(logit[:, j], least_chance(about[j], n))
-    for j, column in enumerate(columns):
-        strays = [row for row in column.from_text.strays if np.isnan(column.entries[row])]
-        probability[strays, j] = np.maximum(probability[strays, j], STRAY_CHANCE)
+        of_cells = evidence(j)
+        said = _logistic(CELLS.ask(of_cells | of_table, n, threads))
+        logit[:, j] = np.maximum(said, least_chance(about[j], of_cells, n))
     if label < len(columns):
         codes = columns[label].entries.astype(np.intp)
         shares = np.bincount(codes)[codes] / n
@@ -113,7 +112,7 @@ def label_probability(
     --------
     >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
-    array([0.02, 0.65])
+    array([0.03, 0.67])
     """
     if surprise.size < FEWEST_ROWS:
         return np.zeros(surprise.size)

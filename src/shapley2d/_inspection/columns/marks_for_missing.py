@@ -34,7 +34,7 @@ _MEANT = frozenset(
 """Also meant, among categories: no garage, an unknown owner."""
 
 # Set on hospital, beers and on words planted into clean tables.
-_SURE, _BESIDE, _ALONE, _CATEGORY, _OWN = 0.9, 0.8, 0.5, 0.3, 0.15
+_SURE, _BESIDE, _ALONE, _RARE, _CATEGORY, _OWN = 0.9, 0.8, 0.5, 0.3, 0.1, 0.15
 _USUAL_CATEGORY = 0.02  # a category of this share of the rows is one
 
 
@@ -119,6 +119,8 @@ def _chance(
     word, count = marks[code].lower(), int(column.counts[code])
     if word in _ERRORS:
         return _SURE
+    if any(other.lower() in _ERRORS for other in marks.values()):
+        return _BESIDE
     others = [int(column.counts[k]) for k in marks if k != code] + [int((column.codes < 0).sum())]
     is_meant = column.column.kind == "category" and word in _MEANT
     if is_meant and count >= _USUAL_CATEGORY * column.n_written:
@@ -127,4 +129,4 @@ def _chance(
         return _BESIDE
     if everywhere[word] > 1 and not has_gaps and len(everywhere) == 1:
         return _OWN
-    return _CATEGORY if is_meant else _ALONE
+    return _RARE if is_meant else _ALONE
