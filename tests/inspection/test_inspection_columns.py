@@ -302,6 +302,14 @@ def test_words_for_missing():
     assert one.text.startswith("1 entry of 'ibu' is 'N/A'")
 
 
+def test_a_word_for_missing_that_is_a_category_is_meant_unless_a_program_failed_there():
+    owners = ["Ann", "Bob", "unknown"] * 20
+    meant = find({"owner": owners})["words for missing"]
+    assert meant.chances.max() < 0.2
+    beside = find({"owner": [*owners[:-1], "ERROR"]})["words for missing"]
+    assert beside.rows.size == 20 and beside.chances.min() >= 0.8
+
+
 def test_rules_name_the_rows_that_break_them():
     random = np.random.default_rng(0)
     place = random.integers(0, 8, 400)
