@@ -183,15 +183,16 @@ def in_the_light_of_the_table(parts: list[Any], weights: dict[str, float]) -> No
         part["T"] = np.stack([np.broadcast_to(evidence.get(name, 0.0), n) for name in CELL_EVIDENCE], axis=1).astype(np.float32)  # fmt: skip
 
 
-def boost(X: Any, y: Any, weight: Any, rises: list[int], leaves: int, **size: Any) -> Any:
+def boost(X: Any, y: Any, weight: Any, rises: list[int], **size: Any) -> Any:
     """Small trees, few columns each, large leaves: there are many cells, but few tables.
 
-    The more bins, the likelier is a single error that is far off: with 128 the farthest numbers of
-    all tables are in one.
+    With more bins a single number far off is surer to be found: with 128 the farthest numbers of
+    all tables are in one. But errors that show only beside other columns or rows then rank lower
+    (detection.py joint).
     """
     model = HistGradientBoostingClassifier(
-        max_leaf_nodes=leaves, learning_rate=0.05, max_bins=255, l2_regularization=50.0,
-        monotonic_cst=rises, early_stopping=False, random_state=0, **size,
+        learning_rate=0.05, l2_regularization=50.0, monotonic_cst=rises, early_stopping=False,
+        random_state=0, **size,
     )  # fmt: skip
     return model.fit(X, y, sample_weight=weight)
 
@@ -199,14 +200,20 @@ def boost(X: Any, y: Any, weight: Any, rises: list[int], leaves: int, **size: An
 def boost_cells(parts: list[Any], clean_weight: float) -> HistGradientBoostingClassifier:
     rises = [(name in RISING) - (name in FALLING) for name in CELL_EVIDENCE]
     of_cells = drawn(parts, "T", clean_weight)
-    return boost(*of_cells, rises, 12, max_iter=240, min_samples_leaf=500, max_features=0.3)
+    return boost(
+        *of_cells, rises, max_iter=240, max_leaf_nodes=12, min_samples_leaf=500, max_features=0.3,
+        max_bins=255,
+    )  # fmt: skip
 
 
 def boost_labels(parts: list[Any]) -> HistGradientBoostingClassifier:
     rises = [int(name in RISING_FOR_LABELS) for name in LABEL_EVIDENCE]
     X, y = (np.concatenate([part[one] for part in parts]) for one in ("X", "y"))
     weight = np.concatenate([np.full(part["y"].size, 1000 / part["y"].size) for part in parts])
-    return boost(X, y, weight, rises, 8, max_iter=120, min_samples_leaf=1000, max_features=0.4)
+    return boost(
+        X, y, weight, rises, max_iter=120, max_leaf_nodes=8, min_samples_leaf=1000, max_features=0.4,
+        max_bins=128,
+    )  # fmt: skip
 
 
 def chances(part: Any, model: HistGradientBoostingClassifier) -> Any:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d import inspect_cells
+from shapley2d._inspection import probability
 from shapley2d._inspection.company import vouched
 from shapley2d._inspection.evidence import Scores, cell_evidence
 from shapley2d._inspection.recipe import WEIGHTS
@@ -65,15 +65,17 @@ def test_texts_of_one_shape_among_numbers_count_as_repeated():
     assert evidence["stray"][[5, 60, 100]].tolist() == [1, 1, 0]
 
 
-def test_rows_of_one_rare_thing_are_not_suspects():
-    """All of the few rows of one hospital have its city, its number and its telephone."""
+def test_other_rows_of_one_rare_thing_speak_for_its_entries(monkeypatch):
+    """All of the few rows of one hospital have its city, its zip code and its telephone."""
     random = np.random.default_rng(0)
     at = random.integers(0, 20, 600)
-    at[:9] = 20  # far from all others
-    names = np.array([f"hospital {'abcdefghijklmnopqrstu'[k]}" for k in range(21)])
+    at[:4] = 20  # far from all others
     phones = np.append(random.integers(2_050_000, 2_560_000, 20), 9_070_000)
-    X = pd.DataFrame(
-        {"name": names[at], "phone": phones[at], "score": random.normal(80, 9, 600).round()}
-    )
+    zips = np.append(random.integers(35_000, 36_900, 20), 99_508)
+    names = np.array([*"abcdefghijklmnopqrstu"])
+    X = {"city": names[at], "phone": phones[at], "zip": zips[at], "score": random.normal(size=600)}
     found = inspect_cells(X, progress=False)
-    assert found.probability[:9, :2].max() < 0.3
+    monkeypatch.setattr(probability, "vouched", lambda columns, _: np.zeros((600, len(columns))))
+    without = inspect_cells(X, progress=False)
+    rare = np.s_[:4, :3]
+    assert found.probability[rare].mean() < without.probability[rare].mean() / 2

@@ -25,11 +25,7 @@ from shapley2d._inspection.evidence import (
     weighed,
 )
 from shapley2d._inspection.learned import CELL_WEIGHTS, CELLS, LABELS
-from shapley2d._inspection.recipe import (
-    FEWEST_ROWS,
-    LABEL_WEIGHT,
-    MOST_CHANCE,
-)
+from shapley2d._inspection.recipe import FEWEST_ROWS, LABEL_WEIGHT, MOST_CHANCE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

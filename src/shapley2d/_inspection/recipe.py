@@ -149,4 +149,5 @@ STANDS_OUT = 0.72
 """Probability from which an entry stands out: of clean tables left out, 90 % have none."""
 
 TRUE_PER_EXPECTED = (0.57, 3.4)
-"""True number of errors per expected one, 10 and 90 % quantiles over tables left out."""
+"""True number of errors per expected one, 10 and 90 % quantiles over tables left out that have .3 %
+of errors or more."""

@@ -33,7 +33,8 @@ _MEANT = frozenset(
 )  # fmt: skip
 """Also meant, among categories: no garage, an unknown owner."""
 
-# Set on hospital, beers and on words planted into clean tables.
+# Set on hospital, beers and on words planted into clean tables; of words that are a usual category,
+# 4 % of 7,206 were errors in the tables of benchmarks/calibration.py.
 _SURE, _BESIDE, _ALONE, _RARE, _CATEGORY, _OWN = 0.9, 0.8, 0.5, 0.3, 0.1, 0.15
 _USUAL_CATEGORY = 0.02  # a category of this share of the rows is one
 
