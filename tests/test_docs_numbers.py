@@ -18,9 +18,7 @@ from shapley2d._inspection.recipe import MOST_CHANCE
 from shapley2d._knn import rounding
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
-from shapley2d._knn.row_axis import RowAxis
 from shapley2d._knn.row_values import FAST_ROWS
-from shapley2d._knn.threads import Threads
 from shapley2d._knn.whole_weights import _MOST_DIFFERENT
 from shapley2d._methods.blocks import MAX_AUTO_EXACT, MAX_AUTO_UTILITIES
 from shapley2d._methods.exact import MAX_EXACT_UTILITIES
@@ -81,7 +79,6 @@ SENTENCES = {
         f"more than {FREE_BYTES >> 20} MB and more than {MAX_RATIO} times its own size"
     ],
     "find-and-fix.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
-    "scale.md": [f"beyond {2**18:,} rows"],
     "../CHANGELOG.md": [f"in {ADDRESS_SPACE // 10**9} GB of address space"],
 }
 
@@ -97,28 +94,6 @@ def test_sizes_that_sentences_round():
     assert 2e9 < choices.SMALL_WORK < 2.2e9  # "2 billion triples"
     assert rule._PILOT == 0.25  # "a quarter of the chunks"
     assert bin_correction.FORM_SHARE == 0.25  # "a quarter of the error of sampled subsets"
-
-
-def test_memory_of_a_thread_is_that_of_the_page():
-    """scale.md and cluster.md: up to 588 n for a thread that ranks all rows, 464 n in the fast form, 204 n at a million rows."""
-
-    class Rows:
-        n_columns = 40
-
-        def __init__(self, n_rows, *, is_binned=False):
-            self.n_rows, self.is_binned = n_rows, is_binned
-
-        def taken(self, n_subsets=256):
-            return Threads.bytes_of_a_thread(self, n_subsets, 8) / self.n_rows
-
-    assert issubclass(Threads, RowAxis)
-    assert (Rows(10_000).taken(), Rows(10_000, is_binned=True).taken(), Rows(10**6).taken()) == (
-        588,
-        464,
-        204,
-    )
-    assert Rows(10_000).taken(1) + Rows(10_000, is_binned=True).taken(1) == 184
-    assert Rows(2**18).taken() == 588 > Rows(2**18 + 1).taken()
 
 
 def test_options_of_the_pages_exist():

@@ -16,7 +16,7 @@ from shapley2d._version import __version__
 if TYPE_CHECKING:
     from shapley2d._api.audit import audit_owners
     from shapley2d._api.blocks import value_blocks
-    from shapley2d._api.cells import plan_cells, value_cells
+    from shapley2d._api.cells import value_cells
     from shapley2d._api.estimator import CellValuer
     from shapley2d._api.game import value_game
     from shapley2d._api.inspect import inspect_cells
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from shapley2d._results.audit import Audit
     from shapley2d._results.blocks import BlockValuation
     from shapley2d._results.inspection import Inspection
-    from shapley2d._results.plan import Plan
     from shapley2d._results.receipt import Receipt
     from shapley2d._results.repair_gain import RepairGain
     from shapley2d._results.valuation import Valuation
@@ -40,7 +39,6 @@ __all__ = [
     "CellValuer",
     "InputError",
     "Inspection",
-    "Plan",
     "Receipt",
     "RepairGain",
     "Valuation",
@@ -49,7 +47,6 @@ __all__ = [
     "audit_owners",
     "inspect_cells",
     "measure_repair",
-    "plan_cells",
     "value_blocks",
     "value_cells",
     "value_game",
@@ -65,7 +62,6 @@ _HOMES = {
     "CellValuer": "shapley2d._api.estimator",
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._results.inspection",
-    "Plan": "shapley2d._results.plan",
     "Receipt": "shapley2d._results.receipt",
     "RepairGain": "shapley2d._results.repair_gain",
     "Valuation": "shapley2d._results.valuation",
@@ -73,7 +69,6 @@ _HOMES = {
     "audit_owners": "shapley2d._api.audit",
     "inspect_cells": "shapley2d._api.inspect",
     "measure_repair": "shapley2d._api.measure",
-    "plan_cells": "shapley2d._api.cells",
     "value_blocks": "shapley2d._api.blocks",
     "value_cells": "shapley2d._api.cells",
     "value_game": "shapley2d._api.game",

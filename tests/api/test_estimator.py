@@ -14,7 +14,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shapley2d import CellValuer, InputError, audit_owners, plan_cells, value_blocks, value_cells
+from shapley2d import CellValuer, InputError, audit_owners, value_blocks, value_cells
 from shapley2d._api.blocks_job import BlockQuestion
 from shapley2d._api.question import Question
 from shapley2d._methods.registry import METHODS, all_options, common_default
@@ -86,7 +86,7 @@ def test_a_default_goes_with_any_method():
 def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
     asked = {one.name: one.default for one in fields(Question) if one.name != "options"}
     asked |= {"X": inspect.Parameter.empty, "y": inspect.Parameter.empty}
-    assert keywords(value_cells) == keywords(plan_cells) == asked
+    assert keywords(value_cells) == asked
     of_blocks = {one.name: one.default for one in fields(BlockQuestion) if one.name != "options"}
     of_blocks |= {"X": inspect.Parameter.empty, "y": inspect.Parameter.empty}
     assert keywords(value_blocks) == of_blocks

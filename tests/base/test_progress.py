@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 
-from shapley2d._base import progress
+import pytest
+
+from shapley2d._base import clock, progress
 
 
 def test_a_bar_appears_before_the_first_report(monkeypatch, capsys):
@@ -62,10 +64,127 @@ def test_a_notebook_without_widgets_gets_a_bar_and_no_warning(monkeypatch, capsy
     assert "long work" in capsys.readouterr().err
 
 
-def test_the_advice_of_a_long_run_is_the_work_s_own(monkeypatch, capsys):
+# a run that looks long says so
+
+
+class Display:
+    """Keeps what it is told; the clock of the reports is set by hand."""
+
+    def __init__(self, monkeypatch):
+        self.time, self.left, self.said = 0.0, [], []
+        monkeypatch.setattr(progress, "now", lambda: self.time)
+
+    def report(self, fraction, note, seconds_left):
+        self.left.append(seconds_left)
+
+    def say(self, words):
+        self.said.append(words)
+
+
+def reports(display, *marks, run=None, **options):
+    """Report shares at times, and the time left where the third number has it."""
+    with progress.reporting(run or display, "work", **options) as report:
+        for display.time, fraction, *left in marks:
+            report(fraction, "", *left)
+
+
+@pytest.fixture
+def display(monkeypatch):
+    return Display(monkeypatch)
+
+
+def test_a_long_run_says_so_once_in_its_first_seconds(display):
+    run = progress.RunProgress(display, takes_limit=True, otherwise="a walk is faster")
+    reports(display, (1.0, 0.01), (2.0, 0.02), (4.0, 0.03), (5.0, 0.04), run=run)
+    assert display.left == pytest.approx([None, None, 3 / 0.02 * 0.97, 4 / 0.03 * 0.96])
+    (said,) = display.said
+    assert said == (
+        'About 2 min left. max_time="1m" (--max-time 1m) gives the best answer within a minute; '
+        "a walk is faster."
+    )
+    reports(display, (6.0, 0.01), (9.0, 0.02), run=run)  # another part of the same run
+    assert len(display.said) == 1
+
+
+def test_a_run_of_less_than_a_minute_says_nothing(display):
+    run = progress.RunProgress(display, takes_limit=True)
+    reports(display, (1.0, 0.01), (4.0, 0.06), (60.0, 0.98), run=run)
+    assert display.said == []
+    assert display.left == pytest.approx([None, 3 / 0.05 * 0.94, 59 / 0.97 * 0.02])
+
+
+def test_what_comes_before_the_first_report_counts_after_ten_seconds_only(display):
+    reports(display, (9.0, 0.05), (9.5, 0.06))  # workers that start
+    assert display.said == []
+    display.time = 0.0
+    reports(display, (26.0, 0.25))
+    assert display.said == ["About 1 min left."]  # 78 s
+
+
+def test_the_time_that_the_caller_knows_is_taken(display):
+    reports(display, (1.0, 0.5, 300.0), (4.0, 0.9, 240.0))
+    assert display.left == [300.0, 240.0]
+    assert display.said == ["About 4 min left."]
+
+
+def test_another_stage_has_a_pace_of_its_own(display):
+    reports(display, (1.0, 0.5), (5.0, 0.9), (6.0, 0.1), (8.0, 0.11))
+    assert display.left == pytest.approx([None, 1.0, None, 2 / 0.01 * 0.89])
+    assert display.said == ["About 3 min left."]
+
+
+def test_a_resumed_run_goes_at_the_pace_of_what_it_does_itself(display):
+    reports(display, (0.5, 0.9), (2.5, 0.901))
+    assert display.said == ["About 3 min left."]  # 2 s for a thousandth, 99 of them to go
+
+
+@pytest.mark.parametrize(
+    ("minutes", "limit", "words"),
+    [(2, "1m", "a minute"), (14, "1m", "a minute"), (31, "3m", "3 minutes"), (6000, "5m", "5 min")],
+)
+def test_the_limit_that_is_proposed_goes_with_the_time(display, minutes, limit, words):
+    run = progress.RunProgress(display, takes_limit=True)
+    reports(display, (1.0, 0.1), (4.0, 0.2, 60.0 * minutes), run=run)
+    (said,) = display.said
+    assert f'max_time="{limit}" (--max-time {limit}) gives the best answer within {words}' in said
+
+
+def test_work_that_has_nothing_before_its_end_proposes_no_limit(display):
+    run = progress.RunProgress(display, takes_limit=True, otherwise="a walk is faster")
+    reports(display, (1.0, 0.1), (4.0, 0.2, 90.0), run=run, in_time="")
+    assert display.said == ["About 2 min left. a walk is faster."]
+
+
+def test_seconds_of_compiling_do_not_count(monkeypatch):
+    from shapley2d._kernels import cache
+
+    display = Display(monkeypatch)
+    monkeypatch.setattr(progress, "now", clock.now)
+    begin = time.monotonic()
+    monkeypatch.setattr(clock.time, "monotonic", lambda: begin + display.time)
+    monkeypatch.setattr(cache, "compiling_seconds", lambda: min(display.time, 30.0))
+    reports(display, (30.5, 0.1), (33.0, 0.2))  # 2.5 s for a tenth
+    assert display.said == []
+    assert display.left == pytest.approx([None, 20.0])
+
+
+def test_who_asked_for_no_progress_hears_nothing(monkeypatch, capsys):
+    display = Display(monkeypatch)
+    for silent in (False, None, "auto"):  # standard error is no terminal here
+        run = progress.RunProgress(silent, takes_limit=True)
+        reports(display, (1.0, 0.1), (4.0, 0.2, 600.0), run=run)
+        assert not run.said
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_bar_and_a_function_say_it_too(monkeypatch, capsys):
+    display = Display(monkeypatch)
     monkeypatch.setattr(progress, "_PATIENCE_S", 0.0)
-    monkeypatch.setattr(progress, "_SURE_S", 0.0)
-    with progress.reporting(True, "inspecting", "Ctrl-C keeps nothing") as report:  # noqa: FBT003
-        report(0.01, "one row", 1000.0)
+    run = progress.RunProgress(True, takes_limit=True)  # noqa: FBT003
+    reports(display, (1.0, 0.1), (4.0, 0.2, 600.0), run=run)
     told = " ".join(capsys.readouterr().err.split())
-    assert "left. Ctrl-C keeps nothing." in told and "keeps the result so far" not in told
+    assert 'About 10 min left. max_time="1m" (--max-time 1m) gives the best answer' in told
+    heard = []
+    run = progress.RunProgress(lambda *report: heard.append(report))
+    reports(display, (1.0, 0.1), (4.0, 0.2, 600.0), run=run)
+    assert heard == [(0.1, ""), (0.2, "10 min 0 s left"), (0.2, "About 10 min left.")]

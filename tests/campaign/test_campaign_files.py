@@ -92,7 +92,7 @@ def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):
         ({**record, "count": count}, arrays) for count in (-5, 0, 2.5, 10**30, record["count"] + 1)
     ]
     for name, array in arrays.items():
-        if name == "plan" or not array.size:  # another plan is a run that starts again
+        if not array.size:
             continue
         infinite = array.copy()
         infinite.flat[0] = np.inf if array.dtype.kind == "f" else 255

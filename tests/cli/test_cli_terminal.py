@@ -1,5 +1,6 @@
 """Text of a table on the terminal does nothing but stand there; streams that are closed or full are no bugs."""
 
+import itertools
 import json
 import os
 import re
@@ -12,7 +13,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from shapley2d._base.progress import SHORTER
 from shapley2d._base.words import printable
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.valuation import Valuation
@@ -238,38 +238,68 @@ def test_letters_that_the_encoding_does_not_have_are_escaped(table):
 def test_long_work_is_announced_without_a_terminal(capsys, monkeypatch):
     from shapley2d.cli import console
 
-    clock = iter([0.0, 1.0, 12.0, 13.0, 30.0, 70.0, 71.0])
+    clock = iter([0.0, 1.0, 12.0, 13.0, 30.0, 70.0, 71.0, 140.0])
     monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
-    tell = console.ProgressNotes()
-    tell(0.01, "1 of 100")
-    tell(0.1, "10 of 100")  # 12 s
-    tell(0.11, "11 of 100")
-    tell(0.2, "20 of 100; 2 min 0 s left")  # 30 s
-    tell(0.95, "95 of 100")  # 70 s: nearly done
-    tell(1.0, "100 of 100")
+    tell = console.ProgressNotes().report
+    tell(0.01, "1 of 100", 90.0)
+    tell(0.1, "10 of 100", 108.0)  # 12 s
+    tell(0.11, "11 of 100", 100.0)
+    tell(0.0, "", None)  # 30 s
+    tell(0.95, "95 of 100", 4.0)  # 70 s: nearly done
+    tell(1.0, "100 of 100", 0.0)
+    tell(0.2, "sample", 3600.0)
     assert capsys.readouterr().err.splitlines() == [
         "note: 10% done after 12 s, about 1 min 48 s left (10 of 100)",
-        "note: 20% done after 30 s (20 of 100; 2 min 0 s left). " + SHORTER,
+        "note: after 30 s",
+        "note: 20% done after 2 min 20 s, about 1 h 0 min left (sample)",
     ]
 
 
-def test_the_time_left_is_that_of_the_stage(capsys, monkeypatch):
-    from shapley2d.cli import console
+@pytest.fixture
+def slow(monkeypatch):
+    """Some minutes pass between any two looks at the clock of a run."""
+    from shapley2d._base import progress
 
-    clock = iter([0.0, 3600.0, 7200.0, 7210.0, 14_500.0])
-    monkeypatch.setattr(console.time, "monotonic", lambda: next(clock))
-    tell = console.ProgressNotes()
-    tell(0.5, "")
-    tell(1.0, "")
-    tell(0.1, "sample")  # another stage, an hour into the run
-    tell(0.2, "sample")
-    assert capsys.readouterr().err.splitlines() == [
-        "note: 50% done after 1 h 0 min, about 1 h 0 min left. " + SHORTER,
-        "note: 20% done after 4 h 1 min, about 16 h 12 min left (sample)",
-    ]
+    monkeypatch.setattr(progress, "_MINUTES", 1)  # how long it takes is not of interest
+    clock = itertools.count(0.0, 300.0)
+    monkeypatch.setattr(progress, "now", lambda: next(clock))
 
 
-def test_commands_announce_long_work(tmp_path, capsys, monkeypatch):
+IN_TIME = 'max_time="1m" (--max-time 1m) gives the best answer within a minute'
+SAMPLED = 'method="mc" with max_time="1m" (--method mc --max-time 1m) samples for a minute'
+FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
+
+
+@pytest.mark.parametrize(
+    ("command", "ways"),
+    [
+        ("cells -m mc --model gaussian_nb --max-permutations 20", [IN_TIME, FOREST]),
+        ("cells -m mc --model gaussian_nb --max-permutations 20 --scoring f1", [IN_TIME]),
+        ("cells -m exact --model gaussian_nb --cv 2", [SAMPLED, FOREST]),
+        ("cells -m knn", [IN_TIME, FOREST]),
+        ("cells -m knn --max-time 9h", [FOREST]),
+        ("cells -m forest --max-trees 20", [IN_TIME]),
+        ("cells -m forest --model forest", []),
+        ("blocks --owner-column c -k 3 --trusted", [IN_TIME, FOREST]),
+        ("blocks --owner-column c -k 3 --trusted --audit", []),
+        ("inspect", [IN_TIME]),
+    ],
+)
+def test_a_long_command_says_what_takes_less_time(command, ways, tmp_path, capsys, slow):
+    """Once, and where standard error is no terminal too."""
+    rows = [f"{k * k % 7},{k},{'st'[k % 3 > 0]},{int(k > 5)}" for k in range(12)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *rows]))
+    name, *options = command.split()
+    target = [] if name == "inspect" else ["-t", "y"]
+    assert main([name, str(tmp_path / "t.csv"), *target, *options]) == 0
+    err = capsys.readouterr().err.splitlines()
+    (said,) = (line for line in err if line.startswith("note: About "))
+    assert re.sub(r"^note: About .+? left\. ?", "", said) == (
+        f"{'; '.join(ways)}." if ways else ""
+    )
+
+
+def test_commands_announce_long_work(tmp_path, capsys, monkeypatch, slow):
     from shapley2d.cli import console
 
     monkeypatch.setattr(console, "_SILENT_S", 0.0)

@@ -7,13 +7,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shapley2d import plan_cells, value_cells
-from shapley2d._api import cells as cells_api
-from shapley2d._base.time_limit import TimeLimit
+from shapley2d import value_cells
+from shapley2d._base.time_limit import TimeLimit, parse_time
 from shapley2d._results.certainty import certainty_sentences, n_known_ranks, n_known_signs
 from shapley2d.cli import main
 from shapley2d.cli.commands import cells as cells_command
 from shapley2d.cli.time_limit import before_writing
+from shapley2d.exceptions import InputError
 from tests.time_limits import CountedLimit
 
 
@@ -93,31 +93,26 @@ def test_mistakes(capsys, line, message):
     assert message in capsys.readouterr().err
 
 
-def test_a_long_run_names_the_option_that_takes_a_minute(capsys, monkeypatch):
-    monkeypatch.setattr(cells_api, "GUESSED_S", 0.0)
-    monkeypatch.setattr(cells_api, "LONG_S", 0.0)
-    assert main(["cells", "train.csv", "-t", "kind"]) == 0
-    err = " ".join(capsys.readouterr().err.split())
-    assert "An answer within a minute, with its errors: --max-time 1m" in err
-    told = []
-    X = np.random.default_rng(0).normal(size=(60, 3))
-    value_cells(X, X[:, 0] > 0, progress=lambda fraction, note: told.append(note))
-    assert told[0].startswith("planned: ")
-    assert told[0].endswith("max_time='1m'")
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [
+        ("90", 90),
+        ("90s", 90),
+        ("1.5h", 5400),
+        ("2 h", 7200),
+        ("1h30m", 5400),
+        ("1d", 86400),
+        ("5 Min", 300),
+    ],
+)
+def test_times(text, seconds):
+    assert parse_time(text) == seconds
 
 
-def test_the_plan_of_a_long_run_names_what_takes_less(monkeypatch):
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    short = plan_cells(X, X[:, 0] > 0)
-    assert short.notes == []
-    monkeypatch.setattr(cells_api, "LONG_S", 0.0)
-    long = plan_cells(X, X[:, 0] > 0)
-    assert 'max_time="1m" (--max-time 1m)' in long.notes[0]
-    assert long.notes[1].startswith("With a validation table of 200 rows: at most ")
-    assert 'method="forest" (--method forest): ' in long.notes[2]
-    monkeypatch.setattr(cells_api, "CELLS_A_MINUTE", 200)
-    note = 'An answer within 5 minutes, with its errors: max_time="5m" (--max-time 5m).'
-    assert plan_cells(X, X[:, 0] > 0).notes[0] == note
+@pytest.mark.parametrize("text", ["", "h", "1x", "-5m", "1h-3", "10 minutes and more"])
+def test_no_times(text):
+    with pytest.raises(InputError, match="is not a time"):
+        parse_time(text)
 
 
 def test_the_time_to_write_files_goes_with_the_cells():

@@ -297,7 +297,7 @@ def test_progress_tells_the_time_left():
         progress=lambda *r: reports.append(r),
     )
     assert len(reports) == 20
-    assert reports[0] == (0.0, "1 permutation")
+    assert reports[0] == (0.05, "1 permutation; 0 s left")
     assert reports[14][0] == 0.75
     assert "error" in reports[14][1] and reports[14][1].endswith("15 of 20 permutations; 0 s left")
 

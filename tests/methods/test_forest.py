@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from shapley2d import CellValuer, audit_owners, plan_cells, value_blocks, value_cells
+from shapley2d import CellValuer, audit_owners, value_blocks, value_cells
 from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.read_sklearn import read_trees
@@ -341,14 +341,6 @@ def test_replicates_without_validation_rows_use_the_same_trees():
     whole = value_cells(X, y, Xv, yv, **options).values
     parts = [value_cells(X, y, Xv[k], yv[k], **options).values for k in (slice(10), slice(10, 30))]
     np.testing.assert_allclose(whole, parts[0] / 3 + 2 * parts[1] / 3, rtol=0, atol=1e-15)
-
-
-def test_plans():
-    X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    plan = plan_cells(X, y, Xv, yv, method="forest", max_trees=30, tolerance=0)
-    assert plan.amounts == {"trees": (30, 30)} and plan.seconds[1] < 60
-    model = RandomForestClassifier(9, max_depth=4, random_state=1)
-    assert plan_cells(X, y, Xv, yv, method="forest", model=model).amounts == {"trees": (9, 9)}
 
 
 @pytest.mark.parametrize("model", [None, *CLASSIFIERS, *REGRESSORS], ids=name)

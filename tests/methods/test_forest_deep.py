@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-from shapley2d import CellValuer, plan_cells, value_cells
+from shapley2d import CellValuer, value_cells
 from shapley2d._forest.tree_values import Features, deep_leaves
 from shapley2d._forest.trees import SplitTree
 from shapley2d.exceptions import InputError
@@ -59,8 +59,6 @@ def test_a_fully_grown_forest():
     probability = model.predict_proba(Xv)[np.arange(60), yv].mean()
     assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
     assert value_cells(X, y, Xv, yv, n_jobs=2, **options).values.tobytes() == v.values.tobytes()
-    plan = plan_cells(X, y, Xv, yv, **{**options, "tolerance": 0}, max_rounds=11)
-    assert plan.amounts == {"trees": (6, 6), "rounds": (11, 11)}
 
 
 def test_paths_with_more_columns_than_bits():

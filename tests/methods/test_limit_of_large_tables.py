@@ -5,7 +5,7 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d._methods.knn import in_time
-from shapley2d._methods.price import Measured
+from shapley2d._methods.knn.pace import measure
 from shapley2d.exceptions import OutOfTimeError
 from tests.methods.test_time_limit import make_tables
 from tests.time_limits import CountedLimit
@@ -13,8 +13,7 @@ from tests.time_limits import CountedLimit
 
 def slow_rows(monkeypatch, seconds):
     """A validation row under 96 subsets of 12 columns takes this long, it is said."""
-    pace = Measured(seconds / (60 * 96), 1.0)
-    monkeypatch.setattr(in_time, "pace_of_sample", lambda *_: pace)
+    monkeypatch.setattr(in_time, "pace_of_sample", lambda *_: seconds / (60 * 96))
 
 
 def test_a_limit_that_is_too_short_is_refused_at_once(monkeypatch):
@@ -33,3 +32,14 @@ def test_rounds_have_three_subsets_to_a_column_where_few_fit(monkeypatch):
     slow_rows(monkeypatch, 1.0)
     longer = value_cells(*tables, max_time=CountedLimit(6, left=80.0))
     assert longer.info["n_subsets"] == 96  # 16 rounds of 2.5 s fit
+
+
+def test_measuring_a_pace_doubles_the_work_until_it_is_long_enough():
+    seen = []
+
+    def do(count):
+        seen.append(count)
+        return float(count)
+
+    assert measure(do, 100, seconds=1e9) >= 0
+    assert seen == [1, 1, 4, 16, 64, 100]

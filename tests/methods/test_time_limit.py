@@ -5,7 +5,6 @@ import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
 from shapley2d._methods.knn import choices
-from shapley2d._methods.price import Measured
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import CountedLimit
 
@@ -122,7 +121,7 @@ def test_the_rounds_are_as_large_as_the_time_allows(monkeypatch):
     monkeypatch.setattr(
         in_time,
         "pace_of_sample",
-        lambda game, part, rows, seconds: Measured(1e-3 / (60 * 64), 1.0),
+        lambda game, part, rows, seconds: 1e-3 / (60 * 64),
     )
     tables = make_tables(n_columns=12, n_valid=2000)
     options = {"subsets": "sampled", "n_subsets": 64}
@@ -222,38 +221,6 @@ def test_the_time_left_of_a_sample_of_rows_is_that_to_its_tolerance():
 def test_a_game_of_a_function_has_no_limit():
     with pytest.raises(TypeError, match="max_time"):
         value_game(lambda S, F: 0.0, 2, 2, max_time=1)
-
-
-def test_a_plan_of_many_rows_is_made_from_some_of_them(monkeypatch):
-    from shapley2d import plan_cells
-    from shapley2d._methods.knn import price
-
-    tables = make_tables(4000, 4, 300)
-    whole = plan_cells(*tables, form="exact")
-    monkeypatch.setattr(price, "PRICED_ROWS", 1000)
-    monkeypatch.setattr(price, "PRICED_VALID", 100)
-    made = []
-    make_game = price.make_game
-    monkeypatch.setattr(price, "make_game", lambda *args: made.append(args[0]) or make_game(*args))
-    some = plan_cells(*tables, form="exact")
-    assert made[0].table.n_rows == 1000
-    assert made[0].n_valid == 100
-    assert some.amounts == whole.amounts == {"column subsets": (16, 16)}
-    assert some.n_rows == 4000
-    assert some.high.pieces > 0
-    assert whole.memory / 2 < some.memory < 2 * whole.memory  # a small table has fixed parts
-    crossed = price.cut_rows(_crossed_problem(), 0)
-    for split in crossed.splits:
-        assert np.array_equal(
-            crossed.table.columns[0].entries[split.rows], split.train.columns[0].entries
-        )
-
-
-def _crossed_problem():
-    from shapley2d._tables.problem import make_problem
-
-    X, y, *_ = make_tables(2000, 2)
-    return make_problem(X, y)
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", pytest.param("banzhaf", marks=pytest.mark.slow)])

@@ -20,7 +20,7 @@ from shapley2d._api.blocks import make_valuation
 from shapley2d._api.blocks_job import BlockQuestion, BlocksJob, Variation
 from shapley2d._base.checks import check_choice, check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import RunProgress, reporting
 from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._base.words import counted, plural
@@ -169,7 +169,7 @@ def audit_owners(
         semivalue=semivalue,
         random_state=random_state,
         n_jobs=n_jobs,
-        progress=progress,
+        progress=RunProgress(progress),
         options=options,
     )
     job = BlocksJob.prepare(question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from shapley2d._api.block_digests import data_digests
 from shapley2d._api.blocks_job import BlockQuestion, BlocksJob
 from shapley2d._api.method_docs import methods_list, with_method_docs
+from shapley2d._api.question import FOREST
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
@@ -185,6 +187,8 @@ def value_blocks(
         options=options,
     )
     job = BlocksJob.prepare(question)
+    by_cells = job.players == "cells" and method != "forest"
+    job = replace(job, run=job.run.advising(FOREST if by_cells else ""))
     return make_valuation(job, job.answer())
 
 

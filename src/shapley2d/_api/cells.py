@@ -1,48 +1,24 @@
-"""The values of cells, and what they will take."""
+"""The values of cells."""
 
 from __future__ import annotations
 
-import math
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from joblib import effective_n_jobs
-
 from shapley2d._api.method_docs import methods_list, options_list, with_method_docs
-from shapley2d._api.question import Question
+from shapley2d._api.question import FOREST, Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._base.progress import announce
+from shapley2d._methods.models import MODELS
 from shapley2d._methods.precedence import check_takes_precedence, with_precedence
-from shapley2d._methods.price import PriceError
-from shapley2d._methods.registry import METHODS, find_method
-from shapley2d._results.plan import Plan, time_words
+from shapley2d._methods.registry import find_method
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.target import with_label
-from shapley2d.exceptions import InputError, Note, Setting
 
 if TYPE_CHECKING:
-    from shapley2d._methods.price import Price
     from shapley2d._methods.record import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-
-GUESSED_S = 20.0
-"""Runs that look this long are priced before they start, which takes a second or two."""
-
-LONG_S = 60.0
-"""Runs that may take at least this announce it."""
-
-CELLS_A_MINUTE = 4e6
-"""Cells for which a limit of a minute gives an answer: 20 million needed 75 s on two cores for a
-first result, and 5 minutes give a useful one."""
-
-FEW_VALID = 200
-"""Validation rows whose time a long plan names."""
-
-FOREST_CELLS = 1e6
-"""Cells up to which a plan tries what a forest takes: that is done in a second or two."""
 
 
 @with_method_docs(methods=methods_list(), options=options_list())
@@ -179,100 +155,6 @@ def value_cells(
     return CellsJob.prepare(question).value()
 
 
-def plan_cells(
-    X: Any,
-    y: Any,
-    X_valid: Any = None,
-    y_valid: Any = None,
-    method: str = "knn",
-    *,
-    include_label: bool = False,
-    task: str = "auto",
-    kinds: Any = None,
-    cv: Any = FOLDS,
-    groups: Any = None,
-    time: Any = None,
-    valid_weight: Any = None,
-    precedence: Any = None,
-    semivalue: Any = SEMIVALUE,
-    random_state: Any = 0,
-    n_jobs: int | None = None,
-    progress: Any = "auto",
-    max_time: Any = None,
-    **options: Any,
-) -> Plan:
-    """Predict the work, time and memory of :func:`value_cells` with the same arguments.
-
-    The tables are read and checked as for the run. Then the real work is done for about a second,
-    on the real table and a few validation rows, and multiplied. If a tolerance decides how much
-    work there is, a pilot on a few rows estimates it, and counts and times are ranges. Nothing is
-    written, and the values of a later run do not depend on it.
-
-    Parameters
-    ----------
-    X, y, X_valid, y_valid, method, include_label, task, kinds, cv, groups, time, valid_weight,
-    precedence, semivalue, random_state, n_jobs, progress, max_time
-        As in :func:`value_cells`.
-    **options
-        Options of the method; None takes the default.
-
-    Returns
-    -------
-    Plan
-        ``plan.seconds`` and ``plan.memory`` are for this machine; ``plan.workers(600)`` is the
-        number of workers that finish in ten minutes. ``plan.reason`` says why, if a run cannot be
-        priced.
-
-    See Also
-    --------
-    value_cells : Values the cells.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_wine
-    >>> from shapley2d import plan_cells
-    >>> X, y = load_wine(return_X_y=True)
-    >>> plan = plan_cells(X[::2, :5], y[::2], X[1::2, :5], y[1::2])
-    >>> plan.n_valid, plan.amounts
-    (89, {'column subsets': (32, 32)})
-    >>> plan.seconds[1] < 60, plan.workers(3600)
-    (True, 1)
-    """
-    question = Question(
-        X=X,
-        y=y,
-        X_valid=X_valid,
-        y_valid=y_valid,
-        method=method,
-        include_label=include_label,
-        task=task,
-        kinds=kinds,
-        cv=cv,
-        groups=groups,
-        time=time,
-        valid_weight=valid_weight,
-        precedence=precedence,
-        semivalue=semivalue,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-        max_time=max_time,
-        options=options,
-    )
-    return CellsJob.prepare(question).plan()
-
-
-def takes_long(seconds: tuple[float, float]) -> bool:
-    """Whether a run is more likely to take over a minute than not, by its range of times.
-
-    Examples
-    --------
-    >>> takes_long((4.0, 200.0)), takes_long((30.0, 200.0))
-    (False, True)
-    """
-    return math.sqrt(seconds[0] * seconds[1]) >= LONG_S
-
-
 @dataclass(frozen=True)
 class CellsJob:
     """A question about cells, checked and ready to run, with all options of its method."""
@@ -303,88 +185,9 @@ class CellsJob:
             given=problem.given,
         )
         check_takes_precedence(method, run)
+        closed = options.get("scoring") in (None, *MODELS["knn"].scorings)
+        run = run.advising(FOREST if closed and method.name != "forest" else "")
         return cls(question, method, problem, run, options)
-
-    def plan(self, *, advise: bool = True) -> Plan:
-        """Price the run; a long one's plan can say what takes less time."""
-        table = self.problem.table
-        columns = table.n_columns + (self.problem.label is not None)
-        sizes = (self.method.name, table.n_rows, columns, self.problem.n_valid)
-        if self.method.price is None:
-            return Plan(
-                *sizes, reason=f"the time of method {self.method.name!r} cannot be predicted"
-            )
-        try:
-            price = self.method.price(self.problem, self.run, **self.options)
-        except PriceError as error:
-            return Plan(*sizes, reason=str(error))
-        return Plan(
-            *sizes,
-            amounts=price.amounts,
-            seconds=price.seconds,
-            memory=price.memory,
-            cores=price.cores,
-            low=price.low,
-            high=price.high,
-            facts=price.facts,
-            notes=[*price.notes, *(self._what_fits(price) if advise else [])],
-        )
-
-    def _what_fits(self, price: Price) -> list[str]:
-        """What takes less time than a long run, in sentences."""
-        seconds = price.seconds[1]
-        if not takes_long(price.seconds) or self.run.limit is not None:
-            return []
-        within, limit = self._short_limit()
-        notes = [f'{within}, with its errors: max_time="{limit}" (--max-time {limit}).']
-        if 2 * price.facts.get("s_per_draw", 0.0) > LONG_S * effective_n_jobs(self.run.n_jobs):
-            # a limit would be refused: see training_time.check_draws
-            groups = 'value_blocks with rows="clusters=40" (shapley2d blocks --rows clusters=40)'
-            notes = [f"Groups of similar rows, valued by the same model within a time: {groups}."]
-        n_valid = self.problem.n_valid
-        if self.method.averages and "column subsets" in price.amounts and n_valid > FEW_VALID:
-            fewer = time_words((0.0, seconds * FEW_VALID / n_valid)).removeprefix("0 s to ")
-            notes.append(f"With a validation table of {FEW_VALID} rows: at most {fewer}.")
-        forest = METHODS["forest"].price
-        few = self.problem.table.n_rows * self.problem.table.n_columns <= FOREST_CELLS
-        takes_forest = few and not self.run.precedence.is_set and self.problem.splits
-        if self.method.name != "forest" and takes_forest and forest is not None:
-            options = METHODS["forest"].complete({})
-            with suppress(PriceError, InputError):
-                seconds = forest(self.problem, self.run, **options).seconds[1]
-                words = time_words((seconds, seconds))
-                notes.append(f'Values under a forest, method="forest" (--method forest): {words}.')
-        return notes
-
-    def _short_limit(self) -> tuple[str, str]:
-        """A time limit that is not refused, in words and as an option takes it."""
-        minutes = math.ceil(math.prod(self.problem.table.shape) / CELLS_A_MINUTE)
-        within = "An answer within " + ("a minute" if minutes == 1 else f"{minutes} minutes")
-        return within, f"{minutes}m"
-
-    def announce(self) -> list[float] | None:
-        """Price a run that looks long and announce a long one; return its seconds, low and high.
-
-        Nothing is priced where there is no progress report, nor on a cluster, whose workers cannot
-        be timed from here.
-        """
-        quiet = self.run.progress in (False, None) or self.options.get("cluster") is not None
-        if self.run.limit is not None:  # no time to lose: the run prices itself
-            return None
-        if self.method.guess is None or quiet or self.run.precedence.is_set:
-            return None
-        if self.method.guess(self.problem, self.run, **self.options) < GUESSED_S:
-            return None
-        plan = self.plan(advise=False)
-        if not plan.priced:
-            return None
-        if takes_long(plan.seconds):
-            within, limit = self._short_limit()
-            shorter = (f". {within}, with its errors: ", Setting("max_time", limit))
-            announce(self.run.progress, Note(plan.headline(), *shorter))
-        elif plan.seconds[1] >= LONG_S:
-            announce(self.run.progress, Note(plan.headline()))
-        return [round(seconds, 1) for seconds in plan.seconds]
 
     def _has_time_left(self, info: dict[str, Any]) -> bool:
         """Whether a time limit leaves room for what is not asked for: a tenth of it."""
@@ -393,7 +196,6 @@ class CellsJob:
 
     def value(self) -> Valuation:
         """Value the cells."""
-        planned = self.announce()
         estimate = self.method.solve(self.problem, self.run, **self.options)
         problem, table = self.problem, self.problem.table
         compared: dict[str, Any] = {}
@@ -421,7 +223,6 @@ class CellsJob:
                 settings=dict(self.question.options),
                 about=self.method.about(estimate.info),
                 call=self.question.code("value_cells", self.run.seed),
-                **({} if planned is None else {"planned_s": planned}),
                 **estimate.info,
                 **compared,
             ),

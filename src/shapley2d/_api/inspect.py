@@ -101,7 +101,7 @@ def inspect_cells(
     >>> i, inspection.column_names[j]
     (7, 'weight')
     """
-    run = Run.create(random_state, "shapley", n_jobs, progress, max_time)
+    run = Run.create(random_state, "shapley", n_jobs, progress, max_time).advising()
     named = y if isinstance(y, str) else None
     given, lines = X, None
     warn_of_two_queries(X, y, ("X", "y"))

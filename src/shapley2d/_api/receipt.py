@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._api.blocks import value_blocks
+from shapley2d._base.progress import RunProgress
 from shapley2d._base.warnings import without_warnings
 from shapley2d._results.receipt import Receipt, make_receipt
 from shapley2d.exceptions import InputError, Setting
@@ -76,7 +77,7 @@ def verify_receipt(
             owners=owners,
             random_state=question["seed"],
             n_jobs=n_jobs,
-            progress=progress,
+            progress=RunProgress(progress),  # a check takes no time limit
             **settings,
             **unrecorded,
         )

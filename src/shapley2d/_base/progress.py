@@ -7,27 +7,27 @@ import threading
 import time
 from collections import deque
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from shapley2d._base.clock import compiling, now
 from shapley2d._base.words import format_seconds
-from shapley2d.exceptions import InputError, Setting, Worded
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PATIENCE_S = 0.7  # shorter runs show no bar
-LONG_S = 120.0
-"""A run with more time left says how it could be shorter."""
+LONG_S = 60.0
+"""A run that looks longer than this says so, once."""
 
-CTRL_C = "Ctrl-C stops it and keeps the result so far"
-"""The advice of a long run that has a time limit."""
+IN_TIME = 'max_time="{limit}" (--max-time {limit}) gives the best answer within {time}'
+"""How a run whose answer gets better with time could be shorter."""
 
-SHORTER = f"To shorten it, set a time limit (max_time, on the command line --max-time 5m); {CTRL_C}"
-"""The advice of a long run, unless :func:`reporting` is given another."""
-
-_SURE_S = 5.0  # before that, the time left is too uncertain for advice
+_SURE_S = 2.0  # of work before the time left is certain enough to be told
+_SURE_FIRST_S = 10.0  # by the first report alone: before it workers start and compiled code loads
+_MINUTES = 5  # of a time limit that is proposed, at most
 _FIRST_NOTE = "starting"
 _COMPILING = "compiling (only in the first run)"
 _MARKS = 60  # times, at least a second apart: the pace is that of about the last minute
@@ -40,30 +40,77 @@ class Report(Protocol):
         """Report the share that is done, and the time left where the caller knows it better."""
 
 
+@runtime_checkable
+class Display(Protocol):
+    """What shows the progress of a run."""
+
+    def report(self, fraction: float, note: str, seconds_left: float | None) -> None:
+        """Show how far the run is."""
+
+    def say(self, words: str) -> None:
+        """Show a sentence about the run."""
+
+
+@dataclass
+class RunProgress:
+    """The option ``progress`` of a run, and what the run says once where it looks long.
+
+    Attributes
+    ----------
+    option : {"auto", True, False}, callable or Display
+    takes_limit : bool
+        Whether the call could have a time limit, and has none.
+    otherwise : str
+        Another way to the values that takes less time, as a phrase.
+    said : bool
+    """
+
+    option: Any
+    takes_limit: bool = False
+    otherwise: str = ""
+    said: bool = False
+
+    def announce(self, display: Display, seconds_left: float, in_time: str) -> None:
+        """Say once how long the run takes, and what takes less time."""
+        if self.said:
+            return
+        self.said = True
+        about = format_seconds(60 * round(seconds_left / 60)).removesuffix(" 0 s")
+        ways = [self.otherwise] if self.otherwise else []
+        if self.takes_limit and in_time:
+            minutes = min(max(round(seconds_left / 600), 1), _MINUTES)
+            time = "a minute" if minutes == 1 else f"{minutes} minutes"
+            ways.insert(0, in_time.format(limit=f"{minutes}m", time=time))
+        sentences = [f"About {about} left.", *([f"{'; '.join(ways)}."] if ways else [])]
+        display.say(" ".join(sentences))
+
+
 def check_progress(progress: Any) -> None:
     """Check the option ``progress``."""
     flag = any(progress is choice for choice in (None, True, False))
     auto = isinstance(progress, str) and progress == "auto"
-    if not (callable(progress) or flag or auto):
+    if not (callable(progress) or flag or auto or isinstance(progress, (Display, RunProgress))):
         raise InputError(
             Setting("progress", progress), " is not known: use 'auto', True, False or a function"
         )
 
 
 @contextmanager
-def reporting(progress: Any, title: str, shorter: str = SHORTER) -> Iterator[Report]:
+def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Report]:
     """Open a progress report and yield the function that updates it.
+
+    A run that looks longer than a minute says so, once, by what it has done in its first seconds;
+    those that compile do not count.
 
     Parameters
     ----------
-    progress : {"auto", True, False} or callable
+    progress : {"auto", True, False}, callable, Display or RunProgress
         ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable
         receives ``(fraction, note)``; the note includes the time left where it is known.
     title : str
         What is being done.
-    shorter : str
-        How it could be shorter, and what Ctrl-C does; a callable with an attribute ``shorter``
-        receives it there.
+    in_time : str
+        What a time limit of ``{limit}``, in words ``{time}``, would give; empty for nothing.
 
     Examples
     --------
@@ -72,50 +119,71 @@ def reporting(progress: Any, title: str, shorter: str = SHORTER) -> Iterator[Rep
     0.5 half way
     """
     check_progress(progress)
-    if callable(progress):
-        if hasattr(progress, "shorter"):
-            progress.shorter = shorter
-        yield _calling(progress)
-    elif not progress or (progress == "auto" and not _watched()):
+    run = progress if isinstance(progress, RunProgress) else RunProgress(progress)
+    display = _open_display(run.option, title)
+    if display is None:
         yield lambda fraction, note, seconds_left=None: None  # noqa: ARG005
-    else:
-        bar = _Bar(title, shorter)
-        try:
-            yield bar.report
-        finally:
-            bar.close()
+        return
+    clock = _Clock()
 
-
-def announce(progress: Any, words: str | Worded) -> None:
-    """Show a line before a run starts, where its progress will be shown.
-
-    A callable with a method ``announce`` receives the words there; any other is called with
-    ``(0, words)``.
-
-    Examples
-    --------
-    >>> announce(lambda fraction, note: print(fraction, note), "planned: about 2 min")
-    0.0 planned: about 2 min
-    >>> announce(False, "nobody listens")
-    """
-    if callable(progress):
-        tell = getattr(progress, "announce", None)
-        if tell is None:
-            progress(0.0, str(words))
-        else:
-            tell(words)
-    elif progress and (progress != "auto" or _watched()):
-        from rich.console import Console
-
-        Console(stderr=True).print(str(words), markup=False, highlight=False, soft_wrap=True)
-
-
-def _calling(progress: Callable[[float, str], object]) -> Report:
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
-        left = f"{format_seconds(seconds_left)} left" if seconds_left else ""
-        progress(fraction, "; ".join(words for words in (note, left) if words))
+        sure = clock.seconds_left(fraction, seconds_left)
+        display.report(fraction, note, sure if seconds_left is None else seconds_left)
+        if sure is not None and sure > LONG_S:
+            run.announce(display, sure, in_time)
 
-    return report
+    try:
+        yield report
+    finally:
+        if isinstance(display, _Bar):
+            display.close()
+
+
+def _open_display(option: Any, title: str) -> Display | None:
+    if isinstance(option, Display):
+        return option
+    if callable(option):
+        return _Calls(option)
+    return _Bar(title) if option and (option != "auto" or _watched()) else None
+
+
+class _Clock:
+    """The time that a run has left, by the share it has done since the first report.
+
+    A share that falls begins another stage of the run, which has a pace of its own.
+    """
+
+    def __init__(self) -> None:
+        self._begin, self._before, self._done = now(), 0.0, 0.0
+        self._wait = _SURE_FIRST_S
+
+    def seconds_left(self, fraction: float, known: float | None) -> float | None:
+        """Seconds left, those ``known`` to the caller if any; None while that is uncertain."""
+        here = now()
+        worked, share, wait = here - self._begin, fraction - self._before, self._wait
+        if wait > _SURE_S or fraction < self._done:
+            self._begin, self._before, self._wait = here, fraction, _SURE_S
+        self._done = fraction
+        if worked < wait:
+            return None
+        if known is not None:
+            return known
+        return worked * (1 - fraction) / share if share > 0 else None
+
+
+class _Calls:
+    """Progress that a function of the user's is called with."""
+
+    def __init__(self, call: Callable[[float, str], object]) -> None:
+        self._call, self._done = call, 0.0
+
+    def report(self, fraction: float, note: str, seconds_left: float | None) -> None:
+        self._done = fraction
+        left = f"{format_seconds(seconds_left)} left" if seconds_left else ""
+        self._call(fraction, "; ".join(words for words in (note, left) if words))
+
+    def say(self, words: str) -> None:
+        self._call(self._done, words)
 
 
 def _watched() -> bool:
@@ -125,34 +193,29 @@ def _watched() -> bool:
 class _Bar:
     """A rich progress bar that appears after a moment, even if nothing was reported yet."""
 
-    def __init__(self, title: str, shorter: str = SHORTER) -> None:
-        self._title, self._shorter = title, shorter
+    def __init__(self, title: str) -> None:
+        self._title = title
         self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
-        self._closed = self._hinted = False
+        self._closed = False
         self._lock = threading.Lock()
         self._timer = threading.Timer(_PATIENCE_S, self._open)
         self._timer.daemon = True
         self._timer.start()
 
-    def report(self, fraction: float, note: str, seconds_left: float | None = None) -> None:
-        elapsed = time.monotonic() - self._start
+    def report(self, fraction: float, note: str, seconds_left: float | None) -> None:
         if self._bar is None:
-            if elapsed < _PATIENCE_S:
+            if time.monotonic() - self._start < _PATIENCE_S:
                 return
             self._open()
         fraction = min(max(fraction, 0.0), 1.0)
-        if seconds_left is None and fraction > 0:
-            seconds_left = elapsed * (1 - fraction) / fraction
         left = "" if seconds_left is None else f"{format_seconds(seconds_left)} left"
         self._bar.update(self._task, completed=fraction, note=note, left=left)
-        takes_long = elapsed >= _SURE_S and seconds_left is not None and seconds_left >= LONG_S
-        if takes_long and not self._hinted and seconds_left is not None:
-            self._hinted = True
-            self._bar.console.print(
-                f"{self._title}: about {format_seconds(seconds_left)} left. {self._shorter}."
-            )
+
+    def say(self, words: str) -> None:
+        self._open()
+        self._bar.console.print(words, markup=False, highlight=False, soft_wrap=True)
 
     def _open(self) -> None:
         with self._lock:

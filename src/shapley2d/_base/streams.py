@@ -22,7 +22,7 @@ other neighbors     ("neighbors",      validation rows that other numbers of nei
                     split)
 label rows          ("label")          validation rows of the label where time is short
 random values       ("random")         order of the values of ``"random"``
-plan                ("plan")           rows and validation rows that a run is priced on
+pace                ("pace")           subsets and validation rows that a time limit is tried on
 copies              ("copies")         rows that near copies and same columns are looked for by
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   rows of an owner's shells, and noise, in an audit
@@ -55,7 +55,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "audit": (int.from_bytes(b"audit"),),
     "sellers": (int.from_bytes(b"sellers"),),
     "copies": (int.from_bytes(b"copies"),),
-    "plan": (int.from_bytes(b"plan"),),
+    "pace": (int.from_bytes(b"pace"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),
 }

@@ -97,6 +97,17 @@ def format_seconds(seconds: float) -> str:
     return f"{round(whole / _YEAR_S)} years"
 
 
+def took_words(seconds: float | None) -> str:
+    """How long a run took; empty below a minute, or if nobody knows.
+
+    Examples
+    --------
+    >>> took_words(75.2), took_words(2.0), took_words(None)
+    ('1 min 15 s', '', '')
+    """
+    return "" if seconds is None or seconds < 60 else format_seconds(seconds)
+
+
 def format_bytes(count: float) -> str:
     """An amount of memory in a fitting unit.
 

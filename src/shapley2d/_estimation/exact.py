@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._theory.game import Game
 
+_SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
 _BLOCKS = 200  # enough for progress, checkpoints and many workers
 _MAX_UTILITIES = 2**20  # of a block, which holds them all at once
 _MIN_UTILITIES = 16  # of a block: fewer are not worth handing to a worker
@@ -147,7 +148,7 @@ def evaluate_designs(
     results = ordered_results(
         _AllBlocks(games), resumed, sums.n_blocks, n_jobs=n_jobs, cluster=cluster
     )
-    with reporting(progress, title) as report, closing(results):
+    with reporting(progress, title, _SAMPLED) as report, closing(results):
         try:
             for part in results:
                 sums.add(part)

@@ -15,7 +15,7 @@ import numpy as np
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.json_record import history_pairs
 from shapley2d._base.precision import LEVEL, convergence_ratio
-from shapley2d._base.progress import CTRL_C, Pace, reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
@@ -98,7 +98,7 @@ def monte_carlo(
         results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
     else:
         results = map_in_threads(draws, range(resumed, max_draws), n_threads)
-    with reporting(progress, title, *([] if limit is None else [CTRL_C])) as report:
+    with reporting(progress, title) as report:
         if resumed:
             report(state.fraction(), f"resumed at {counted(resumed, unit)}")
         try:
@@ -187,20 +187,22 @@ class MonteCarloState:
         if self._tolerance == 0:
             return float(self._max_draws)
         power = 2 if self.moments.varied else 1
-        steps = self._ratio / self._tolerance
+        # errors of the first draws are not trusted, but tell roughly how many it takes
+        early = self.moments.count < MIN_DRAWS
+        steps = (self.moments.ratio(math.inf) if early else self._ratio) / self._tolerance
         most = (self._max_draws / max(1, self.moments.count)) ** (1 / power)
         if steps >= most:  # its square may be too large for a float
             return float(self._max_draws)
-        return self.moments.count * float(steps**power)
+        return max(self.moments.count * float(steps**power), min(MIN_DRAWS, self._max_draws))
 
     def fraction(self) -> float:
-        if not np.isfinite(self._ratio):
+        if self.moments.count < (1 if self._tolerance == 0 else 2):
             return 0.0
-        return min(1.0, self.moments.count / self.needed()) if self.needed() > 0 else 1.0
+        return min(1.0, self.moments.count / self.needed())
 
     def seconds_left(self) -> float | None:
         pace = self._pace.seconds()
-        if pace is None or not np.isfinite(self._ratio):
+        if pace is None or self.fraction() == 0:
             return None
         return pace * max(0.0, self.needed() - self.moments.count)
 
@@ -374,7 +376,7 @@ class Moments:
         """Degrees of freedom behind the standard errors."""
         return float(max(self.count - 1, 1))
 
-    def ratio(self) -> float:
+    def ratio(self, dof: float | None = None) -> float:
         """Largest standard error of a cell relative to the spread of the means.
 
         Where no cell varied, it is the share of all orders that may differ from those drawn: with
@@ -382,7 +384,7 @@ class Moments:
         """
         if self.count > 1 and not self.varied:
             return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
-        return convergence_ratio(self.mean(), self.stderr(), self.dof)
+        return convergence_ratio(self.mean(), self.stderr(), self.dof if dof is None else dof)
 
     def covariance(self) -> NDArray[np.float64] | None:
         """Covariance of the errors of the further sums."""

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_SHORTER = "To shorten it, inspect a random sample of the rows; Ctrl-C ends it and keeps nothing"
 _GROWN = 0.6  # share of the time until the forests are grown and asked
 _FEW_TREES, _TRIED = 8, 3  # of every column at least; columns that are timed with them
 _AFTER_CELL_S = 1e-6  # seconds for a cell once it is scored: its probability, the list, the page
@@ -89,7 +88,7 @@ def inspect_table(
     """
     started = time.perf_counter()
     columns = table.columns if target is None else with_label(table, target, label_name).columns
-    with reporting(progress, "inspecting cells", _SHORTER) as report:
+    with reporting(progress, "inspecting cells") as report:
         work = _Work(columns, target, seed)
         give_back_memory()
         threads, n_columns = count_threads(n_jobs), len(columns)

@@ -94,17 +94,6 @@ def _sample_rows(n_rows: int, n_valid: int, n_splits: int) -> int:
     return min(int(np.clip(_SAMPLE_WORK // (n_rows * n_splits), least, most)), n_valid)
 
 
-def sample_size(n_rows: int, n_valid: int, n_splits: int) -> int:
-    """Pairs of validation row and column subset that bounds of a split are averaged over.
-
-    Examples
-    --------
-    >>> sample_size(1000, 500, 1), sample_size(10**6, 500, 1), sample_size(10**6, 500, 5)
-    (96, 6, 3)
-    """
-    return _SAMPLE_COALITIONS * _sample_rows(n_rows, n_valid, n_splits)
-
-
 def _largest_rounding(part: RowValues, reference: IntegerColumns) -> float:
     """How far off row values can be, under the column subset where they can be farthest."""
     true = TrueDistances(reference)

@@ -238,10 +238,6 @@ class RowAxis(ABC):
         """
         raise NotImplementedError(f"{type(self).__name__} squares no lines")
 
-    def bytes_of_a_thread(self, n_subsets: int, n_valid: int) -> float:  # noqa: ARG002
-        """Memory that every thread of the processor takes, by subsets and validation rows."""
-        return 0.0
-
     def ranked(self) -> RowAxis:
         """The same game with all rows ranked."""
         return self

@@ -96,10 +96,6 @@ class RowValues:
         """Whether :meth:`contract_squares` works: on a GPU with room for what is squared."""
         return self.squares_at_most > 1
 
-    def bytes_of_threads(self, n_subsets: int, n_valid: int) -> float:
-        """Memory that all threads take together, by subsets and validation rows to value."""
-        return self.n_threads * self.axis.bytes_of_a_thread(n_subsets, n_valid)
-
     def ranked(self) -> RowValues:
         """The same with all rows ranked; the tables are shared."""
         return replace(self, axis=self.axis.ranked())

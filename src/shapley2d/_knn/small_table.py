@@ -96,12 +96,6 @@ class SmallTable(RowAxis):
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return max(4, (_PIECE << 4) // (self.n_rows << self.n_columns))
 
-    def bytes_of_a_thread(self, n_subsets: int, n_valid: int) -> float:
-        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        rows, block = self._piece_size(n_subsets)
-        # dissimilarities with what they are made of; sums; what ranking takes
-        return float(self.n_rows) * (40 * self.n_columns * min(rows, n_valid) + 8 * block + 60)
-
     def _piece_size(self, n_subsets: int) -> tuple[int, int]:
         """Validation rows and column subsets of a piece, at most."""
         rows = int(np.clip(_PIECE // (self.n_rows * _COALITIONS), 1, _ROWS))

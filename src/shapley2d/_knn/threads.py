@@ -148,15 +148,6 @@ class Threads(RowAxis):
             total += lane
         return total
 
-    def bytes_of_a_thread(self, n_subsets: int, n_valid: int) -> float:  # noqa: ARG002
-        """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
-        # what ranks or bins all rows takes, and for every subset at a time its distances and sums
-        ranking, distance = (80, 4) if self.is_binned else (76, 8)
-        subsets = min(coalitions_at_a_time(self.n_rows), n_subsets)
-        if n_subsets == 1 << self.n_columns:  # a walk: those of a column, and its share
-            subsets = self.n_columns + LANES
-        return float(self.n_rows) * (ranking + (distance + 8) * subsets)
-
     def walk_rows(self) -> int:
         """See :class:`~shapley2d._knn.row_axis.RowAxis`."""
         return max(4, _WALK_WORK // (self.n_rows << self.n_columns))

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.designs import AxisDesign
@@ -105,19 +104,6 @@ def check_exact(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -
             )
 
 
-def price(problem: Problem, run: Run, **options: Any) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.model_games import model_games
-    from shapley2d._methods.work_price import price_designs
-
-    parts = model_games(problem, run, **{option.name: options[option.name] for option in TRAINING})
-    check_exact(parts.games, parts.rows, run)
-    designs = exact_designs(parts.games, parts.rows, run)
-    return price_designs(
-        parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs
-    )
-
-
 METHOD = Method(
     name="exact",
     summary="any model, trained on every subset: for a dozen rows and columns in all",
@@ -128,5 +114,4 @@ METHOD = Method(
     score=score_model,
     precedence=True,
     game_options=tuple(option.name for option in KEPT),
-    price=price,
 )

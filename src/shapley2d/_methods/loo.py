@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -63,20 +62,6 @@ def solve_games(
     )
 
 
-def price(problem: Problem, run: Run, **options: Any) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.model_games import model_games
-    from shapley2d._methods.work_price import price_designs
-    from shapley2d._theory.designs import LeaveOneOut
-
-    refuse_semivalue("loo", run.semivalues, "it only looks at the whole table")
-    parts = model_games(problem, run, **{option.name: options[option.name] for option in TRAINING})
-    designs = [(LeaveOneOut(game.n_rows), LeaveOneOut(game.n_columns)) for game in parts.games]
-    return price_designs(
-        parts.games, designs, (parts.n_rows, parts.games[0].n_columns), n_jobs=run.n_jobs
-    )
-
-
 METHOD = Method(
     name="loo",
     summary="any model, 2D leave-one-out: the table without a row, a column, and both",
@@ -88,5 +73,4 @@ METHOD = Method(
     solve_games=solve_games,
     score=score_model,
     game_options=tuple(option.name for option in KEPT),
-    price=price,
 )

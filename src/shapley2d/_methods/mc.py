@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.draws import Draws
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -134,41 +133,6 @@ def permutation_draws(
     return draws[0] if whole else MeanDraws(draws, rows, n_rows)
 
 
-def price(
-    problem: Problem,
-    run: Run,
-    *,
-    max_permutations: int,
-    tolerance: float,
-    checkpoint: Any,  # noqa: ARG001
-    cluster: Any,  # noqa: ARG001
-    **settings: Any,
-) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.model_games import model_games
-    from shapley2d._methods.models import is_built_in
-    from shapley2d._methods.work_price import pace_of_utilities, price_draws
-    from shapley2d._theory.designs import Permutation
-
-    parts = model_games(problem, run, **settings)
-    guessed = 0.0
-    if not is_built_in(settings["model"]):  # every step of a draw is a training
-        game = parts.games[0]
-        rows, columns = (
-            Permutation(range(count), "shapley") for count in (game.n_rows, game.n_columns)
-        )
-        pace = pace_of_utilities(game, rows, columns)
-        guessed = pace.core_s * (game.n_rows + 1) * (game.n_columns + 1) * len(parts.games)
-    return price_draws(
-        permutation_draws(parts.games, parts.rows, parts.n_rows, run),
-        (parts.n_rows, parts.games[0].n_columns),
-        tolerance=tolerance,
-        max_draws=max_permutations,
-        n_jobs=run.n_jobs,
-        guessed_s=guessed,
-    )
-
-
 METHOD = Method(
     name="mc",
     summary="any model, sampled: Monte Carlo over random orders of rows and columns",
@@ -178,6 +142,5 @@ METHOD = Method(
     solve_games=solve_games,
     score=score_model,
     precedence=True,
-    price=price,
     game_options=tuple(option.name for option in SAMPLING),
 )

@@ -8,7 +8,6 @@ from shapley2d._methods.record import Method, refuse_semivalue
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -39,16 +38,6 @@ def solve(problem: Problem, run: Run) -> Estimate:
     return Estimate.exact(order.reshape(shape))
 
 
-def price(problem: Problem, run: Run) -> Price:  # noqa: ARG001
-    """The price of a run: next to nothing."""
-    from shapley2d._base.cost import Cost
-    from shapley2d._methods.price import Price
-
-    cells = float(problem.table.n_rows) * problem.table.n_columns
-    cost = Cost(1e-7 * cells, 0.0)
-    return Price(cost, cost, memory=40 * cells)
-
-
 METHOD = Method(
     name="random",
     summary="random numbers: a ranking to compare with",
@@ -60,5 +49,4 @@ METHOD = Method(
     caution="The values are random numbers, to compare with; they say nothing about the table.",
     certainty="random numbers",
     validates=False,
-    price=price,
 )

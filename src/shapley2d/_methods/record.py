@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
 
 
 @dataclass(frozen=True)
@@ -173,15 +172,9 @@ class Method:
     score : callable, optional
         ``score(problem, run, **options) -> float``: the score of the whole table less the baseline,
         which Shapley values sum to; None where no model is evaluated.
-    price : callable, optional
-        ``price(problem, run, **options) -> Price``: time and memory of a run, from a short
-        calibration; None where they cannot be predicted.
     compare : callable, optional
         ``compare(problem, run, found, **options) -> dict``: how much the result changes with
         another setting, for the record, at little cost beside the run that recorded ``found``.
-    guess : callable, optional
-        ``guess(problem, run, **options) -> float``: roughly the seconds of a run, at no cost; runs
-        that look long are priced before they start.
     """
 
     name: str
@@ -204,8 +197,6 @@ class Method:
     precedence: bool = False
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None
-    price: Callable[..., Price] | None = None
-    guess: Callable[..., float] | None = None
     compare: Callable[..., dict[str, Any]] | None = None
 
     def complete(

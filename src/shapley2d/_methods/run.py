@@ -6,7 +6,7 @@ import os
 import platform
 import sys
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import version
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_jobs
-from shapley2d._base.progress import check_progress
+from shapley2d._base.progress import RunProgress, check_progress
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import warn
 from shapley2d._theory.precedence import Precedence
@@ -38,7 +38,7 @@ class Run:
     semivalues : (Semivalue, Semivalue)
         Of the rows and of the columns.
     n_jobs : int or None
-    progress : {"auto", True, False} or callable
+    progress : {"auto", True, False}, callable or RunProgress
     sums : BlockSums or None
         Sums of cells whose joint errors are wanted, from methods that can estimate them.
     precedence : Precedence
@@ -74,6 +74,13 @@ class Run:
         check_progress(progress)
         semivalues = axis_semivalues(semivalue)
         return cls(as_seed(random_state), semivalues, n_jobs, progress, limit=limit)
+
+    def advising(self, otherwise: str = "") -> Run:
+        """The run of a call that takes a time limit: a long one names it, and another way."""
+        if isinstance(self.progress, RunProgress):
+            return self
+        advised = RunProgress(self.progress, takes_limit=self.limit is None, otherwise=otherwise)
+        return replace(self, progress=advised)
 
     def warn_of_precision(
         self, estimate: Estimate, tolerance: float, limit: str = "", stopped_at: int = 0

@@ -31,9 +31,6 @@ With 10 to a group the error was half of the values' root mean square, with 5 as
 and 60 subsets of 12 clusters of customers, decision trees, 60 samples each beside exact values).
 """
 
-MANY_CLUSTERS = 40
-"""Clusters that are proposed where there is time for more of them."""
-
 
 def training_seconds(game: Game) -> float:
     """Seconds of one core that a training on half of the rows and half of the columns takes."""
@@ -95,7 +92,7 @@ def check_draws(
     left_s: float,
     otherwise: tuple[str | Setting, ...] = (),
 ) -> None:
-    """Refuse a limit in which not even two draws can be made; say which clusters can be valued.
+    """Refuse a limit in which not even two draws can be made.
 
     Parameters
     ----------
@@ -111,19 +108,11 @@ def check_draws(
     if 2 * draw_s <= left_s:
         return
     n, m = game.n_rows, game.n_columns
-    training_s = draw_s / (n * m)
-    clusters = int(min(left_s / (MIN_DRAWS * m * training_s), MANY_CLUSTERS, n - 1))
-    by_columns = (
-        ("; with the columns: ", Setting("rows", f"clusters={clusters}"))
-        if clusters >= 2 and m > 1
-        else ()
-    )
     raise OutOfTimeError(
         Setting("max_time", limit),
         f" is too short: {n:,} x {m} players are {n * m:,} trainings for one draw, about "
         f"{format_seconds(draw_s)} of a core. Value groups of similar rows instead (value_blocks, "
         "shapley2d blocks), all columns together: ",
-        Setting("rows", f"clusters={MANY_CLUSTERS}"),
-        *by_columns,
+        Setting("rows", "clusters=40"),
         *otherwise,
     )

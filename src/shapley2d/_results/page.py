@@ -13,7 +13,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._results.plan import took_words
+from shapley2d._base.words import took_words
 
 if TYPE_CHECKING:
     import os
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
-    "versions", "settings", "about", "call", "block_owners", "audit", "date", "planned_s",
+    "versions", "settings", "about", "call", "block_owners", "audit", "date",
     "digests", "asked", "score", "other_neighbors", "other_trees",
     "baseline", "baseline_utility", "utility_all",
 )  # fmt: skip
@@ -119,15 +119,15 @@ def known_facts(info: dict[str, Any]) -> dict[str, str]:
     --------
     >>> known_facts({"task": "regression", "date": "2026-05-01", "versions": {"shapley2d": "1.0"}})
     {'task': 'regression', 'made': '2026-05-01', 'by': 'shapley2d 1.0'}
-    >>> known_facts({"seconds": 75.0, "planned_s": [70.0, 90.0]})
-    {'took': '1 min 15 s, planned 1 min 10 s to 1 min 30 s'}
+    >>> known_facts({"seconds": 75.0})
+    {'took': '1 min 15 s'}
     """
     version = (info.get("versions") or {}).get("shapley2d")
     found = {
         "task": info.get("task"),
         "made": info.get("date"),
         "by": version and f"shapley2d {version}",
-        "took": took_words(info),
+        "took": took_words(info.get("seconds")),
     }
     return {name: str(words) for name, words in found.items() if words}
 

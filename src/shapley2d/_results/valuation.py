@@ -12,9 +12,8 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.words import counted, format_seconds, printable
+from shapley2d._base.words import counted, format_seconds, printable, took_words
 from shapley2d._results.explain import explain_row, similar_rows
-from shapley2d._results.plan import took_words
 from shapley2d._results.plots import beeswarm, convergence, heatmap, waterfall
 from shapley2d._results.report import write_report
 from shapley2d._results.row_words import RowWords
@@ -362,7 +361,8 @@ class Valuation(RowWords):
             left = m - _SUMMED_COLUMNS
             more = f" and {left} more" if left > 0 else ""
             lines.append(f"  columns  {named}{more} {units.columns.words}".rstrip())
-        lines += [f"  took     {took}"] if (took := took_words(self.info)) else []
+        took = took_words(self.info.get("seconds"))
+        lines += [f"  took     {took}"] if took else []
         for what, row, column, value in self._extremes():
             lines.append(
                 f"  {what:<8} {units.cells.text(value, signed=True)} at {self.row_word} "

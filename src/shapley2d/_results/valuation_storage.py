@@ -153,12 +153,6 @@ def _info(info: Any) -> dict[str, Any]:
     for key in ("tolerance", "seconds"):
         for place in (info, info.get("settings") or {}):
             real_number(0 if place.get(key) is None else place[key], f"{key} in its record")
-    planned = info.get("planned_s")
-    if planned is not None:
-        if not isinstance(planned, list) or len(planned) != 2:
-            raise ValueError("planned_s in its record is not two numbers")
-        for seconds in planned:
-            real_number(seconds, "planned_s in its record")
     return info
 
 

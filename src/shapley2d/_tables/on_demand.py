@@ -1,6 +1,6 @@
 """Fields of a table whose rows are taken when they are read.
 
-Most methods never read the user's frame, and a plan reads few of the entries: taking those of five
+Most methods never read the user's frame, and some read few of the entries: taking those of five
 folds of a million rows took seconds and gigabytes.
 """
 

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from shapley2d._base.progress import LONG_S, SHORTER
 from shapley2d._base.words import format_seconds, printable
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError
@@ -99,39 +98,24 @@ class ProgressNotes:
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._stage, self._done = (self._start, 0.0), 0.0  # when it began, and what was done then
         self._next = _SILENT_S
-        self._hinted = False
-        self.shorter = SHORTER
 
-    def announce(self, words: str) -> None:
-        """Note the plan of a long run."""
+    def say(self, words: str) -> None:
+        """Note a sentence about the run."""
         note(words, keep=False)
 
-    def __call__(self, fraction: float, words: str) -> None:
+    def report(self, fraction: float, words: str, seconds_left: float | None) -> None:
         """Take note of progress."""
-        now = time.monotonic()
-        if fraction < self._done:  # the next stage of the run, which has a pace of its own
-            self._stage = now, fraction
-        self._done = fraction
-        elapsed = now - self._start
-        begun, before = self._stage
-        if elapsed < self._next or fraction >= 1 or fraction == before > 0:
+        elapsed = time.monotonic() - self._start
+        if elapsed < self._next or fraction >= 1:
             return
         self._next = 2 * elapsed
-        if fraction <= 0:
-            note(f"after {format_seconds(elapsed)}: {words}", keep=False)
+        if seconds_left is not None and seconds_left < _SILENT_S:
             return
-        left = (now - begun) * (1 - fraction) / (fraction - before)
-        if left >= _SILENT_S:
-            known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
-            hint = f". {self.shorter}" if left >= LONG_S and not self._hinted else ""
-            self._hinted = self._hinted or bool(hint)
-            what = f" ({words})" if words else ""
-            note(
-                f"{fraction:.0%} done after {format_seconds(elapsed)}{known}{what}{hint}",
-                keep=False,
-            )
+        done = f"{fraction:.0%} done " if fraction > 0 else ""
+        left = "" if seconds_left is None else f", about {format_seconds(seconds_left)} left"
+        what = f" ({words})" if words else ""
+        note(f"{done}after {format_seconds(elapsed)}{left}{what}", keep=False)
 
 
 def progress() -> Any:

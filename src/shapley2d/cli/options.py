@@ -235,24 +235,6 @@ class CellOptions:
         int,
         _option(_RESULT, "Number of lowest cells to print.", min=0, metavar="N", show_default=True),
     ] = 10
-    plan: Annotated[
-        bool,
-        _option(
-            _RESULT,
-            "Do not run: estimate work, time and memory from a second of the real work. Nothing "
-            "is written.",
-            "--plan",
-        ),
-    ] = False
-    within: Annotated[
-        str | None,
-        _option(
-            _RESULT,
-            "With --plan: the number of workers needed to finish in this time, such as 90s, 10m "
-            "or 2h.",
-            metavar="TIME",
-        ),
-    ] = None
 
 
 @dataclass(frozen=True, kw_only=True)

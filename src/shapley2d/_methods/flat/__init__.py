@@ -10,7 +10,6 @@ from shapley2d._methods.record import Method
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -33,39 +32,6 @@ def score(problem: Problem, run: Run, **options: Any) -> float:
     return float(np.mean([game.utility_all - game.baseline_utility for game in games]))
 
 
-def price(
-    problem: Problem,
-    run: Run,
-    *,
-    max_permutations: int,
-    tolerance: float,
-    checkpoint: Any,  # noqa: ARG001
-    cluster: Any,  # noqa: ARG001
-    **settings: Any,
-) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.flat.cells import flat_draws, flat_game
-    from shapley2d._methods.models import is_built_in
-    from shapley2d._methods.price import timed
-    from shapley2d._methods.work_price import price_draws
-
-    table = problem.table
-    games = [flat_game(split, seed=run.seed, **settings) for split in problem.splits]
-    guessed = 0.0
-    # a game trains twice when it is made, and for every cell of a draw
-    if not is_built_in(settings["model"]):
-        seconds = timed(lambda: flat_game(problem.splits[0], seed=run.seed, **settings))
-        guessed = seconds / 2 * table.n_rows * table.n_columns * len(games)
-    return price_draws(
-        flat_draws(games, problem, run),
-        (table.n_rows, table.n_columns),
-        tolerance=tolerance,
-        max_draws=max_permutations,
-        n_jobs=run.n_jobs,
-        guessed_s=guessed,
-    )
-
-
 METHOD = Method(
     name="flat",
     summary="any model, every cell a player (1D-Shapley), absent cells filled with column means",
@@ -84,5 +50,4 @@ METHOD = Method(
     "on average over all orders of the cells",
     total="the model's score less {baseline_utility:.4g}, that of a table of means",
     score=score,
-    price=price,
 )

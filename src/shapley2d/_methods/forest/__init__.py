@@ -10,7 +10,6 @@ from shapley2d._methods.record import Method, Option, whole
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -27,13 +26,6 @@ def score(problem: Problem, run: Run, **options: Any) -> float:
     from shapley2d._methods.forest.score import forest_score
 
     return forest_score(problem, run, **options)
-
-
-def price(problem: Problem, run: Run, **options: Any) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.forest.price import price_forest
-
-    return price_forest(problem, run, **options)
 
 
 METHOD = Method(
@@ -71,5 +63,4 @@ METHOD = Method(
     "the leaves; what its row does to the splits is not valued",
     averages=True,
     score=score,
-    price=price,
 )

@@ -341,7 +341,8 @@ def _sum_pieces(
     else:
         results = map_in_threads(pieces, range(start, len(pieces)), count_threads(run.n_jobs))
     done, pace = start, Pace()
-    with reporting(run.progress, "forest") as report, closing(results):
+    # all trees or nothing: a time limit is of no use
+    with reporting(run.progress, "forest", in_time="") as report, closing(results):
         try:
             for part in results:
                 k = pieces.split_of(done)

@@ -27,7 +27,6 @@ from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -96,41 +95,6 @@ def _warn_of_few_rows(problem: Problem, n_neighbors: int, baseline: str) -> None
     )
 
 
-def price(problem: Problem, run: Run, **options: Any) -> Price:
-    """What a run will take."""
-    from dataclasses import replace
-
-    from shapley2d._knn.metric import check_metric
-    from shapley2d._methods.knn.choices import KnnOptions
-    from shapley2d._methods.knn.price import price_knn
-    from shapley2d._methods.knn.varying import take_columns, varying_columns
-    from shapley2d._methods.price import PriceError
-    from shapley2d._theory.semivalues import feature_semivalue
-
-    check_knn_scoring(options.pop("scoring", None), problem.target.task)
-    options.pop("votes", None)  # closed forms that cost nothing
-    check_metric(options["metric"], problem.table)
-    if run.precedence.is_set:
-        raise PriceError("the time of a run with precedence cannot be predicted")
-    kept = varying_columns(problem.table)
-    if options["baseline"] != "zero" and kept.size < problem.table.n_columns:
-        problem = take_columns(problem, kept)
-    if problem.label is not None:  # what is long is the features
-        features = feature_semivalue(run.semivalues[1])[1]
-        run = replace(run, semivalues=(run.semivalues[0], features), sums=None)
-    return price_knn(problem, run, KnnOptions(**options))
-
-
-def guess(problem: Problem, run: Run, **options: Any) -> float:
-    """About how many seconds a run takes, at no cost."""
-    from shapley2d._methods.knn.choices import KnnOptions
-    from shapley2d._methods.knn.price import guess_knn
-
-    for name in ("scoring", "votes"):
-        options.pop(name, None)
-    return guess_knn(problem, run, KnnOptions(**options))
-
-
 def compare(problem: Problem, run: Run, found: dict[str, Any], **options: Any) -> dict[str, Any]:
     """What the columns would add with other numbers of neighbours."""
     from shapley2d._methods.knn.other_neighbors import other_neighbors
@@ -184,7 +148,5 @@ METHOD = Method(
     averages=True,
     score=partial(score_model, model="knn"),
     precedence=True,
-    price=price,
-    guess=guess,
     compare=compare,
 )

@@ -75,11 +75,7 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
         most = most_ranked_exactly(n_valid, estimate.info["n_subsets"], n_splits)
     weights = game.column_weights()
     walked = estimate.info["subsets"] == "all"
-    with reporting(run.progress, "ranking a sample exactly") as bar:
-
-        def report(fraction: float, words: str) -> None:
-            bar(fraction, words, None if run.limit is None else max(run.limit.left(), 0.0))
-
+    with reporting(run.progress, "ranking a sample exactly") as report:
         estimate = correct_bins(
             estimate,
             [part.walked(*weights) if walked else part for part in game.parts],

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._base.precision import convergence_ratio
-from shapley2d._base.progress import CTRL_C, reporting
+from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
@@ -129,8 +129,7 @@ class _PieceRun:
     def reporting(self) -> AbstractContextManager[Report]:
         """A progress bar for the run."""
         title = "exact KNN values" if self._pieces.takes_all else "sampled KNN values"
-        run = self._game.run
-        return reporting(run.progress, title, *([] if run.limit is None else [CTRL_C]))
+        return reporting(self._game.run.progress, title)
 
     def look(self) -> Verdict:
         """What the rule says of the sums; there is no other list that would end too late."""

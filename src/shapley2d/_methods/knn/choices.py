@@ -1,7 +1,6 @@
 """What a run chooses before it starts, by its options and by how much there is to do.
 
-How much there is to do decides, not a clock: the same call has the same result on a busy machine,
-and a plan says what the run will do.
+How much there is to do decides, not a clock: the same call has the same result on a busy machine.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """A run within a time limit: what fits is done as always, of the rest a sample.
 
-The list of pieces that a run begins with is priced by a moment of its work. If it fits, the run is
-the usual one, and the clock only ends it if the price was wrong. If not, validation rows are drawn
+A moment of its work says what the list of pieces that a run begins with takes. If it fits, the run
+is the usual one, and the clock only ends it if that was wrong. If not, validation rows are drawn
 in random rounds, so small that some dozens fit: then the clock decides how many rows are used, and
 the errors know of those that are not, as with ``valid_rows="auto"``.
 """
@@ -19,12 +19,11 @@ from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._methods.knn.bin_correction import SAMPLE_COST, first_sample
 from shapley2d._methods.knn.lists import LEAST_SUBSETS, first_list, in_form_of, list_pieces
-from shapley2d._methods.knn.pace import pace_of_sample, pace_of_walk
+from shapley2d._methods.knn.pace import CALIBRATION_S, pace_of_sample, pace_of_walk
 from shapley2d._methods.knn.pieces import FIRST_PER_COLUMN, AllSubsetPieces
 from shapley2d._methods.knn.resume import ListName
 from shapley2d._methods.knn.rule import even
 from shapley2d._methods.knn.strata import LEAST_ROUNDS
-from shapley2d._methods.price import CALIBRATION_S
 
 if TYPE_CHECKING:
     from shapley2d._base.time_limit import TimeLimit
@@ -52,9 +51,9 @@ _AROUND_ROWS = 2.5
 With 800,000 training rows of 20 columns: 2.3 in bins, 1.1 ranked.
 """
 
-_MARGIN = 1.2  # on the price of the usual list: machines are busy
+_MARGIN = 1.2  # on the time of the usual list: machines are busy
 _LATE = 0.1  # of the limit, and a second: without an answer, a run goes on until then
-_PACE_S = 0.02  # of the limit, at most, goes into a price
+_PACE_S = 0.02  # of the limit, at most, goes into measuring a pace
 _WALK_GAIN = 4.0  # all subsets are walked through this much faster than a sample
 
 
@@ -155,9 +154,9 @@ def shorter_list(game: SplitGame, rule: Rule, limit: TimeLimit) -> ListName | No
     k, rows = pieces.chunks[0]
     with single_threaded():
         if isinstance(pieces, AllSubsetPieces):
-            pace_s = pace_of_walk(in_form_of(game, usual), pieces, seconds).clock_s
+            pace_s = pace_of_walk(in_form_of(game, usual), pieces, seconds)
         else:
-            pace_s = pace_of_sample(game, pieces.parts[k], rows, seconds).clock_s
+            pace_s = pace_of_sample(game, pieces.parts[k], rows, seconds)
     pairs = sum(float(part.n_rows) * part.n_valid for part in game.parts)
     usual_s = pace_s * pairs * usual.n_subsets
     if _MARGIN * usual_s + result_seconds(in_form_of(game, usual), pace_s) <= limit.left():

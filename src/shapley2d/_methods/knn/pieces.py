@@ -19,7 +19,6 @@ from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
-from shapley2d._knn.row_axis import TILE
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -55,7 +54,6 @@ _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
 _MANY_LINES = 6  # of errors for every column
 _MOST_LINES = 10  # of them, however few the chunks
-_SOME_BYTES = 2.7e8  # of row values that are in memory at a time
 _ALGEBRA_ROWS = 140
 """Inverting a matrix of p pairs takes as long as ranking p^2 / 140 rows under 2 p subsets.
 
@@ -121,11 +119,6 @@ class AllSubsetPieces:
         """Subsets of a piece."""
         return int(2 ** (len(self.weights[0]) - 1))
 
-    def bytes_at_once(self, of_threads: float) -> float:
-        """Memory of one piece, beside the sums: its values, and those that every thread adds up."""
-        part = self.parts[0]
-        return 8.0 * part.n_rows * part.n_columns * (1 + part.n_threads) + of_threads
-
     def __call__(self, number: int) -> PieceResult:
         k, rows = self.chunks[number]
         values = self.parts[k].walk(*self.weights, valid=rows).T
@@ -172,17 +165,6 @@ class SampledPieces:
     def counts(self) -> list[int]:
         """Pieces of every stratum, in a pass through the validation rows."""
         return _counts(self.chunks)
-
-    def bytes_at_once(self, of_threads: float) -> float:
-        """Memory of one piece, beside the sums: its lines, and the row values they are made of."""
-        part = self.parts[0]
-        # a tile of rows is multiplied at a time, by every thread
-        multiplied = min(part.n_rows, TILE) * part.n_threads
-        lines = 8.0 * (part.n_rows + multiplied) * self.target.n_columns * (1 + self.error_lines)
-        row_values = 8.0 * part.n_rows * self.n_subsets
-        if row_values > _SOME_BYTES:  # a part of them at a time, each added to the lines
-            return _SOME_BYTES + lines + of_threads
-        return row_values + max(lines, of_threads)
 
     @property
     def on_gpu(self) -> bool:

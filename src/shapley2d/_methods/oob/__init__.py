@@ -10,7 +10,6 @@ from shapley2d._methods.record import Method, Option, choice, whole
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -20,37 +19,6 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.oob.cells import oob_cells
 
     return oob_cells(problem, run, **options)
-
-
-def price(
-    problem: Problem, run: Run, *, n_trees: int, column_share: Any, oob_score: str, **_: Any
-) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.oob.cells import check_oob
-    from shapley2d._methods.oob.trees import Trees, columns_drawn
-    from shapley2d._methods.work_price import price_pieces
-
-    check_oob(problem, run, oob_score)
-    table = problem.table
-    n_drawn = columns_drawn(column_share, table.n_columns)
-    trees = Trees(table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
-
-    def grow(count: int) -> float:
-        some = trees.after(0, count)
-        for number in range(some.n_pieces):
-            some(number)
-        return float(count)
-
-    cells = float(table.n_rows) * table.n_columns
-    return price_pieces(
-        grow,
-        int(n_trees),
-        "trees",
-        most=int(n_trees),
-        pieces=trees.n_pieces,
-        memory=4.0 * n_trees * table.n_rows + 60 * cells,
-        n_jobs=run.n_jobs,
-    )
 
 
 METHOD = Method(
@@ -81,5 +49,4 @@ METHOD = Method(
     caution="The values are mean scores of trees, not contributions: a low one is suspect, "
     "its sign means nothing.",
     validates=False,
-    price=price,
 )

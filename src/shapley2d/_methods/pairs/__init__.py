@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._methods.price import Price
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -52,17 +51,6 @@ def solve_games(
     return solve_pairs(games, rows, n_rows, run, n_subsets=n_subsets, tolerance=tolerance)
 
 
-def price(
-    problem: Problem, run: Run, *, n_subsets: int | None, tolerance: float, **settings: Any
-) -> Price:
-    """What a run will take."""
-    from shapley2d._methods.model_games import model_games
-    from shapley2d._methods.pairs.price import price_pairs
-
-    parts = model_games(problem, run, **settings)
-    return price_pairs(parts.games, parts.n_rows, run, n_subsets=n_subsets, tolerance=tolerance)
-
-
 METHOD = Method(
     name="pairs",
     summary="any model with few columns or few rows, which are exact; the others sampled: "
@@ -82,6 +70,5 @@ METHOD = Method(
     how="complement pairs of subsets",
     solve_games=solve_games,
     score=score_model,
-    price=price,
     game_options=("n_subsets", "tolerance"),
 )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from joblib import effective_n_jobs
 
-from shapley2d._base.progress import CTRL_C, Pace, reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.streams import seed_sequence
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
@@ -78,8 +78,7 @@ def solve_pairs(
     )
     check_pairs(n_rows, games[0].n_columns, n_subsets)
     pace = Pace()
-    advice = [] if run.limit is None else [CTRL_C]
-    with reporting(run.progress, "pairs of subsets", *advice) as report:
+    with reporting(run.progress, "pairs of subsets") as report:
 
         def update(done: int, planned: int, ratio: float) -> None:
             known = "" if not np.isfinite(ratio) else f"error {ratio:.3f} of the spread; "

@@ -18,7 +18,6 @@ from shapley2d.cli.writing.outputs import (
     stop_if_unwritten,
     write_outputs,
 )
-from shapley2d.cli.writing.plan import parse_within, print_plan
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 
 TAKERS = cell_takers()
@@ -34,7 +33,6 @@ def cells(
 ) -> None:
     """Value every cell of a table: which entries help a model, which harm it."""
     limit = start_clock(run)
-    seconds = parse_within(only.within, planned=only.plan)
     check_split(table)
     checkpoint = given.get("checkpoint")
     given_files = [table.train, *([table.valid] if table.valid else [])]
@@ -42,7 +40,7 @@ def cells(
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     inputs = read_inputs(table, file, precedence=only.precedence)
-    of_labels = [] if only.plan else label_notes(inputs, table.task, valued=only.include_label)
+    of_labels = label_notes(inputs, table.task, valued=only.include_label)
     for message in [*inputs.notes, *of_labels]:
         note(message)
     of_rows = dict(inputs.of_rows)
@@ -50,7 +48,7 @@ def cells(
         of_rows["precedence"] = {"rows": of_rows["precedence"]}
     settings = given_options(method, given, TAKERS)
 
-    from shapley2d import plan_cells, value_cells
+    from shapley2d import value_cells
 
     tables = (inputs.X, inputs.y, inputs.X_valid, inputs.y_valid)
     question: dict[str, Any] = {
@@ -67,9 +65,6 @@ def cells(
         **settings,
     }
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
-        if only.plan:
-            print_plan(plan_cells(*tables, method, **question), seconds, as_json=run.as_json)
-            return
         valuation = value_cells(*tables, method, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     files, failed = write_outputs(

@@ -10,9 +10,8 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import counted, is_harmless, printable
+from shapley2d._base.words import counted, is_harmless, printable, took_words
 from shapley2d._results.certainty import certainty_sentences
-from shapley2d._results.plan import took_words
 from shapley2d._results.report.payload import errors_known
 from shapley2d._results.units import (
     Units,
@@ -187,7 +186,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
     certain = "no sampling error" if valuation.exact else valuation.describe()
     caution = _about(valuation).get("caution")
     below = below_zero_words(valuation, errors_known=errors_known(valuation))
-    took = took_words(info)
+    took = took_words(info.get("seconds"))
     table = (
         f"{printable(inputs.train.path)}: {counted(n, 'row')} x {counted(m, 'column')}, predicting "
         f"{inputs.target!r} ({info.get('task')}), {_evaluated(inputs, info)}"
