@@ -244,13 +244,13 @@ def test_long_work_is_announced_without_a_terminal(capsys, monkeypatch):
     tell(0.01, "1 of 100", 90.0)
     tell(0.1, "10 of 100", 108.0)  # 12 s
     tell(0.11, "11 of 100", 100.0)
-    tell(0.0, "", None)  # 30 s
+    tell(0.0, "2 permutations", None)  # 30 s
     tell(0.95, "95 of 100", 4.0)  # 70 s: nearly done
     tell(1.0, "100 of 100", 0.0)
     tell(0.2, "sample", 3600.0)
     assert capsys.readouterr().err.splitlines() == [
         "note: 10% done after 12 s, about 1 min 48 s left (10 of 100)",
-        "note: after 30 s",
+        "note: after 30 s (2 permutations)",
         "note: 20% done after 2 min 20 s, about 1 h 0 min left (sample)",
     ]
 
@@ -294,9 +294,7 @@ def test_a_long_command_says_what_takes_less_time(command, ways, tmp_path, capsy
     assert main([name, str(tmp_path / "t.csv"), *target, *options]) == 0
     err = capsys.readouterr().err.splitlines()
     (said,) = (line for line in err if line.startswith("note: About "))
-    assert re.sub(r"^note: About .+? left\. ?", "", said) == (
-        f"{'; '.join(ways)}." if ways else ""
-    )
+    assert re.sub(r"^note: About .+? left\. ?", "", said) == (f"{'; '.join(ways)}." if ways else "")
 
 
 def test_commands_announce_long_work(tmp_path, capsys, monkeypatch, slow):
