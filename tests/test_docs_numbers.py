@@ -29,7 +29,6 @@ from shapley2d._methods.knn import (
     bin_correction,
     choices,
     pieces,
-    precedence,
     rule,
     strata,
 )
@@ -69,7 +68,6 @@ SENTENCES = {
         f"{WORDS[VALIDATION_GROUPS]} groups of them are left out in turn",
     ],
     "question.md": [
-        f"at most {precedence.MAX_COALITIONS:,}",
         f"up to {MAX_LEVELS} different weights",
     ],
     "cluster.md": [

@@ -78,14 +78,6 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     assert Valuation.load("blocks.parquet").info["splits"] == "rows of a group stay together"
 
 
-def test_rows_that_arrive_first(capsys):
-    lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},{2020 + i % 3}-01-01" for i in range(N)]
-    Path("arrived.csv").write_text("\n".join(["size,colour,kind,day", *lines]))
-    run(capsys, "cells arrived.csv -t kind --precedence day -k 3 -o values.parquet")
-    twin = expected(n_neighbors=3, precedence={"rows": [i % 3 for i in range(N)]})
-    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-
-
 def test_weights_and_scores_of_validation_rows(capsys):
     lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},{1 + i % 3}" for i in range(N)]
     Path("weighed.csv").write_text("\n".join(["size,colour,kind,w", *lines]))

@@ -132,8 +132,6 @@ CASES = [
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
     (GOOD + "--scoring f1_macro", "has no closed form: it is not a mean over validation rows: use 'accuracy' or"),
-    (GOOD + "--precedence city", "--precedence must hold a number or a date for every row"),
-    (GOOD + "--precedence age --method loo", "--precedence does not go with --method loo, in which players join in no order"),
     (GOOD + "--time outcome", "--time outcome is the target: name another column"),
     (GOOD + "--groups city", "--groups has 2 groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time city", "--time must hold a number or a date for every row"),

@@ -47,11 +47,6 @@ def test_as_json(capsys):
     assert Plan.from_dict(found["plan"]).amounts == {"column subsets": (4, 4)}
 
 
-def test_methods_without_a_price_say_so(capsys):
-    assert main(["cells", "train.csv", "-t", "kind", "--plan", "--precedence", "size"]) == 0
-    assert "cannot be predicted" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -299,20 +299,6 @@ def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, t
     assert same_bits(found, value_cells(*data, **options, **OPTIONS))
 
 
-@pytest.mark.parametrize("option", ["checkpoint", "cluster"])
-def test_orders_of_arrival_have_neither(option, tmp_path):
-    X, y, X_valid, y_valid = table(8, 3, 4)
-    with pytest.raises(InputError, match=f"^{option}=.* does not work with precedence"):
-        value_cells(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            precedence={"columns": [0, 1, 1]},
-            **{option: str(tmp_path / "x"), **OPTIONS},
-        )
-
-
 FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": []}
 
 

@@ -346,14 +346,6 @@ def test_what_the_run_refuses_the_plan_refuses():
         plan_cells(*SPLIT, method="oob", include_label=True)
 
 
-def test_what_cannot_be_priced_says_so():
-    plan = plan_cells(
-        X[:N, :4], Y[:N], X[N:, :4], Y[N:], precedence={"rows": list(range(N))}, progress=False
-    )
-    assert plan.reason == "the time of a run with precedence cannot be predicted"
-    assert plan.workers(60) is None
-
-
 def test_measuring_doubles_until_it_is_long_enough():
     seen = []
 

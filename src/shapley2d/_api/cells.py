@@ -13,7 +13,6 @@ from shapley2d._api.method_docs import methods_list, options_list, with_method_d
 from shapley2d._api.question import Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import announce
-from shapley2d._methods.precedence import check_takes_precedence, with_precedence
 from shapley2d._methods.price import PriceError
 from shapley2d._methods.registry import METHODS, find_method
 from shapley2d._results.plan import Plan, time_words
@@ -60,7 +59,6 @@ def value_cells(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
-    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -107,11 +105,6 @@ def value_cells(
     valid_weight : name of a column, or 1-D array, list or series, optional
         The weight of each validation row in the score, in any unit: of the rows of X_valid, or,
         without it, of the rows of X. A column named here is not a feature.
-    precedence : dict, optional
-        Players that can only join after others, such as data derived from other data: for
-        ``"rows"`` and ``"columns"`` a number for every player, in order or by its name, lower ones
-        first. A player's value is then its mean step over the orders that respect this; the sum of
-        all values stays the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         The weights of subsets of different sizes; a pair sets rows and columns apart.
     random_state : int, numpy generator or None
@@ -168,7 +161,6 @@ def value_cells(
         groups=groups,
         time=time,
         valid_weight=valid_weight,
-        precedence=precedence,
         semivalue=semivalue,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -193,7 +185,6 @@ def plan_cells(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
-    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -211,7 +202,7 @@ def plan_cells(
     Parameters
     ----------
     X, y, X_valid, y_valid, method, include_label, task, kinds, cv, groups, time, valid_weight,
-    precedence, semivalue, random_state, n_jobs, progress, max_time
+    semivalue, random_state, n_jobs, progress, max_time
         As in :func:`value_cells`.
     **options
         Options of the method; None takes the default.
@@ -251,7 +242,6 @@ def plan_cells(
         groups=groups,
         time=time,
         valid_weight=valid_weight,
-        precedence=precedence,
         semivalue=semivalue,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -294,15 +284,6 @@ class CellsJob:
             from shapley2d._methods.knn.choices import settle_valid_rows
 
             options["valid_rows"] = settle_valid_rows(options["valid_rows"], problem)
-        run = with_precedence(
-            run,
-            question.precedence,
-            problem.table.row_names.tolist(),
-            [*problem.table.column_names, *([problem.label] if problem.label else [])],
-            label=problem.label,
-            given=problem.given,
-        )
-        check_takes_precedence(method, run)
         return cls(question, method, problem, run, options)
 
     def plan(self, *, advise: bool = True) -> Plan:
@@ -347,7 +328,7 @@ class CellsJob:
             notes.append(f"With a validation table of {FEW_VALID} rows: at most {fewer}.")
         forest = METHODS["forest"].price
         few = self.problem.table.n_rows * self.problem.table.n_columns <= FOREST_CELLS
-        takes_forest = few and not self.run.precedence.is_set and self.problem.splits
+        takes_forest = few and self.problem.splits
         if self.method.name != "forest" and takes_forest and forest is not None:
             options = METHODS["forest"].complete({})
             with suppress(PriceError, InputError):
@@ -371,7 +352,7 @@ class CellsJob:
         quiet = self.run.progress in (False, None) or self.options.get("cluster") is not None
         if self.run.limit is not None:  # no time to lose: the run prices itself
             return None
-        if self.method.guess is None or quiet or self.run.precedence.is_set:
+        if self.method.guess is None or quiet:
             return None
         if self.method.guess(self.problem, self.run, **self.options) < GUESSED_S:
             return None

@@ -140,7 +140,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         groups: Any = None,
         time: Any = None,
         valid_weight: Any = None,
-        precedence: Any = None,
     ) -> Self:
         """Value the cells of X.
 
@@ -155,8 +154,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             :func:`shapley2d.value_cells`.
         valid_weight : optional
             The weight of each validation row.
-        precedence : optional
-            Rows and columns that can only join after others.
         """
         X = collected(X)
         question = Question(
@@ -172,7 +169,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             groups=groups,
             time=time,
             valid_weight=valid_weight,
-            precedence=precedence,
             semivalue=self.semivalue,
             random_state=self.random_state,
             n_jobs=self.n_jobs,

@@ -10,7 +10,7 @@ from shapley2d._estimation.exact import DesignBlocks
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._knn.columns.pair_fit import MAX_SUBSETS
-from shapley2d._methods.exact import check_exact, exact_utilities
+from shapley2d._methods.exact import check_exact
 from shapley2d._methods.fixed_designs import value_designs
 from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
@@ -19,7 +19,6 @@ from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
-from shapley2d._methods.precedence import check_takes_precedence
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.training_time import folds_in_time
 from shapley2d._theory.designs import AllSubsets
@@ -143,8 +142,7 @@ def _estimate(
         threads = 1  # a worker of a cluster is one of many
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
-    chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
-    check_takes_precedence(METHODS[chosen], run)
+    chosen = _choose_method(method, blocks, "knn" if uses_knn else "model", sampling)
     if chosen in ("pairs", "mc"):
         fewer = folds_in_time(
             problem, run, blocks[0], settings["model"], by_pairs=chosen == "pairs"
@@ -169,7 +167,7 @@ def _estimate(
         if chosen == "mc":
             known["owners"] = None if sums is None else sums.weights
             path = sampling.pop("checkpoint")
-            kept = open_checkpoint(path, run, blocks, members, n_rows=n_groups, **known)
+            kept = open_checkpoint(path, run, blocks, n_rows=n_groups, **known)
             estimate = _sampled(
                 blocks,
                 members,
@@ -203,18 +201,14 @@ def _block_games(
 def _choose_method(
     method: str,
     blocks: list[Game],
-    members: list[NDArray[np.intp]],
-    run: Run,
     kind: str,
     sampling: dict[str, Any],
 ) -> str:
     """The method that was named; by default exact if affordable, else pairs or permutations."""
     if method in game_methods():
         return method
-    if exact_utilities(blocks, members, run) <= MAX_AUTO_UTILITIES[kind]:
+    if sum(2 ** (game.n_rows + game.n_columns) for game in blocks) <= MAX_AUTO_UTILITIES[kind]:
         return "exact"
-    if run.precedence.is_set:
-        return "mc"
     few, many = sorted((max(game.n_rows for game in blocks), blocks[0].n_columns))
     resumes = sampling.get("checkpoint") is not None or sampling.get("cluster") is not None
     return "pairs" if few <= MAX_AUTO_EXACT and many <= MAX_SAMPLED and not resumes else "mc"
@@ -297,7 +291,7 @@ def _unsampled(
     cluster: Any,
 ) -> Estimate:
     """Values by a method that does not sample."""
-    if method == "exact" and is_knn(known["model"]) and not run.precedence.is_set:
+    if method == "exact" and is_knn(known["model"]):
         known = {**known, "backend": backend_name(device)}
         return _exact_by_columns(blocks, members, n_groups, run, known, checkpoint, cluster)
     solve, takes = METHODS[method].solve_games, METHODS[method].game_options
@@ -319,7 +313,7 @@ def _exact_by_columns(
     cluster: Any,
 ) -> Estimate:
     """Exact values, a few column subsets at a time with all row subsets, which suits knn."""
-    check_exact(blocks, members, run)
+    check_exact(blocks)
     designs = [
         DesignBlocks(
             game,

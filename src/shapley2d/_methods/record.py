@@ -163,8 +163,6 @@ class Method:
         where the method has no need of a table: it then serves ``value_game`` and ``value_blocks``
         too. One that takes a ``checkpoint`` is also handed what identifies games of blocks, as
         ``known``.
-    precedence : bool
-        Whether it can respect ``precedence``.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool
@@ -201,7 +199,6 @@ class Method:
     validates: bool = True
     averages: bool = False
     solve_games: Callable[..., Estimate] | None = None
-    precedence: bool = False
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None
     price: Callable[..., Price] | None = None

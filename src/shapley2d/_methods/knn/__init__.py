@@ -23,7 +23,7 @@ from shapley2d._methods.options import (
     VOTES,
 )
 from shapley2d._methods.record import Method, Option, choice, whole
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputWarning, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -43,7 +43,6 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.label import value_knn_label
-    from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.knn.votes import with_votes
     from shapley2d._methods.score_facts import score_facts
@@ -61,14 +60,6 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     facts |= score_facts(problem, scoring, "neighbours", int(options["n_neighbors"]))
     asked = KnnOptions(**options)
     _warn_of_few_rows(problem, asked.n_neighbors, asked.baseline)
-    if run.precedence.is_set:
-        for name in ("checkpoint", "cluster"):
-            if options[name] is not None:
-                raise InputError(
-                    Setting(name, options[name]), " does not work with ", Setting("precedence")
-                )
-        found = value_with_precedence(problem, run, **options)
-        return with_votes(found, problem, run, asked, votes).noting(**facts)
     if options["baseline"] == "zero":
         found = value(problem, run, asked)
         return with_votes(found, problem, run, asked, votes).noting(**facts)
@@ -104,14 +95,11 @@ def price(problem: Problem, run: Run, **options: Any) -> Price:
     from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.price import price_knn
     from shapley2d._methods.knn.varying import take_columns, varying_columns
-    from shapley2d._methods.price import PriceError
     from shapley2d._theory.semivalues import feature_semivalue
 
     check_knn_scoring(options.pop("scoring", None), problem.target.task)
     options.pop("votes", None)  # closed forms that cost nothing
     check_metric(options["metric"], problem.table)
-    if run.precedence.is_set:
-        raise PriceError("the time of a run with precedence cannot be predicted")
     kept = varying_columns(problem.table)
     if options["baseline"] != "zero" and kept.size < problem.table.n_columns:
         problem = take_columns(problem, kept)
@@ -183,7 +171,6 @@ METHOD = Method(
     how="the {n_neighbors} nearest neighbours",
     averages=True,
     score=partial(score_model, model="knn"),
-    precedence=True,
     price=price,
     guess=guess,
     compare=compare,

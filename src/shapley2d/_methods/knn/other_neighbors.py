@@ -78,7 +78,7 @@ def other_neighbors(
     n_rows = min((split.rows.size for split in problem.splits), default=0)
     numbers = sorted({max(k // 2, 1), k, 2 * k})
     plain = run.semivalues == ("shapley", "shapley") and problem.label is None
-    if not plain or run.precedence.is_set or found.get("interrupted"):
+    if not plain or found.get("interrupted"):
         return {}
     if n_rows < max(LEAST_ROWS, numbers[-1]):
         return {}
