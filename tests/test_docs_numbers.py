@@ -15,7 +15,6 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._estimation.exact import _BLOCKS
 from shapley2d._estimation.workers import MAX_LOSSES
 from shapley2d._inspection.recipe import MOST_CHANCE
-from shapley2d._knn import rounding
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
 from shapley2d._knn.row_axis import RowAxis
@@ -48,7 +47,6 @@ SENTENCES = {
         f"A quarter of the chunks, with {WORDS[pieces.FIRST_PER_COLUMN]} subsets to a column",
         f"From {WORDS[FEW_PER_PLAYER]} subsets to a column on",
         f"up to {_MOST_DIFFERENT} different weights of columns",
-        f"to {int(rounding._ALL_PAIRS):,} pairs of validation row and column subset, and a million triples",
         f"tables of {FAST_ROWS:,} rows or more, with 2 billion triples",
         f"The sample starts with {choices.SAMPLE} subsets",
         f"with {WORDS[choices.SAMPLE_ROWS]} validation rows each",
@@ -91,7 +89,6 @@ def test_numbers_in_sentences_are_those_of_the_code(page):
 
 
 def test_sizes_that_sentences_round():
-    assert rounding._ALL_WORK == 2**20  # "a million triples"
     assert 2e9 < choices.SMALL_WORK < 2.2e9  # "2 billion triples"
     assert rule._PILOT == 0.25  # "a quarter of the chunks"
     assert bin_correction.FORM_SHARE == 0.25  # "a quarter of the error of sampled subsets"

@@ -20,7 +20,6 @@ from shapley2d._games.function import FunctionGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._knn.metric import integer_columns
-from shapley2d._methods.knn import game as game_module
 from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
 
@@ -478,18 +477,3 @@ def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
         again = value_blocks(X, y, X_valid, y_valid, **options)
     assert np.array_equal(first.values, again.values)
     assert np.array_equal(first.stderr, again.stderr)
-
-
-def test_replicates_record_nothing_that_nobody_reads(monkeypatch):
-    """The bound of rounding is of the values that are returned, not of every group left out."""
-    looked = []
-    plain = game_module.rounding_bound
-    monkeypatch.setattr(
-        game_module, "rounding_bound", lambda *given: looked.append(1) or plain(*given)
-    )
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3)).round(2)
-    y = (X[:, 0] > 0).astype(int)
-    rows = ["A"] * 15 + ["B"] * 15
-    v = value_blocks(X[:30], y[:30], X[30:], y[30:], rows=rows, method="knn", validation_groups=5)
-    assert v.info["metric_bound"] is not None and len(looked) == 1

@@ -9,9 +9,7 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._knn.bin_sample import grown_sample, judge_sample
-from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rounding import average_rounding
 from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn import bin_correction, choices
 from shapley2d._tables.problem import make_problem
@@ -28,40 +26,6 @@ Y = (X[:, 0] + X[:, 3] + RNG.normal(size=N) > 1).astype(int)
 RNG_TARGETS = RNG.normal(size=N)
 X_VALID = np.column_stack([RNG.normal(size=(40, 3)), RNG.integers(0, 4, (40, 2))])
 Y_VALID = (X_VALID[:, 0] + X_VALID[:, 3] > 1).astype(int)
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_rounding_changes_no_more_than_its_bound(task):
-    """Codes far too coarse, against codes that are fine: averaged over the very sample that is evaluated."""
-    rng = np.random.default_rng(3)
-    n, m = 300, 4
-    fine = rng.integers(0, 1000, (m, n + 20))
-    coarse = fine // 40
-    none, one = np.zeros(m, dtype=np.int64), np.ones(m, dtype=np.int64)
-
-    def table(codes, factor):
-        codes = codes.astype(np.int64)
-        return IntegerColumns(codes[:, :n], codes[:, n:], none > 0, one * factor, none)
-
-    reference, rounded = table(fine, 1), table(coarse, 1600)
-    y = rng.integers(0, 3, n + 20) if task == "classification" else rng.normal(size=n + 20)
-    options = {"task": task, "n_neighbors": 4}
-    coalitions = rng.random((5, m)) < 0.6
-    sample = [(t, coalition) for t in range(20) for coalition in coalitions]
-    true, off = (row_values(columns, y[:n], y[n:], **options) for columns in (reference, rounded))
-    bound = average_rounding(off, reference, sample)
-    error = np.abs((off.values(coalitions) - true.values(coalitions)).mean(axis=0)).max()
-    assert 0 < error <= bound
-    assert average_rounding(true, reference, sample) == 0
-
-
-def test_results_state_the_bound_of_rounding():
-    v = value_cells(X, Y, X_VALID, Y_VALID, n_neighbors=5, progress=False)
-    assert 0 <= v.info["metric_bound"] < 1e-5
-    whole = value_cells(
-        np.rint(X * 9), Y, np.rint(X_VALID * 9), Y_VALID, n_neighbors=5, progress=False
-    )
-    assert whole.info["metric_bound"] == 0
 
 
 def targets(task):

@@ -286,7 +286,7 @@ class _Auditor:
         given = dict(self.job.question.options if options is None else options)
         given.pop("checkpoint", None)
         question = replace(self.job.question, validation_groups=0, options=given)
-        run = replace(self.job.run, progress=False, recorded=False)
+        run = replace(self.job.run, progress=False)
         quiet = replace(self.job, question=question, run=run)
         return quiet.answer(variation)
 

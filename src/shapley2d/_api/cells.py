@@ -367,19 +367,11 @@ class CellsJob:
             announce(self.run.progress, Note(plan.headline()))
         return [round(seconds, 1) for seconds in plan.seconds]
 
-    def _has_time_left(self, info: dict[str, Any]) -> bool:
-        """Whether a time limit leaves room for what is not asked for: a tenth of it."""
-        limit = self.run.limit
-        return limit is None or (not info.get("time_up") and limit.left() > limit.seconds / 10)
-
     def value(self) -> Valuation:
         """Value the cells."""
         planned = self.announce()
         estimate = self.method.solve(self.problem, self.run, **self.options)
         problem, table = self.problem, self.problem.table
-        compared: dict[str, Any] = {}
-        if self.method.compare is not None and self._has_time_left(estimate.info):
-            compared = self.method.compare(problem, self.run, estimate.info, **self.options)
         if problem.label is not None:
             table = with_label(table, problem.target, problem.label)
         crossed = self.question.X_valid is None and self.method.validates
@@ -404,7 +396,6 @@ class CellsJob:
                 call=self.question.code("value_cells", self.run.seed),
                 **({} if planned is None else {"planned_s": planned}),
                 **estimate.info,
-                **compared,
             ),
             history=estimate.history,
             table=table,

@@ -85,7 +85,7 @@ def replicates_of(
 
     So does a time limit: what ended early could not be compared with the others.
     """
-    quiet = replace(run, progress=False, sums=None, limit=None, recorded=False)
+    quiet = replace(run, progress=False, sums=None, limit=None)
     found, pace = [], Pace()
     try:
         with reporting(run.progress, "other validation rows") as report:

@@ -174,9 +174,6 @@ class Method:
     price : callable, optional
         ``price(problem, run, **options) -> Price``: time and memory of a run, from a short
         calibration; None where they cannot be predicted.
-    compare : callable, optional
-        ``compare(problem, run, found, **options) -> dict``: how much the result changes with
-        another setting, for the record, at little cost beside the run that recorded ``found``.
     guess : callable, optional
         ``guess(problem, run, **options) -> float``: roughly the seconds of a run, at no cost; runs
         that look long are priced before they start.
@@ -203,7 +200,6 @@ class Method:
     score: Callable[..., float] | None = None
     price: Callable[..., Price] | None = None
     guess: Callable[..., float] | None = None
-    compare: Callable[..., dict[str, Any]] | None = None
 
     def complete(
         self, given: Mapping[str, Any], only: tuple[str, ...] | None = None

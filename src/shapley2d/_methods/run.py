@@ -42,8 +42,6 @@ class Run:
         Sums of cells whose joint errors are wanted, from methods that can estimate them.
     limit : TimeLimit or None
         When the answer has to be there; None for as long as it takes.
-    recorded : bool
-        Whether anyone reads what the run records beside its values.
     """
 
     seed: int
@@ -52,7 +50,6 @@ class Run:
     progress: Any
     sums: BlockSums | None = None
     limit: TimeLimit | None = None
-    recorded: bool = True
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod

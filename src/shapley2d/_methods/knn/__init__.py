@@ -119,13 +119,6 @@ def guess(problem: Problem, run: Run, **options: Any) -> float:
     return guess_knn(problem, run, KnnOptions(**options))
 
 
-def compare(problem: Problem, run: Run, found: dict[str, Any], **options: Any) -> dict[str, Any]:
-    """What the columns would add with other numbers of neighbours."""
-    from shapley2d._methods.knn.other_neighbors import other_neighbors
-
-    return other_neighbors(problem, run, found, **options)
-
-
 METHOD = Method(
     name="knn",
     summary="nearest neighbours, trains no model",
@@ -173,5 +166,4 @@ METHOD = Method(
     score=partial(score_model, model="knn"),
     price=price,
     guess=guess,
-    compare=compare,
 )

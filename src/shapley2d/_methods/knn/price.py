@@ -21,8 +21,6 @@ from shapley2d._base.streams import generator
 from shapley2d._base.warnings import without_warnings
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.bin_sample import MAX_SAMPLE, most_stored
-from shapley2d._knn.rounding import pair_bounds, sample_size
-from shapley2d._knn.true_distances import TrueDistances
 from shapley2d._methods.knn.backend import backend_name, may_use_gpu, on_backend
 from shapley2d._methods.knn.bin_correction import most_ranked_exactly
 from shapley2d._methods.knn.cells import make_game, value_game
@@ -208,7 +206,7 @@ def _subsets_needed(game: SplitGame, rule: Rule) -> tuple[int, int, list[str]]:
         pilot = value_game(
             SplitGame.make(
                 few,
-                replace(game.run, progress=False, sums=None, recorded=False),
+                replace(game.run, progress=False, sums=None),
                 options,
                 "exact",
                 small=game.small,
@@ -301,8 +299,7 @@ def _price_list(
     if name.attempt == 1 and isinstance(pieces, SampledPieces):
         # a quarter of the first list has said that it takes more
         shared_s += pace.core_s * pairs * first_list(rule).n_subsets / 4
-    looks = sum(sample_size(part.n_rows, part.n_valid, len(splits)) for part in game.parts)
-    alone_s = setup_s + looks * _rounding_s(game) + RESULT_CELL_S * cells * len(splits)
+    alone_s = setup_s + RESULT_CELL_S * cells * len(splits)
     alone_s += _ADD_S * cells * count
     least_s, most_s = _correction_s(game, pieces, pace, paces)
     back_s = 8.0 * n * lines / SENT_BYTES_S
@@ -344,15 +341,6 @@ def _product_s(weights: NDArray[np.float64], n_rows: int) -> float:
     values = np.ones((weights.shape[1], some))
     with single_threaded():
         return timed(lambda: weights @ values) * n_rows / some
-
-
-def _rounding_s(game: SplitGame) -> float:
-    """Seconds to say what rounded distances change, for one validation row under all columns."""
-    if not game.coded[0].unrounded:
-        return 0.0
-    everything = np.ones(game.n_columns, dtype=np.bool_)
-    true = TrueDistances(game.coded[0])
-    return timed(lambda: pair_bounds(game.parts[0], true, 0, everything))
 
 
 def _correction_s(
