@@ -21,7 +21,7 @@ from shapley2d._knn.row_axis import RowAxis
 from shapley2d._knn.row_values import FAST_ROWS
 from shapley2d._knn.threads import Threads
 from shapley2d._knn.whole_weights import _MOST_DIFFERENT
-from shapley2d._methods.blocks import MAX_AUTO_EXACT, MAX_AUTO_UTILITIES
+from shapley2d._methods.blocks import MAX_AUTO_UTILITIES
 from shapley2d._methods.exact import MAX_EXACT_UTILITIES
 from shapley2d._methods.knn import (
     backend,
@@ -31,7 +31,6 @@ from shapley2d._methods.knn import (
     rule,
     strata,
 )
-from shapley2d._methods.pairs.games import MAX_EXACT, MAX_SAMPLED
 from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
@@ -57,12 +56,9 @@ SENTENCES = {
         f"({ALIKE_DRAWS} draws for 0.025)",
         f"{interval_factor(1e9):.2f} standard errors either way for many draws, {interval_factor(9):.2f} for ten",
         f"up to {round(math.log2(MAX_EXACT_UTILITIES))} players",
-        f"up to {MAX_EXACT} players on one axis and up to {MAX_SAMPLED:,} on the other",
-        f"one axis has at most {WORDS[MAX_AUTO_EXACT]} groups",
     ],
     "blocks.md": [
         f"exact up to {MAX_AUTO_UTILITIES['model']:,} utilities of a model ({MAX_AUTO_UTILITIES['knn']:,} with",
-        f"one axis has at most {WORDS[MAX_AUTO_EXACT]} groups",
         f"{WORDS[VALIDATION_GROUPS]} groups of them are left out in turn",
     ],
     "question.md": [

@@ -163,19 +163,27 @@ def test_auto_is_exact_for_few_groups_and_samples_many():
     many = value_blocks(
         X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2, tolerance=0
     )
-    assert many.info["method"] == "pairs"  # one axis is short
-    wide = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        rows=np.arange(24),
-        columns=COLUMNS,
-        method="mc",
-        max_permutations=2,
-        tolerance=0,
+    assert many.info["method"] == "mc" and many.info["n_permutations"] == 2
+
+
+@pytest.mark.filterwarnings("ignore:the 95 % interval")
+def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
+    """Every row has an owner of its own, so the cells say what each is worth."""
+    rng = np.random.default_rng(5)
+    X, X_valid = rng.normal(size=(18, 3)), rng.normal(size=(30, 3))
+    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
+    data, knn = (X, y, X_valid, y_valid), {"n_neighbors": 3, "votes": "k", "progress": False}
+    exact = value_cells(*data, **knn).rows
+    v = value_blocks(
+        *data, rows=list(range(18)), players="groups", model="knn", tolerance=0.06, **knn
     )
-    assert wide.info["n_permutations"] == 2
+    assert v.info["method"] == "mc" and v.info["converged"]
+    assert v.total == pytest.approx(exact.sum(), abs=1e-9)
+    low, high = v.interval()
+    assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
+    assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
+    assert sum(v.payments(100)["amount"]) == pytest.approx(100)
+    np.testing.assert_allclose(np.sqrt(np.diag(v.covariance)), v.stderr[:, 0], rtol=1e-9)
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():

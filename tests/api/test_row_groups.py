@@ -17,6 +17,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from shapley2d import plan_cells, value_blocks, value_cells
 from shapley2d._base.progress import CTRL_C
 from shapley2d._base.time_limit import TimeLimit
+from shapley2d._methods import training_time
 from shapley2d._methods.training_time import check_draws
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.row_clusters import cluster_rows
@@ -221,11 +222,12 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
     assert {line["owner"] for line in found["owners"]} == {str(age) for age in X["age"]}
 
 
-def test_a_short_time_is_spent_on_subsets_in_one_fold_rather_than_on_all_folds(tmp_path):
+def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp_path, monkeypatch):
+    monkeypatch.setattr(training_time, "training_seconds", lambda _game: 1.0)
     X, y, _ = people()
     asked = {"rows": "clusters=20", "model": MODEL, "progress": False}
-    found = value_blocks(X, y, max_time=CountedLimit(6, left=1e-3), **asked)
-    assert found.info["method"] == "pairs" and found.info["time_up"]
+    found = value_blocks(X, y, max_time=CountedLimit(6, left=60.0), **asked)
+    assert found.info["method"] == "mc" and found.info["time_up"]
     assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
     found.to_html(tmp_path / "r.html")
     assert "in 1 of 5 folds" in (tmp_path / "r.html").read_text()
@@ -277,15 +279,14 @@ def test_progress_within_a_time_limit_tells_the_time_to_its_end():
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 3))
     y = (X[:, 0] > 0).astype(int)
-    for method in ("pairs", "mc"):
-        heard = Listener()
-        limit = CountedLimit(40, left=7.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value_blocks(
-                X, y, X, y, rows=np.arange(40) % 12, model=LogisticRegression(), method=method,
-                max_time=limit, n_jobs=1, progress=heard,
-            )  # fmt: skip
-        assert heard.shorter == CTRL_C
-        assert any(note.endswith(" 7 s left") for note in heard.notes)
-        assert not any(" h " in note or "day" in note for note in heard.notes)
+    heard = Listener()
+    limit = CountedLimit(40, left=7.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value_blocks(
+            X, y, X, y, rows=np.arange(40) % 12, model=LogisticRegression(), method="mc",
+            max_time=limit, n_jobs=1, progress=heard,
+        )  # fmt: skip
+    assert heard.shorter == CTRL_C
+    assert any(note.endswith(" 7 s left") for note in heard.notes)
+    assert not any(" h " in note or "day" in note for note in heard.notes)

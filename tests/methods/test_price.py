@@ -287,7 +287,6 @@ OTHERS = {
     "flat": {"max_permutations": 3, "tolerance": 0},
     "forest": {"max_trees": 12, "tolerance": 0},
     "oob": {"n_trees": 150, "column_share": 0.5},
-    "pairs": {"n_subsets": 60, "model": "gaussian_nb"},
     "random": {},
 }
 

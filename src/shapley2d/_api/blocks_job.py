@@ -24,7 +24,7 @@ from shapley2d._api.other_validation_rows import (
 from shapley2d._api.question import Question
 from shapley2d._api.row_groups import Clusters, named_rows
 from shapley2d._base.checks import check_choice, check_number, check_whole
-from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
+from shapley2d._methods.blocks import estimate_blocks
 from shapley2d._methods.cell_sums import estimate_cell_sums
 from shapley2d._methods.models import is_knn
 from shapley2d._methods.players import PLAYERS, settle_method, settle_players
@@ -320,9 +320,6 @@ class BlocksJob:
             if chosen == "mc":  # the same permutations, so that only the validation rows differ
                 count = estimate.info["n_permutations"]
                 options = {**options, "tolerance": 0, "max_permutations": count}
-            elif chosen == "pairs":  # and the same pairs
-                kept = {name: options[name] for name in options if name not in PERMUTATIONS_ONLY}
-                options = {**kept, "tolerance": 0, "n_subsets": estimate.info["n_subsets"]}
 
             def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
                 own = of_replicate(options, k)

@@ -58,8 +58,7 @@ def value_game(
         Names for the result.
     **options
         ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these,
-        ``max_permutations`` and ``tolerance``; ``"pairs"``: ``n_subsets`` and ``tolerance``. As
-        in :func:`value_cells`.
+        ``max_permutations`` and ``tolerance``. As in :func:`value_cells`.
 
     Returns
     -------

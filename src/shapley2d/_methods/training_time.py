@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
-SUBSETS_PER_PLAYER = 10
-"""Subsets that groups of one axis are worth spending on every fold, before there are more folds.
-
-With 10 to a group the error was half of the values' root mean square, with 5 as large as it (120
-and 60 subsets of 12 clusters of customers, decision trees, 60 samples each beside exact values).
-"""
-
 MANY_CLUSTERS = 40
 """Clusters that are proposed where there is time for more of them."""
 
@@ -46,7 +39,7 @@ def training_seconds(game: Game) -> float:
         return time.perf_counter() - start
 
 
-def folds_in_time(problem: Problem, run: Run, game: Game, model: Any, *, by_pairs: bool) -> Problem:
+def folds_in_time(problem: Problem, run: Run, game: Game, model: Any) -> Problem:
     """The problem with as many of its random folds as there is time for, at least one.
 
     Subsets of groups differ far more than folds do, so that time is better spent on more subsets.
@@ -58,23 +51,15 @@ def folds_in_time(problem: Problem, run: Run, game: Game, model: Any, *, by_pair
     game : Game
         Of the groups, in the first fold.
     model
-    by_pairs : bool
-        Whether pairs of subsets of the longer axis are sampled, or orders of both.
     """
-    folds = len(problem.splits)
     if run.limit is None or is_built_in(model):
         return problem
     left = run.limit.left() * effective_n_jobs(run.n_jobs)
-    seconds = training_seconds(game)
-    few, many = sorted((game.n_rows, game.n_columns))
-    if by_pairs:
-        wanted = SUBSETS_PER_PLAYER * many * 2**few
-    else:
-        wanted = MIN_DRAWS * many * few
-        check_draws(run.limit, seconds * game.n_rows * game.n_columns, game, left)
-    if folds == 1 or problem.how:  # folds in time order are not alike
+    draw_s = training_seconds(game) * game.n_rows * game.n_columns
+    check_draws(run.limit, draw_s, game, left)
+    if problem.how:  # folds in time order are not alike
         return problem
-    kept = int(np.clip(left / (wanted * max(seconds, 1e-9)), 1, folds))
+    kept = int(np.clip(left / (MIN_DRAWS * max(draw_s, 1e-9)), 1, len(problem.splits)))
     return replace(problem, splits=problem.splits[:kept])
 
 
