@@ -82,9 +82,9 @@ def value_blocks(
     method : str
         With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is
         ``"knn"``, or ``"mc"`` where a ``model`` is given. With ``players="groups"``: ``"auto"`` is
-        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours, and ``"mc"``
-        beyond; ``"knn"`` is ``"auto"`` with ``model="knn"``. The others value
-        subsets of groups as they do those of cells:
+        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours; beyond, or if
+        ``max_time`` is too short for all of them, it is ``"mc"``. ``"knn"`` is ``"auto"`` with
+        ``model="knn"``. The others value subsets of groups as they do those of cells:
 
         {methods}
     players : {"cells", "groups"}, optional

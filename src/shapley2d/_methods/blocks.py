@@ -15,10 +15,10 @@ from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.model_games import model_games
-from shapley2d._methods.models import is_knn
+from shapley2d._methods.models import is_built_in, is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.registry import METHODS, game_methods
-from shapley2d._methods.training_time import folds_in_time
+from shapley2d._methods.training_time import folds_in_time, seconds_left, training_seconds
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError, Setting
 
@@ -131,14 +131,16 @@ def _estimate(
         threads = 1  # a worker of a cluster is one of many
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
-    if method in game_methods():
-        chosen = method
-    else:
+    slow = run.limit is not None and not is_built_in(settings["model"])
+    training_s = training_seconds(blocks[0]) if slow else 0.0
+    chosen = method
+    if method not in game_methods():
         utilities = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
-        most = MAX_AUTO_UTILITIES["knn" if uses_knn else "model"]
-        chosen = "exact" if utilities <= most else "mc"
+        affordable = utilities <= MAX_AUTO_UTILITIES["knn" if uses_knn else "model"]
+        in_time = utilities * training_s <= seconds_left(run)
+        chosen = "exact" if affordable and in_time else "mc"
     if chosen == "mc":
-        fewer = folds_in_time(problem, run, blocks[0], settings["model"])
+        fewer = folds_in_time(problem, run, blocks[0], training_s)
         if len(fewer.splits) < len(problem.splits):
             problem = fewer
             parts = model_games(problem, run, **settings, threads=threads, device=device)

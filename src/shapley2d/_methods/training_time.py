@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -39,7 +40,14 @@ def training_seconds(game: Game) -> float:
         return time.perf_counter() - start
 
 
-def folds_in_time(problem: Problem, run: Run, game: Game, model: Any) -> Problem:
+def seconds_left(run: Run) -> float:
+    """Seconds of all workers until the time limit; infinite without one."""
+    if run.limit is None:
+        return math.inf
+    return float(run.limit.left() * effective_n_jobs(run.n_jobs))
+
+
+def folds_in_time(problem: Problem, run: Run, game: Game, training_s: float) -> Problem:
     """The problem with as many of its random folds as there is time for, at least one.
 
     Subsets of groups differ far more than folds do, so that time is better spent on more subsets.
@@ -50,12 +58,12 @@ def folds_in_time(problem: Problem, run: Run, game: Game, model: Any) -> Problem
     run : Run
     game : Game
         Of the groups, in the first fold.
-    model
+    training_s : float
+        Seconds of one core that a training takes.
     """
-    if run.limit is None or is_built_in(model):
+    if run.limit is None:
         return problem
-    left = run.limit.left() * effective_n_jobs(run.n_jobs)
-    draw_s = training_seconds(game) * game.n_rows * game.n_columns
+    left, draw_s = seconds_left(run), training_s * game.n_rows * game.n_columns
     check_draws(run.limit, draw_s, game, left)
     if problem.how:  # folds in time order are not alike
         return problem
@@ -68,9 +76,8 @@ def check_cells(games: Sequence[Game], run: Run, model: Any) -> None:
     if run.limit is None or is_built_in(model):
         return
     draw = training_seconds(games[0]) * games[0].n_rows * games[0].n_columns * len(games)
-    left = run.limit.left() * effective_n_jobs(run.n_jobs)
     by_trees = ("; or every cell by trees, faster: ", Setting("method", "forest"))
-    check_draws(run.limit, draw, games[0], left, by_trees)
+    check_draws(run.limit, draw, games[0], seconds_left(run), by_trees)
 
 
 def check_draws(
@@ -96,19 +103,20 @@ def check_draws(
     if 2 * draw_s <= left_s:
         return
     n, m = game.n_rows, game.n_columns
-    training_s = draw_s / (n * m)
-    clusters = int(min(left_s / (MIN_DRAWS * m * training_s), MANY_CLUSTERS, n - 1))
-    by_columns = (
-        ("; with the columns: ", Setting("rows", f"clusters={clusters}"))
-        if clusters >= 2 and m > 1
-        else ()
+    together, with_columns = (  # clusters for which there is time for enough draws
+        int(min(left_s * n * m / (MIN_DRAWS * count * draw_s), MANY_CLUSTERS, n - 1))
+        for count in (1, m)
     )
+    advice: tuple[str | Setting, ...] = ("Give it more time",)
+    if together >= 2:
+        groups = "Value groups of similar rows instead (value_blocks, shapley2d blocks)"
+        advice = (f"{groups}, all columns together: ", Setting("rows", f"clusters={together}"))
+    if with_columns >= 2 and m > 1:
+        advice = (*advice, "; with the columns: ", Setting("rows", f"clusters={with_columns}"))
     raise OutOfTimeError(
         Setting("max_time", limit),
         f" is too short: {n:,} x {m} players are {n * m:,} trainings for one draw, about "
-        f"{format_seconds(draw_s)} of a core. Value groups of similar rows instead (value_blocks, "
-        "shapley2d blocks), all columns together: ",
-        Setting("rows", f"clusters={MANY_CLUSTERS}"),
-        *by_columns,
+        f"{format_seconds(draw_s)} of a core. ",
+        *advice,
         *otherwise,
     )
