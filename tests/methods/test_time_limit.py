@@ -229,13 +229,13 @@ def test_a_plan_of_many_rows_is_made_from_some_of_them(monkeypatch):
     from shapley2d._methods.knn import price
 
     tables = make_tables(4000, 4, 300)
-    whole = plan_cells(*tables, form="exact")
+    whole = plan_cells(*tables)
     monkeypatch.setattr(price, "PRICED_ROWS", 1000)
     monkeypatch.setattr(price, "PRICED_VALID", 100)
     made = []
     make_game = price.make_game
     monkeypatch.setattr(price, "make_game", lambda *args: made.append(args[0]) or make_game(*args))
-    some = plan_cells(*tables, form="exact")
+    some = plan_cells(*tables)
     assert made[0].table.n_rows == 1000
     assert made[0].n_valid == 100
     assert some.amounts == whole.amounts == {"column subsets": (16, 16)}

@@ -82,7 +82,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         n_subsets: int | None = None,
         tolerance: float = 0.025,
         backend: str = "auto",
-        form: str = "auto",
         valid_rows: str | None = None,
         checkpoint: Any = None,
         cluster: Any = None,
@@ -115,7 +114,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.n_subsets = n_subsets
         self.tolerance = tolerance
         self.backend = backend
-        self.form = form
         self.valid_rows = valid_rows
         self.checkpoint = checkpoint
         self.cluster = cluster

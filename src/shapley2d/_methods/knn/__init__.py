@@ -143,12 +143,6 @@ METHOD = Method(
         TOLERANCE,
         BASELINE,
         BACKEND,
-        choice(
-            "form",
-            ("auto", "exact", "fast"),
-            "rank all rows, or the near ones only with far rows binned, whose error is estimated "
-            "and part of the standard errors",
-        ),
         Option(
             "valid_rows",
             None,

@@ -241,7 +241,6 @@ class _PieceRun:
             **game.facts,
             "subsets": "all" if pieces.takes_all else "sampled",
             "n_subsets": min(pieces.n_subsets * passes, 2**game.n_columns),
-            "form": game.form,
             "n_valid_used": sums.used,
             "interrupted": self._interrupted,
             "converged": not self._interrupted and ratio <= self._rule.tolerance,
