@@ -205,7 +205,7 @@ def census() -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"census, {v.values.size:,} cells, 1,000 validation rows, default tolerance")
     print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['subsets']} column subsets ({v.info['n_subsets']}), "
-          f"estimator {v.info.get('estimator')}, {v.info['form']} form, error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
+          f"estimator {v.info.get('estimator')}, error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
     slice_seconds = exact_slice(data, 4)
     print(f"  exact column axis, 16,384 subsets: {slice_seconds:.1f} s for 4 validation rows, "
           f"so {slice_seconds / 4 * 1000 / 60:.0f} min for 1,000")  # fmt: skip
@@ -225,9 +225,9 @@ def exact_slice(data, n_valid: int) -> float:
 
 def all_subsets() -> None:
     start = time.perf_counter()
-    v = value_cells(*census_tables(1000), subsets="all", form="fast", progress=True)
+    v = value_cells(*census_tables(1000), subsets="all", progress=True)
     print(f"census, exact column axis, 1,000 validation rows: {(time.perf_counter() - start) / 60:.1f} min, "
-          f"{v.info['form']} form, total {v.total:.6f}")  # fmt: skip
+          f"total {v.total:.6f}")  # fmt: skip
     v.save("census-exact.parquet")
 
 

@@ -95,10 +95,8 @@ def main(seconds: float = 60.0, rounds: float = 30, leaves: float = 15) -> None:
         low, high = v.interval()
         sure = (low > 0) | (high < 0)
         size, error = (100 * np.sqrt(np.mean(one**2)) for one in (v.values, v.stderr))
-        draws = v.info.get("n_subsets") or v.info.get("n_permutations")
-        kind = "subsets" if v.info.get("n_subsets") else "permutations"
         print(
-            f"| {words} | {draws} {kind} | {size:.2f} | {error:.2f} | {100 * sure.mean():.0f} % |",
+            f"| {words} | {v.info['n_permutations']} permutations | {size:.2f} | {error:.2f} | {100 * sure.mean():.0f} % |",
             f"  ({took:.0f} s, {v.info['method']})",
             flush=True,
         )

@@ -131,7 +131,8 @@ def peak_bytes(shape: tuple[int, int, int], settings: dict) -> dict:
     started = time.perf_counter()
     values = value_cells(*data, **settings)
     seconds = time.perf_counter() - started
-    facts = {name: values.info[name] for name in ("n_valid_used", "n_subsets", "form")}
+    facts = {name: values.info[name] for name in ("n_valid_used", "n_subsets")}
+    facts["form"] = "fast" if "bin_stderr" in values.info else "exact"
     peak = _status("VmHWM")
     return {"bytes": peak - before, "process_bytes": peak, "seconds": seconds, **facts}
 

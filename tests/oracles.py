@@ -94,24 +94,3 @@ def knn_utility(
         return known[S, F]
 
     return h
-
-
-def precedence_value(h, n: int, m: int, row_precedence=None, column_precedence=None) -> np.ndarray:
-    """The mean second difference over all orders of rows and of columns that respect precedence."""
-
-    def orders(size, precedence):
-        first = [0] * size if precedence is None else list(precedence)
-        for order in itertools.permutations(range(size)):
-            if all(first[a] <= first[b] for a, b in itertools.pairwise(order)):
-                yield order
-
-    values, count = np.zeros((n, m)), 0
-    column_orders = list(orders(m, column_precedence))
-    for rows in orders(n, row_precedence):
-        for columns in column_orders:
-            count += 1
-            for a, i in enumerate(rows):
-                for b, j in enumerate(columns):
-                    S, F = frozenset(rows[:a]), frozenset(columns[:b])
-                    values[i, j] += h(S | {i}, F | {j}) + h(S, F) - h(S | {i}, F) - h(S, F | {j})
-    return values / count

@@ -15,23 +15,20 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._estimation.exact import _BLOCKS
 from shapley2d._estimation.workers import MAX_LOSSES
 from shapley2d._inspection.recipe import MOST_CHANCE
-from shapley2d._knn import rounding
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
 from shapley2d._knn.row_values import FAST_ROWS
 from shapley2d._knn.whole_weights import _MOST_DIFFERENT
-from shapley2d._methods.blocks import MAX_AUTO_EXACT, MAX_AUTO_UTILITIES
+from shapley2d._methods.blocks import MAX_AUTO_UTILITIES
 from shapley2d._methods.exact import MAX_EXACT_UTILITIES
 from shapley2d._methods.knn import (
     backend,
     bin_correction,
     choices,
     pieces,
-    precedence,
     rule,
     strata,
 )
-from shapley2d._methods.pairs.games import MAX_EXACT, MAX_SAMPLED
 from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
@@ -47,7 +44,6 @@ SENTENCES = {
         f"A quarter of the chunks, with {WORDS[pieces.FIRST_PER_COLUMN]} subsets to a column",
         f"From {WORDS[FEW_PER_PLAYER]} subsets to a column on",
         f"up to {_MOST_DIFFERENT} different weights of columns",
-        f"to {int(rounding._ALL_PAIRS):,} pairs of validation row and column subset, and a million triples",
         f"tables of {FAST_ROWS:,} rows or more, with 2 billion triples",
         f"The sample starts with {choices.SAMPLE} subsets",
         f"with {WORDS[choices.SAMPLE_ROWS]} validation rows each",
@@ -58,16 +54,12 @@ SENTENCES = {
         f"({ALIKE_DRAWS} draws for 0.025)",
         f"{interval_factor(1e9):.2f} standard errors either way for many draws, {interval_factor(9):.2f} for ten",
         f"up to {round(math.log2(MAX_EXACT_UTILITIES))} players",
-        f"up to {MAX_EXACT} players on one axis and up to {MAX_SAMPLED:,} on the other",
-        f"one axis has at most {WORDS[MAX_AUTO_EXACT]} groups",
     ],
     "blocks.md": [
         f"exact up to {MAX_AUTO_UTILITIES['model']:,} utilities of a model ({MAX_AUTO_UTILITIES['knn']:,} with",
-        f"one axis has at most {WORDS[MAX_AUTO_EXACT]} groups",
         f"{WORDS[VALIDATION_GROUPS]} groups of them are left out in turn",
     ],
     "question.md": [
-        f"at most {precedence.MAX_COALITIONS:,}",
         f"up to {MAX_LEVELS} different weights",
     ],
     "cluster.md": [
@@ -90,7 +82,6 @@ def test_numbers_in_sentences_are_those_of_the_code(page):
 
 
 def test_sizes_that_sentences_round():
-    assert rounding._ALL_WORK == 2**20  # "a million triples"
     assert 2e9 < choices.SMALL_WORK < 2.2e9  # "2 billion triples"
     assert rule._PILOT == 0.25  # "a quarter of the chunks"
     assert bin_correction.FORM_SHARE == 0.25  # "a quarter of the error of sampled subsets"

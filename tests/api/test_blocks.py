@@ -20,7 +20,6 @@ from shapley2d._games.function import FunctionGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._knn.metric import integer_columns
-from shapley2d._methods.knn import game as game_module
 from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
 
@@ -164,19 +163,27 @@ def test_auto_is_exact_for_few_groups_and_samples_many():
     many = value_blocks(
         X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2, tolerance=0
     )
-    assert many.info["method"] == "pairs"  # one axis is short
-    wide = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        rows=np.arange(24),
-        columns=COLUMNS,
-        method="mc",
-        max_permutations=2,
-        tolerance=0,
+    assert many.info["method"] == "mc" and many.info["n_permutations"] == 2
+
+
+@pytest.mark.filterwarnings("ignore:the 95 % interval")
+def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
+    """Every row has an owner of its own, so the cells say what each is worth."""
+    rng = np.random.default_rng(5)
+    X, X_valid = rng.normal(size=(18, 3)), rng.normal(size=(30, 3))
+    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
+    data, knn = (X, y, X_valid, y_valid), {"n_neighbors": 3, "votes": "k", "progress": False}
+    exact = value_cells(*data, **knn).rows
+    v = value_blocks(
+        *data, rows=list(range(18)), players="groups", model="knn", tolerance=0.06, **knn
     )
-    assert wide.info["n_permutations"] == 2
+    assert v.info["method"] == "mc" and v.info["converged"]
+    assert v.total == pytest.approx(exact.sum(), abs=1e-9)
+    low, high = v.interval()
+    assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
+    assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
+    assert sum(v.payments(100)["amount"]) == pytest.approx(100)
+    np.testing.assert_allclose(np.sqrt(np.diag(v.covariance)), v.stderr[:, 0], rtol=1e-9)
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():
@@ -478,18 +485,3 @@ def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
         again = value_blocks(X, y, X_valid, y_valid, **options)
     assert np.array_equal(first.values, again.values)
     assert np.array_equal(first.stderr, again.stderr)
-
-
-def test_replicates_record_nothing_that_nobody_reads(monkeypatch):
-    """The bound of rounding is of the values that are returned, not of every group left out."""
-    looked = []
-    plain = game_module.rounding_bound
-    monkeypatch.setattr(
-        game_module, "rounding_bound", lambda *given: looked.append(1) or plain(*given)
-    )
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3)).round(2)
-    y = (X[:, 0] > 0).astype(int)
-    rows = ["A"] * 15 + ["B"] * 15
-    v = value_blocks(X[:30], y[:30], X[30:], y[30:], rows=rows, method="knn", validation_groups=5)
-    assert v.info["metric_bound"] is not None and len(looked) == 1

@@ -66,7 +66,7 @@ def keywords(function):
 
 def test_every_option_of_every_method_is_a_parameter():
     of_rows = keywords(CellValuer.fit)
-    assert set(of_rows) == {*TABLES, "groups", "time", "valid_weight", "precedence"}
+    assert set(of_rows) == {*TABLES, "groups", "time", "valid_weight"}
     shared = {name: one for name, one in keywords(value_cells).items() if name not in of_rows}
     options = {name: common_default(name) for name in all_options()}
     assert {**shared, "progress": False, **options} == keywords(CellValuer)

@@ -6,6 +6,7 @@ import itertools
 import json
 import warnings
 from math import factorial
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import value_blocks, value_cells
+from shapley2d._base.time_limit import TimeLimit
+from shapley2d._methods import blocks, training_time
+from shapley2d._methods.training_time import check_draws
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.row_clusters import cluster_rows
 from shapley2d.cli import main
@@ -217,11 +221,12 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
     assert {line["owner"] for line in found["owners"]} == {str(age) for age in X["age"]}
 
 
-def test_a_short_time_is_spent_on_subsets_in_one_fold_rather_than_on_all_folds(tmp_path):
+def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp_path, monkeypatch):
+    monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, _ = people()
     asked = {"rows": "clusters=20", "model": MODEL, "progress": False}
-    found = value_blocks(X, y, max_time=CountedLimit(6, left=1e-3), **asked)
-    assert found.info["method"] == "pairs" and found.info["time_up"]
+    found = value_blocks(X, y, max_time=CountedLimit(6, left=60.0), **asked)
+    assert found.info["method"] == "mc" and found.info["time_up"]
     assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
     found.to_html(tmp_path / "r.html")
     assert "in 1 of 5 folds" in (tmp_path / "r.html").read_text()
@@ -230,33 +235,55 @@ def test_a_short_time_is_spent_on_subsets_in_one_fold_rather_than_on_all_folds(t
     assert longer.info["folds"] == 5 and "folds_made" not in longer.info
 
 
-def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit():
+def test_few_groups_are_sampled_where_there_is_no_time_for_all_subsets(monkeypatch):
+    monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, X_valid, y_valid = halves()
-    short = CountedLimit(6, left=1e-9)
+    asked = {"rows": "clusters=6", "model": MODEL, "progress": False}
+    found = value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=100.0), **asked)
+    assert found.info["method"] == "mc" and found.info["time_up"]
+    assert np.isfinite(found.interval()).all() and found.stderr.max() > 0
+    longer = CountedLimit(1000, left=200.0)
+    enough = value_blocks(X, y, X_valid, y_valid, max_time=longer, **asked)
+    assert enough.info["method"] == "exact"  # 2^7 utilities
+
+
+def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeypatch):
+    for module in (training_time, blocks):
+        monkeypatch.setattr(module, "training_seconds", lambda _game: 1.0)
+    X, y, X_valid, y_valid = halves()
     with pytest.raises(
         OutOfTimeError,
         match=r"90 x 3 players are 270 trainings .* rows='clusters=40'.* method='forest'$",
     ):
-        value_cells(X, y, X_valid, y_valid, method="mc", model=MODEL, max_time=short)
-    with pytest.raises(OutOfTimeError, match="20 x 3 players are 60 trainings"):
-        value_blocks(
-            X, y, X_valid, y_valid, rows="clusters=20", columns=list("abc"), method="mc",
-            model=MODEL, max_time=short,
-        )  # fmt: skip
+        value_cells(
+            X, y, X_valid, y_valid, method="mc", model=MODEL, max_time=CountedLimit(6, left=400.0)
+        )
+    asked = {"rows": "clusters=20", "columns": list("abc"), "method": "mc", "model": MODEL}
+    with pytest.raises(
+        OutOfTimeError,
+        match=r"20 x 3 players are 60 trainings .* together: rows='clusters=10'; with the columns: "
+        r"rows='clusters=3'$",
+    ):
+        value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=100.0), **asked)
+    with pytest.raises(OutOfTimeError, match=r"60 trainings .* of a core. Give it more time$"):
+        value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=1.0), **asked)
+    # the number of clusters is one for which ten draws fit
+    game = SimpleNamespace(n_rows=100, n_columns=5)
+    with pytest.raises(OutOfTimeError, match=r"with the columns: rows='clusters=8'$"):
+        check_draws(TimeLimit.of("1m"), 500.0, game, 400.0)  # a training takes a second
 
 
 def test_progress_within_a_time_limit_tells_the_time_to_its_end():
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 3))
     y = (X[:, 0] > 0).astype(int)
-    for method in ("pairs", "mc"):
-        heard = []
-        limit = CountedLimit(40, left=7.0)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            value_blocks(
-                X, y, X, y, rows=np.arange(40) % 12, model=LogisticRegression(), method=method,
-                max_time=limit, n_jobs=1, progress=lambda *report, heard=heard: heard.append(report[1]),
-            )  # fmt: skip
-        assert any(note.endswith(" 7 s left") for note in heard)
-        assert not any(" h " in note or "day" in note for note in heard)
+    heard = []
+    limit = CountedLimit(40, left=7.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        value_blocks(
+            X, y, X, y, rows=np.arange(40) % 12, model=LogisticRegression(), method="mc",
+            max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]),
+        )  # fmt: skip
+    assert any(note.endswith(" 7 s left") for note in heard)
+    assert not any(" h " in note or "day" in note for note in heard)

@@ -8,7 +8,7 @@ import pytest
 
 from shapley2d import value_blocks
 from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.units import neighbors_words, rare_words, score_words, typeset
+from shapley2d._results.units import rare_words, score_words, trees_words, typeset
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.convert import as_table
 
@@ -29,10 +29,7 @@ def make(*, error=0.0, positive=True):
             "per_cent": True, "squared": True,
             "rarest": {"label": "a", "share": 0.03, "largest": "b", "largest_share": 0.97},
         },
-        "other_neighbors": {
-            "n_neighbors": 10, "n_valid": 50,
-            "columns": {"5": [3e9, 1e8, 0.0, 1e9], "10": [2e9, 1e8, 0.0, 1e9]},
-        },
+        "other_trees": {"n_trees": 120, "stderr": [3e8, 1e8, 1e7, 1e8]},
     }  # fmt: skip
     return Valuation(
         values,
@@ -73,7 +70,7 @@ def test_every_number_is_that_of_the_result(open_report, width):
     assert start == pytest.approx(100 - FACTOR * 8.5e9, abs=0.06)
     assert gain == pytest.approx(FACTOR * v.total, abs=0.06)
     remarks = page.locator(".remark").all_inner_texts()
-    assert remarks == [rare_words(v), neighbors_words(v)]
+    assert remarks == [rare_words(v), trees_words(v)]
     order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01

@@ -45,7 +45,7 @@ SHARED = (
     "include_label",
     "kinds",
 )
-OF_ROWS = ("groups", "time", "valid_weight", "precedence")
+OF_ROWS = ("groups", "time", "valid_weight")
 
 
 class Strange:

@@ -13,6 +13,7 @@ from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 from shapley2d.cli.console import shown
 from shapley2d.exceptions import InputWarning, PrecisionWarning
+from tests.row_forms import in_form
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -76,14 +77,6 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
         "blocks visits.csv -t kind --drop day --groups patient --owners who.csv -m knn -o blocks.parquet",
     )
     assert Valuation.load("blocks.parquet").info["splits"] == "rows of a group stay together"
-
-
-def test_rows_that_arrive_first(capsys):
-    lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},{2020 + i % 3}-01-01" for i in range(N)]
-    Path("arrived.csv").write_text("\n".join(["size,colour,kind,day", *lines]))
-    run(capsys, "cells arrived.csv -t kind --precedence day -k 3 -o values.parquet")
-    twin = expected(n_neighbors=3, precedence={"rows": [i % 3 for i in range(N)]})
-    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
 
 
 def test_weights_and_scores_of_validation_rows(capsys):
@@ -435,7 +428,8 @@ def test_columns_whose_sums_are_exact_have_no_column_of_errors(capsys):
     size = RNG.normal(size=(1500, 2)).round(3)
     lines = [f"{a},{b},{'yes' if a + b > 0.5 else 'no'}" for a, b in size.tolist()]
     Path("many.csv").write_text("\n".join(["size,weight,kind", *lines]))
-    out, _ = run(capsys, "cells many.csv -t kind --form fast --report page.html")
+    with in_form("fast"):
+        out, _ = run(capsys, "cells many.csv -t kind --report page.html")
     assert "standard error at most" in out
     heads = next(line for line in out.splitlines() if line.startswith("column "))
     assert heads.split() == ["column", "points", "share"]

@@ -132,20 +132,18 @@ CASES = [
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
     (GOOD + "--scoring f1_macro", "has no closed form: it is not a mean over validation rows: use 'accuracy' or"),
-    (GOOD + "--precedence city", "--precedence must hold a number or a date for every row"),
-    (GOOD + "--precedence age --method loo", "--precedence does not go with --method loo, in which players join in no order"),
     (GOOD + "--time outcome", "--time outcome is the target: name another column"),
     (GOOD + "--groups city", "--groups has 2 groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time city", "--time must hold a number or a date for every row"),
     (GOOD + "--time age --number age", "--number age is left out by --drop, --time or --id: give one of them"),
     (GOOD + "--time age --method oob", "--time says which rows validate, but this method evaluates no model"),
     # options
-    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'pairs', 'loo', 'flat', 'forest', 'oob', 'random'"),
+    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'loo', 'flat', 'forest', 'oob', 'random'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
     (GOOD + "--cv 1", "--cv"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
-    (GOOD + "--model tree", ("--model goes with --method mc or exact or pairs or loo or flat or forest, not with knn: set --method mc "
+    (GOOD + "--model tree", ("--model goes with --method mc or exact or loo or flat or forest, not with knn: set --method mc "
                               "or leave")),
     (GOOD + "--method random --max-permutations 3", "--max-permutations goes with --method mc or flat, not with random"),
     (GOOD + "--method random --semivalue banzhaf", "--method random has no semivalue"),
@@ -156,7 +154,7 @@ CASES = [
     (GOOD + "--method oob --oob-score best", "'best' is not one of 'correct', 'distance'"),
     (GOOD + "--method mc -k 3", ("--n-neighbors 3 does not go with --model sklearn_tree: it is an option of --model knn; "
      "leave it out")),
-    (GOOD + "--method oob -k 3", "--n-neighbors goes with --method knn or mc or exact or pairs or loo, not with oob: set"),
+    (GOOD + "--method oob -k 3", "--n-neighbors goes with --method knn or mc or exact or loo, not with oob: set"),
     (GOOD + "--method loo --model ridge --tolerance 0.1", "not with loo: set --method mc or leave --tolerance out"),
     (GOOD + "--method loo --model ridge --n-trees 3", "--n-trees goes with --method oob, not with loo: leave --n-trees out"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),

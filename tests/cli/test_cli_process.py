@@ -102,7 +102,6 @@ def test_shell_completion(folder):
         "knn",
         "mc",
         "exact",
-        "pairs",
         "loo",
         "flat",
         "forest",

@@ -324,7 +324,7 @@ def test_convergence_ratio_of_a_flat_estimate():
         (
             {"method": "magic"},
             InputError,
-            "method='magic' is not known: use one of 'exact', 'mc', 'pairs', 'loo'",
+            "method='magic' is not known: use one of 'exact', 'mc', 'loo'",
         ),
         ({"method": "mc", "max_permutation": 3}, TypeError, "did you mean 'max_permutations'"),
         ({"method": "exact", "fuss": 3}, TypeError, "method 'exact' has no option 'fuss'"),

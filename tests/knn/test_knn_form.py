@@ -1,4 +1,4 @@
-"""Exact or fast: which is taken, and whether what bins change is known as well as stated."""
+"""Exact or fast form: which is taken, and whether what bins change is known as well as stated."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._knn.bin_sample import grown_sample, judge_sample
-from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rounding import average_rounding
 from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn import bin_correction, choices
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import marginal_weights
 from shapley2d._theory.sums import BlockSums
+from tests.row_forms import cells_in_form, in_form
 
 # with so little to do the sample of exact rankings stays small
 pytestmark = pytest.mark.filterwarnings("ignore:bins leave a standard error")
@@ -30,40 +29,6 @@ X_VALID = np.column_stack([RNG.normal(size=(40, 3)), RNG.integers(0, 4, (40, 2))
 Y_VALID = (X_VALID[:, 0] + X_VALID[:, 3] > 1).astype(int)
 
 
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_rounding_changes_no_more_than_its_bound(task):
-    """Codes far too coarse, against codes that are fine: averaged over the very sample that is evaluated."""
-    rng = np.random.default_rng(3)
-    n, m = 300, 4
-    fine = rng.integers(0, 1000, (m, n + 20))
-    coarse = fine // 40
-    none, one = np.zeros(m, dtype=np.int64), np.ones(m, dtype=np.int64)
-
-    def table(codes, factor):
-        codes = codes.astype(np.int64)
-        return IntegerColumns(codes[:, :n], codes[:, n:], none > 0, one * factor, none)
-
-    reference, rounded = table(fine, 1), table(coarse, 1600)
-    y = rng.integers(0, 3, n + 20) if task == "classification" else rng.normal(size=n + 20)
-    options = {"task": task, "n_neighbors": 4}
-    coalitions = rng.random((5, m)) < 0.6
-    sample = [(t, coalition) for t in range(20) for coalition in coalitions]
-    true, off = (row_values(columns, y[:n], y[n:], **options) for columns in (reference, rounded))
-    bound = average_rounding(off, reference, sample)
-    error = np.abs((off.values(coalitions) - true.values(coalitions)).mean(axis=0)).max()
-    assert 0 < error <= bound
-    assert average_rounding(true, reference, sample) == 0
-
-
-def test_results_state_the_bound_of_rounding():
-    v = value_cells(X, Y, X_VALID, Y_VALID, n_neighbors=5, progress=False)
-    assert 0 <= v.info["metric_bound"] < 1e-5
-    whole = value_cells(
-        np.rint(X * 9), Y, np.rint(X_VALID * 9), Y_VALID, n_neighbors=5, progress=False
-    )
-    assert whole.info["metric_bound"] == 0
-
-
 def targets(task):
     if task == "classification":
         return Y, Y_VALID
@@ -75,18 +40,18 @@ def test_auto_takes_the_fast_form_where_it_pays(monkeypatch, task):
     y, y_valid = targets(task)
     options = {"n_neighbors": 5, "subsets": "sampled", "n_subsets": 20, "progress": False}
     little = value_cells(X, y, X_VALID, y_valid, **options)
-    assert little.info["form"] == "exact"
-    assert "form_stderr" not in little.info
+    assert "bin_stderr" not in little.info
     monkeypatch.setattr(choices, "SMALL_WORK", 0.0)
     monkeypatch.setattr(choices, "SMALL_GAME", 0.0)
     few_pairs = value_cells(X, y, X_VALID, y_valid, **options)
-    assert few_pairs.info["form"] == "exact"  # the sample that is ranked exactly would take as long
+    assert (
+        "bin_stderr" not in few_pairs.info
+    )  # the sample that is ranked exactly would take as long
     monkeypatch.setattr(choices, "FEW_PAIRS", 1.0)
     fast = value_cells(X, y, X_VALID, y_valid, **options)
-    assert fast.info["form"] == "fast"
-    assert 0 < fast.info["form_stderr"] < 0.03 * np.ptp(fast.values)
+    assert 0 < fast.info["bin_stderr"] < 0.03 * np.ptp(fast.values)
     small = value_cells(X[:1000], y[:1000], X_VALID, y_valid, **options)
-    assert small.info["form"] == "exact"
+    assert "bin_stderr" not in small.info
 
 
 @pytest.mark.parametrize(
@@ -96,11 +61,11 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
     """With all coalitions, bins are all that is left to err: their stated errors have to be right by themselves."""
     y, y_valid = targets(task)
     options = {"n_neighbors": 5, "subsets": "all", "progress": False}
-    exact = value_cells(X, y, X_VALID, y_valid, form="exact", **options)
+    exact = cells_in_form("exact", X, y, X_VALID, y_valid, **options)
     assert exact.exact
     covered, sizes, far = [], [], []
     for seed in range(3):
-        fast = value_cells(X, y, X_VALID, y_valid, form="fast", random_state=seed, **options)
+        fast = cells_in_form("fast", X, y, X_VALID, y_valid, random_state=seed, **options)
         assert not fast.exact
         off = np.abs(fast.values - exact.values)
         assert 0 < off.max() < 0.03 * np.ptp(exact.values)
@@ -142,8 +107,7 @@ def beyond_three_errors(kind, task, seeds):
     for seed in seeds:
         data = table_of(kind, task, seed)
         exact, fast = (
-            value_cells(*data, form=form, random_state=seed, **options)
-            for form in ("exact", "fast")
+            cells_in_form(form, *data, random_state=seed, **options) for form in ("exact", "fast")
         )
         spread = np.ptp(exact.values)
         for of_fast, of_exact in (
@@ -153,10 +117,10 @@ def beyond_three_errors(kind, task, seeds):
             assert np.abs(of_fast - of_exact).max() <= 1e-12 * spread
         assert abs(fast.total - exact.total) <= 1e-12 * spread
         cells.append(np.mean(np.abs(fast.values - exact.values) > 3 * fast.stderr))
-        exact, fast = (
-            value_blocks(*data, form=form, random_state=seed, **groups, **options)
-            for form in ("exact", "fast")
-        )
+        with in_form("exact"):
+            exact = value_blocks(*data, random_state=seed, **groups, **options)
+        with in_form("fast"):
+            fast = value_blocks(*data, random_state=seed, **groups, **options)
         off = np.abs(fast.values - exact.values)
         assert off.max() > 1e-6 * spread  # blocks are what bins change
         blocks.append(np.mean(off > 3 * fast.stderr))
@@ -182,25 +146,25 @@ def test_three_errors_hold_99_of_100_cells_and_blocks_of_every_kind():
 def test_sums_of_rows_are_exact_where_columns_are_sampled_or_rows_are_split():
     options = {"subsets": "sampled", "n_subsets": 18, "n_neighbors": 5, "progress": False}
     fast, exact = (
-        value_cells(X, Y, X_VALID, Y_VALID, form=form, **options) for form in ("fast", "exact")
+        cells_in_form(form, X, Y, X_VALID, Y_VALID, **options) for form in ("fast", "exact")
     )
     assert np.abs(fast.rows - exact.rows).max() <= 1e-12 * np.ptp(exact.values)
     assert fast.row_stderr.max() <= 1e-12 * np.ptp(exact.values)
     options = {"n_neighbors": 5, "cv": 3, "progress": False, "subsets": "all"}
-    fast, exact = (value_cells(X[:, :3], Y, form=form, **options) for form in ("fast", "exact"))
+    fast, exact = (cells_in_form(form, X[:, :3], Y, **options) for form in ("fast", "exact"))
     assert np.abs(fast.values - exact.values).max() > 1e-6 * np.ptp(exact.values)
     assert np.abs(fast.rows - exact.rows).max() <= 1e-12 * np.ptp(exact.values)
 
 
 @pytest.mark.slow
 def test_intervals_hold_where_columns_are_sampled_too():
-    exact = value_cells(
-        X, Y, X_VALID, Y_VALID, form="exact", subsets="all", n_neighbors=5, progress=False
+    exact = cells_in_form(
+        "exact", X, Y, X_VALID, Y_VALID, subsets="all", n_neighbors=5, progress=False
     )
     options = {"subsets": "sampled", "n_subsets": 18, "n_neighbors": 5, "progress": False}
     covered = []
     for seed in range(6):
-        fast = value_cells(X, Y, X_VALID, Y_VALID, form="fast", random_state=seed, **options)
+        fast = cells_in_form("fast", X, Y, X_VALID, Y_VALID, random_state=seed, **options)
         covered.append(
             (np.abs(fast.values - exact.values) <= fast.interval_factor * fast.stderr).mean()
         )

@@ -180,7 +180,6 @@ def test_equal_steps_are_equal_in_every_metric():
     """Rows 0 and 1 are equally far from the validation row and have the same label."""
     v = value_cells([[0.0], [2.0], [1.0], [0.0]], [1, 1, 0, 0], [[1.0]], [1], n_neighbors=1)
     assert v.values[0, 0] == v.values[1, 0]
-    assert v.info["metric_bound"] == 0
 
 
 def exact_auto(train, valid):

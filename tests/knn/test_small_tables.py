@@ -117,8 +117,6 @@ def test_which_tables_are_small_depends_on_their_size_alone(monkeypatch):
         assert used == ({"SmallTable"} if most > 1 else {"Threads"})
         used.clear()
     np.testing.assert_allclose(*results, rtol=0, atol=1e-14)
-    value_cells(X, y, X[:9], y[:9], n_neighbors=3, form="fast")
-    assert used == {"Threads"}
 
 
 def test_progress_rises_to_one(monkeypatch):

@@ -274,7 +274,6 @@ IDLE = [1, 3, 4, 5]
         {"subsets": "all"},
         {"subsets": "sampled"},
         {"subsets": "all", "semivalue": "banzhaf"},
-        {"subsets": "all", "form": "fast", "n_neighbors": 3},
         {"method": "mc", "model": "knn"},
     ],
 )

@@ -448,7 +448,6 @@ def fitted_on_names():
         ),
         ({"model": fitted_on_names()}, "was fitted on 'a' where the table has 'b'"),
         ({"scoring": "f1"}, "scoring='f1' has no closed form for the leaves of trees in classif"),
-        ({"precedence": {"rows": [0, 0, 1, 1]}}, "precedence"),
         ({"max_trees": 0}, "max_trees=0 must be"),
     ],
 )

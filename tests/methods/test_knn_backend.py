@@ -18,6 +18,7 @@ from shapley2d._knn.threads import Threads
 from shapley2d._methods.knn import backend, bin_correction
 from shapley2d._methods.knn.bin_correction import correct_bins
 from shapley2d.exceptions import BackendWarning, InputError
+from tests.row_forms import cells_in_form
 
 
 @pytest.fixture
@@ -94,26 +95,21 @@ def test_backend_is_an_option_of_nearest_neighbours_alone():
 def test_values_agree_within_the_stated_errors(emulated, task, options):
     tables = data(task=task)
     there = value_cells(*tables, backend="cuda", progress=False, **options)
-    here = value_cells(*tables, backend="cpu", form="exact", progress=False, **options)
-    assert (there.info["backend"], there.info["form"], here.info["backend"]) == (
-        "cuda",
-        "fast",
-        "cpu",
-    )
+    here = cells_in_form("exact", *tables, backend="cpu", progress=False, **options)
+    assert (there.info["backend"], here.info["backend"]) == ("cuda", "cpu")
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
     if options:  # a GPU takes more validation rows at a time, which have subsets of their own
         assert (off < 6 * np.hypot(there.stderr, here.stderr)).all()
     else:
         assert off.max() < 0.01 * spread
-        assert np.sqrt(np.mean(off**2)) < 3 * there.info["form_stderr"]
-    assert there.stderr.max() >= there.info["form_stderr"] > 0
+        assert np.sqrt(np.mean(off**2)) < 3 * there.info["bin_stderr"]
+    assert there.stderr.max() >= there.info["bin_stderr"] > 0
 
 
 def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
     X, y, X_valid, y_valid = data(60)
     there = value_cells(X, y, X_valid, y_valid, backend="cuda", progress=False)
     here = value_cells(X, y, X_valid, y_valid, backend="cpu", progress=False)
-    assert there.info["form"] == "exact"
     assert there.exact
     assert np.allclose(there.values, here.values, atol=1e-15)
     folds = {"cv": 2, "progress": False}
@@ -145,7 +141,7 @@ def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
 
     monkeypatch.setattr(binned.BinnedRows, "walk", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
-        values = value_cells(*data(n_valid=8), backend="cuda", form="fast", progress=False)
+        values = value_cells(*data(n_valid=8), backend="cuda", progress=False)
     assert values.info["interrupted"]
     assert values.info["n_valid_used"] == 2 * emulated.processors
 
@@ -277,9 +273,9 @@ def test_the_label_of_binned_rows_has_their_errors(emulated):
     tables = data(m=3)
     options = {"include_label": True, "progress": False}
     there = value_cells(*tables, backend="cuda", **options)
-    here = value_cells(*tables, backend="cpu", form="exact", **options)
+    here = cells_in_form("exact", *tables, backend="cpu", **options)
     off, stated = there.values[:, -1] - here.values[:, -1], there.stderr[:, -1]
-    assert there.info["form"] == "fast"
+    assert "bin_stderr" in there.info
     assert (
         0
         < np.sqrt(np.mean(off**2))

@@ -289,7 +289,6 @@ def test_progress_of_a_sample_says_how_far_it_is(wine):
         ({"subsets": "some"}, "subsets='some' is not known"),
         ({"baseline": "nan"}, "baseline='nan' is not known"),
         ({"backend": "tpu"}, "backend='tpu' is not known"),
-        ({"form": "slow"}, "form='slow' is not known"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a number and not be negative"),

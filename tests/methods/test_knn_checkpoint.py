@@ -20,6 +20,7 @@ from shapley2d._knn.row_values import RowValues
 from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d.exceptions import InputError
+from tests.row_forms import in_form
 
 PATIENCE_S = 60
 
@@ -41,8 +42,8 @@ KINDS = {
     "exact regression": (table(task="regression"), EXACT),
     "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "cv": 3}),
     "exact crossed": (table()[:2], {**EXACT, "cv": 3}),
-    "fast": (table(1100, 4, 12), {**SAMPLED, "n_subsets": 12, "form": "fast"}),
-    "exact fast": (table(1100, 3, 12), {**EXACT, "form": "fast"}),
+    "fast": (table(1100, 4, 12), {**SAMPLED, "n_subsets": 12}),
+    "exact fast": (table(1100, 3, 12), EXACT),
 }
 OPTIONS = {"n_neighbors": 3, "progress": False}
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
@@ -82,7 +83,14 @@ def crash_after(monkeypatch, calls):
     return counted
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.fixture
+def kind(request):
+    """One of the kinds of runs, in the form that it is about."""
+    with in_form("fast" if "fast" in request.param else "exact"):
+        yield request.param
+
+
+@pytest.mark.parametrize("kind", KINDS, indirect=True)
 def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
     data, options = KINDS[kind]
     plain = value_cells(*data, **options, **OPTIONS)
@@ -228,6 +236,7 @@ def test_a_cluster_is_of_processors():
         pytest.param("exact crossed", marks=pytest.mark.slow),
         pytest.param("fast", marks=pytest.mark.slow),
     ],
+    indirect=True,
 )
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     data, options = KINDS[kind]
@@ -297,20 +306,6 @@ def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, t
         found = value_cells(*data, cluster=dask_client, **options, **OPTIONS)
     assert flag.exists()
     assert same_bits(found, value_cells(*data, **options, **OPTIONS))
-
-
-@pytest.mark.parametrize("option", ["checkpoint", "cluster"])
-def test_orders_of_arrival_have_neither(option, tmp_path):
-    X, y, X_valid, y_valid = table(8, 3, 4)
-    with pytest.raises(InputError, match=f"^{option}=.* does not work with precedence"):
-        value_cells(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            precedence={"columns": [0, 1, 1]},
-            **{option: str(tmp_path / "x"), **OPTIONS},
-        )
 
 
 FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": []}

@@ -266,12 +266,14 @@ from pathlib import Path
 import numpy as np
 from shapley2d import value_cells
 from shapley2d._knn import row_axis
+from shapley2d._methods.knn import choices
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
-options = dict(subsets="sampled", form="fast", progress=False, n_jobs=1, n_neighbors=3)
+choices.SMALL_WORK = choices.FEW_PAIRS = choices.SMALL_GAME = 0.0  # the fast form
+options = dict(subsets="sampled", progress=False, n_jobs=1, n_neighbors=3)
 row_axis._BLOCK_NUMBERS = 2**20
 value_cells(*data, n_subsets=48, **options)
 status = Path("/proc/self/status").read_text().split()

@@ -171,8 +171,8 @@ def test_an_option_of_one_name_has_one_flag():
 
 
 def test_methods_of_games_and_of_blocks():
-    assert game_methods() == ("exact", "mc", "pairs", "loo")
-    assert block_methods() == ("auto", "exact", "mc", "pairs", "loo", "knn")
+    assert game_methods() == ("exact", "mc", "loo")
+    assert block_methods() == ("auto", "exact", "mc", "loo", "knn")
 
 
 def test_defaults_and_checks_are_those_of_the_record():

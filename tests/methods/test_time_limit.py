@@ -74,10 +74,10 @@ def test_a_stopped_run_of_neighbours_has_the_bits_of_an_interrupted_one():
     assert limited.info["n_valid_used"] < 96
 
 
-def test_pairs_and_trees_out_of_bag_end_too():
+def test_blocks_and_trees_out_of_bag_end_too():
     X, y, X_valid, y_valid = make_tables(12, 12, 20)
     limited = value_blocks(
-        X, y, X_valid, y_valid, columns=list(range(12)), method="pairs", model="knn",
+        X, y, X_valid, y_valid, columns=list(range(12)), method="mc", model="knn",
         max_time=CountedLimit(2), tolerance=0,
     )  # fmt: skip
     assert limited.info["time_up"]

@@ -27,7 +27,6 @@ from shapley2d._results.units import (
     Units,
     average_words,
     below_zero_words,
-    neighbors_words,
     rare_words,
     score_words,
     trees_words,
@@ -208,40 +207,6 @@ def test_half_of_the_cells_of_a_column_that_adds_nothing_are_below_zero():
         v = value_cells(X, (y > 0).astype(int), progress=False)
         shares.append((v.values[:, 2:] < 0).mean())
     assert 0.4 < np.mean(shares) < 0.6
-
-
-def test_words_about_another_k():
-    v = make(
-        [[0.05, 0.02], [0.05, -0.02]],
-        n_valid=400,
-        other_neighbors={
-            "n_neighbors": 10,
-            "n_valid": 64,
-            "columns": {"5": [0.09, 0.02], "10": [0.1, 0.0], "20": [0.085, -0.01]},
-        },
-    )
-    assert neighbors_words(v) == (
-        "With 5 neighbours instead of 10 the columns add 1.0 points more, with 20: 2.5 points less; "
-        "'x1' changes most, by 2.0 points; their order stays the same (from 64 of 400 validation "
-        "rows)."
-    )
-    assert neighbors_words(make([[0.1]])) == ""
-    one = {"n_neighbors": 2, "n_valid": 64, "columns": {"1": [0.07], "2": [0.1], "4": [0.1001]}}
-    assert neighbors_words(make([[0.1]], other_neighbors=one)) == (
-        "With 1 neighbour instead of 2 the column adds 3.0 points less, with 4: the same."
-    )
-
-
-def test_other_numbers_of_neighbours_are_those_of_other_runs():
-    """On the smallest tables that have the line, 40 training rows, against runs of their own."""
-    X, y = table(n=80)
-    y = np.where(y > 0, "high", "low")
-    runs = {k: value_cells(X, y, cv=2, n_neighbors=k, progress=False) for k in (5, 10, 20)}
-    found = runs[10].info["other_neighbors"]
-    assert found["n_valid"] == 80
-    for k, run in runs.items():
-        np.testing.assert_allclose(found["columns"][str(k)], run.column_values, atol=1e-12)
-    assert "other_neighbors" not in value_cells(X[:78], y[:78], cv=2, progress=False).info
 
 
 def test_words_about_other_trees(monkeypatch):

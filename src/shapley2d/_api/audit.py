@@ -75,7 +75,6 @@ def audit_owners(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
-    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -112,7 +111,7 @@ def audit_owners(
         :meth:`~shapley2d.BlockValuation.payments`.
     rows, columns, method, players, copies, copy_distance, copy_r2, include_label, validation_groups
         As in :func:`~shapley2d.value_blocks`.
-    task, kinds, cv, groups, time, valid_weight, precedence, semivalue
+    task, kinds, cv, groups, time, valid_weight, semivalue
         As in :func:`~shapley2d.value_blocks`.
     random_state, n_jobs, progress
         As in :func:`~shapley2d.value_blocks`.
@@ -165,7 +164,6 @@ def audit_owners(
         groups=groups,
         time=time,
         valid_weight=valid_weight,
-        precedence=precedence,
         semivalue=semivalue,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -288,7 +286,7 @@ class _Auditor:
         given = dict(self.job.question.options if options is None else options)
         given.pop("checkpoint", None)
         question = replace(self.job.question, validation_groups=0, options=given)
-        run = replace(self.job.run, progress=False, recorded=False)
+        run = replace(self.job.run, progress=False)
         quiet = replace(self.job, question=question, run=run)
         return quiet.answer(variation)
 

@@ -50,7 +50,6 @@ def value_blocks(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
-    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -85,8 +84,8 @@ def value_blocks(
     method : str
         With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is
         ``"knn"``, or ``"mc"`` where a ``model`` is given. With ``players="groups"``: ``"auto"`` is
-        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours; beyond, ``"pairs"``
-        where one axis has at most 4 groups, else ``"mc"``; and ``"knn"`` is ``"auto"`` with
+        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours; beyond, or if
+        ``max_time`` is too short for all of them, it is ``"mc"``. ``"knn"`` is ``"auto"`` with
         ``model="knn"``. The others value subsets of groups as they do those of cells:
 
         {methods}
@@ -126,10 +125,6 @@ def value_blocks(
         choice of validation rows. With nearest neighbours and ``players="cells"`` all groups
         together cost one more valuation, and owners get 10 by default; elsewhere each costs one
         more, and the default is 0.
-    precedence : dict, optional
-        Groups that can only join after others: for ``"rows"`` and ``"columns"`` a number for every
-        group, in order or by its name, lower ones first; names left out come first. It needs
-        ``players="groups"``, which is then the default.
     task, kinds, cv, groups, time, valid_weight, semivalue, random_state, n_jobs, progress,
     max_time
         As in :func:`~shapley2d.value_cells`.
@@ -178,7 +173,6 @@ def value_blocks(
         groups=groups,
         time=time,
         valid_weight=valid_weight,
-        precedence=precedence,
         semivalue=semivalue,
         random_state=random_state,
         n_jobs=n_jobs,

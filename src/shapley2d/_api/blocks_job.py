@@ -24,11 +24,10 @@ from shapley2d._api.other_validation_rows import (
 from shapley2d._api.question import Question
 from shapley2d._api.row_groups import Clusters, named_rows
 from shapley2d._base.checks import check_choice, check_number, check_whole
-from shapley2d._methods.blocks import PERMUTATIONS_ONLY, estimate_blocks
+from shapley2d._methods.blocks import estimate_blocks
 from shapley2d._methods.cell_sums import estimate_cell_sums
 from shapley2d._methods.models import is_knn
 from shapley2d._methods.players import PLAYERS, settle_method, settle_players
-from shapley2d._methods.precedence import with_precedence
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
     problems_without_a_group,
@@ -103,13 +102,12 @@ class BlockQuestion(Question):
     def groups_own(self) -> bool:
         """Whether the groups of one axis are owners, as if a file of owners had named them.
 
-        Clusters are no contributors; groups that join in turn say themselves who was first; and
-        more groups than errors are kept jointly for are rows or columns by themselves, whose
-        copies count each.
+        Clusters are no contributors; and more groups than errors are kept jointly for are rows or
+        columns by themselves, whose copies count each.
         """
         if self.owners is not None or not self.names_contributors:
             return False
-        if isinstance(self.rows, Clusters) or self.precedence is not None:
+        if isinstance(self.rows, Clusters):
             return False
         option, labels = ("columns", self.columns) if self.rows is None else ("rows", self.rows)
         return count_groups(labels, option) <= MAX_JOINT
@@ -215,14 +213,6 @@ class BlocksJob:
         paid, owned = question.names_contributors, question.groups_own
         owned = owned or question.owners is not None
         players = settle_players(question.players, question.method, question.options, owned=paid)
-        if question.precedence is not None:
-            if question.players == "cells":
-                raise InputError(
-                    Setting("precedence"),
-                    " is about groups that join in turn: set ",
-                    Setting("players", "groups"),
-                )
-            players = "groups"
         copies = _settle_copies(question, owned=owned)
         _, options = settle_method(players, question.method, question.options)
         check_checkpoints(options, question.validation_groups)
@@ -276,15 +266,8 @@ class BlocksJob:
             seed=self.run.seed,
         )
         problem = layout.problem or problem
-        run = with_precedence(
-            self.run,
-            question.precedence,
-            list(layout.grid.rows.names),
-            list(layout.grid.columns.names),
-            label=problem.label,
-        )
         value = self._by_cells if self.players == "cells" else self._by_groups
-        return replace(value(run, problem, layout, method, options), read=read)
+        return replace(value(self.run, problem, layout, method, options), read=read)
 
     def _pays_by_accuracy(self, problem: Problem, method: str, options: dict[str, Any]) -> bool:
         """Whether cells would be paid by accuracy without the user having said so.
@@ -337,9 +320,6 @@ class BlocksJob:
             if chosen == "mc":  # the same permutations, so that only the validation rows differ
                 count = estimate.info["n_permutations"]
                 options = {**options, "tolerance": 0, "max_permutations": count}
-            elif chosen == "pairs":  # and the same pairs
-                kept = {name: options[name] for name in options if name not in PERMUTATIONS_ONLY}
-                options = {**kept, "tolerance": 0, "n_subsets": estimate.info["n_subsets"]}
 
             def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
                 own = of_replicate(options, k)

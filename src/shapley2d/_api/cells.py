@@ -9,7 +9,6 @@ from shapley2d._api.method_docs import methods_list, options_list, with_method_d
 from shapley2d._api.question import FOREST, Question
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._methods.models import MODELS
-from shapley2d._methods.precedence import check_takes_precedence, with_precedence
 from shapley2d._methods.registry import find_method
 from shapley2d._results.valuation import Valuation
 from shapley2d._tables.frames import frame_kind
@@ -36,7 +35,6 @@ def value_cells(
     groups: Any = None,
     time: Any = None,
     valid_weight: Any = None,
-    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -83,11 +81,6 @@ def value_cells(
     valid_weight : name of a column, or 1-D array, list or series, optional
         The weight of each validation row in the score, in any unit: of the rows of X_valid, or,
         without it, of the rows of X. A column named here is not a feature.
-    precedence : dict, optional
-        Players that can only join after others, such as data derived from other data: for
-        ``"rows"`` and ``"columns"`` a number for every player, in order or by its name, lower ones
-        first. A player's value is then its mean step over the orders that respect this; the sum of
-        all values stays the same. For ``"knn"``, ``"mc"`` and ``"exact"``.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         The weights of subsets of different sizes; a pair sets rows and columns apart.
     random_state : int, numpy generator or None
@@ -144,7 +137,6 @@ def value_cells(
         groups=groups,
         time=time,
         valid_weight=valid_weight,
-        precedence=precedence,
         semivalue=semivalue,
         random_state=random_state,
         n_jobs=n_jobs,
@@ -176,31 +168,14 @@ class CellsJob:
             from shapley2d._methods.knn.choices import settle_valid_rows
 
             options["valid_rows"] = settle_valid_rows(options["valid_rows"], problem)
-        run = with_precedence(
-            run,
-            question.precedence,
-            problem.table.row_names.tolist(),
-            [*problem.table.column_names, *([problem.label] if problem.label else [])],
-            label=problem.label,
-            given=problem.given,
-        )
-        check_takes_precedence(method, run)
         closed = options.get("scoring") in (None, *MODELS["knn"].scorings)
         run = run.advising(FOREST if closed and method.name != "forest" else "")
         return cls(question, method, problem, run, options)
-
-    def _has_time_left(self, info: dict[str, Any]) -> bool:
-        """Whether a time limit leaves room for what is not asked for: a tenth of it."""
-        limit = self.run.limit
-        return limit is None or (not info.get("time_up") and limit.left() > limit.seconds / 10)
 
     def value(self) -> Valuation:
         """Value the cells."""
         estimate = self.method.solve(self.problem, self.run, **self.options)
         problem, table = self.problem, self.problem.table
-        compared: dict[str, Any] = {}
-        if self.method.compare is not None and self._has_time_left(estimate.info):
-            compared = self.method.compare(problem, self.run, estimate.info, **self.options)
         if problem.label is not None:
             table = with_label(table, problem.target, problem.label)
         crossed = self.question.X_valid is None and self.method.validates
@@ -224,7 +199,6 @@ class CellsJob:
                 about=self.method.about(estimate.info),
                 call=self.question.code("value_cells", self.run.seed),
                 **estimate.info,
-                **compared,
             ),
             history=estimate.history,
             table=table,

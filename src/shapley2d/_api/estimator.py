@@ -82,7 +82,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         n_subsets: int | None = None,
         tolerance: float = 0.025,
         backend: str = "auto",
-        form: str = "auto",
         valid_rows: str | None = None,
         checkpoint: Any = None,
         cluster: Any = None,
@@ -115,7 +114,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.n_subsets = n_subsets
         self.tolerance = tolerance
         self.backend = backend
-        self.form = form
         self.valid_rows = valid_rows
         self.checkpoint = checkpoint
         self.cluster = cluster
@@ -140,7 +138,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         groups: Any = None,
         time: Any = None,
         valid_weight: Any = None,
-        precedence: Any = None,
     ) -> Self:
         """Value the cells of X.
 
@@ -155,8 +152,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             :func:`shapley2d.value_cells`.
         valid_weight : optional
             The weight of each validation row.
-        precedence : optional
-            Rows and columns that can only join after others.
         """
         X = collected(X)
         question = Question(
@@ -172,7 +167,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             groups=groups,
             time=time,
             valid_weight=valid_weight,
-            precedence=precedence,
             semivalue=self.semivalue,
             random_state=self.random_state,
             n_jobs=self.n_jobs,

@@ -11,7 +11,6 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._games.function import FunctionGame
-from shapley2d._methods.precedence import check_precedence, check_takes_precedence, with_precedence
 from shapley2d._methods.registry import find_game_method, game_methods
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
@@ -33,7 +32,6 @@ def value_game(
     n_columns: int,
     method: str = "exact",
     *,
-    precedence: Any = None,
     semivalue: Any = SEMIVALUE,
     random_state: Any = 0,
     n_jobs: int | None = None,
@@ -54,14 +52,13 @@ def value_game(
         The numbers of players.
     method : str
         {methods}
-    precedence, semivalue, random_state, n_jobs, progress
-        As in :func:`value_cells`; players are named by ``row_names`` and ``column_names``.
+    semivalue, random_state, n_jobs, progress
+        As in :func:`value_cells`.
     row_names, column_names : sequence, optional
         Names for the result.
     **options
         ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these,
-        ``max_permutations`` and ``tolerance``; ``"pairs"``: ``n_subsets`` and ``tolerance``. As
-        in :func:`value_cells`.
+        ``max_permutations`` and ``tolerance``. As in :func:`value_cells`.
 
     Returns
     -------
@@ -82,10 +79,7 @@ def value_game(
         check_whole(count, name, 1)
     names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
     run = Run.create(random_state, semivalue, n_jobs, progress)
-    check_precedence(precedence)
-    run = with_precedence(run, precedence, names[0].tolist(), names[1].tolist())
     found = find_game_method(method)
-    check_takes_precedence(found, run)
     complete = found.complete(options, found.game_options)
     assert found.solve_games is not None
     game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
@@ -102,7 +96,6 @@ def value_game(
         "n_rows": n_rows,
         "n_columns": n_columns,
         "method": method,
-        "precedence": precedence,
         "semivalue": None if semivalue == SEMIVALUE else semivalue,
         "random_state": run.seed,
         "row_names": row_names,

@@ -85,7 +85,7 @@ def replicates_of(
 
     So does a time limit: what ended early could not be compared with the others.
     """
-    quiet = replace(run, progress=False, sums=None, limit=None, recorded=False)
+    quiet = replace(run, progress=False, sums=None, limit=None)
     found, pace = [], Pace()
     try:
         with reporting(run.progress, "other validation rows") as report:
@@ -124,10 +124,8 @@ def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
     if "max_trees" in options and "n_trees" in info:
         fixed |= {"tolerance": 0, "max_trees": info["n_trees"]}
         fixed |= {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
-    if "n_subsets" in options and "sampled" in info:
-        fixed |= {"n_subsets": info["n_subsets"]}
     if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):
-        fixed |= {"subsets": info["subsets"], "form": info["form"]}
+        fixed |= {"subsets": info["subsets"], "form": "fast" if "bin_stderr" in info else "exact"}
         fixed |= {"n_subsets": info["n_subsets"]} if info["subsets"] == "sampled" else {}
     return fixed
 

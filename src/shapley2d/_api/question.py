@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._methods.precedence import check_precedence
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
@@ -42,7 +41,6 @@ class Question:
     groups: Any = None
     time: Any = None
     valid_weight: Any = None
-    precedence: Any = None
     semivalue: Any = SEMIVALUE
     random_state: Any = 0
     n_jobs: int | None = None
@@ -56,7 +54,6 @@ class Question:
             self.random_state, self.semivalue, self.n_jobs, self.progress, self.max_time
         )
         check_flag(self.include_label, "include_label")
-        check_precedence(self.precedence)
         return run
 
     def problem(

@@ -57,9 +57,9 @@ def check_choice(value: Any, name: str, choices: Iterable[Any]) -> None:
 
     Examples
     --------
-    >>> check_choice("fats", "form", ("auto", "exact", "fast"))
+    >>> check_choice("al", "subsets", ("auto", "all", "sampled"))
     Traceback (most recent call last):
-    shapley2d.exceptions.InputError: form='fats' is not known: did you mean 'fast'?
+    shapley2d.exceptions.InputError: subsets='al' is not known: did you mean 'all'?
     """
     known = tuple(choices)
     words = [word for word in known if isinstance(word, str)]

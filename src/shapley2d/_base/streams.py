@@ -12,14 +12,10 @@ cell order          (number, fold)     order of all cells in one draw of ``"flat
 validation chunks   (0)                order of validation rows, exact KNN
 label coalitions    (2)                subsets that the label's value is averaged over
 validation groups   (3, split)         groups of validation rows that are left out in turn
-form sample         (4)                validation rows and subsets that test the fast form
 bin sample          (5, split)         validation rows and subsets that test the bins of a GPU
-owner pairs         (6)                sampled coalitions of the longer axis of ``"pairs"``
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
                     tree)
-other neighbors     ("neighbors",      validation rows that other numbers of neighbours are tried on
-                    split)
 label rows          ("label")          validation rows of the label where time is short
 random values       ("random")         order of the values of ``"random"``
 pace                ("pace")           subsets and validation rows that a time limit is tried on
@@ -45,12 +41,9 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "label coalitions": (2,),
     "label rows": (int.from_bytes(b"label"),),
     "validation groups": (3,),
-    "form sample": (4,),
     "bin sample": (5,),
-    "owner pairs": (6,),
     "chunk pairs": (7,),
     "path orders": (8,),
-    "other neighbors": (int.from_bytes(b"neighbors"),),
     "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "sellers": (int.from_bytes(b"sellers"),),
@@ -66,8 +59,8 @@ def seed_sequence(seed: int, stream: str, *numbers: int) -> np.random.SeedSequen
 
     Examples
     --------
-    >>> seed_sequence(7, "owner pairs").spawn_key, seed_sequence(7, "draw", 12).spawn_key
-    ((6,), (12,))
+    >>> seed_sequence(7, "label coalitions").spawn_key, seed_sequence(7, "draw", 12).spawn_key
+    ((2,), (12,))
     """
     return np.random.SeedSequence(seed, spawn_key=(*_KEYS[stream], *numbers))
 

@@ -17,7 +17,6 @@ from shapley2d._base.streams import generator
 from shapley2d._estimation.fingerprint import not_repeatable, same_utility
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import Permutation, combine_axes
-from shapley2d._theory.precedence import Precedence, respecting
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -52,19 +51,10 @@ class PermutationDraws:
         Of the rows and of the columns.
     seed : int
         With a draw's number, the seed of its random orders.
-    precedence : Precedence, optional
-        Who can only join after others.
     """
 
-    def __init__(
-        self,
-        game: Game,
-        semivalues: tuple[Semivalue, Semivalue],
-        seed: int,
-        precedence: Precedence | None = None,
-    ) -> None:
+    def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
         self.game = game
-        self._precedence = precedence or Precedence()
         self._semivalues = semivalues
         self._seed = seed
 
@@ -77,10 +67,7 @@ class PermutationDraws:
     def orders(self, number: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """The orders in which rows and columns join in draw ``number``."""
         random = generator(self._seed, "draw", number)
-        rows = random.permutation(self.game.n_rows)
-        columns = random.permutation(self.game.n_columns)
-        precedence = self._precedence
-        return respecting(rows, precedence.rows), respecting(columns, precedence.columns)
+        return random.permutation(self.game.n_rows), random.permutation(self.game.n_columns)
 
 
 class MeanDraws:

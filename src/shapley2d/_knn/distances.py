@@ -190,18 +190,3 @@ def _as_float(number: Fraction) -> float:
         return float(number)
     except OverflowError:  # of numbers like 1e-160, whose squares hardly are any
         return math.inf
-
-
-def subset_sums(by_column: NDArray[Any], subsets: NDArray[np.bool_]) -> NDArray[Any]:
-    """Sums of dissimilarities (columns, T, n) over the columns of several subsets: (subsets, T, n).
-
-    Examples
-    --------
-    >>> by_column = np.array([[[1, 2]], [[10, 20]]])
-    >>> subset_sums(by_column, np.array([[True, False], [True, True]])).tolist()
-    [[[1, 2]], [[11, 22]]]
-    """
-    sums = np.zeros((len(subsets), *by_column.shape[1:]), dtype=by_column.dtype)
-    for column, chosen in zip(by_column, subsets.T, strict=True):
-        np.add(sums, column, out=sums, where=chosen[:, None, None])
-    return sums

@@ -105,9 +105,7 @@ class FewRows:
             return np.asarray(single[sizes] * sums)
         return np.asarray(2 * self.mean * single[sizes] * sums - squared[sizes] * sums**2)
 
-    def values(
-        self, semivalue: Semivalue, nothing: float, precedence: NDArray[np.intp] | None = None
-    ) -> Floats:
+    def values(self, semivalue: Semivalue, nothing: float) -> Floats:
         """The value of every row in the game g.
 
         Parameters
@@ -115,8 +113,6 @@ class FewRows:
         semivalue : str or tuple
         nothing : float
             ``g`` of no rows: what they are worth more than with ``votes="k"``.
-        precedence : ndarray of int, optional
-            Rows of a lower number join before any of a higher one.
 
         Examples
         --------
@@ -126,43 +122,24 @@ class FewRows:
         >>> few.values("shapley", few.guess)
         array([-0.25, -0.25])
         """
-        if precedence is None:
-            return self._of_group(semivalue, nothing, np.arange(self.worth.size), 0, 0.0)
-        values = np.zeros(self.worth.size)
-        for own in np.unique(precedence):
-            before = precedence < own
-            rows = np.flatnonzero(precedence == own)
-            there = int(before.sum())
-            values[rows] = self._of_group(
-                semivalue, nothing, rows, there, float(self.worth[before].sum())
-            )
-        return values
-
-    def _of_group(
-        self, semivalue: Semivalue, nothing: float, rows: NDArray[np.intp], there: int, held: float
-    ) -> Floats:
-        """Values of rows that join one another where others are there, whose worth sums to held."""
-        own, n = self.worth[rows], rows.size
-        joins = size_probabilities(semivalue, n)[: max(self.n_neighbors - there, 0)]
-        single, squared = self._factors(there + n)
+        own, n = self.worth, self.worth.size
+        joins = size_probabilities(semivalue, n)[: self.n_neighbors]
+        single, squared = self._factors(n)
         others = max(n - 1, 1)
-        # of the other rows of the group: their mean, and that of products of two of them
+        # of the other rows: their mean, and that of products of two of them
         mean = (own.sum() - own) / others
         left = np.sum(own**2) - own**2
         product = ((own.sum() - own) ** 2 - left) / max(others * (n - 2), 1)
         values = np.zeros(n)
         for size, chance in enumerate(joins.tolist()):
-            before, after = there + size, there + size + 1
-            total = held + size * mean  # mean sum of worth of those that are there
-            gain = single[after] * (total + own) - single[before] * total
+            total = size * mean  # mean sum of worth of those that are there
+            gain = single[size + 1] * (total + own) - single[size] * total
             if self.mean is not None:
-                square = (held**2 + 2 * held * size * mean + size * left / others) + size * (
-                    size - 1
-                ) * product
+                square = size * left / others + size * (size - 1) * product
                 gain *= 2 * self.mean
-                gain += squared[before] * square
-                gain -= squared[after] * (square + 2 * own * total + own**2)
-            values += chance * (gain - (nothing if before == 0 else 0.0))
+                gain += squared[size] * square
+                gain -= squared[size + 1] * (square + 2 * own * total + own**2)
+            values += chance * (gain - (nothing if size == 0 else 0.0))
         return values
 
     def _factors(self, most: int) -> tuple[Floats, Floats]:

@@ -30,8 +30,7 @@ A column whose numbers lie on a grid (whole numbers, cents, standardised counts:
 sums of whole numbers, and :mod:`shapley2d._knn.whole_weights` finds whole numbers that compare as
 those fractions do, so that distances that are equal tie and others keep their order. Where the cut
 of ``"auto"`` falls between two numbers of the grid, it is at the outer one. Numbers on no grid are
-rounded as finely as 62 bits allow, and what that can change is bounded
-(:func:`shapley2d._knn.rounding.rounding_bound`).
+rounded as finely as 62 bits allow.
 
 To add a metric, write a function that codes two tables and add it to ``METRICS``.
 """

@@ -9,19 +9,16 @@ import numpy as np
 from shapley2d._estimation.exact import DesignBlocks
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.wrapped import CachedGame, GroupedGame
-from shapley2d._knn.columns.pair_fit import MAX_SUBSETS
-from shapley2d._methods.exact import check_exact, exact_utilities
+from shapley2d._methods.exact import check_exact
 from shapley2d._methods.fixed_designs import value_designs
 from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
 from shapley2d._methods.mc import permutation_draws
 from shapley2d._methods.model_games import model_games
-from shapley2d._methods.models import is_knn
+from shapley2d._methods.models import is_built_in, is_knn
 from shapley2d._methods.options import SAMPLING
-from shapley2d._methods.pairs.games import MAX_SAMPLED, solve_pairs
-from shapley2d._methods.precedence import check_takes_precedence
 from shapley2d._methods.registry import METHODS, game_methods
-from shapley2d._methods.training_time import folds_in_time
+from shapley2d._methods.training_time import folds_in_time, seconds_left, training_seconds
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError, Setting
 
@@ -44,17 +41,8 @@ MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 More of them make runs longer that sampling ends early; fewer give up exact values sooner.
 """
 
-PERMUTATIONS_ONLY = ("max_permutations", "checkpoint", "cluster")
-"""Options of permutations that pairs do not use."""
-
-MAX_AUTO_EXACT = 4
-"""Players of the shorter axis up to which ``method="auto"`` samples pairs, not permutations.
-
-All of its 2^4 subsets are valued for every subset of the longer axis (``benchmarks/owners.py``).
-"""
-
 _COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
-_SAMPLING_NAMES = (*(option.name for option in SAMPLING), "n_subsets")
+_SAMPLING_NAMES = [option.name for option in SAMPLING]
 
 
 class BlockEstimate(NamedTuple):
@@ -143,46 +131,45 @@ def _estimate(
         threads = 1  # a worker of a cluster is one of many
     parts = model_games(problem, run, **settings, threads=threads, device=device)
     blocks, members = _block_games(parts.games, problem, grid)
-    chosen = _choose_method(method, blocks, members, run, "knn" if uses_knn else "model", sampling)
-    check_takes_precedence(METHODS[chosen], run)
-    if chosen in ("pairs", "mc"):
-        fewer = folds_in_time(
-            problem, run, blocks[0], settings["model"], by_pairs=chosen == "pairs"
-        )
+    slow = run.limit is not None and not is_built_in(settings["model"])
+    training_s = training_seconds(blocks[0]) if slow else 0.0
+    chosen = method
+    if method not in game_methods():
+        utilities = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
+        affordable = utilities <= MAX_AUTO_UTILITIES["knn" if uses_knn else "model"]
+        in_time = utilities * training_s <= seconds_left(run)
+        chosen = "exact" if affordable and in_time else "mc"
+    if chosen == "mc":
+        fewer = folds_in_time(problem, run, blocks[0], training_s)
         if len(fewer.splits) < len(problem.splits):
             problem = fewer
             parts = model_games(problem, run, **settings, threads=threads, device=device)
             blocks, members = _block_games(parts.games, problem, grid)
     n_groups = grid.shape[0]
-    if chosen == "pairs":
-        estimate = _by_pairs(
-            blocks, members, n_groups, run, sums=sums, uses_knn=uses_knn, **sampling
+    known = {
+        "problem": problem,
+        "method": f"{chosen} of blocks",
+        "rows": grid.rows.labels,
+        "columns": grid.columns.labels,
+        **settings,
+    }
+    if chosen == "mc":
+        known["owners"] = None if sums is None else sums.weights
+        path = sampling.pop("checkpoint")
+        kept = open_checkpoint(path, run, blocks, n_rows=n_groups, **known)
+        estimate = _sampled(
+            blocks,
+            members,
+            n_groups,
+            run,
+            sums=sums,
+            uses_knn=uses_knn,
+            checkpoint=kept,
+            **sampling,
         )
     else:
-        known = {
-            "problem": problem,
-            "method": f"{chosen} of blocks",
-            "rows": grid.rows.labels,
-            "columns": grid.columns.labels,
-            **settings,
-        }
-        if chosen == "mc":
-            known["owners"] = None if sums is None else sums.weights
-            path = sampling.pop("checkpoint")
-            kept = open_checkpoint(path, run, blocks, members, n_rows=n_groups, **known)
-            estimate = _sampled(
-                blocks,
-                members,
-                n_groups,
-                run,
-                sums=sums,
-                uses_knn=uses_knn,
-                checkpoint=kept,
-                **sampling,
-            )
-        else:
-            given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
-            estimate = _unsampled(chosen, blocks, members, n_groups, run, device, known, **given)
+        given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
+        estimate = _unsampled(chosen, blocks, members, n_groups, run, device, known, **given)
     where = {"backend": backend_name(device)} if uses_knn else {}
     return BlockEstimate(estimate.noting(**parts.info, **where), chosen, problem)
 
@@ -198,58 +185,6 @@ def _block_games(
         blocks.append(GroupedGame(game, labels, grid.columns.labels))
         members.append(present)
     return blocks, members
-
-
-def _choose_method(
-    method: str,
-    blocks: list[Game],
-    members: list[NDArray[np.intp]],
-    run: Run,
-    kind: str,
-    sampling: dict[str, Any],
-) -> str:
-    """The method that was named; by default exact if affordable, else pairs or permutations."""
-    if method in game_methods():
-        return method
-    if exact_utilities(blocks, members, run) <= MAX_AUTO_UTILITIES[kind]:
-        return "exact"
-    if run.precedence.is_set:
-        return "mc"
-    few, many = sorted((max(game.n_rows for game in blocks), blocks[0].n_columns))
-    resumes = sampling.get("checkpoint") is not None or sampling.get("cluster") is not None
-    return "pairs" if few <= MAX_AUTO_EXACT and many <= MAX_SAMPLED and not resumes else "mc"
-
-
-def _by_pairs(
-    blocks: list[Game],
-    members: list[NDArray[np.intp]],
-    n_groups: int,
-    run: Run,
-    *,
-    sums: BlockSums | None,
-    uses_knn: bool,
-    tolerance: float,
-    n_subsets: int | None = None,
-    max_permutations: int | None = None,
-    **_: Any,
-) -> Estimate:
-    """Pairs of subsets of the longer axis, at most as many as the permutations would look at."""
-    longer = max(n_groups, blocks[0].n_columns)
-    most, limit = MAX_SUBSETS, None
-    if max_permutations is not None and max_permutations * longer < most:
-        most, limit = max_permutations * longer, ("max_permutations", max_permutations)
-    return solve_pairs(
-        blocks,
-        members,
-        n_groups,
-        run,
-        n_subsets=n_subsets,
-        tolerance=tolerance,
-        max_coalitions=most,
-        n_jobs=1 if uses_knn else run.n_jobs,
-        sums=sums,
-        limit=limit,
-    )
 
 
 def _sampled(
@@ -297,7 +232,7 @@ def _unsampled(
     cluster: Any,
 ) -> Estimate:
     """Values by a method that does not sample."""
-    if method == "exact" and is_knn(known["model"]) and not run.precedence.is_set:
+    if method == "exact" and is_knn(known["model"]):
         known = {**known, "backend": backend_name(device)}
         return _exact_by_columns(blocks, members, n_groups, run, known, checkpoint, cluster)
     solve, takes = METHODS[method].solve_games, METHODS[method].game_options
@@ -319,7 +254,7 @@ def _exact_by_columns(
     cluster: Any,
 ) -> Estimate:
     """Exact values, a few column subsets at a time with all row subsets, which suits knn."""
-    check_exact(blocks, members, run)
+    check_exact(blocks)
     designs = [
         DesignBlocks(
             game,

@@ -46,8 +46,8 @@ def solve_games(
     from shapley2d._estimation.exact import DesignBlocks
     from shapley2d._methods.fixed_designs import value_designs
 
-    check_exact(games, rows, run)
-    designs = exact_designs(games, rows, run)
+    check_exact(games)
+    designs = exact_designs(games, run)
     blocks = [
         DesignBlocks.of_rows(game, *design) for game, design in zip(games, designs, strict=True)
     ]
@@ -63,36 +63,20 @@ def solve_games(
     )
 
 
-def exact_designs(
-    games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run
-) -> list[tuple[AxisDesign, AxisDesign]]:
+def exact_designs(games: Sequence[Game], run: Run) -> list[tuple[AxisDesign, AxisDesign]]:
     """All subsets of rows and of columns, for every game."""
-    from shapley2d._theory.designs import exact_design
+    from shapley2d._theory.designs import AllSubsets
 
+    of_rows, of_columns = run.semivalues
     return [
-        (
-            exact_design(game.n_rows, run.semivalues[0], run.precedence.of_rows(members).rows),
-            exact_design(game.n_columns, run.semivalues[1], run.precedence.columns),
-        )
-        for game, members in zip(games, rows, strict=True)
+        (AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)) for game in games
     ]
 
 
-def exact_utilities(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -> int:
-    """Utilities that exact values need."""
-    from shapley2d._theory.precedence import n_subsets
-
-    return sum(
-        n_subsets(game.n_rows, run.precedence.of_rows(members).rows)
-        * n_subsets(game.n_columns, run.precedence.columns)
-        for game, members in zip(games, rows, strict=True)
-    )
-
-
-def check_exact(games: Sequence[Game], rows: list[NDArray[np.intp]], run: Run) -> None:
+def check_exact(games: Sequence[Game]) -> None:
     """Refuse games with too many coalitions to evaluate all of them."""
-    for game, members in zip(games, rows, strict=True):
-        players = (exact_utilities([game], [members], run) - 1).bit_length()
+    for game in games:
+        players = game.n_rows + game.n_columns
         if 2**players > MAX_EXACT_UTILITIES:
             raise InputError(
                 f"exact values of {game.n_rows} rows x {game.n_columns} columns need 2^{players} "
@@ -112,6 +96,5 @@ METHOD = Method(
     how="every subset of rows and columns",
     solve_games=solve_games,
     score=score_model,
-    precedence=True,
     game_options=tuple(option.name for option in KEPT),
 )

@@ -79,7 +79,6 @@ def value_designs(
         checkpoint,
         run,
         [part.game for part in blocks],
-        rows,
         n_rows=n_rows,
         unit="pieces of work",
         **known,

@@ -15,8 +15,6 @@ from shapley2d._version import __version__
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from numpy.typing import NDArray
-
     from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.draws import UtilityProbes
     from shapley2d._methods.run import Run
@@ -30,7 +28,6 @@ def open_checkpoint(
     path: Any,
     run: Run,
     games: Sequence[Game],
-    members: Sequence[NDArray[np.intp]],
     *,
     method: str,
     n_rows: int,
@@ -46,8 +43,6 @@ def open_checkpoint(
     games : sequence of Game
         Their sizes, their code where it is the user's own, and some of their utilities are
         compared.
-    members : sequence of ndarray
-        The rows of the values behind the rows of each game.
     method : str
     n_rows : int
         Rows of the values.
@@ -64,8 +59,8 @@ def open_checkpoint(
     check_place(path)  # before a model is trained
     seeds = draw_seeds(run.seed, len(games))
     draws = [
-        PermutationDraws(game, run.semivalues, seed, run.precedence.of_rows(own))
-        for game, own, seed in zip(games, members, seeds, strict=True)
+        PermutationDraws(game, run.semivalues, seed)
+        for game, seed in zip(games, seeds, strict=True)
     ]
     known = {**_game_code(games), **fingerprint_games(games)}
     return checkpoint_of(
@@ -100,7 +95,6 @@ def checkpoint_of(
         "version": __version__,
         "random_state": run.seed,
         "semivalue": run.semivalues,
-        **_precedence(run),
         **({} if problem is None else fingerprint_problem(problem)),
         **{name: describe(value) for name, value in settings.items()},
         **_setting_code(settings),
@@ -116,14 +110,6 @@ def identity_of_sums(run: Run) -> dict[str, Any]:
     if run.sums is None:
         return {}
     return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
-
-
-def _precedence(run: Run) -> dict[str, Any]:
-    """The precedence of the players, where there is one."""
-    if not run.precedence.is_set:
-        return {}
-    axes = (run.precedence.rows, run.precedence.columns)
-    return {"precedence": hash_parts(b"-" if part is None else part.tobytes() for part in axes)}
 
 
 def _game_code(games: Sequence[Game]) -> dict[str, Any]:

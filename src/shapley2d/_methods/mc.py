@@ -43,7 +43,6 @@ def solve(
         checkpoint,
         run,
         parts.games,
-        parts.rows,
         method="mc",
         n_rows=parts.n_rows,
         problem=problem,
@@ -84,7 +83,7 @@ def solve_games(
         run,
         max_permutations=max_permutations,
         tolerance=tolerance,
-        checkpoint=open_checkpoint(checkpoint, run, games, rows, method="mc", n_rows=n_rows),
+        checkpoint=open_checkpoint(checkpoint, run, games, method="mc", n_rows=n_rows),
         cluster=cluster,
     )
 
@@ -126,8 +125,8 @@ def permutation_draws(
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws
 
     draws: list[Draws] = [
-        PermutationDraws(game, run.semivalues, seed, run.precedence.of_rows(members))
-        for game, members, seed in zip(games, rows, draw_seeds(run.seed, len(games)), strict=True)
+        PermutationDraws(game, run.semivalues, seed)
+        for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
     whole = len(games) == 1 and rows[0].size == n_rows
     return draws[0] if whole else MeanDraws(draws, rows, n_rows)
@@ -141,6 +140,5 @@ METHOD = Method(
     how="Monte Carlo over random orders of rows and columns",
     solve_games=solve_games,
     score=score_model,
-    precedence=True,
     game_options=tuple(option.name for option in SAMPLING),
 )

@@ -162,8 +162,6 @@ class Method:
         where the method has no need of a table: it then serves ``value_game`` and ``value_blocks``
         too. One that takes a ``checkpoint`` is also handed what identifies games of blocks, as
         ``known``.
-    precedence : bool
-        Whether it can respect ``precedence``.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool
@@ -172,9 +170,6 @@ class Method:
     score : callable, optional
         ``score(problem, run, **options) -> float``: the score of the whole table less the baseline,
         which Shapley values sum to; None where no model is evaluated.
-    compare : callable, optional
-        ``compare(problem, run, found, **options) -> dict``: how much the result changes with
-        another setting, for the record, at little cost beside the run that recorded ``found``.
     """
 
     name: str
@@ -194,10 +189,8 @@ class Method:
     validates: bool = True
     averages: bool = False
     solve_games: Callable[..., Estimate] | None = None
-    precedence: bool = False
     game_options: tuple[str, ...] = ()
     score: Callable[..., float] | None = None
-    compare: Callable[..., dict[str, Any]] | None = None
 
     def complete(
         self, given: Mapping[str, Any], only: tuple[str, ...] | None = None

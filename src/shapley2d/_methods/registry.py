@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
-from shapley2d._methods import exact, flat, forest, knn, loo, mc, oob, pairs, random
+from shapley2d._methods import exact, flat, forest, knn, loo, mc, oob, random
 from shapley2d._methods.options import MODEL_BACKEND
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ METHODS: dict[str, Method] = {
         knn.METHOD,
         mc.METHOD,
         exact.METHOD,
-        pairs.METHOD,
         loo.METHOD,
         flat.METHOD,
         forest.METHOD,

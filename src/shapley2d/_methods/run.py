@@ -18,7 +18,6 @@ from shapley2d._base.checks import check_jobs
 from shapley2d._base.progress import RunProgress, check_progress
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import warn
-from shapley2d._theory.precedence import Precedence
 from shapley2d._theory.semivalues import Semivalue, axis_semivalues
 from shapley2d._version import __version__
 from shapley2d.exceptions import CacheWarning, InputError, PrecisionWarning, Setting
@@ -41,12 +40,8 @@ class Run:
     progress : {"auto", True, False}, callable or RunProgress
     sums : BlockSums or None
         Sums of cells whose joint errors are wanted, from methods that can estimate them.
-    precedence : Precedence
-        Players who can only join after others.
     limit : TimeLimit or None
         When the answer has to be there; None for as long as it takes.
-    recorded : bool
-        Whether anyone reads what the run records beside its values.
     """
 
     seed: int
@@ -54,9 +49,7 @@ class Run:
     n_jobs: int | None
     progress: Any
     sums: BlockSums | None = None
-    precedence: Precedence = field(default_factory=Precedence)
     limit: TimeLimit | None = None
-    recorded: bool = True
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,12 +25,8 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
-SUBSETS_PER_PLAYER = 10
-"""Subsets that groups of one axis are worth spending on every fold, before there are more folds.
-
-With 10 to a group the error was half of the values' root mean square, with 5 as large as it (120
-and 60 subsets of 12 clusters of customers, decision trees, 60 samples each beside exact values).
-"""
+MANY_CLUSTERS = 40
+"""Clusters that are proposed where there is time for more of them."""
 
 
 def training_seconds(game: Game) -> float:
@@ -43,7 +40,14 @@ def training_seconds(game: Game) -> float:
         return time.perf_counter() - start
 
 
-def folds_in_time(problem: Problem, run: Run, game: Game, model: Any, *, by_pairs: bool) -> Problem:
+def seconds_left(run: Run) -> float:
+    """Seconds of all workers until the time limit; infinite without one."""
+    if run.limit is None:
+        return math.inf
+    return float(run.limit.left() * effective_n_jobs(run.n_jobs))
+
+
+def folds_in_time(problem: Problem, run: Run, game: Game, training_s: float) -> Problem:
     """The problem with as many of its random folds as there is time for, at least one.
 
     Subsets of groups differ far more than folds do, so that time is better spent on more subsets.
@@ -54,24 +58,16 @@ def folds_in_time(problem: Problem, run: Run, game: Game, model: Any, *, by_pair
     run : Run
     game : Game
         Of the groups, in the first fold.
-    model
-    by_pairs : bool
-        Whether pairs of subsets of the longer axis are sampled, or orders of both.
+    training_s : float
+        Seconds of one core that a training takes.
     """
-    folds = len(problem.splits)
-    if run.limit is None or is_built_in(model):
+    if run.limit is None:
         return problem
-    left = run.limit.left() * effective_n_jobs(run.n_jobs)
-    seconds = training_seconds(game)
-    few, many = sorted((game.n_rows, game.n_columns))
-    if by_pairs:
-        wanted = SUBSETS_PER_PLAYER * many * 2**few
-    else:
-        wanted = MIN_DRAWS * many * few
-        check_draws(run.limit, seconds * game.n_rows * game.n_columns, game, left)
-    if folds == 1 or problem.how:  # folds in time order are not alike
+    left, draw_s = seconds_left(run), training_s * game.n_rows * game.n_columns
+    check_draws(run.limit, draw_s, game, left)
+    if problem.how:  # folds in time order are not alike
         return problem
-    kept = int(np.clip(left / (wanted * max(seconds, 1e-9)), 1, folds))
+    kept = int(np.clip(left / (MIN_DRAWS * max(draw_s, 1e-9)), 1, len(problem.splits)))
     return replace(problem, splits=problem.splits[:kept])
 
 
@@ -80,9 +76,8 @@ def check_cells(games: Sequence[Game], run: Run, model: Any) -> None:
     if run.limit is None or is_built_in(model):
         return
     draw = training_seconds(games[0]) * games[0].n_rows * games[0].n_columns * len(games)
-    left = run.limit.left() * effective_n_jobs(run.n_jobs)
     by_trees = ("; or every cell by trees, faster: ", Setting("method", "forest"))
-    check_draws(run.limit, draw, games[0], left, by_trees)
+    check_draws(run.limit, draw, games[0], seconds_left(run), by_trees)
 
 
 def check_draws(
@@ -108,11 +103,20 @@ def check_draws(
     if 2 * draw_s <= left_s:
         return
     n, m = game.n_rows, game.n_columns
+    together, with_columns = (  # clusters for which there is time for enough draws
+        int(min(left_s * n * m / (MIN_DRAWS * count * draw_s), MANY_CLUSTERS, n - 1))
+        for count in (1, m)
+    )
+    advice: tuple[str | Setting, ...] = ("Give it more time",)
+    if together >= 2:
+        groups = "Value groups of similar rows instead (value_blocks, shapley2d blocks)"
+        advice = (f"{groups}, all columns together: ", Setting("rows", f"clusters={together}"))
+    if with_columns >= 2 and m > 1:
+        advice = (*advice, "; with the columns: ", Setting("rows", f"clusters={with_columns}"))
     raise OutOfTimeError(
         Setting("max_time", limit),
         f" is too short: {n:,} x {m} players are {n * m:,} trainings for one draw, about "
-        f"{format_seconds(draw_s)} of a core. Value groups of similar rows instead (value_blocks, "
-        "shapley2d blocks), all columns together: ",
-        Setting("rows", "clusters=40"),
+        f"{format_seconds(draw_s)} of a core. ",
+        *advice,
         *otherwise,
     )

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "block_owners", "audit", "date",
-    "digests", "asked", "score", "other_neighbors", "other_trees",
+    "digests", "asked", "score", "other_trees",
     "baseline", "baseline_utility", "utility_all",
 )  # fmt: skip
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.words import counted, plural
+from shapley2d._base.words import plural
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -332,50 +332,6 @@ def worth_words(valuation: Valuation, value: float) -> str:
     if value < 0:
         return f"takes away {times} times what an average {noun} adds ({points})"
     return f"adds {times} times as much as an average {noun} ({points})"
-
-
-def neighbors_words(valuation: Valuation) -> str:
-    """How much the columns' values change with other numbers of neighbours; empty if unknown."""
-    known, score = valuation.info.get("other_neighbors"), Score.of(valuation.info)
-    if not isinstance(known, dict) or score is None:
-        return ""
-    chosen, names = int(known["n_neighbors"]), valuation.column_names
-    columns = known.get("columns") or {}
-    totals = dict(known.get("totals") or {k: sum(one) for k, one in columns.items()})
-    base = totals.pop(str(chosen))
-    listed = []
-    for k, total in totals.items():
-        points = score.gain(abs(total - base), score.decimals(base))
-        more = f"{points} {'less' if total < base else 'more'}"
-        listed.append((int(k), more if _any_digit(points) else "the same"))
-    rows = ""
-    if known["n_valid"] < (valuation.info.get("n_valid") or 0):
-        rows = f" (from {known['n_valid']:,} of {valuation.info['n_valid']:,} validation rows)"
-    (k, more), *rest = listed
-    adds = "the column adds" if len(names) == 1 else "the columns add"
-    add = f"With {counted(k, 'neighbour')} instead of {chosen} {adds} {more}" + "".join(
-        f", with {k}: {more}" for k, more in rest
-    )
-    if len(names) == 1 or not columns:
-        return f"{add}{rows}."
-    changes = [np.abs(np.subtract(one, columns[str(chosen)])) for one in columns.values()]
-    largest = max(changes, key=lambda one: float(one.max()))
-    column, change = names[int(largest.argmax())], float(largest.max())
-    first = {names[int(np.argmax(one))] for one in columns.values()}
-    same = {tuple(np.argsort(-np.array(one), kind="stable")) for one in columns.values()}
-    order = "their order stays the same" if len(same) == 1 else "their order changes"
-    if len(same) > 1 and len(first) == 1:
-        order = f"{next(iter(first))!r} stays first"
-    return (
-        f"{add}; {column!r} changes most, by {score.gain(change, score.decimals(change))}; "
-        f"{order}{rows}."
-    )
-
-
-def _any_digit(text: str) -> bool:
-    """Whether a number as people read it is not 0."""
-    number, _, _ = text.partition(" ")
-    return any(digit in number for digit in "123456789")
 
 
 def trees_words(valuation: Valuation) -> str:

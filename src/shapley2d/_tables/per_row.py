@@ -80,7 +80,7 @@ def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
     return np.array([place[item] for item in items], dtype=np.intp)
 
 
-def read_times(given: Any, rows: RowNames, option: str = "time") -> NDArray[np.float64]:
+def read_times(given: Any, rows: RowNames) -> NDArray[np.float64]:
     """The time of every row as a number: numbers as they are, dates as days since 1970.
 
     Examples
@@ -89,7 +89,7 @@ def read_times(given: Any, rows: RowNames, option: str = "time") -> NDArray[np.f
     >>> read_times(["2024-03-01", "2024-02-28"], RowNames(np.arange(2))).tolist()
     [19783.0, 19781.0]
     """
-    return _numbers(given, option, rows, ("number", "date", "boolean"), "a number or a date")
+    return _numbers(given, "time", rows, ("number", "date", "boolean"), "a number or a date")
 
 
 def read_weights(given: Any, rows: RowNames) -> NDArray[np.float64]:

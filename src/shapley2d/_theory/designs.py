@@ -19,11 +19,9 @@ import numpy as np
 from shapley2d._theory.coalitions import (
     Coalitions,
     LeaveOneOutCoalitions,
-    MaskCoalitions,
     NestedCoalitions,
     SubsetCoalitions,
 )
-from shapley2d._theory.precedence import joining_steps
 from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
@@ -74,47 +72,6 @@ class AllSubsets(AxisDesign):
         outside = self._joining[np.minimum(size, self.n_players - 1)]
         weights = np.where(masks, inside[:, None], -outside[:, None])
         return np.asarray(np.tensordot(weights, utilities, axes=(0, 0)))
-
-
-class PrecedenceSubsets(AxisDesign):
-    """The exact value under precedence: all coalitions of each step, with all earlier players.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> design = PrecedenceSubsets(np.array([0, 1, 1]))
-    >>> design.combine(design.coalitions.masks().sum(axis=1) ** 2.0).tolist()
-    [1.0, 4.0, 4.0]
-    """
-
-    def __init__(self, precedence: NDArray[np.intp]) -> None:
-        self.n_players = precedence.size
-        masks, weights = [], []
-        for before, joining in joining_steps(precedence):
-            own = SubsetCoalitions(joining.size).masks()
-            part = np.tile(before, (len(own), 1))
-            part[:, joining] = own
-            size = own.sum(axis=1)
-            steps = marginal_weights("shapley", joining.size)
-            inside = steps[np.maximum(size - 1, 0)]
-            outside = steps[np.minimum(size, joining.size - 1)]
-            of_part = np.zeros(part.shape)
-            of_part[:, joining] = np.where(own, inside[:, None], -outside[:, None])
-            masks.append(part)
-            weights.append(of_part)
-        self.coalitions = MaskCoalitions(np.concatenate(masks))
-        self._weights = np.concatenate(weights)
-
-    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
-        weights = self._weights[start : start + len(utilities)]
-        return np.asarray(np.tensordot(weights, utilities, axes=(0, 0)))
-
-
-def exact_design(
-    n_players: int, semivalue: Semivalue, precedence: NDArray[np.intp] | None = None
-) -> AllSubsets | PrecedenceSubsets:
-    """The design of exact values, with or without precedence."""
-    return AllSubsets(n_players, semivalue) if precedence is None else PrecedenceSubsets(precedence)
 
 
 class Permutation(AxisDesign):

@@ -216,13 +216,6 @@ class RunOptions:
 class CellOptions:
     """Of ``cells`` only."""
 
-    precedence: Annotated[
-        str | None,
-        _column(
-            "A column of numbers or dates: rows with lower entries arrive first and are valued "
-            "before the others join. Not used as a feature."
-        ),
-    ] = None
     include_label: Annotated[
         bool,
         _option(

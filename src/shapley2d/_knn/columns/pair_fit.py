@@ -35,8 +35,6 @@ KERNEL_MAX_PAIRS = 4096
 FEW_PER_PLAYER = 3
 """Subsets to a player below which one who matters far more than the others can be missed."""
 
-_DEGREES = (1, 3, 5)  # of the course over sizes
-_PAIRS_PER_DEGREE = 8  # to be fitted by
 _LINES = 64  # that joint errors are made of, at most
 
 
@@ -128,7 +126,6 @@ def fit_pairs(
     *,
     estimator: Literal["A", "B"] = "B",
     penalised: bool = False,
-    centred: bool = False,
 ) -> PairFit:
     """Values and errors of games from a sample of pairs.
 
@@ -144,9 +141,6 @@ def fit_pairs(
     estimator : {"A", "B"}
     penalised : bool
         Whether the penalty of A is chosen by cross-validation; it has none otherwise.
-    centred : bool
-        Whether B is given what is left of Shapley's games without their course over sizes. (A is
-        exact on players who add up, if they are left alone.)
 
     Examples
     --------
@@ -163,8 +157,6 @@ def fit_pairs(
         target, pairs, estimator=estimator, odd=parts[0] if penalised else None
     )
     smooth = isinstance(estimators[0], PairKernel)
-    if centred and target.efficient and smooth:
-        parts = [without_sizes(parts[0], pairs.sum(axis=1), target.n_columns)]
     base = ends.T @ np.array(target.ends)
     values = base[:, None] + sum(
         (part.T @ one.weights.T for part, one in zip(parts, estimators, strict=True)), np.zeros(())
@@ -199,26 +191,3 @@ def _deviations(estimators: list[PartEstimator], parts: list[Floats]) -> Floats:
     return np.asarray(
         lines * np.sqrt(np.divide(variance, found, out=1.0 * (found > 0), where=found > 0))
     )
-
-
-def without_sizes(odd: Floats, size: NDArray[np.intp], n_players: int) -> Floats:
-    """The odd part less its course over sizes.
-
-    That adds to all Shapley values alike and is noise to a regression. The course is an odd
-    polynomial with as many terms as there are pairs to spare: one that goes through all pairs
-    would leave nothing to tell the players apart by.
-
-    Examples
-    --------
-    >>> size = np.array([1, 2, 3, 3, 4] * 5)
-    >>> left = without_sizes(((size - 5.0) ** 3)[:, None], size, 10)
-    >>> bool(np.abs(left).max() < 1e-9)
-    True
-    """
-    tilt = 1 - 2 * size / n_players
-    degrees = _DEGREES[: len(size) // _PAIRS_PER_DEGREE]
-    if not degrees:
-        return odd
-    courses = np.stack([tilt**degree for degree in degrees], axis=1)
-    fitted, *_ = np.linalg.lstsq(courses, odd, rcond=None)
-    return np.asarray(odd - courses @ fitted)

@@ -23,7 +23,7 @@ from shapley2d._methods.options import (
     VOTES,
 )
 from shapley2d._methods.record import Method, Option, choice, whole
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputWarning, Setting
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
@@ -42,7 +42,6 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._methods.knn.cells import value_knn
     from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.label import value_knn_label
-    from shapley2d._methods.knn.precedence import value_with_precedence
     from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
     from shapley2d._methods.knn.votes import with_votes
     from shapley2d._methods.score_facts import score_facts
@@ -60,14 +59,6 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     facts |= score_facts(problem, scoring, "neighbours", int(options["n_neighbors"]))
     asked = KnnOptions(**options)
     _warn_of_few_rows(problem, asked.n_neighbors, asked.baseline)
-    if run.precedence.is_set:
-        for name in ("checkpoint", "cluster"):
-            if options[name] is not None:
-                raise InputError(
-                    Setting(name, options[name]), " does not work with ", Setting("precedence")
-                )
-        found = value_with_precedence(problem, run, **options)
-        return with_votes(found, problem, run, asked, votes).noting(**facts)
     if options["baseline"] == "zero":
         found = value(problem, run, asked)
         return with_votes(found, problem, run, asked, votes).noting(**facts)
@@ -95,13 +86,6 @@ def _warn_of_few_rows(problem: Problem, n_neighbors: int, baseline: str) -> None
     )
 
 
-def compare(problem: Problem, run: Run, found: dict[str, Any], **options: Any) -> dict[str, Any]:
-    """What the columns would add with other numbers of neighbours."""
-    from shapley2d._methods.knn.other_neighbors import other_neighbors
-
-    return other_neighbors(problem, run, found, **options)
-
-
 METHOD = Method(
     name="knn",
     summary="nearest neighbours, trains no model",
@@ -126,12 +110,6 @@ METHOD = Method(
         TOLERANCE,
         BASELINE,
         BACKEND,
-        choice(
-            "form",
-            ("auto", "exact", "fast"),
-            "rank all rows, or the near ones only with far rows binned, whose error is estimated "
-            "and part of the standard errors",
-        ),
         Option(
             "valid_rows",
             None,
@@ -147,6 +125,4 @@ METHOD = Method(
     how="the {n_neighbors} nearest neighbours",
     averages=True,
     score=partial(score_model, model="knn"),
-    precedence=True,
-    compare=compare,
 )

@@ -90,14 +90,13 @@ def corrected(estimate: Estimate, game: SplitGame, tolerance: float = TOLERANCE)
             most=most,
             start=first_sample(game),
         )
-    left, spread = estimate.info["form_stderr"], float(np.ptp(estimate.values))
+    left, spread = estimate.info["bin_stderr"], float(np.ptp(estimate.values))
     if left > max(tolerance, SPREAD_SHARE) * spread:
         warn(
             PrecisionWarning(
                 f"bins leave a standard error of up to {left / max(spread, 1e-300):.3g} of the "
-                "spread of the values, more than wanted: use ",
-                Setting("form", "exact"),
-                *([] if game.device is None else [" or ", Setting("backend", "cpu")]),
+                "spread of the values, more than wanted",
+                *([] if game.device is None else [": use ", Setting("backend", "cpu")]),
             )
         )
     return estimate
@@ -217,7 +216,7 @@ def correct_bins(
     stderr = estimate.stderr**2
     stderr += cell_variance[:, None]
     np.sqrt(stderr, out=stderr)
-    info = {**estimate.info, "form_stderr": math.sqrt(float(cell_variance.max()))}
+    info = {**estimate.info, "bin_stderr": math.sqrt(float(cell_variance.max()))}
     if "ratio" in info:
         info["ratio"] = convergence_ratio(values, stderr, estimate.dof)
     return replace(

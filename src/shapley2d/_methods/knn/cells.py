@@ -123,8 +123,6 @@ class _PieceRun:
         self._resumed_at = resume.restore(name, self._sums, self._looks)
         self._interrupted = self._time_up = False
         self._clock = PieceClock(game, self._pieces, resume)
-        if game.run.limit is not None:
-            _ = game.rounding_bound  # now: nothing long is left for the end
 
     def reporting(self) -> AbstractContextManager[Report]:
         """A progress bar for the run."""
@@ -145,9 +143,7 @@ class _PieceRun:
         until = (start // len(pieces.chunks) + 1) * len(pieces.chunks)
         results = results_in_order(pieces, start, until, self._game.options.cluster)
         verdict: Verdict = More()
-        with ThreadPoolExecutor(2) as beside:
-            if self._game.device is not None:
-                beside.submit(lambda: self._game.rounding_bound)  # for the record at the end
+        with ThreadPoolExecutor(1) as beside:
             try:
                 self._clock.check(has_answer=sums.has_error)
                 for result in results:
@@ -244,8 +240,6 @@ class _PieceRun:
             **game.facts,
             "subsets": "all" if pieces.takes_all else "sampled",
             "n_subsets": min(pieces.n_subsets * passes, 2**game.n_columns),
-            "form": game.form,
-            "metric_bound": game.rounding_bound if game.run.recorded else None,
             "n_valid_used": sums.used,
             "interrupted": self._interrupted,
             "converged": not self._interrupted and ratio <= self._rule.tolerance,

@@ -83,10 +83,9 @@ class KnnOptions:
         pays for it (``info["backend"]``).
     form : {"auto", "exact", "fast"}
         Rank all rows; or the near ones only, with far rows binned; or the fast form where there is
-        enough to do for it to pay (``info["form"]``). What bins change is estimated from a sample
-        of exact rankings, taken out as far as it is known, and part of all standard errors
-        (``info["form_stderr"]``). ``info["metric_bound"]`` says how far off a value can be because
-        distances are rounded: 0 where none is, as in columns of few whole numbers, and categories.
+        enough to do for it to pay. What bins change is estimated from a sample of exact rankings,
+        taken out as far as it is known, and part of all standard errors (``info["bin_stderr"]``).
+        Callers of the package have no say in it.
     valid_rows : {"all", "auto"}
         All validation rows; or random ones of them, drawn about in proportion to what they can
         change (:mod:`~shapley2d._methods.knn.strata`), until the tolerance is met, with what the
@@ -107,7 +106,7 @@ class KnnOptions:
     tolerance: float
     baseline: str
     backend: str
-    form: str
+    form: str = "auto"
     valid_rows: str | None = None
     checkpoint: Any = None
     cluster: Any = None

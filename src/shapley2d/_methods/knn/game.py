@@ -11,7 +11,6 @@ import numpy as np
 from shapley2d._base.streams import generator
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.rounding import rounding_bound
 from shapley2d._knn.row_values import row_values
 from shapley2d._methods.knn.backend import backend_name
 from shapley2d._methods.knn.pieces import (
@@ -181,15 +180,6 @@ class SplitGame:
     def target(self) -> ColumnSemivalue:
         """The semivalue of the columns."""
         return ColumnSemivalue(self.n_columns, self.run.semivalues[1])
-
-    @cached_property
-    def rounding_bound(self) -> float:
-        """How far off values can be because distances are rounded.
-
-        Where there is no time, the first split speaks for all: the others have most of its rows.
-        """
-        looked = 1 if self.options.round_rows else len(self.parts)
-        return rounding_bound(self.parts[:looked], self.coded[:looked], self.seed)
 
     @property
     def facts(self) -> dict[str, Any]:

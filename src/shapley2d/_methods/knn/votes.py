@@ -47,10 +47,7 @@ def with_votes(
         few = few_rows(split, int(options.n_neighbors))
         # in regression no rows are a guess already where values count from the labels
         guessed = not from_zero and problem.target.task == "regression"
-        precedence = run.precedence.of_rows(split.rows).rows
-        of_rows[split.rows] += few.values(
-            run.semivalues[0], 0.0 if guessed else few.guess, precedence
-        )
+        of_rows[split.rows] += few.values(run.semivalues[0], 0.0 if guessed else few.guess)
     added = np.outer(of_rows / len(problem.splits), of_columns)
     return replace(estimate, values=estimate.values + added)
 
@@ -63,14 +60,7 @@ def _column_weights(problem: Problem, run: Run, *, from_zero: bool) -> NDArray[n
     """
     m, semivalue = problem.table.n_columns, run.semivalues[1]
     if problem.label is None:
-        first = (
-            np.zeros(m, dtype=np.intp)
-            if run.precedence.columns is None
-            else (run.precedence.columns)
-        )
-        lowest = first == first.min()
-        alone = marginal_weights(semivalue, int(lowest.sum()))[0]
-        return np.where(lowest, alone, 0.0)
+        return np.full(m, marginal_weights(semivalue, m)[0])
     if not from_zero:
         return np.append(np.zeros(m), 1.0)
     joins = marginal_weights(semivalue, m + 1)

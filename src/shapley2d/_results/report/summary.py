@@ -17,7 +17,6 @@ from shapley2d._results.units import (
     average_words,
     below_zero_words,
     figure,
-    neighbors_words,
     rare_words,
     score_meaning,
     score_words,
@@ -111,11 +110,7 @@ def summarise(
         meaning=_about(valuation).get("meaning") or "what it adds to the performance",
         score=" ".join(filter(None, (typeset(score_words(valuation)), score_meaning(valuation)))),
         averages=average_words(valuation),
-        remarks=[
-            *filter(
-                None, (rare_words(valuation), neighbors_words(valuation), trees_words(valuation))
-            )
-        ],
+        remarks=[*filter(None, (rare_words(valuation), trees_words(valuation)))],
         measured=_measured(valuation.info),
         certainty=_certainty(valuation, noun),
         harmful=_harmful(valuation, noun),

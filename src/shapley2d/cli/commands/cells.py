@@ -39,13 +39,10 @@ def cells(
     check_outputs(run.output, run.report, given_files, checkpoint)
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
-    inputs = read_inputs(table, file, precedence=only.precedence)
+    inputs = read_inputs(table, file)
     of_labels = label_notes(inputs, table.task, valued=only.include_label)
     for message in [*inputs.notes, *of_labels]:
         note(message)
-    of_rows = dict(inputs.of_rows)
-    if "precedence" in of_rows:
-        of_rows["precedence"] = {"rows": of_rows["precedence"]}
     settings = given_options(method, given, TAKERS)
 
     from shapley2d import value_cells
@@ -56,7 +53,7 @@ def cells(
         "include_label": only.include_label,
         "kinds": inputs.kinds or None,
         "cv": FOLDS if table.cv is None else table.cv,
-        **of_rows,
+        **inputs.of_rows,
         "semivalue": weights,
         "random_state": run.random_state,
         "n_jobs": run.n_jobs,

@@ -99,20 +99,18 @@ def read_inputs(
     table: TrainOptions,
     file: FileOptions | None = None,
     *,
-    precedence: str | None = None,
     owner_column: str | None = None,
     rows: str | None = None,
 ) -> Inputs:
     """Read and check the training file and, where there is one, the validation file.
 
-    ``precedence``, ``owner_column`` and ``rows`` are names of columns that are no features.
+    ``owner_column`` and ``rows`` are names of columns that are no features.
     """
     file = FileOptions() if file is None else file
     columns = {
         "groups": table.groups,
         "time": table.time,
         WEIGHT: table.valid_weight,
-        "precedence": precedence,
         "owner_column": owner_column,
         "rows": rows,
     }
