@@ -139,7 +139,7 @@ def neighbours(n, rng):
         blind = masks @ match / np.maximum(size, 1) * np.minimum(size, k) / k
         return worth / len(valid) - blind
 
-    return Game("neighbours", n, utilities, v.rows)
+    return Game("neighbours", n, utilities, v.row_values)
 
 
 GAMES = (airport, votes, learning_curve, unanimity, nearly_additive, neighbours)

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from shapley2d import value_blocks
+from shapley2d._base.words import typeset
 from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.units import neighbors_words, rare_words, score_words, typeset
 from shapley2d._results.valuation import Valuation
+from shapley2d._results.wording.sentences import rare_words, score_words
 from shapley2d._tables.convert import as_table
 
 N, M, FACTOR = 40, 4, 100 / 8e9
@@ -29,10 +30,6 @@ def make(*, error=0.0, positive=True):
             "per_cent": True, "squared": True,
             "rarest": {"label": "a", "share": 0.03, "largest": "b", "largest_share": 0.97},
         },
-        "other_neighbors": {
-            "n_neighbors": 10, "n_valid": 50,
-            "columns": {"5": [3e9, 1e8, 0.0, 1e9], "10": [2e9, 1e8, 0.0, 1e9]},
-        },
     }  # fmt: skip
     return Valuation(
         values,
@@ -42,8 +39,8 @@ def make(*, error=0.0, positive=True):
         np.full(N, error),
         np.full(M, error),
         info=info,
-        table=as_table(rng.integers(100, size=(N, M)).astype(object)),
-        target=np.round(rng.normal(250_000, 50_000, N)).astype(object),
+        _table=as_table(rng.integers(100, size=(N, M)).astype(object)),
+        _target=np.round(rng.normal(250_000, 50_000, N)).astype(object),
     )
 
 
@@ -73,7 +70,7 @@ def test_every_number_is_that_of_the_result(open_report, width):
     assert start == pytest.approx(100 - FACTOR * 8.5e9, abs=0.06)
     assert gain == pytest.approx(FACTOR * v.total, abs=0.06)
     remarks = page.locator(".remark").all_inner_texts()
-    assert remarks == [rare_words(v), neighbors_words(v)]
+    assert remarks == [rare_words(v)]
     order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
@@ -81,7 +78,7 @@ def test_every_number_is_that_of_the_result(open_report, width):
     np.testing.assert_allclose(
         column(page, "#column-list", 4), 100 * v.column_values[order] / v.total, rtol=0.01
     )
-    lowest_rows = np.sort(v.rows)[:25]
+    lowest_rows = np.sort(v.row_values)[:25]
     np.testing.assert_allclose(
         column(page, "#row-list", 4), lowest_rows / (M * average), rtol=0.01, atol=0.01
     )
@@ -122,7 +119,7 @@ def test_without_an_average_everything_is_in_points(open_report):
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
     )
-    lowest = np.sort(v.rows)[:25]
+    lowest = np.sort(v.row_values)[:25]
     heading = page.locator("#row-list thead th").last.inner_text()
     scale = 1e3 if "10⁻³" in heading else 1.0
     assert heading.endswith("points")
@@ -141,8 +138,8 @@ def test_blocks_are_in_points_and_never_called_cells(open_report, width):
             "about": {"total": "the model's score less 0.5, what the rows' labels alone predict"},
             "score": {"name": "accuracy", "factor": 100.0, "per_cent": True},
         },
-        owner_names=["Ann", "Bob"],
-        owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
+        _owner_names=["Ann", "Bob"],
+        _owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
     )  # fmt: skip
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width

@@ -7,7 +7,6 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d._methods.knn import other_neighbors as compared
-from shapley2d._results.units import neighbors_words
 
 
 def table(task, n=90, m=4, seed=0):
@@ -80,7 +79,6 @@ def test_all_columns_together_where_the_single_ones_would_cost_too_much(monkeypa
     for number, total in known["totals"].items():
         run = value_cells(X, y, n_neighbors=int(number), baseline=baseline, progress=False)
         assert total == pytest.approx(run.total, abs=1e-9)
-    assert neighbors_words(v).endswith(("more.", "less.", "the same."))
 
 
 @pytest.mark.parametrize(

@@ -128,7 +128,7 @@ def owners_of_rows(n=18, **options):
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     data = (X, y, X_valid, y_valid)
     knn = {"n_neighbors": 3, "progress": False}
-    exact = value_cells(*data, **knn).rows
+    exact = value_cells(*data, **knn).row_values
     return exact, lambda **more: value_blocks(
         *data,
         rows=list(range(n)),
@@ -152,7 +152,7 @@ def test_many_owners_are_valued_by_pairs():
     assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
     paid = v.payments(100)
     assert sum(paid["amount"]) == pytest.approx(100)
-    np.testing.assert_allclose(np.sqrt(np.diag(v.covariance)), v.stderr[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt(np.diag(v._covariance)), v.stderr[:, 0], rtol=1e-9)
     assert "complement pairs" in v.info["about"]["how"]
     by_orders = value(method="mc", max_permutations=4, tolerance=0)
     assert by_orders.info["n_permutations"] == 4  # who asks for permutations gets them
@@ -162,7 +162,7 @@ def test_validation_groups_and_limits_go_with_pairs(tmp_path):
     _, value = owners_of_rows()
     with pytest.warns(PrecisionWarning, match="stopped at max_permutations=3"):
         v = value(max_permutations=3, tolerance=1e-9, validation_groups=3)
-    assert v.info["n_subsets"] == 54 and v.covariance_dof == 2
+    assert v.info["n_subsets"] == 54 and v._covariance_dof == 2
     resumable = value(max_permutations=3, tolerance=0, checkpoint=tmp_path / "state")
     assert resumable.info["method"] == "mc"  # pairs keep no state
 
@@ -189,7 +189,7 @@ def test_columns_by_pairs_rows_exact_and_any_number_of_workers():
     assert one.info["sampled"] == "columns" and one.info["n_utilities"] == 320
     assert np.abs(one.values - exact.values).max() < 5 * one.stderr.max()
     np.testing.assert_allclose(
-        one.rows, exact.rows, atol=1e-10
+        one.row_values, exact.row_values, atol=1e-10
     )  # sums over the sampled axis are exact
     assert (one.row_stderr == 0).all() and (one.column_stderr > 0).all()
 
