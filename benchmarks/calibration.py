@@ -139,7 +139,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         "stated": np.concatenate(taken["stated"]),
         "least": np.concatenate(taken["least"]),
         "table": taken["table"]._replace(scores=None, found=None),
-        "today": found.cells.probability[:, :at].T.ravel(),
+        "today": found._cells.probability[:, :at].T.ravel(),
     }
 
 
@@ -230,7 +230,7 @@ def label_chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
 def as_lists(model: HistGradientBoostingClassifier, evidence: tuple[str, ...]) -> str:
     """The trees for learned.json; nodes of later trees come behind those of earlier ones."""
     lists: dict[str, list[Any]] = {name: [] for name in BoostedTrees._fields}
-    for (tree,) in model._predictors:  # noqa: SLF001
+    for (tree,) in model._predictors:
         first = len(lists["features"])
         lists["roots"].append(first)
         for node in tree.nodes:
@@ -240,7 +240,7 @@ def as_lists(model: HistGradientBoostingClassifier, evidence: tuple[str, ...]) -
             lists["lefts"].append(0 if leaf else first + int(node["left"]))
             lists["rights"].append(0 if leaf else first + int(node["right"]))
             lists["values"].append(round(float(node["value"]), 5) if leaf else 0.0)
-    base = f'"base": {model._baseline_prediction[0, 0]:.5f}'  # noqa: SLF001
+    base = f'"base": {model._baseline_prediction[0, 0]:.5f}'
     names = f'"evidence": {json.dumps(evidence)}'
     lines = [names, base, *(f'"{name}": {json.dumps(one)}' for name, one in lists.items())]
     return "{\n" + ",\n".join(lines) + "\n}"

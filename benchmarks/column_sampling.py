@@ -203,7 +203,7 @@ def corners(n_seeds):
                         np.mean(np.abs(off) <= factor * stderr + 1e-12)
                         for off, stderr in (
                             (v.values - exact.values, v.stderr),
-                            (v.rows - exact.rows, v.row_stderr),
+                            (v.row_values - exact.row_values, v.row_stderr),
                             (v.column_values - exact.column_values, v.column_stderr),
                         )
                     ]

@@ -261,7 +261,7 @@ def ranked(scores, wrong):
 
 
 def print_chances(found, wrong, of_clean) -> None:
-    said, out = found.probability, found.cells.standing_out
+    said, out = found.probability, found._cells.standing_out
     bins = []
     for low, high in pairwise(SAID):
         some = (said >= low) & (said < high)
@@ -277,7 +277,7 @@ def print_suggestions(found, frame, clean):
 
     Emptied entries are counted apart: nobody says what should be there, so none can be right.
     """
-    cells, old, new = found.cells, frame.to_numpy(), clean.to_numpy()
+    cells, old, new = found._cells, frame.to_numpy(), clean.to_numpy()
     known, exact, off, of_median, taken, emptied = 0, 0, [], [], [], []
     median = [pd.to_numeric(clean[one], errors="coerce").median() for one in clean]
     others, out = [set(frame[one]) for one in frame], cells.standing_out

@@ -108,8 +108,8 @@ def kernel() -> None:
     print(
         f"census, all subsets: {ps:.2f} ps per row, test row and subset ({chosen.size:,} test rows)"
     )
-    subsets = axis._subsets  # noqa: SLF001
-    distinct = np.mean([rows.first.size for rows in subsets._distinct()])  # noqa: SLF001
+    subsets = axis._subsets
+    distinct = np.mean([rows.first.size for rows in subsets._distinct()])
     limits(distinct / 32561, 14, subsets.group.bit_length() - 1, ps)
     coalitions = np.random.default_rng(0).random((64, 14)) < 0.5
     chosen = np.arange(16 * device.processors)

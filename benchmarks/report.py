@@ -52,14 +52,14 @@ def census_like(n_rows: int, seed: int = 0) -> Valuation:
         stderr.mean(axis=0) * np.sqrt(n_rows),
         info={"method": "knn", "task": "classification", "n_valid": 16281},
         history=[(2**k, 2.0**-k) for k in range(8)],
-        table=Table(tuple(columns), np.arange(n_rows), None),
-        target=np.array(["<=50K", ">50K"], dtype=object)[rng.integers(2, size=n_rows)],
+        _table=Table(tuple(columns), np.arange(n_rows), None),
+        _target=np.array(["<=50K", ">50K"], dtype=object)[rng.integers(2, size=n_rows)],
     )
 
 
 def text_bytes(valuation: Valuation) -> int:
     """Size of the table as a CSV file."""
-    lines = zip(*(valuation.contents or []), valuation.labels or [], strict=True)
+    lines = zip(*(valuation._contents or []), valuation._labels or [], strict=True)
     return sum(len(",".join(text or "" for text in line).encode()) + 1 for line in lines)
 
 

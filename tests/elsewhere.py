@@ -25,7 +25,7 @@ def test_row_sums_are_the_row_values_of_pydvl(k):
     ours = value_cells(
         X, y, X_valid, y_valid, n_neighbors=k, metric="sqeuclidean", baseline="zero", votes="k"
     )
-    np.testing.assert_allclose(ours.rows, theirs.result.values, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ours.row_values, theirs.result.values, rtol=0, atol=1e-12)
 
 
 def test_column_sums_are_the_values_of_shapiq():

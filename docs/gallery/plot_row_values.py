@@ -20,7 +20,7 @@ for i, j in zip(rows, columns, strict=True):  # somebody else's entry
 
 v = value_cells(X, y)
 # Counted from zero, the cells of a row sum to its KNN-Shapley value, as other libraries compute it.
-row_values = value_cells(X, y, baseline="zero", votes="k").rows
+row_values = value_cells(X, y, baseline="zero", votes="k").row_values
 
 # %%
 # Entries in the order in which one would look at them: single cells by value, or all cells of the

@@ -36,12 +36,12 @@ def audited(tables=None, owners=OWNERS, **options):
 
 def after(audit, owner, move):
     return next(
-        one["after"] for one in audit.moves if one["owner"] == owner and one["move"] == MOVES[move]
+        one["after"] for one in audit._moves if one["owner"] == owner and one["move"] == MOVES[move]
     )
 
 
 def amounts(v, **options):
-    return dict(zip(v.owner_names, v.payments(100_000, **options)["amount"], strict=True))
+    return dict(zip(v._owner_names, v.payments(100_000, **options)["amount"], strict=True))
 
 
 def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
@@ -65,7 +65,7 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
         after(audit, "A", "twice") > audit.payments["A"] + 1000
     )  # every copy counts, so that it pays
     rows = value_blocks(X, y, X_valid, y_valid, rows=range(40), players="cells", n_neighbors=3)
-    kept = np.setdiff1d(np.arange(40), np.argsort(rows.rows[:20], kind="stable")[:2])
+    kept = np.setdiff1d(np.arange(40), np.argsort(rows.row_values[:20], kind="stable")[:2])
     left = value_blocks(
         X.iloc[kept].reset_index(drop=True),
         y.iloc[kept].to_numpy(),
@@ -76,7 +76,9 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     )
     assert after(audit, "A", "withhold") == pytest.approx(amounts(left)["A"], abs=0.011)
     more = value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **{**plain, "n_neighbors": 6})
-    found = next(one["payments"] for one in audit.settings if one["setting"] == "with 6 neighbours")
+    found = next(
+        one["payments"] for one in audit._settings if one["setting"] == "with 6 neighbours"
+    )
     assert found == amounts(more)
 
 
@@ -85,11 +87,11 @@ def test_by_default_splitting_and_copying_gain_nothing_where_negative_values_owe
     for owner in "AB":
         for move in ("two", "four", "twice", "name", "hide"):
             assert after(audit, owner, move) == pytest.approx(audit.payments[owner], abs=0.021)
-    assert {one["move"] for one in audit.moves} == set(MOVES.values()) and audit.complete
-    for one in audit.settings:
+    assert {one["move"] for one in audit._moves} == set(MOVES.values()) and audit.complete
+    for one in audit._settings:
         same = one["payments"] == audit.payments
         assert same == one["sentence"].endswith(": nothing would change.")
-    assert any(one["payments"] == audit.payments for one in audit.settings)
+    assert any(one["payments"] == audit.payments for one in audit._settings)
 
 
 def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
@@ -100,7 +102,7 @@ def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
     assert after(audit, "A", "hide") > audit.payments["A"] + 100
     _, audit = audited((X, y, X_valid, y_valid))
     assert after(audit, "A", "hide") == pytest.approx(audit.payments["A"], abs=0.03)
-    settings = [one["setting"] for one in audit.settings]
+    settings = [one["setting"] for one in audit._settings]
     assert "scored by accuracy" in settings and "scored by balanced_accuracy" not in settings
 
 
@@ -108,7 +110,7 @@ def test_groups_as_players_are_audited_too():
     _, audit = audit_owners(
         *data(), owners=OWNERS, progress=False, players="groups", model="gaussian_nb"
     )
-    settings = [one["setting"] for one in audit.settings]
+    settings = [one["setting"] for one in audit._settings]
     assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
     assert (
         abs(after(audit, "A", "four") - audit.payments["A"]) > 1
@@ -120,7 +122,7 @@ def test_owners_of_some_columns_split_them_and_withhold_their_cells_alone():
     v, audit = audited(owners=owners, negative="owe")
     assert after(audit, "A", "two") == pytest.approx(audit.payments["A"], abs=0.021)
     assert after(audit, "A", "withhold") != audit.payments["A"]
-    assert v.audit().moves == audit.moves
+    assert v.audit()._moves == audit._moves
 
 
 def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
@@ -132,7 +134,7 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
         and back.to_dict() == audit.to_dict()
         and back.gains.columns[0] == "owner"
     )
-    assert len(back.shifts) == 2 * len(audit.settings)
+    assert len(back.shifts) == 2 * len(audit._settings)
     v.to_html(tmp_path / "v.html")
     page = (tmp_path / "v.html").read_text()
     assert 'id="audit-gains"' in page and "puts the worst tenth of its rows into a shell" in page
@@ -185,7 +187,7 @@ def test_what_is_seen_of_owners_is_kept_shown_and_escaped(tmp_path):
     assert audit.sentences[1].startswith("A, near copies of another's rows: ")
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet").audit()
-    assert back.alarms == audit.alarms and back.look == audit.look
+    assert back._alarms == audit._alarms and back.look == audit.look
     v.to_html(tmp_path / "v.html")
     page = (tmp_path / "v.html").read_text()
     assert 'id="audit-alarms"' in page and "of T&lt;i&gt;&#39;s 20 rows" in page
@@ -196,7 +198,7 @@ def test_what_is_seen_of_owners_is_kept_shown_and_escaped(tmp_path):
 def test_the_look_can_be_left_out_and_needs_validation_rows():
     tables, owners = stolen()
     _, audit = audited(tables, owners, sellers=False)
-    assert audit.alarms == [] and audit.look == "" and len(audit.findings) == 0
+    assert audit._alarms == [] and audit.look == "" and len(audit.findings) == 0
     with pytest.raises(InputError, match="sellers='no' must be True or False"):
         audited(tables, owners, sellers="no")
     claims = [*owners, {"owner": "N", "row": "1-19"}]
@@ -204,7 +206,7 @@ def test_the_look_can_be_left_out_and_needs_validation_rows():
         audit_owners(*tables[:2], owners=claims, progress=False, n_neighbors=3)
     _, audit = audit_owners(*tables[:2], owners=claims, trusted=True, progress=False, n_neighbors=3)
     assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
-    assert [(one["owner"], one["victim"]) for one in audit.alarms] == [
+    assert [(one["owner"], one["victim"]) for one in audit._alarms] == [
         ("A", "N"),
         ("N", "A"),
     ]
@@ -222,7 +224,7 @@ def test_an_interrupt_keeps_what_was_asked(monkeypatch):
     monkeypatch.setattr(BlocksJob, "answer", interrupted)
     with pytest.warns(PrecisionWarning, match="the audit keeps what was computed by then"):
         _, audit = audited()
-    assert not audit.complete and len(audit.moves) == 2 and not audit.settings
+    assert not audit.complete and len(audit._moves) == 2 and not audit._settings
     assert audit.sentences[-1] == "The audit was interrupted and is incomplete."
 
 
@@ -248,7 +250,7 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
     cells = value_cells(
         X, y, X_valid, y_valid, n_neighbors=3, scoring="balanced_accuracy", progress=False
     )
-    worst = np.argsort(cells.rows[:20], kind="stable")[:2]
+    worst = np.argsort(cells.row_values[:20], kind="stable")[:2]
     kept = np.setdiff1d(np.arange(40), worst)
     owners = [{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}]
     without = value_blocks(

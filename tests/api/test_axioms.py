@@ -70,7 +70,7 @@ def test_efficiency_and_corollary_2(size, seed):
     assert v.total == pytest.approx(game.of_sets(range(n), range(m)), abs=1e-12)
     rows = brute_force(lambda S, F: game.of_sets(S, range(m)) if F else 0.0, n, 1)
     columns = brute_force(lambda S, F: game.of_sets(range(n), F) if S else 0.0, 1, m)
-    np.testing.assert_allclose(v.rows, rows[:, 0], atol=1e-12)
+    np.testing.assert_allclose(v.row_values, rows[:, 0], atol=1e-12)
     np.testing.assert_allclose(v.column_values, columns[0], atol=1e-12)
 
 

@@ -16,6 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, Valuation, value_blocks, value_cells
+from shapley2d._base.precision import interval_factor
 from shapley2d._games.function import FunctionGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._games.wrapped import CachedGame, GroupedGame
@@ -149,7 +150,7 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
     }
     one, two = (value_blocks(*data, n_jobs=n_jobs, **options) for n_jobs in (1, 2))
     np.testing.assert_array_equal(one.values, two.values)
-    np.testing.assert_array_equal(one.covariance, two.covariance)
+    np.testing.assert_array_equal(one._covariance, two._covariance)
 
 
 def test_auto_is_exact_for_few_groups_and_samples_many():
@@ -339,7 +340,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     assert type(back) is type(v) and repr(back) == repr(v)
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
-    np.testing.assert_array_equal(back.covariance, v.covariance)
+    np.testing.assert_array_equal(back._covariance, v._covariance)
     plain = value_blocks(*data, rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
@@ -428,8 +429,8 @@ def test_groups_of_validation_rows_widen_the_owners_intervals_only(tmp_path):
     assert [end.tolist() for end in plain.interval()] == [
         end.tolist() for end in grouped.interval()
     ]
-    assert (plain.covariance_dof, grouped.covariance_dof) == (39, 2)
-    assert grouped.owner_interval_factor > 4 > plain.owner_interval_factor
+    assert (plain._covariance_dof, grouped._covariance_dof) == (39, 2)
+    assert interval_factor(grouped._payee_dof) > 4 > interval_factor(plain._payee_dof)
     grouped.save(tmp_path / "blocks.parquet")
     assert Valuation.load(tmp_path / "blocks.parquet") == grouped
 

@@ -45,7 +45,7 @@ def paid(X, y, X_valid, y_valid, owners, **options):
         warnings.simplefilter("ignore", PrecisionWarning)
         v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False, **options)
         amounts = v.payments(100_000)
-    return dict(zip(v.owner_names, amounts["amount"], strict=True))
+    return dict(zip(v._owner_names, amounts["amount"], strict=True))
 
 
 HONEST = {"A": range(22), "B": range(22, 44), "C": range(44, 66)}
@@ -261,7 +261,7 @@ def test_a_copied_column_gains_nothing(name, disguise):
     with pytest.warns(InputWarning, match=match):
         v = value_blocks(more, y, more_valid, y_valid, owners=owners, progress=False)
     assert v.info["copies"]["columns"][0][:2] == [best, "copy"]
-    shared = dict(zip(v.owner_names, v.payments(100_000)["amount"], strict=True))
+    shared = dict(zip(v._owner_names, v.payments(100_000)["amount"], strict=True))
     assert sum(shared.values()) == pytest.approx(100_000)
     first = paid(more, y, more_valid, y_valid, owners, copies="first")
     assert first == pytest.approx(honest, abs=0.02)
@@ -322,7 +322,7 @@ def test_labels_groups_and_the_audit_know_of_merged_columns():
             columns={name: "rest" if name != "alcohol" else "alcohol" for name in more},
         )  # fmt: skip
     assert v.column_sizes.tolist() == [1, COLUMNS - 1, 1] and v.column_names[-1] == "target"
-    assert v.owner_shares[:2, 0, 0].tolist() == [0.5, 0.5]
+    assert v._owner_shares[:2, 0, 0].tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("wrong", ["near", -1, None])

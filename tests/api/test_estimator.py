@@ -35,8 +35,8 @@ def test_equals_the_function():
     v = value_cells(X, y, method="knn", n_neighbors=4, cv=3, random_state=1, progress=False)
     np.testing.assert_array_equal(fitted.values_, v.values)
     np.testing.assert_array_equal(fitted.stderr_, v.stderr)
-    np.testing.assert_array_equal(fitted.rows_, v.rows)
-    np.testing.assert_array_equal(fitted.columns_, v.column_values)
+    np.testing.assert_array_equal(fitted.row_values_, v.row_values)
+    np.testing.assert_array_equal(fitted.column_values_, v.column_values)
     assert fitted.valuation_.info["method"] == "knn"
     assert fitted.n_features_in_ == 5
     assert fitted.feature_names_in_.tolist() == X.columns.tolist()

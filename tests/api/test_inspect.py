@@ -65,7 +65,7 @@ def test_any_kind_of_table_gives_the_same(tmp_path):
     ):
         found = inspect_cells(X, y, progress=False, n_jobs=1)
         np.testing.assert_allclose(found.scores[:, :4], wanted.scores[:, :4])
-    assert found.fingerprint == wanted.fingerprint
+    assert found._fingerprint == wanted._fingerprint
 
 
 def test_odd_entries_are_inspected_not_refused():
@@ -106,20 +106,22 @@ def test_mistakes_are_named():
 def test_values_of_the_same_table_come_along():
     v = value_cells(TABLE, LABEL, method="random")
     found = inspect_cells(TABLE, LABEL, valuation=v, progress=False)
-    np.testing.assert_array_equal(found.values[:, :-1], v.values)
-    assert np.isnan(found.values[:, -1]).all()
+    np.testing.assert_array_equal(found._values[:, :-1], v.values)
+    assert np.isnan(found._values[:, -1]).all()
     some = dataclasses.replace(
         v,
         values=v.values[5:],
         stderr=v.stderr[5:],
         row_names=v.row_names[5:],
         row_stderr=v.row_stderr[5:],
-        table=None,
-        target=None,
+        _table=None,
+        _target=None,
     )
-    assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False).values[:5]).all()
+    assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False)._values[:5]).all()
     labelled = value_cells(TABLE, LABEL, method="random", include_label=True)
-    assert np.isfinite(inspect_cells(TABLE, LABEL, valuation=labelled, progress=False).values).all()
+    assert np.isfinite(
+        inspect_cells(TABLE, LABEL, valuation=labelled, progress=False)._values
+    ).all()
     for other, words in (
         (value_cells(TABLE.assign(age=1), LABEL, method="random"), "column 'age' differs in 8"),
         (

@@ -57,7 +57,7 @@ def test_every_row_goes_by_the_line_where_it_starts():
     text = Path("t.csv").read_text().split("\n")  # what an editor shows
     v = value_cells("t.csv", "kind", progress=False)
     assert v.lines.tolist() == lines
-    sizes = v.contents[v.columns.index("size")]
+    sizes = v._contents[v.column_names.index("size")]
     assert all(
         float(text[at - 1].split(",")[0]) == float(s) for at, s in zip(lines, sizes, strict=True)
     )
@@ -124,7 +124,7 @@ def test_rows_that_are_left_out_do_not_shift_the_lines():
 def test_groups_and_columns_of_options_keep_the_lines():
     lines = write("t.csv")
     v = value_cells("t.csv", "kind", groups="note", cv=2, progress=False)
-    assert "note" not in v.columns
+    assert "note" not in v.column_names
     assert v.lines.tolist() == lines
 
 

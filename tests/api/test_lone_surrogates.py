@@ -88,12 +88,12 @@ def test_a_result_can_be_shown_and_saved(name, tmp_path):
     assert np.array_equal(again.values, found.values)
     assert again.column_names == found.column_names
     assert again.row_names.tolist() == found.row_names.tolist()
-    assert (again.contents, again.labels) == (found.contents, found.labels)
+    assert (again._contents, again._labels) == (found._contents, found._labels)
     found.to_html(tmp_path / "v.html")
     shown = [repr(found), str(found.to_frame()), json.dumps(found.info, ensure_ascii=False)]
     "".join(shown).encode()
-    held = [*found.column_names, *map(str, found.row_names), *found.labels]
-    held += [text for column in found.contents for text in column]
+    held = [*found.column_names, *map(str, found.row_names), *found._labels]
+    held += [text for column in found._contents for text in column]
     assert SHOWN in held
 
 
@@ -126,7 +126,7 @@ def test_options_name_columns_as_the_table_does():
         assert found.column_names == ["a", "side"]
     numbers = {LONE: [str(k % 5) for k in range(N)], "a": X["a"]}
     found = value_cells(numbers, y, n_neighbors=3, kinds={LONE: "text"}, progress=False)
-    assert found.table.columns[0].kind == "category"
+    assert found._table.columns[0].kind == "category"
 
 
 def test_owners_groups_and_players(tmp_path):

@@ -67,7 +67,7 @@ def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_
     given = X.assign(hospital=where), y, X_valid.assign(hospital="elsewhere"), y_valid
     with pytest.warns(match="have copies"):
         found = value_blocks(*given, owner_column="hospital")
-    assert found.column_sizes.sum() == 3 and sorted(found.owner_names) == sorted(HOSPITALS)
+    assert found.column_sizes.sum() == 3 and sorted(found._owner_names) == sorted(HOSPITALS)
     receipt = found.receipt(100)
     verify_receipt(receipt, *given, progress=False)
     with pytest.raises(InputError, match=r"the block of 'Charité' differs|other rows"):
@@ -159,4 +159,4 @@ def test_rounding_is_no_standard_error():
     v = value_game(h, 3, 2, method="mc", max_permutations=30, tolerance=0, progress=False)
     assert not v.row_stderr.any() and not v.column_stderr.any()
     rows = _shapley(lambda S: sum((weights[k] for k in S), Fraction(0)) * Fraction(2, 5), 3)
-    np.testing.assert_allclose(v.rows, [float(row) for row in rows], rtol=1e-12)
+    np.testing.assert_allclose(v.row_values, [float(row) for row in rows], rtol=1e-12)

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d import BlockValuation, InputError, Receipt, Valuation, value_blocks, value_cells
+from shapley2d._base.precision import interval_factor
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 NAMES = list("abcdefg")
@@ -56,7 +57,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
     expected = (share * cells).sum(axis=(1, 2))
     np.testing.assert_allclose([by_owner(v)[name] for name in "AB"], expected, atol=1e-14)
     assert v.info["players"] == "cells" and v.info["method"] == "knn"
-    assert v.total == pytest.approx(cells.sum()) and v.owner_names[-1] == "(unowned)"
+    assert v.total == pytest.approx(cells.sum()) and v._owner_names[-1] == "(unowned)"
     assert sum(by_owner(v).values()) == pytest.approx(v.total)
 
 
@@ -169,8 +170,8 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
     for seed in range(40):
         v = valued(tables, owners, validation_groups=0, n_subsets=36, random_state=seed)
         off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
-        variances.append(np.diag(v.covariance))
-        assert v.covariance.sum() == pytest.approx(
+        variances.append(np.diag(v._covariance))
+        assert v._covariance.sum() == pytest.approx(
             0, abs=1e-12
         )  # a row's values sum to what is known
     ratio = np.sqrt(np.mean(np.square(off), axis=0) / np.mean(variances, axis=0))
@@ -191,8 +192,8 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
         *tables, n_neighbors=3, **{k: options[k] for k in options if k != "players"}
     )
     assert v.owners["stderr"][0] == pytest.approx(cells.column_stderr[0])
-    assert v.covariance[0, 1] == pytest.approx(
-        -v.covariance[0, 0]
+    assert v._covariance[0, 1] == pytest.approx(
+        -v._covariance[0, 0]
     )  # all permutations give the same total
     np.testing.assert_allclose(v.column_stderr[0], cells.column_stderr[0])
     np.testing.assert_allclose(v.stderr[0, 0], cells.column_stderr[0])
@@ -212,15 +213,15 @@ def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_th
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(blocks_job.METHODS, "knn", blocks_job.replace(method, averages=False))
         slow = valued(tables, THREE, validation_groups=5, **options)
-    np.testing.assert_allclose(quick.covariance, slow.covariance, rtol=1e-6, atol=1e-12)
-    assert quick.covariance_dof == slow.covariance_dof == 4
+    np.testing.assert_allclose(quick._covariance, slow._covariance, rtol=1e-6, atol=1e-12)
+    assert quick._covariance_dof == slow._covariance_dof == 4
     assert quick.info["validation_groups"] == 5 and "5 groups" in quick.info["intervals"]
 
 
 def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_do_not():
     tables = data()
     assert valued(tables, THREE).info["validation_groups"] == 10
-    assert valued(tables, THREE, validation_groups=0).covariance is None
+    assert valued(tables, THREE, validation_groups=0)._covariance is None
     few = value_blocks(*tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE)
     assert few.info["validation_groups"] == 4
     groups = valued(tables, THREE, players="groups", method="knn")
@@ -236,7 +237,7 @@ def test_the_owners_values_survive_their_file(tmp_path):
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
     assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
-    assert back.owner_values.tobytes() == v.owner_values.tobytes()
+    assert back._owner_values.tobytes() == v._owner_values.tobytes()
     with warnings.catch_warnings(action="ignore"):
         pd.testing.assert_frame_equal(back.payments(10), v.payments(10))
 
@@ -293,7 +294,7 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
     with pytest.warns(InputWarning, match="copies"):
         v = value_blocks(X, y, X_valid, y_valid, owners=owners)
     by_block = {
-        (row, column): v.owner_shares[:, i, j].tolist()
+        (row, column): v._owner_shares[:, i, j].tolist()
         for i, row in enumerate(v.row_names)
         for j, column in enumerate(v.column_names)
     }
@@ -321,7 +322,7 @@ def test_payments_within_chance_are_warned_of():
         owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
     )
     value, error = v.owners["value"][1], v.owners["stderr"][1]
-    assert abs(value) < v.owner_interval_factor * error
+    assert abs(value) < interval_factor(v._payee_dof) * error
     if value > 0:
         with pytest.warns(PrecisionWarning, match="of 'dice' holds 0"):
             v.payments(100)
@@ -332,9 +333,9 @@ def test_payments_within_chance_are_warned_of():
         np.zeros((3, 1)),
         np.arange(3),
         ["x"],
-        owner_names=names,
-        owner_shares=shares,
-        covariance=np.diag([0.01, 0.01, 0.01]),
+        _owner_names=names,
+        _owner_shares=shares,
+        _covariance=np.diag([0.01, 0.01, 0.01]),
     )
     with pytest.warns(
         PrecisionWarning,
@@ -450,15 +451,15 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     split = valued(tables, shells, validation_groups=0)
     assert min(split.owners["value"]) < 0
     with pytest.warns(InputWarning, match="'A' owes"):
-        whole = dict(zip(v.owner_names, v.payments(1000)["amount"], strict=True))
+        whole = dict(zip(v._owner_names, v.payments(1000)["amount"], strict=True))
     with pytest.warns(InputWarning, match="'shell'.* owe"):
-        parts = dict(zip(split.owner_names, split.payments(1000)["amount"], strict=True))
+        parts = dict(zip(split._owner_names, split.payments(1000)["amount"], strict=True))
     first = THREE[0]["owner"]
     assert parts["shell"] + parts[first] == pytest.approx(whole[first], abs=0.03)
     hidden = dict(
-        zip(split.owner_names, split.payments(1000, negative="zero")["amount"], strict=True)
+        zip(split._owner_names, split.payments(1000, negative="zero")["amount"], strict=True)
     )
-    openly = dict(zip(v.owner_names, v.payments(1000, negative="zero")["amount"], strict=True))
+    openly = dict(zip(v._owner_names, v.payments(1000, negative="zero")["amount"], strict=True))
     assert hidden["shell"] + hidden[first] > openly[first] + 1
     assert (
         valued(tables, THREE, scoring="accuracy", validation_groups=0).info["settings"]["scoring"]
@@ -488,7 +489,7 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
     ):
         v = valued(data(), THREE, validation_groups=5)
     np.testing.assert_array_equal(v.values, whole.values)
-    assert v.covariance is None and v.info["validation_groups"] is None
+    assert v._covariance is None and v.info["validation_groups"] is None
 
 
 def test_blocks_must_be_named():
@@ -516,9 +517,9 @@ def test_pay_of_shared_cells_can_be_withheld():
     claims = [*THREE, {"owner": "D", "row": "29", "column": "a"}]  # claimed twice, copied by nobody
     v = valued(data(), claims, copies="escrow", validation_groups=0)
     assert by_owner(v)["(escrow)"] == pytest.approx(cells[29, 0], abs=1e-15)
-    assert v.owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
+    assert v._owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
     alone = valued(data(), THREE, copies="escrow", validation_groups=0)
-    assert "(escrow)" not in alone.owner_names
+    assert "(escrow)" not in alone._owner_names
     with pytest.raises(InputError, match=r"cannot be called '\(escrow\)', which means pay that is"):
         valued(data(), [{"owner": "(escrow)", "row": "0-29"}])
 
@@ -541,5 +542,5 @@ def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatc
     alone, both = (
         valued(data(m=6), THREE, validation_groups=groups, **SAMPLED) for groups in (0, 5)
     )
-    assert alone.covariance is not None and (np.diag(alone.covariance) > 0).all()
-    assert (np.diag(both.covariance) > np.diag(alone.covariance)).all()
+    assert alone._covariance is not None and (np.diag(alone._covariance) > 0).all()
+    assert (np.diag(both._covariance) > np.diag(alone._covariance)).all()

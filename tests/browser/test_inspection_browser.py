@@ -45,8 +45,8 @@ def inspected(n=120, chance=0.9, **options):
     values = np.random.default_rng(0).normal(size=table.shape) / 1000
     v = dataclasses.replace(value_cells(table, label, method="random"), values=values)
     found = inspect_cells(table, label, valuation=v, progress=False, **options)
-    cells = dataclasses.replace(found.cells, suggested={})
-    return dataclasses.replace(found, cells=with_suggestions(cells, [finding]), findings=[finding])
+    cells = dataclasses.replace(found._cells, suggested={})
+    return dataclasses.replace(found, _cells=with_suggestions(cells, [finding]), findings=[finding])
 
 
 @pytest.fixture(scope="module")
@@ -153,11 +153,11 @@ def test_the_mouse_does_the_same(open_inspection, inspection, tmp_path):
 
 
 def test_a_finding_changes_at_once_what_is_likely_wrong(open_inspection, inspection, tmp_path):
-    cells = inspection.cells
+    cells = inspection._cells
     probability = cells.probability.copy()
     probability[1:4, cells.names.index("note")] = 0.9
     sure = dataclasses.replace(
-        inspection, cells=dataclasses.replace(cells, probability=probability)
+        inspection, _cells=dataclasses.replace(cells, probability=probability)
     )
     page = open_inspection(sure)
     page.click("#finding-list button")
@@ -184,8 +184,8 @@ def test_the_card_says_what_the_key_writes(open_inspection, tmp_path):
     found = inspect_cells(table, label, progress=False)
     right = np.array([0.92])
     finding = ColumnFinding(("city",), "rule", "so", np.array([7]), {7: "Hull"}, 0.95, right=right)
-    cells = with_suggestions(found.cells, [finding])
-    page = open_inspection(dataclasses.replace(found, cells=cells, findings=[finding]))
+    cells = with_suggestions(found._cells, [finding])
+    page = open_inspection(dataclasses.replace(found, _cells=cells, findings=[finding]))
     page.select_option("#filter-column", label="city")
     page.fill("#search", "Brimingham")
     page.keyboard.press("Escape")
@@ -236,7 +236,9 @@ def test_a_reload_keeps_the_decisions(browser, open_inspection, inspection):
     page.wait_for_selector("html[data-ready]")
     assert page.inner_text("#tally") == "1 accepted, 1 right"
     assert page.locator("#suspects tr.is-accept").count() == 1
-    other = open_inspection(dataclasses.replace(inspection, fingerprint="another"), context=context)
+    other = open_inspection(
+        dataclasses.replace(inspection, _fingerprint="another"), context=context
+    )
     assert (
         other.inner_text("#tally") == "nothing decided yet"
     )  # those of another table are none of its business
@@ -281,14 +283,14 @@ def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_p
     assert len(made) == 10 and made[-1].new == '=HYPERLINK("x")'
     entries = {
         name: column.text()
-        for name, column in zip(found.cells.names, found.cells.columns, strict=True)
+        for name, column in zip(found._cells.names, found._cells.columns, strict=True)
     }
     assert all(one.entry == entries[one.column][one.row] for one in made)
 
 
 def test_what_was_right_before_goes_into_the_file_again(open_inspection, inspection, tmp_path):
     earlier = Decision(50, "age", "x", "right", why="I know her")
-    page = open_inspection(inspection.settle([(50, 0)]), remembered=[earlier])
+    page = open_inspection(inspection._settle([(50, 0)]), remembered=[earlier])
     made = downloaded(page, tmp_path).made
     assert [(one.row, one.column, one.verdict, one.why) for one in made] == [
         (50, "age", "right", "I know her")
@@ -297,8 +299,10 @@ def test_what_was_right_before_goes_into_the_file_again(open_inspection, inspect
 
 def test_many_suspects_are_loaded_as_one_goes(open_inspection):
     found = inspected(400)
-    falling = np.linspace(0.9, 0.05, found.cells.scores.size).reshape(found.cells.scores.shape)
-    found = dataclasses.replace(found, cells=dataclasses.replace(found.cells, probability=falling))
+    falling = np.linspace(0.9, 0.05, found._cells.scores.size).reshape(found._cells.scores.shape)
+    found = dataclasses.replace(
+        found, _cells=dataclasses.replace(found._cells, probability=falling)
+    )
     page = open_inspection(found, n=500)
     assert lines(page).count() == 60
     page.keyboard.press("End")
@@ -364,12 +368,12 @@ def test_the_whole_loop(open_file, tmp_path, monkeypatch, capsys):
 
 
 def test_the_gain_of_a_changed_entry(inspection, open_inspection):
-    gains = np.full(inspection.cells.scores.shape, np.nan)
-    page = open_inspection(dataclasses.replace(inspection, score_gains=gains))
+    gains = np.full(inspection._cells.scores.shape, np.nan)
+    page = open_inspection(dataclasses.replace(inspection, _score_gains=gains))
     assert page.locator("td[data-name=gain]").count() == 0
     gains[:] = 0.0123
     gains[:, 1] = -0.004
-    page = open_inspection(dataclasses.replace(inspection, score_gains=gains))
+    page = open_inspection(dataclasses.replace(inspection, _score_gains=gains))
     assert "gain if changed" in page.locator("#suspects thead").inner_text()
     told = set(page.locator("td[data-name=gain]").all_inner_texts())
     assert told <= {"+0.012", "\u22120.0040"} and told
@@ -397,17 +401,17 @@ def test_rows_of_a_file_go_by_their_lines_and_harm_is_in_points(open_file, tmp_p
     shown = page.locator("td[data-name=line]").all_inner_texts()[:20]
     assert shown == [str(starts[i]) for i, _ in listed]
     i, j = listed[0]
-    name = found.cells.names[j]
+    name = found._cells.names[j]
     assert page.inner_text("#detail-title") == f"{name} in line {starts[i]}"
     if width == 390:
         return
     harm = [one.replace("\u2212", "-") for one in page.locator("td.harm").all_inner_texts()[:20]]
     assert "harm, points" in page.locator("#suspects thead").inner_text()
     for text, (i, j) in zip(harm, listed, strict=True):
-        if np.isnan(found.values[i, j]):
+        if np.isnan(found._values[i, j]):
             assert text == ""
         else:
-            assert float(text) == pytest.approx(-100 * found.values[i, j], rel=0.01, abs=1e-6)
+            assert float(text) == pytest.approx(-100 * found._values[i, j], rel=0.01, abs=1e-6)
     wrong = page.locator("td.wrong").all_inner_texts()[:20]
     for text, (i, j) in zip(wrong, listed, strict=True):
-        assert text in ("< 1 %", f"{round(100 * found.cells.probability[i, j])} %")
+        assert text in ("< 1 %", f"{round(100 * found._cells.probability[i, j])} %")

@@ -93,8 +93,8 @@ def test_hover_tells_the_cell(open_report):
     page = open_report(v)
     for i, j in [(0, 0), (31, 2), (N - 1, M - 1)]:
         words = hover(page, i, j)
-        assert f"row {i}, labelled {v.labels[i]}" in words
-        assert f"column {j} = {v.contents[j][i]}" in words
+        assert f"row {i}, labelled {v._labels[i]}" in words
+        assert f"column {j} = {v._contents[j][i]}" in words
         assert f"value {shown_value(v.values[i, j])}"[:-1] in words
         assert "standard error 0.01" in words
 
@@ -132,12 +132,12 @@ def test_sorts_rows_and_columns(open_report):
     page = open_report(v)
     page.select_option("#row-order", "value")
     page.select_option("#column-order", "value")
-    first, best = int(v.rows.argmin()), int(v.column_values.argmax())
+    first, best = int(v.row_values.argmin()), int(v.column_values.argmax())
     assert f"row {first}," in hover(page, 0, 0)
     assert f"column {best} =" in hover(page, 0, 0)
     page.select_option("#row-order", "label")
-    no = [i for i in range(N) if v.labels[i] == "no"]
-    assert f"row {min(no, key=lambda i: v.rows[i])}, labelled no" in hover(page, 0, 0)
+    no = [i for i in range(N) if v._labels[i] == "no"]
+    assert f"row {min(no, key=lambda i: v.row_values[i])}, labelled no" in hover(page, 0, 0)
     assert "labelled yes" in hover(page, len(no), 0)
     page.select_option("#row-order", "original")
     assert "row 0," in hover(page, 0, 0)
@@ -182,7 +182,7 @@ def test_works_by_keyboard_alone(open_report):
     for key in ("ArrowDown", "ArrowDown", "ArrowDown", "ArrowRight"):
         page.keyboard.press(key)
     live = page.inner_text("#cell-live")
-    assert f"row 2, labelled {v.labels[2]}; column 1 = {v.contents[1][2]}; value" in live
+    assert f"row 2, labelled {v._labels[2]}; column 1 = {v._contents[1][2]}; value" in live
     page.keyboard.press("Enter")
     assert page.inner_text("#row-title") == "Row 2"
     page.keyboard.press("+")
@@ -212,9 +212,9 @@ def test_a_row_is_explained_on_click(open_report):
     numbers = page.locator("#waterfall td.number").all_inner_texts()
     read = [float(text.replace("\N{MINUS SIGN}", "-")) for text in numbers]
     assert sum(read[:-1]) == pytest.approx(read[-1], abs=0.03)
-    assert read[-1] == pytest.approx(v.rows[7], abs=0.01)
+    assert read[-1] == pytest.approx(v.row_values[7], abs=0.01)
     page.locator("#row-list button").first.click()
-    assert page.inner_text("#row-title") == f"Row {v.rows.argmin()}"
+    assert page.inner_text("#row-title") == f"Row {v.row_values.argmin()}"
 
 
 def test_filters_the_cells(open_report):
@@ -229,7 +229,7 @@ def test_filters_the_cells(open_report):
     page.fill("#cell-search", "GREEN")
     assert (
         page.inner_text("#cell-count")
-        == f"{sum(v.contents[0][i] == 'green' for i, _ in worst)} cells"
+        == f"{sum(v._contents[0][i] == 'green' for i, _ in worst)} cells"
     )
     page.fill("#cell-search", "nothing like it")
     assert page.inner_text("#cell-count") == "no cell matches"
@@ -259,10 +259,10 @@ def test_downloads_the_cells(open_report):
     assert lines[0] == {
         "row": str(i),
         "column": f"column {j}",
-        "entry": v.contents[j][i],
+        "entry": v._contents[j][i],
         "value": str(v.values[i, j]),
         "stderr": "0.01",
-        "label": v.labels[i],
+        "label": v._labels[i],
         "typical": lines[0]["typical"],
         "marked": "",
     }
@@ -295,8 +295,8 @@ def test_hostile_text_stays_text(open_report):
         np.array(HOSTILE, dtype=object),
         HOSTILE[:2],
         info={"method": HOSTILE[0], "settings": {"a": HOSTILE[1]}},
-        table=table,
-        target=np.array(HOSTILE, dtype=object),
+        _table=table,
+        _target=np.array(HOSTILE, dtype=object),
     )
     page = open_report(v, title=HOSTILE[1])
     assert page.title() == HOSTILE[1]
@@ -319,11 +319,11 @@ def test_lists_of_rows_and_columns(open_report):
     v = make()
     page = open_report(v)
     rows = page.locator("#row-list tbody th")
-    assert rows.all_inner_texts() == [str(i) for i in np.argsort(v.rows)[:25]]
+    assert rows.all_inner_texts() == [str(i) for i in np.argsort(v.row_values)[:25]]
     page.click("#row-pager >> text=Next")
-    assert rows.all_inner_texts() == [str(i) for i in np.argsort(v.rows)[25:50]]
+    assert rows.all_inner_texts() == [str(i) for i in np.argsort(v.row_values)[25:50]]
     page.select_option("#row-sort", "high")
-    assert rows.first.inner_text() == str(v.rows.argmax())
+    assert rows.first.inner_text() == str(v.row_values.argmax())
     page.fill("#row-search", "59")
     assert rows.all_inner_texts() == ["59"]
     columns = page.locator("#column-list tbody th")
@@ -339,11 +339,11 @@ def test_the_map_has_a_table_beside_it(open_report):
     page.click("#table-view summary")
     page.wait_for_selector("#value-table td")
     first = page.locator("#value-table tbody tr").first
-    assert first.locator("th").inner_text() == str(v.rows.argmin())
+    assert first.locator("th").inner_text() == str(v.row_values.argmin())
     read = [
         float(text.replace("\N{MINUS SIGN}", "-")) for text in first.locator("td").all_inner_texts()
     ]
-    np.testing.assert_allclose(read, v.values[v.rows.argmin()], atol=0.01)
+    np.testing.assert_allclose(read, v.values[v.row_values.argmin()], atol=0.01)
 
 
 def test_controls_and_regions_have_names(open_report):
@@ -351,7 +351,7 @@ def test_controls_and_regions_have_names(open_report):
     unnamed = page.evaluate(
         """() => [...document.querySelectorAll("button, select, input, canvas, section, nav, aside, svg")]
           .filter((one) => !one.closest("[aria-hidden=true]") && !one.getAttribute("aria-label")
-            && !one.getAttribute("aria-labelledby") && !(one.labels && one.labels.length) && !one.textContent.trim())
+            && !one.getAttribute("aria-labelledby") && !(one._labels && one._labels.length) && !one.textContent.trim())
           .map((one) => one.outerHTML.slice(0, 80))"""
     )
     assert unnamed == []
@@ -366,8 +366,8 @@ def test_blocks_and_payments(open_report):
         np.array(["north", "south"]),
         ["a", "b"],
         info={"kind": "blocks"},
-        owner_names=["Ann", "Bob"],
-        owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
+        _owner_names=["Ann", "Bob"],
+        _owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
     )
     payments = [
         {"owner": "Ann", "value": 0.8, "amount": 800.0, "low": 700.0, "high": 850.0},

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from shapley2d import value_blocks
+from shapley2d._base.words import typeset
 from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.units import rare_words, score_words, trees_words, typeset
 from shapley2d._results.valuation import Valuation
+from shapley2d._results.wording.sentences import rare_words, score_words, trees_words
 from shapley2d._tables.convert import as_table
 
 N, M, FACTOR = 40, 4, 100 / 8e9
@@ -39,8 +40,8 @@ def make(*, error=0.0, positive=True):
         np.full(N, error),
         np.full(M, error),
         info=info,
-        table=as_table(rng.integers(100, size=(N, M)).astype(object)),
-        target=np.round(rng.normal(250_000, 50_000, N)).astype(object),
+        _table=as_table(rng.integers(100, size=(N, M)).astype(object)),
+        _target=np.round(rng.normal(250_000, 50_000, N)).astype(object),
     )
 
 
@@ -78,7 +79,7 @@ def test_every_number_is_that_of_the_result(open_report, width):
     np.testing.assert_allclose(
         column(page, "#column-list", 4), 100 * v.column_values[order] / v.total, rtol=0.01
     )
-    lowest_rows = np.sort(v.rows)[:25]
+    lowest_rows = np.sort(v.row_values)[:25]
     np.testing.assert_allclose(
         column(page, "#row-list", 4), lowest_rows / (M * average), rtol=0.01, atol=0.01
     )
@@ -119,7 +120,7 @@ def test_without_an_average_everything_is_in_points(open_report):
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
     )
-    lowest = np.sort(v.rows)[:25]
+    lowest = np.sort(v.row_values)[:25]
     heading = page.locator("#row-list thead th").last.inner_text()
     scale = 1e3 if "10⁻³" in heading else 1.0
     assert heading.endswith("points")
@@ -138,8 +139,8 @@ def test_blocks_are_in_points_and_never_called_cells(open_report, width):
             "about": {"total": "the model's score less 0.5, what the rows' labels alone predict"},
             "score": {"name": "accuracy", "factor": 100.0, "per_cent": True},
         },
-        owner_names=["Ann", "Bob"],
-        owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
+        _owner_names=["Ann", "Bob"],
+        _owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
     )  # fmt: skip
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width

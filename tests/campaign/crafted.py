@@ -363,7 +363,7 @@ def use_valuation(path):
         except InputError as error:
             check_line(error)
             return "refused"
-    repr(valuation), valuation._repr_html_(), valuation.lowest(3), valuation.rows
+    repr(valuation), valuation._repr_html_(), valuation.lowest(3), valuation.row_values
     html_of(valuation)
     if hasattr(valuation, "payments"):
         repr(valuation.owners)

@@ -176,7 +176,7 @@ def check(valuation):
     assert np.isfinite(valuation.stderr).all() and (valuation.stderr >= 0).all(), "stderr"
     assert valuation.values.shape == (len(valuation.row_names), len(valuation.column_names))
     scale = np.abs(valuation.values).sum() + 1e-300
-    assert abs(valuation.rows.sum() - valuation.total) <= 1e-9 * scale, (
+    assert abs(valuation.row_values.sum() - valuation.total) <= 1e-9 * scale, (
         "rows do not sum to the total"
     )
     assert abs(valuation.column_values.sum() - valuation.total) <= 1e-9 * scale, (
@@ -290,7 +290,7 @@ class Fuzz:
         again = quiet(Valuation.load, path)
         assert np.array_equal(again.values, valuation.values)
         assert again.column_names == valuation.column_names
-        assert again.contents == valuation.contents and again.labels == valuation.labels
+        assert again._contents == valuation._contents and again._labels == valuation._labels
         quiet(valuation.to_html, self.folder / "kept.html")
         str(valuation).encode()
         str(valuation.to_frame()).encode()

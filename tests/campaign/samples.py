@@ -190,7 +190,7 @@ def content(valuation):
             value = (
                 None
                 if value is None
-                else (valuation.contents, [column.kind for column in value.columns])
+                else (valuation._contents, [column.kind for column in value.columns])
             )
         parts.append(
             (

@@ -72,7 +72,7 @@ def test_the_command_line_and_frames_agree_to_the_bit(capsys, reader):
         warnings.simplefilter("ignore")
         v = value_cells(frame, "kind", progress=False)
     np.testing.assert_array_equal(saved.values, v.values)
-    assert saved.table.strays == v.table.strays == [
+    assert saved._table.strays == v._table.strays == [
         (4, 0, "see note", "number"), (7, 2, "??", "number"), (5, 4, "soon", "date")]  # fmt: skip
 
 
@@ -121,11 +121,11 @@ def test_strays_for_machines_and_in_the_result(capsys):
     page = Path("report.html").read_text()
     assert "3 entries do not match their column's type and are treated as missing." in page
     assert page.index('<bdi class="entry">see note</bdi>') < page.index("Look at these first")
-    assert v.contents[0][0] == f"{AMOUNT[0]:,.2f}"  # as it stands in the file
+    assert v._contents[0][0] == f"{AMOUNT[0]:,.2f}"  # as it stands in the file
     np.testing.assert_array_equal(
-        v.table.columns[0].entries, np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT)
+        v._table.columns[0].entries, np.where(np.isin(range(N), [4, 9]), np.nan, AMOUNT)
     )
-    assert v.table.columns[3].entries[0] < 10  # decimal commas survive the file
+    assert v._table.columns[3].entries[0] < 10  # decimal commas survive the file
 
 
 def test_kinds_are_as_the_user_says(capsys):

@@ -1,11 +1,10 @@
-"""``--help`` shows what people use, ``--help-all`` every option."""
+"""``--help`` shows every option of a command, in panels, and what the methods do."""
 
 import re
 
 import pytest
 import typer
 
-from shapley2d import Valuation
 from shapley2d._methods.registry import METHODS
 from shapley2d.cli import main
 from shapley2d.cli.app import app
@@ -13,67 +12,18 @@ from shapley2d.cli.app import app
 COMMANDS = typer.main.get_command(app).commands
 
 
-@pytest.fixture(autouse=True)
-def wide(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "300")
-
-
-def help_of(capsys, command):
-    assert main(command.split()) == 0
-    return " ".join(capsys.readouterr().out.replace("│", " ").split())
-
-
-def flags(command):
-    return {flag for option in COMMANDS[command].params for flag in option.opts if "--" in flag}
-
-
-def shown(text, command):
-    """The flags that stand in the tables of a help, not in the words about others."""
-    return {*re.findall(r"--[a-z0-9-]+", text.split("Examples")[0])} & {*flags(command), "--help"}
-
-
-@pytest.mark.parametrize("command", ["cells", "blocks"])
-def test_help_shows_ten_options_and_help_all_every_one(command, capsys):
-    short = help_of(capsys, f"{command} --help")
-    common = set(COMMANDS[command].common)
-    assert len(common) == 10
-    assert common <= shown(short, command)
-    # a few are named in the words about one that is shown
-    assert shown(short, command) - common <= {"--help", "--help-all", "--model", "--valid"}
-    n_more = len(flags(command) - common - {"--help-all"})
-    assert n_more > 30
-    assert short.endswith(f"{n_more} more options: shapley2d {command} --help-all")
-    assert shown(help_of(capsys, f"{command} --help-all"), command) == {*flags(command), "--help"}
-
-
-def test_methods_for_comparisons_stand_in_the_long_help_only(capsys):
-    short, full = help_of(capsys, "cells --help"), help_of(capsys, "cells --help-all")
-    compared = [name for name, method in METHODS.items() if method.comparison]
-    assert compared == ["flat", "oob", "random"]
-    for name in compared:
-        told = f"{name}: {METHODS[name].summary}."
-        assert told not in short
-        assert told in full.split("For comparisons:")[1]
-
-
-def test_the_other_options_work_after_a_short_help(capsys, tmp_path):
-    """Options are left out of the help, not out of the command."""
-    help_of(capsys, "cells --help")
-    lines = [f"{i % 7},{'ab'[i % 7 > 3]}" for i in range(20)]
-    (tmp_path / "t.csv").write_text("\n".join(["x,y", *lines]))
-    assert (
-        main(
-            [
-                "cells",
-                str(tmp_path / "t.csv"),
-                "-t",
-                "y",
-                "-k",
-                "2",
-                "-o",
-                str(tmp_path / "v.parquet"),
-            ]
+@pytest.mark.parametrize("command", sorted(COMMANDS))
+def test_help_shows_every_option(command, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "110")
+    assert main([command, "--help"]) == 0
+    text = capsys.readouterr().out
+    flags = {flag for one in COMMANDS[command].params for flag in one.opts if "--" in flag}
+    assert flags <= {*re.findall(r"--[a-z0-9-]+", text.split("Examples")[0])}
+    panels = re.findall(r"─ (\w+) ─", text)
+    if command in ("cells", "blocks"):
+        assert panels[:3] == ["Arguments", "Options", "Question"] and panels[-1] == "Output"
+    if command == "cells":
+        told = " ".join(text.split())
+        assert all(
+            f"{name} {' '.join(one.summary.split())}" in told for name, one in METHODS.items()
         )
-        == 0
-    )
-    assert Valuation.load(tmp_path / "v.parquet").info["n_neighbors"] == 2

@@ -76,12 +76,12 @@ def test_outputs(capsys):
     saved = Inspection.load("cells.parquet")
     twin = inspect_cells(TABLE, LABEL, progress=False)
     np.testing.assert_allclose(saved.scores, twin.scores)
-    assert saved.fingerprint == file_digest(read_table("people.csv").table)
+    assert saved._fingerprint == file_digest(read_table("people.csv").table)
     run(capsys, "inspect people.csv -t bought --drop id -o cells.csv")
     assert read_table("cells.csv").table.num_rows == 80 * 8
     summary = json.loads(run(capsys, "inspect people.csv -t bought --drop id --json --top 3").out)
     assert len(summary["suspects"]) == 3 and summary["suspects"][0]["probability"] > 0.3
-    assert summary["fingerprint"] == saved.fingerprint
+    assert summary["fingerprint"] == saved._fingerprint
 
 
 def test_harm_beside_it(capsys):
@@ -311,7 +311,7 @@ def test_decisions_made_in_python_fit_the_file(capsys):
     write_decisions(
         "d.csv",
         [Decision(7, "city", "Brimingham", "accept", "Birmingham")],
-        found.fingerprint,
+        found._fingerprint,
         "bought",
     )
     run(capsys, "repair same.csv d.csv -o clean.csv --model none")
@@ -496,7 +496,7 @@ def test_typed_entries_are_compared_too(capsys):
 
 def test_decisions_in_python_are_compared_with_the_table(tmp_path):
     found = inspect_cells(TABLE, LABEL, progress=False)
-    write_decisions("d.csv", [Decision(8, "age", "433", "accept", "43")], found.fingerprint)
+    write_decisions("d.csv", [Decision(8, "age", "433", "accept", "43")], found._fingerprint)
     with pytest.raises(
         InputError, match=r"column 'age' in row 8 of the table is .*\(that is in row 5\)"
     ):

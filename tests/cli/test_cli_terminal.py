@@ -140,7 +140,7 @@ def test_the_file_of_values_is_guarded(tmp_path):
         np.zeros((2, 1)),
         np.array(["\n=cmd|x", "\uff1d1"], dtype=object),
         ["@a"],
-        frame="pyarrow",
+        _frame="pyarrow",
     )
     write_values(v, tmp_path / "v.csv")
     text = (tmp_path / "v.csv").read_text(encoding="utf-8")

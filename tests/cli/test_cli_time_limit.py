@@ -9,7 +9,7 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d._base.time_limit import TimeLimit, parse_time
-from shapley2d._results.certainty import certainty_sentences, n_known_ranks, n_known_signs
+from shapley2d._results.wording.certainty import n_known_ranks, n_known_signs, time_limit_sentences
 from shapley2d.cli import main
 from shapley2d.cli.commands import cells as cells_command
 from shapley2d.cli.time_limit import before_writing
@@ -45,11 +45,11 @@ def test_the_counts_are_those_of_the_intervals():
     v = value_cells(X, y, max_time=CountedLimit(60, 1e-6), progress=False)
     low, high = v.interval()
     certain = int(((low > 0) | (high < 0)).sum())
-    first, then = certainty_sentences(v)
+    first, then = time_limit_sentences(v)
     assert f"of {certain} of 240 cells" in first
     reach = (high - v.values) / np.sqrt(2)
     assert f"about {(np.abs(v.values) > reach).sum()} " in then
-    assert certainty_sentences(value_cells(X, y, progress=False)) == []
+    assert time_limit_sentences(value_cells(X, y, progress=False)) == []
 
 
 def test_ranks_are_known_where_intervals_do_not_overlap():
@@ -135,7 +135,7 @@ def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
     v = BlockValuation(
         values, stderr, ["north", "south", "west"], ["all"], stderr[:, 0], np.zeros(1), info=info
     )
-    assert certainty_sentences(v)[0] == (
+    assert time_limit_sentences(v)[0] == (
         "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of 2 of 3 groups of rows "
         "('north' above 0, 'south' below); so is the rank of 3 groups of rows."
     )

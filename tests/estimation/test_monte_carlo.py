@@ -44,7 +44,7 @@ def test_intervals_cover_the_exact_value(small_model_game):
         v = value_game(
             h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
         )
-        covered.append(np.abs(v.values - exact) <= v.interval_factor * v.stderr)
+        covered.append(np.abs(v.values - exact) <= v._interval_factor * v.stderr)
     assert 0.92 <= np.mean(covered) <= 0.98
 
 
@@ -59,7 +59,7 @@ def test_ten_draws_cover_too():
             game, 4, 3, "mc", max_permutations=10, tolerance=0, random_state=seed, progress=False
         )
         assert v.dof == 9
-        covered.append(np.abs(v.values - exact) <= v.interval_factor * v.stderr)
+        covered.append(np.abs(v.values - exact) <= v._interval_factor * v.stderr)
         normal.append(np.abs(v.values - exact) <= 1.96 * v.stderr)
     assert 0.93 <= np.mean(covered) <= 0.98
     assert np.mean(normal) < 0.925
@@ -77,7 +77,7 @@ def test_draws_that_are_all_alike_are_no_convergence():
     ):
         v = value_game(rare, 9, 7, "mc", max_permutations=150, progress=False)
     assert v.values.any() and not v.info["converged"] and not v.exact and not v.caveat
-    held = np.abs(v.values - exact) <= v.interval_factor * v.stderr
+    held = np.abs(v.values - exact) <= v._interval_factor * v.stderr
     assert held.mean() >= 0.9
     with pytest.warns(
         PrecisionWarning, match=r"no variation seen in 10 draws, so up to 0.26 of all orders"
@@ -125,9 +125,9 @@ def test_sums_have_honest_errors_too(small_model_game):
         v = value_game(
             h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
         )
-        rows.append(np.abs(v.rows - exact.sum(axis=1)) <= v.interval_factor * v.row_stderr)
+        rows.append(np.abs(v.row_values - exact.sum(axis=1)) <= v._interval_factor * v.row_stderr)
         columns.append(
-            np.abs(v.column_values - exact.sum(axis=0)) <= v.interval_factor * v.column_stderr
+            np.abs(v.column_values - exact.sum(axis=0)) <= v._interval_factor * v.column_stderr
         )
         assert v.total == pytest.approx(exact.sum())  # every permutation pair is efficient
     assert 0.9 <= np.mean(rows) <= 0.99

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from shapley2d import inspect_cells
+from shapley2d._base.words import typed_number
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.evidence import Scores, cell_evidence, found_evidence, stated_chance
@@ -18,7 +19,6 @@ from shapley2d._inspection.slips import (
     is_edit,
     meant_numbers,
     misspellings,
-    number_text,
 )
 from shapley2d._inspection.suggestions import chances_of
 from shapley2d._tables.convert import as_table
@@ -131,7 +131,7 @@ def test_nothing_stands_out_of_noise(seed):
     random = np.random.default_rng(seed)
     X, y = random.normal(size=(300, 6)), random.random(300) < 0.1  # a rare class, by chance
     found = inspect_cells(X, y, progress=False)
-    assert found.cells.summary == "nothing stands out"
+    assert found._cells.summary == "nothing stands out"
 
 
 def test_what_stands_out_is_wrong_and_repairs_lower_what_is_expected():
@@ -146,7 +146,7 @@ def test_what_stands_out_is_wrong_and_repairs_lower_what_is_expected():
         inspect_cells(table, progress=False)
         for table in (spoiled, np.where(half, clean, spoiled), clean)
     )
-    assert found.cells.standing_out.any() and wrong[found.cells.standing_out].all()
+    assert found._cells.standing_out.any() and wrong[found._cells.standing_out].all()
     likely = found.probability >= 0.5
     assert (likely & wrong).sum() >= 15 and not (likely & ~wrong).any()
     low, high = found.expected_errors_interval
@@ -154,7 +154,7 @@ def test_what_stands_out_is_wrong_and_repairs_lower_what_is_expected():
     for inspection, errors in ((found, wrong), (left, wrong & ~half)):
         assert 0.5 < inspection.expected_errors / errors.sum() < 2
     assert found.expected_errors - left.expected_errors > half.sum() / 2
-    assert none.cells.summary == "nothing stands out" and none.expected_errors < 3
+    assert none._cells.summary == "nothing stands out" and none.expected_errors < 3
 
 
 def test_findings_count_in_the_one_probability():
@@ -234,7 +234,7 @@ def test_labels_against_the_odds_are_suspects_unless_their_class_is_rare():
 
 
 def digits(number):
-    return len(number_text(number).replace(".", "").strip("0"))
+    return len(typed_number(number).replace(".", "").strip("0"))
 
 
 @pytest.mark.parametrize("meant", [17.0, 123.0, 40.5, 3.25, 208.0, 99.0])
@@ -366,7 +366,7 @@ def test_a_rare_spelling_is_at_least_as_likely_wrong_as_the_finding_says():
     (spelt,) = [one for one in found.findings if one.kind == "spellings"]
     said = chances_of(spelt)[spelt.rows.tolist().index(7)]
     assert found.probability[7, 0] >= said > 0.5
-    assert found.cells.standing_out[7, 0]
+    assert found._cells.standing_out[7, 0]
 
 
 def test_names_written_in_many_ways_are_not_wrong_for_it():
@@ -382,7 +382,7 @@ def test_names_written_in_many_ways_are_not_wrong_for_it():
     ]
     X = {"name": names, "size": random.normal(size=400), "age": random.normal(size=400)}
     found = inspect_cells(X, progress=False)
-    assert found.cells.summary == "nothing stands out"
+    assert found._cells.summary == "nothing stands out"
 
 
 def test_a_slip_is_told_as_the_column_writes_its_numbers():
@@ -392,4 +392,4 @@ def test_a_slip_is_told_as_the_column_writes_its_numbers():
     price[9] = price[9].replace(",", "")
     found = inspect_cells({"price": price, "twice": (2 * size).round(2)}, progress=False)
     meant = price[9][:-2] + "," + price[9][-2:]
-    assert found.cells.notes[9, 0] == f"the decimal point slipped: {price[9]} for {meant}"
+    assert found._cells.notes[9, 0] == f"the decimal point slipped: {price[9]} for {meant}"

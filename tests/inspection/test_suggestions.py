@@ -49,7 +49,7 @@ def inspected():
 
 def suggested(inspection, row, column):
     j = inspection.column_names.index(column)
-    return inspection.cells.expected_text(row, j), inspection.cells.suggestion_probability(row, j)
+    return inspection._cells.expected_text(row, j), inspection._cells.suggestion_probability(row, j)
 
 
 def test_readable_numbers_are_rewritten_and_not_predicted(inspected):
@@ -114,7 +114,7 @@ def test_suggestions_look_like_their_column_byte_by_byte(source, tmp_path):
              "Tag": r"\d\d\.\d\d\.2024"}  # fmt: skip
     for column, form in forms.items():
         j = inspection.column_names.index(column)
-        texts = [text for text in inspection.cells.expected_texts(j) if text is not None]
+        texts = [text for text in inspection._cells.expected_texts(j) if text is not None]
         assert len(texts) >= 230 and all(pd.Series(texts).str.fullmatch(form)), column
 
 
@@ -144,7 +144,7 @@ def test_what_is_emptied_gets_the_missing_mark_of_its_column():
 def test_suggestions_keep_the_unit_and_the_decimals(inspected):
     _, inspection = inspected
     for j, form in ((0, r"\d+ €"), (1, r"\d+,\d %")):
-        texts = [text for text in inspection.cells.expected_texts(j) if text is not None]
+        texts = [text for text in inspection._cells.expected_texts(j) if text is not None]
         assert len(texts) >= N - 1
         assert all(pd.Series(texts).str.fullmatch(form))
 
@@ -154,7 +154,7 @@ def test_only_sure_suggestions_are_taken_by_probability(inspected):
     clean, log = inspection.repair(table, probability=0.5)
     j = [inspection.column_names.index(column) for column in log["column"]]
     sure = [
-        inspection.cells.suggestion_probability(int(i), k)
+        inspection._cells.suggestion_probability(int(i), k)
         for i, k in zip(log["row"], j, strict=True)
     ]
     assert len(log) >= 3 and min(sure) >= ACCEPTED
@@ -166,15 +166,15 @@ def test_the_list_and_a_finding_write_the_same(inspected):
     _, inspection = inspected
     for finding in inspection.findings:
         j = inspection.column_names.index(finding.columns[0])
-        for i, text, wrong in all_at_once(inspection.cells, finding):
-            assert text == inspection.cells.expected_text(i, j) and wrong >= 0.5
+        for i, text, wrong in all_at_once(inspection._cells, finding):
+            assert text == inspection._cells.expected_text(i, j) and wrong >= 0.5
 
 
 def test_suggestions_are_saved(inspected, tmp_path):
     _, inspection = inspected
     inspection.save(tmp_path / "cells.parquet")
     loaded = Inspection.load(tmp_path / "cells.parquet")
-    assert loaded.cells.suggested == inspection.cells.suggested
+    assert loaded._cells.suggested == inspection._cells.suggested
     first, again = inspection.rank(20), loaded.rank(20)
     pd.testing.assert_frame_equal(first, again)
     assert first["suggestion_probability"].between(0, 1).all()
@@ -287,7 +287,7 @@ def test_numbers_keep_the_decimals_of_the_file(tmp_path):
     X.loc[5, "a"], X.loc[9, "b"] = "1143.6", "20.50"
     X.to_csv(tmp_path / "x.csv", index=False)
     inspection = inspect_cells(tmp_path / "x.csv", progress=False)
-    cells = inspection.cells
+    cells = inspection._cells
     assert len(cells.expected_text(5, 0).partition(".")[2]) == 3
     assert len(cells.expected_text(9, 1).partition(".")[2]) == 2
     # the same number is nothing else to write

@@ -69,12 +69,12 @@ def test_intervals_of_the_fast_form_hold_the_exact_values(task):
         assert not fast.exact
         off = np.abs(fast.values - exact.values)
         assert 0 < off.max() < 0.03 * np.ptp(exact.values)
-        covered.append((off <= fast.interval_factor * fast.stderr).mean())
+        covered.append((off <= fast._interval_factor * fast.stderr).mean())
         sizes.append(np.sqrt(np.mean(fast.stderr**2) / np.mean(off**2)))
         far.append((off > 3 * fast.stderr).mean())
         # the sample knew neither: rows were up to 40 of their errors off, columns up to 10
         for of_fast, of_exact in (
-            (fast.rows, exact.rows),
+            (fast.row_values, exact.row_values),
             (fast.column_values, exact.column_values),
         ):
             assert np.abs(of_fast - of_exact).max() <= 1e-12 * np.ptp(exact.values)
@@ -111,7 +111,7 @@ def beyond_three_errors(kind, task, seeds):
         )
         spread = np.ptp(exact.values)
         for of_fast, of_exact in (
-            (fast.rows, exact.rows),
+            (fast.row_values, exact.row_values),
             (fast.column_values, exact.column_values),
         ):
             assert np.abs(of_fast - of_exact).max() <= 1e-12 * spread
@@ -148,12 +148,12 @@ def test_sums_of_rows_are_exact_where_columns_are_sampled_or_rows_are_split():
     fast, exact = (
         cells_in_form(form, X, Y, X_VALID, Y_VALID, **options) for form in ("fast", "exact")
     )
-    assert np.abs(fast.rows - exact.rows).max() <= 1e-12 * np.ptp(exact.values)
+    assert np.abs(fast.row_values - exact.row_values).max() <= 1e-12 * np.ptp(exact.values)
     assert fast.row_stderr.max() <= 1e-12 * np.ptp(exact.values)
     options = {"n_neighbors": 5, "cv": 3, "progress": False, "subsets": "all"}
     fast, exact = (cells_in_form(form, X[:, :3], Y, **options) for form in ("fast", "exact"))
     assert np.abs(fast.values - exact.values).max() > 1e-6 * np.ptp(exact.values)
-    assert np.abs(fast.rows - exact.rows).max() <= 1e-12 * np.ptp(exact.values)
+    assert np.abs(fast.row_values - exact.row_values).max() <= 1e-12 * np.ptp(exact.values)
 
 
 @pytest.mark.slow
@@ -166,7 +166,7 @@ def test_intervals_hold_where_columns_are_sampled_too():
     for seed in range(6):
         fast = cells_in_form("fast", X, Y, X_VALID, Y_VALID, random_state=seed, **options)
         covered.append(
-            (np.abs(fast.values - exact.values) <= fast.interval_factor * fast.stderr).mean()
+            (np.abs(fast.values - exact.values) <= fast._interval_factor * fast.stderr).mean()
         )
     assert np.mean(covered) >= 0.92
 

@@ -306,7 +306,7 @@ def test_rows_beside_catboosts_own_importance_of_objects():
     rows, scores = model.get_object_importance(*pools)
     theirs = np.empty(400)
     theirs[rows] = scores
-    ours = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model).rows
+    ours = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model).row_values
     assert spearmanr(theirs, ours).statistic == pytest.approx(-0.92, abs=0.02)
     is_wrong = np.isin(np.arange(400), wrong)
     assert average_precision_score(is_wrong, theirs) == pytest.approx(0.94, abs=0.02)

@@ -183,11 +183,11 @@ def test_sampled_columns_come_near_the_exact_ones(wine):
     error = np.sum((sampled.values - exact.values) ** 2) / np.sum(exact.values**2)
     assert error < 1e-3
     assert (
-        np.mean(np.abs(sampled.values - exact.values) <= sampled.interval_factor * sampled.stderr)
+        np.mean(np.abs(sampled.values - exact.values) <= sampled._interval_factor * sampled.stderr)
         > 0.88
     )
     assert sampled.info["subsets"] == "sampled"
-    np.testing.assert_allclose(sampled.rows, exact.rows, atol=1e-12)
+    np.testing.assert_allclose(sampled.row_values, exact.row_values, atol=1e-12)
     assert sampled.total == pytest.approx(exact.total)
     assert len(sampled.history) >= 1
 
@@ -236,8 +236,8 @@ def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch,
     assert partial.info["n_valid_used"] < len(y_valid)
     assert not partial.exact
     z = (partial.values - exact.values) / np.maximum(partial.stderr, 1e-12)
-    assert np.mean(np.abs(z) <= partial.interval_factor) > 0.85
-    assert np.mean(np.abs(z) <= partial.interval_factor) < 1
+    assert np.mean(np.abs(z) <= partial._interval_factor) > 0.85
+    assert np.mean(np.abs(z) <= partial._interval_factor) < 1
 
     def at_once(fraction, note):
         raise KeyboardInterrupt

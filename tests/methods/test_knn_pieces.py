@@ -52,7 +52,9 @@ def test_intervals_hold_the_exact_values(task):
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
     assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.985
     for run in runs:
-        assert run.rows == pytest.approx(exact.rows, abs=1e-12 * np.abs(exact.values).max() + 1e-15)
+        assert run.row_values == pytest.approx(
+            exact.row_values, abs=1e-12 * np.abs(exact.values).max() + 1e-15
+        )
         assert (run.row_stderr == 0).all()
     off = np.array([run.column_values - exact.column_values for run in runs])
     assert np.mean(np.abs(off) <= 2.1 * np.array([run.column_stderr for run in runs])) >= 0.85
@@ -73,7 +75,7 @@ def test_errors_include_the_validation_rows_that_were_not_used(subsets):
         assert 0 < run.info["n_valid_used"] < run.info["n_valid"] == 400
         assert not run.exact and run.row_stderr.min() > 0
     assert 0.92 <= np.mean([covered(run, exact) for run in runs]) <= 0.99
-    rows = [np.abs(run.rows - exact.rows) <= 2.1 * run.row_stderr for run in runs]
+    rows = [np.abs(run.row_values - exact.row_values) <= 2.1 * run.row_stderr for run in runs]
     assert np.mean(rows) >= 0.87
 
 

@@ -72,5 +72,5 @@ def test_the_labels_and_their_sum_have_honest_errors(task):
     labels = np.abs([run.values[:, -1] - exact.values[:, -1] for run in runs])
     within = labels <= runs[0].interval_factor * np.array([run.stderr[:, -1] for run in runs])
     assert within.mean() >= 0.93 and np.quantile(within.mean(axis=0), 0.05) >= 0.88
-    np.testing.assert_allclose(runs[0].rows, exact.rows, atol=1e-12)
+    np.testing.assert_allclose(runs[0].row_values, exact.row_values, atol=1e-12)
     assert not runs[0].row_stderr.any()

@@ -81,10 +81,10 @@ def coverage(name, draws, shape, **options):
         whole = value_blocks(*data, players="cells", **everything, **asked)
         assert whole.info["n_valid_used"] == v.info["n_valid_used"] < len(data[3])
         pairs = [
-            (v.values - exact.values, v.interval_factor * v.stderr),
-            (v.rows - exact.rows, v.interval_factor * v.row_stderr),
-            (v.column_values - exact.column_values, v.interval_factor * v.column_stderr),
-            (whole.values - exact.total, whole.interval_factor * whole.stderr),
+            (v.values - exact.values, v._interval_factor * v.stderr),
+            (v.row_values - exact.row_values, v._interval_factor * v.row_stderr),
+            (v.column_values - exact.column_values, v._interval_factor * v.column_stderr),
+            (whole.values - exact.total, whole._interval_factor * whole.stderr),
         ]
         held.append([np.mean(np.abs(off) <= half + 1e-12) for off, half in pairs])
     return np.mean(held, axis=0)
@@ -190,10 +190,10 @@ def coverage_with_folds(draws, tolerance):
         used.append(v.info["n_valid_used"])
         pairs = [
             (v.values - exact.values, v.stderr),
-            (v.rows - exact.rows, v.row_stderr),
+            (v.row_values - exact.row_values, v.row_stderr),
             (v.column_values - exact.column_values, v.column_stderr),
         ]
-        held.append([np.mean(np.abs(off) <= v.interval_factor * se + 1e-12) for off, se in pairs])
+        held.append([np.mean(np.abs(off) <= v._interval_factor * se + 1e-12) for off, se in pairs])
     assert np.mean(used) < len(y)
     return np.mean(held, axis=0)
 

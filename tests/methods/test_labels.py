@@ -133,9 +133,9 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
     y = pd.Series(["no", "no", "yes", "yes"], name="default")
     v = value_cells(X, y, X, y, method="exact", include_label=True)
     assert v.column_names == ["age", "income", "default"] and v.info["label"] == "default"
-    assert v.contents[2] == ["no", "no", "yes", "yes"]
+    assert v._contents[2] == ["no", "no", "yes", "yes"]
     v.save(tmp_path / "v.parquet")
-    assert Valuation.load(tmp_path / "v.parquet").contents[2] == v.contents[2]
+    assert Valuation.load(tmp_path / "v.parquet").contents[2] == v._contents[2]
     clash = y.rename("age")
     assert value_blocks(
         X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True
@@ -174,7 +174,7 @@ def test_owners_of_labels():
 
 def test_a_regression_label_is_a_number():
     v = value_cells(*small(task="regression"), include_label=True, n_neighbors=2)
-    assert v.table.columns[2].kind == "number" and v.contents[2][0] == repr(
+    assert v._table.columns[2].kind == "number" and v._contents[2][0] == repr(
         float(small(task="regression")[1][0])
     )
 

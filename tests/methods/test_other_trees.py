@@ -6,7 +6,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 from shapley2d import value_cells
 from shapley2d._methods.forest.fixed import LEAST_PIECES, PIECE_TREES
-from shapley2d._results.units import trees_words
+from shapley2d._results.wording.sentences import trees_words
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 4))

@@ -86,7 +86,7 @@ TOY = """
         "methods": methods_table(),
         "options": options_table(),
     }))
-    main(["cells", "--help-all"])
+    main(["cells", "--help"])
 """
 
 

@@ -147,7 +147,7 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
         limit = CountedLimit(16, TIGHT)
         found = value_cells(*tables, max_time=limit, subsets="all", random_state=seed)
         assert 10 < found.info["n_valid_used"] < 40
-        reach = found.interval_factor
+        reach = found._interval_factor
         held.append(
             np.abs(found.column_values - truth.column_values) <= reach * found.column_stderr
         )
@@ -232,7 +232,7 @@ def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
         truth = value_cells(*tables, **asked)
         found = value_cells(*tables, max_time=CountedLimit(16, TIGHT), random_state=seed, **asked)
         assert found.info["time_up"]
-        reach = found.interval_factor
+        reach = found._interval_factor
         off = np.abs(found.values[:, -1] - truth.values[:, -1])
         held.append((off <= reach * found.stderr[:, -1]).mean())
         sizes.append([np.mean(off**2), np.mean(found.stderr[:, -1] ** 2)])

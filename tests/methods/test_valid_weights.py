@@ -249,8 +249,8 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     doubled = value_blocks(
         x, y, x_valid, y_valid, **groups, **{**options, "valid_weight": 2 * weights}
     )
-    np.testing.assert_allclose(v.covariance, doubled.covariance, rtol=1e-12)
-    assert (np.diag(v.covariance) > 0).all()
+    np.testing.assert_allclose(v._covariance, doubled._covariance, rtol=1e-12)
+    assert (np.diag(v._covariance) > 0).all()
 
 
 def test_names_estimator_and_score():

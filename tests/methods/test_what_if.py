@@ -199,8 +199,8 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding():
     edits = {(4, 0): 7.5, (11, 2): 0.0}
     after = v.what_if({(i, f"x{j}"): entry for (i, j), entry in edits.items()})
     Y, expected = changed(X, edits), np.zeros(X.shape)
-    problem = v.held._problem
-    for split, held in zip(problem.splits, v.held._splits, strict=True):
+    problem = v._held._problem
+    for split, held in zip(problem.splits, v._held._splits, strict=True):
         rows, valid = split.rows, split.valid_rows
         assert len(held.grow()) == 6 and not set(rows) & set(valid)
         expected[rows] += 0.5 * plain_values(
@@ -209,7 +209,7 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding():
     np.testing.assert_allclose(after.values, expected, **EXACT)
     # trees that a checkpoint or a worker has grown are grown again
     other = value_cells(X, y, **options)
-    for split in other.held._splits:
+    for split in other._held._splits:
         split.grow.func.__self__._grown.clear()
     np.testing.assert_array_equal(
         other.what_if({(4, "x0"): 7.5}).values, v.what_if({(4, "x0"): 7.5}).values
@@ -223,7 +223,7 @@ def test_against_every_subset():
     v = value_cells(X[:5], y[:5], X[5:12], y[5:12], method="forest", model=model)
     after = v.what_if({(1, "x0"): 7.0, (3, "x2"): None})
     Y = changed(X[:5], {(1, 0): 7.0, (3, 2): None})
-    trees = v.held._splits[0].grow()
+    trees = v._held._splits[0].grow()
     h = forest_utility(trees, Y, y[:5], X[5:12], y[5:12])
     np.testing.assert_allclose(after.values, brute_force(h, 5, 3), **EXACT)
     assert after.score == pytest.approx(h(frozenset(range(5)), frozenset(range(3))), abs=1e-12)

@@ -190,9 +190,9 @@ def valuation(values, names=None, covariance=None, stderr=0.0):
         np.full(values.shape, stderr),
         np.array(["all"], dtype=object),
         [f"c{j}" for j in range(values.size)],
-        owner_names=names or [],
-        owner_shares=shares,
-        covariance=covariance,
+        _owner_names=names or [],
+        _owner_shares=shares,
+        _covariance=covariance,
     )
 
 
@@ -243,20 +243,20 @@ def many(k, error=0.02, seed=0, harmful=0):
     values[:harmful] *= -1e-3
     return BlockValuation(
         values[:, None], np.zeros((k, 1)), np.arange(k), ["all"],
-        info={"players": "cells"}, owner_names=[f"o{j}" for j in range(k)],
-        owner_shares=np.eye(k)[:, :, None], owner_values=values,
-        spread=error * random.normal(size=(9, k)) / k, covariance_dof=9,
+        info={"players": "cells"}, _owner_names=[f"o{j}" for j in range(k)],
+        _owner_shares=np.eye(k)[:, :, None], _owner_values=values,
+        _spread=error * random.normal(size=(9, k)) / k, _covariance_dof=9,
     )  # fmt: skip
 
 
 def test_any_number_of_owners_has_intervals_as_a_covariance_gives_them():
     v = many(300)
     paid = v.payments(1000)
-    twin = payment_intervals(1000, v.owner_values, v.spread.T @ v.spread, negative="owe", dof=9)
+    twin = payment_intervals(1000, v._owner_values, v._spread.T @ v._spread, negative="owe", dof=9)
     for end, other in zip((paid["low"], paid["high"]), twin, strict=True):
         assert np.abs(end - other).max() < 0.05 * (paid["high"] - paid["low"]).mean() + 0.01
     assert (paid["high"] > paid["low"]).all()
-    np.testing.assert_allclose(v.owners["stderr"] ** 2, (v.spread**2).sum(axis=0))
+    np.testing.assert_allclose(v.owners["stderr"] ** 2, (v._spread**2).sum(axis=0))
 
 
 @pytest.mark.slow

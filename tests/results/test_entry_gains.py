@@ -37,12 +37,12 @@ def test_gains_are_those_of_one_change_each(crossed):
     n = 70 if crossed else 40
     v = value_cells(frame[:n], y[:n], method="forest", model=model, **given)
     inspection = inspect_cells(frame[:n], y[:n], valuation=v, progress=False)
-    gains = inspection.score_gains
+    gains = inspection._score_gains
     np.testing.assert_array_equal(gains, inspection.gains(v))  # a small table is told whole
     labels = 0
     for i, j in rank_cells(inspection, 60):
-        name = "(label)" if j == 3 else inspection.cells.names[j]
-        entry = inspection.cells.expected_text(i, j)
+        name = "(label)" if j == 3 else inspection._cells.names[j]
+        entry = inspection._cells.expected_text(i, j)
         after = v.what_if({(inspection.row_names[i], name): entry})
         assert gains[i, j] == pytest.approx(after.change, abs=1e-12)
         labels += j == 3
@@ -57,18 +57,18 @@ def test_regression_and_the_list(tmp_path):
     v = value_cells(frame, y, cv=2, method="forest", max_trees=8, tolerance=0, task="regression")
     inspection = inspect_cells(frame, y, valuation=v, progress=False)
     for i, j in rank_cells(inspection, 30):
-        name = "(label)" if j == 2 else inspection.cells.names[j]
-        entry = inspection.cells.expected_text(i, j)
+        name = "(label)" if j == 2 else inspection._cells.names[j]
+        entry = inspection._cells.expected_text(i, j)
         change = v.what_if({(inspection.row_names[i], name): entry}).change
-        assert inspection.score_gains[i, j] == pytest.approx(change, abs=1e-10)
+        assert inspection._score_gains[i, j] == pytest.approx(change, abs=1e-10)
     frame = inspection.rank(4)
     assert list(frame.columns[-2:]) == ["gain_if_changed", "reasons"]
     i, j = rank_cells(inspection, 1)[0]
-    assert frame["gain_if_changed"][0] == inspection.score_gains[i, j]
+    assert frame["gain_if_changed"][0] == inspection._score_gains[i, j]
     assert "gain_if_changed" in inspection.to_frame()
     inspection.save(tmp_path / "i.parquet")
     loaded = Inspection.load(tmp_path / "i.parquet")
-    np.testing.assert_array_equal(loaded.score_gains, inspection.score_gains)
+    np.testing.assert_array_equal(loaded._score_gains, inspection._score_gains)
     inspection.to_html(tmp_path / "page.html")
     assert "gain if changed" in (tmp_path / "page.html").read_text()
 
@@ -77,7 +77,7 @@ def test_a_suggestion_that_cannot_be_read_has_no_gain():
     X = np.arange(40.0).reshape(20, 2)
     y = ["a", "b"] * 10
     v = value_cells(X, y, cv=2, method="forest", max_trees=3, tolerance=0)
-    found = v.held.gains(
+    found = v._held.gains(
         [{(0, 0): "7"}, {(1, 0): "tall"}, {(2, 2): "c"}, {(3, 2): "a"}, {(4, 1): None}]
     )
     assert np.isnan(found).tolist() == [False, True, True, False, False]
@@ -89,7 +89,7 @@ def test_without_a_forest():
     frame, y = table()
     near = value_cells(frame, y, cv=2)
     inspection = inspect_cells(frame, y, valuation=near, progress=False)
-    assert inspection.score_gains is None and "gain_if_changed" not in inspection.rank(3)
+    assert inspection._score_gains is None and "gain_if_changed" not in inspection.rank(3)
     with pytest.raises(InputError, match="gains needs the trees of a forest"):
         inspection.gains(near)
     other = RandomForestClassifier(3, random_state=0).fit([[0.0], [1]], [0, 1])

@@ -27,7 +27,7 @@ def test_a_row_is_explained_by_its_cells_largest_first():
     frame = v.explain_row("r0")
     assert frame["column"].tolist() == ["c1", "c0", "c2"]
     assert frame["value"].tolist() == [-3.0, 1.0, 0.5]
-    assert frame["sum"].tolist() == [-3.0, -2.0, -1.5] and frame["sum"].iloc[-1] == v.rows[0]
+    assert frame["sum"].tolist() == [-3.0, -2.0, -1.5] and frame["sum"].iloc[-1] == v.row_values[0]
     assert frame["stderr"].tolist() == pytest.approx([0.3, 0.1, 0.05])
     assert frame["content"].isna().all()
 
@@ -37,7 +37,7 @@ def test_the_explanation_shows_what_the_cells_hold():
     v = value_cells(X, [0, 0, 1, 1], X, [0, 0, 1, 1], method="exact")
     frame = v.explain_row("x").set_index("column")
     assert frame["content"]["age"] == "30" and pd.isna(frame["content"]["job"])
-    assert frame["value"].sum() == pytest.approx(v.rows[1])
+    assert frame["value"].sum() == pytest.approx(v.row_values[1])
 
 
 def test_rows_of_the_same_value_that_agree_and_that_do_not():
@@ -62,12 +62,12 @@ def test_rows_of_the_same_value_that_agree_and_that_do_not():
 def test_candidates_are_the_closest_rows_by_default():
     random = np.random.default_rng(0)
     v = valuation(random.normal(size=(200, 4)))
-    typical = int(np.argsort(v.rows)[100])
+    typical = int(np.argsort(v.row_values)[100])
     frame = v.similar_rows(f"r{typical}", n=3)
     assert len(frame) == 6 and f"r{typical}" not in frame["row"].tolist()
     assert frame["agreement"].is_monotonic_decreasing
-    closest = np.sort(np.abs(v.rows - v.rows[typical]))[20]
-    assert (np.abs(frame["value"] - v.rows[typical]) <= closest).all()
+    closest = np.sort(np.abs(v.row_values - v.row_values[typical]))[20]
+    assert (np.abs(frame["value"] - v.row_values[typical]) <= closest).all()
 
 
 def test_an_extreme_row_has_no_rows_of_nearly_the_same_value():

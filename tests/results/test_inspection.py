@@ -81,9 +81,9 @@ def test_all_cells_as_a_frame(inspection):
 def test_harm_and_gain(inspection, valued):
     assert list(valued.rank(1, by="harm")[["row", "column"]].iloc[0]) == [3, "income"]
     assert valued.rank(None, by="harm")["value"].notna().all()
-    spread = valued.values[:, :-1].std()
-    terms = 2 * np.arcsinh(-np.nan_to_num(valued.values) / spread)
-    np.testing.assert_allclose(gain_scores(valued), valued.cells.scores + terms)
+    spread = valued._values[:, :-1].std()
+    terms = 2 * np.arcsinh(-np.nan_to_num(valued._values) / spread)
+    np.testing.assert_allclose(gain_scores(valued), valued._cells.scores + terms)
     order = [rank_cells(valued, by=by).index((3, 1)) for by in ("gain", "wrong")]
     assert order[0] < 10 < order[1]
     with pytest.raises(InputError, match="by needs cell values: pass valuation"):
@@ -94,7 +94,7 @@ def test_harm_and_gain(inspection, valued):
 
 def test_cells_called_right_are_not_listed_again(inspection):
     first = rank_cells(inspection, 3)
-    settled = inspection.settle(first[:1])
+    settled = inspection._settle(first[:1])
     assert rank_cells(settled, 2) == first[1:]
     assert first[0] not in {
         (a, b) for a, b in np.argwhere(settled.repair(TABLE, n=3, y=LABEL)[0] != TABLE)
@@ -106,15 +106,15 @@ def test_save_and_load(valued, tmp_path):
     finding = ColumnFinding(
         ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5, np.array([0.5])
     )
-    saved = dataclasses.replace(valued, findings=[finding]).settle([(0, 0)])
+    saved = dataclasses.replace(valued, findings=[finding])._settle([(0, 0)])
     saved.save(path)
     loaded = Inspection.load(path)
     pd.testing.assert_frame_equal(loaded.rank(None), saved.rank(None))
     pd.testing.assert_frame_equal(loaded.expected, saved.expected)
     assert loaded.findings[0].suggestions == {5: "43"}
     assert loaded.findings[0].chances.tolist() == [0.5]
-    assert loaded.settled == {(0, 0)}
-    assert loaded.fingerprint == saved.fingerprint
+    assert loaded._settled == {(0, 0)}
+    assert loaded._fingerprint == saved._fingerprint
     assert loaded.repair(TABLE, n=5)[1].equals(saved.repair(TABLE, n=5)[1])
     assert isinstance(Inspection.load(path, "polars").rank(), pl.DataFrame)
     assert pq.read_table(path).column_names[:6] == [
@@ -237,7 +237,7 @@ def test_labels_are_repaired_where_they_are(inspection):
     clean, y, log = wrong.repair(TABLE, y=flipped, cells=[(20, "bought")])
     assert y.equals(LABEL) and isinstance(y, pd.Series) and clean.equals(TABLE) and len(log) == 1
     assert wrong.repair(TABLE, cells=[(20, "bought")])[1].empty  # no labels were given to repair
-    assert found.fingerprint == inspection.fingerprint
+    assert found._fingerprint == inspection._fingerprint
 
 
 def test_another_table_is_refused(inspection):
@@ -281,8 +281,8 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
         ("age",), "codes", "column 'age' holds 433", np.array([5]), {5: "43"}, 0.5
     )
     inspection = inspect_cells(TABLE.iloc[:30, :4], LABEL[:30], progress=False)
-    cells = dataclasses.replace(inspection.cells, notes={(5, 0): "odd"})
-    dataclasses.replace(inspection, cells=cells, findings=[finding]).save(path)
+    cells = dataclasses.replace(inspection._cells, notes={(5, 0): "odd"})
+    dataclasses.replace(inspection, _cells=cells, findings=[finding]).save(path)
     table = pq.read_table(path)
     record = json.loads(table.schema.metadata[b"shapley2d.inspection"])
     junk = [None, 10**30, "x", [[1]], {}, ["x"] * 8, [[9999, 0]]]

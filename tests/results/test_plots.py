@@ -37,8 +37,8 @@ def make(n=6, m=4, *, error=0.0, seed=0, history=(), info=None):
         np.full(m, 3 * error),
         history=list(history),
         info=info or {},
-        table=table,
-        target=np.array(["yes", "no"], dtype=object)[np.arange(n) % 2],
+        _table=table,
+        _target=np.array(["yes", "no"], dtype=object)[np.arange(n) % 2],
     )
 
 
@@ -88,7 +88,7 @@ def test_heatmap_shows_every_value_around_zero():
 def test_heatmap_orders_rows_and_columns():
     v = make()
     image = plots.heatmap(v, rows="value", columns="value").images[0]
-    expected = v.values[np.argsort(v.rows)][:, np.argsort(-v.column_values)]
+    expected = v.values[np.argsort(v.row_values)][:, np.argsort(-v.column_values)]
     np.testing.assert_array_equal(image.get_array(), expected)
     by_label = plots.heatmap(v, rows="label").images[0].get_array()
     assert {tuple(row) for row in by_label[:3].tolist()} == {
@@ -116,7 +116,7 @@ def test_heatmap_bars_are_the_sums():
     v = make()
     above, right, _ = plots.heatmap(v).child_axes
     np.testing.assert_allclose([bar.get_height() for bar in above.patches], v.column_values)
-    np.testing.assert_allclose([bar.get_width() for bar in right.patches], v.rows)
+    np.testing.assert_allclose([bar.get_width() for bar in right.patches], v.row_values)
 
 
 def test_waterfall_adds_up_to_the_row():
@@ -124,22 +124,22 @@ def test_waterfall_adds_up_to_the_row():
     ax = plots.waterfall(v, 2, max_columns=5)
     *steps, total = [(bar.get_x(), bar.get_width()) for bar in ax.patches]
     assert len(steps) == 5
-    assert total == (0.0, pytest.approx(v.rows[2]))
+    assert total == (0.0, pytest.approx(v.row_values[2]))
     ends = np.cumsum([width for _, width in steps])
     np.testing.assert_allclose(
         [start for start, _ in steps], np.concatenate([[0], ends[:-1]]), atol=1e-12
     )
-    assert ends[-1] == pytest.approx(v.rows[2])
+    assert ends[-1] == pytest.approx(v.row_values[2])
     labels = [tick.get_text() for tick in ax.get_yticklabels()]
     j = int(np.abs(v.values[2]).argmax())
-    assert labels[0] == f"x{j} = {v.contents[j][2]}"
+    assert labels[0] == f"x{j} = {v._contents[j][2]}"
     assert labels[-2:] == ["26 other columns", "the row's value"]
 
 
 def test_waterfall_has_error_bars_unless_exact():
     assert not plots.waterfall(make(), 0).containers[1:]
     lines = plots.waterfall(make(error=0.1), 0).containers[1].lines[2][0].get_segments()
-    factor = make().interval_factor
+    factor = make()._interval_factor
     assert np.ptp(lines[0][:, 0]) == pytest.approx(2 * factor * 0.1)
     assert np.ptp(lines[-1][:, 0]) == pytest.approx(2 * factor * 0.2)
 
@@ -157,7 +157,7 @@ def test_beeswarm_has_a_dot_per_cell_at_its_value():
     x, y = dots.get_offsets().T
     np.testing.assert_allclose(x, v.values[:, columns].T.ravel())
     np.testing.assert_array_equal(np.round(y), np.repeat(np.arange(4), 50))
-    entries = v.table.columns[columns[0]].entries
+    entries = v._table.columns[columns[0]].entries
     assert dots.get_array()[int(entries.argmax())] == 1.0
     assert dots.get_array()[int(entries.argmin())] == 0.0
 
@@ -165,7 +165,7 @@ def test_beeswarm_has_a_dot_per_cell_at_its_value():
 def test_beeswarm_is_grey_where_the_entry_is_no_number():
     table = as_table(np.array([["a", 1.0], ["b", None], ["a", 3.0]], dtype=object))
     v = Valuation(
-        np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.arange(3), ["t", "x"], table=table
+        np.arange(6.0).reshape(3, 2), np.zeros((3, 2)), np.arange(3), ["t", "x"], _table=table
     )
     grey, coloured = plots.beeswarm(v).collections
     assert len(grey.get_offsets()) == 4
@@ -188,7 +188,7 @@ def test_text_is_not_read_as_a_formula():
         np.zeros((1, 2)),
         np.array(["$r_"], dtype=object),
         ["$a^$", "b$_"],
-        table=table,
+        _table=table,
     )
     for ax in (plots.heatmap(v), plots.waterfall(v, "$r_"), plots.beeswarm(v)):
         ax.figure.canvas.draw()
@@ -240,13 +240,13 @@ def test_numbers_come_back_from_a_file(tmp_path):
             "text": ["a", "1"],
         }
     )
-    v = Valuation(np.ones((2, 4)), np.zeros((2, 4)), np.arange(2), list(X), table=as_table(X))
+    v = Valuation(np.ones((2, 4)), np.zeros((2, 4)), np.arange(2), list(X), _table=as_table(X))
     v.save(tmp_path / "v.parquet")
     for valuation in (v, Valuation.load(tmp_path / "v.parquet")):
-        np.testing.assert_array_equal(valuation.table.columns[0].entries, [1.5, np.nan])
-        np.testing.assert_array_equal(valuation.table.columns[1].entries, [1.0, 0.0])
-        np.testing.assert_array_equal(valuation.table.columns[2].entries, [1.0, 2.5])
-        assert valuation.table.columns[3].kind == "category"
+        np.testing.assert_array_equal(valuation._table.columns[0].entries, [1.5, np.nan])
+        np.testing.assert_array_equal(valuation._table.columns[1].entries, [1.0, 0.0])
+        np.testing.assert_array_equal(valuation._table.columns[2].entries, [1.0, 2.5])
+        assert valuation._table.columns[3].kind == "category"
 
 
 def test_importing_the_plots_does_not_import_matplotlib():

@@ -476,13 +476,13 @@ def test_saved_values_that_contradict_themselves_do_not_load(tmp_path):
     )
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet") == v
-    more = v.owner_values * np.array([2, 1, 1])
-    dataclasses.replace(v, owner_values=more).save(tmp_path / "v.parquet")
+    more = v._owner_values * np.array([2, 1, 1])
+    dataclasses.replace(v, _owner_values=more).save(tmp_path / "v.parquet")
     with pytest.raises(InputError, match="its owners are not worth the sum of their blocks"):
         Valuation.load(tmp_path / "v.parquet")
     values = v.values * np.array([[2.0], [1.0]])
-    owned = np.tensordot(v.owner_shares, values, axes=2)
-    dataclasses.replace(v, values=values, owner_values=owned).save(tmp_path / "v.parquet")
+    owned = np.tensordot(v._owner_shares, values, axes=2)
+    dataclasses.replace(v, values=values, _owner_values=owned).save(tmp_path / "v.parquet")
     with pytest.raises(InputError, match="its audit is about other payments"):
         Valuation.load(tmp_path / "v.parquet")
 
@@ -493,7 +493,7 @@ def test_many_owners_have_a_receipt(tmp_path):
     y, y_valid = (np.where(part[:, 0] > 0, "a", "b") for part in (X, X_valid))
     owners = [{"owner": f"o{k:03d}", "row": k} for k in range(300)]
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False)
-    assert v.covariance is None and v.spread.shape == (10, 300)
+    assert v._covariance is None and v._spread.shape == (10, 300)
     with pytest.warns((InputWarning, UserWarning)):
         paid = v.payments(100)
     assert (paid["high"] > paid["low"]).mean() > 0.9

@@ -48,8 +48,8 @@ def make(values=None, *, error=0.0, contents=None, target=None, names=None, **in
         np.full(n, error),
         np.full(m, error),
         info=info,
-        table=table,
-        target=None if target is None else np.array(target, dtype=object),
+        _table=table,
+        _target=None if target is None else np.array(target, dtype=object),
     )
 
 
@@ -155,8 +155,8 @@ def test_hostile_text_stays_text():
     table = as_table(np.array([[text, 1] for text in HOSTILE], dtype=object))
     v = Valuation(
         values, plain.stderr, np.array(HOSTILE, dtype=object), [HOSTILE[0], HOSTILE[1]],
-        info={"method": HOSTILE[0], "settings": {HOSTILE[1]: HOSTILE[0]}}, table=table,
-        target=np.array(HOSTILE, dtype=object),
+        info={"method": HOSTILE[0], "settings": {HOSTILE[1]: HOSTILE[0]}}, _table=table,
+        _target=np.array(HOSTILE, dtype=object),
     )  # fmt: skip
     payments = [{"owner": HOSTILE[0], "value": 1, "amount": 2, "low": 1, "high": 3}]
     page = page_of(v, title=HOSTILE[0], payments=payments)
@@ -189,15 +189,15 @@ def test_nothing_is_loaded_from_elsewhere():
     [
         (
             {"method": "knn", "task": "classification", "folds": 5},
-            "classifies the table's own rows in 5 folds",
+            "classifies, evaluated on each of 5 folds in turn. Method: knn",
         ),
         (
             {"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200},
-            "1,200 validation rows. Method: the 3 nearest",
+            "evaluated on 1,200 validation rows. Method: the 3 nearest",
         ),
         (
             {"n_valid": 1200, "n_valid_used": 300},
-            "1,200 validation rows, of which 300 random ones were used. Method:",
+            "evaluated on a random 300 of 1,200 rows. Method:",
         ),
         (
             {"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"},
@@ -321,7 +321,7 @@ def make_blocks():
     shares = np.array([[[1.0, 0.5]], [[0.0, 0.5]]])
     return BlockValuation(
         np.array([[0.5, 0.25]]), np.full((1, 2), 0.1), np.array(["all"]), ["a", "b"],
-        info={"kind": "blocks"}, owner_names=["Ann", "Bob"], owner_shares=shares,
+        info={"kind": "blocks"}, _owner_names=["Ann", "Bob"], _owner_shares=shares,
     )  # fmt: skip
 
 
@@ -373,7 +373,7 @@ def test_debts_are_shown_with_what_is_left_without_them():
     shares = np.array([[[1.0, 0.0]], [[0.0, 1.0]]])
     v = BlockValuation(
         np.array([[0.6, -0.2]]), np.zeros((1, 2)), np.array(["all"]), ["a", "b"],
-        info={"kind": "blocks"}, owner_names=["Ann", "Bob"], owner_shares=shares,
+        info={"kind": "blocks"}, _owner_names=["Ann", "Bob"], _owner_shares=shares,
     )  # fmt: skip
     with pytest.warns(InputWarning, match="'Bob' owes 50.00"):
         paid = v.payments(100, negative="owe")

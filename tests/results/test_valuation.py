@@ -46,9 +46,8 @@ def valuation() -> Valuation:
 
 def test_sums_and_rankings(valuation):
     assert valuation.shape == (6, 3)
-    np.testing.assert_allclose(valuation.rows, valuation.values.sum(axis=1))
+    np.testing.assert_allclose(valuation.row_values, valuation.values.sum(axis=1))
     np.testing.assert_allclose(valuation.column_values, valuation.values.sum(axis=0))
-    assert valuation.columns == valuation.column_names
     assert valuation.total == pytest.approx(valuation.values.sum())
     lowest, highest = valuation.lowest(4), valuation.highest(100)
     assert lowest["value"].tolist() == sorted(valuation.values.ravel())[:4]
@@ -90,13 +89,13 @@ def test_saving_and_loading_changes_nothing(valuation, tmp_path):
     assert loaded.column_names == valuation.column_names
     assert loaded.info == json.loads(json.dumps(valuation.info))
     assert loaded.history == valuation.history
-    assert loaded.contents == valuation.contents
-    assert loaded.labels == valuation.labels == Y
-    assert [c.kind for c in loaded.table.columns] == ["number", "category", "boolean"]
+    assert loaded._contents == valuation._contents
+    assert loaded._labels == valuation._labels == Y
+    assert [c.kind for c in loaded._table.columns] == ["number", "category", "boolean"]
     assert repr(loaded) == repr(valuation)
     again = tmp_path / "again.parquet"
     loaded.save(again)
-    assert Valuation.load(again).contents == valuation.contents
+    assert Valuation.load(again)._contents == valuation._contents
     assert sorted(p.name for p in tmp_path.iterdir()) == ["again.parquet", "values.parquet"]
 
 
@@ -117,9 +116,9 @@ def test_the_file_is_a_plain_tidy_table(valuation, tmp_path):
 def test_a_file_is_read_for_any_kind_of_frame(valuation, tmp_path, kind):
     valuation.save(tmp_path / "v.parquet")
     v = Valuation.load(tmp_path / "v.parquet", frame=kind)
-    assert v == valuation and v.frame == kind
+    assert v == valuation and v._frame == kind
     assert type(v.lowest(2, contents=True)).__module__.split(".")[0] == kind
-    assert Valuation.load(tmp_path / "v.parquet").frame == valuation.frame
+    assert Valuation.load(tmp_path / "v.parquet")._frame == valuation._frame
     with pytest.raises(
         InputError, match="frame='excel' is not known: use one of 'pandas', 'polars', 'pyarrow'"
     ):
@@ -133,9 +132,9 @@ def test_cells_can_show_what_they_say(valuation):
     frame = valuation.to_frame(contents=True)
     assert list(frame.columns) == names and len(frame) == valuation.values.size
     said = [None if pd.isna(text) else text for text in frame["content"]]
-    assert said == [text for line in zip(*valuation.contents, strict=True) for text in line]
+    assert said == [text for line in zip(*valuation._contents, strict=True) for text in line]
     assert frame["label"].tolist() == [
-        label for label in valuation.labels for _ in valuation.column_names
+        label for label in valuation._labels for _ in valuation.column_names
     ]
     assert list(valuation.to_frame().columns) == ["row", "column", "value", "stderr"]
     game = value_game(lambda S, F: float(S.sum() * F.sum()), 2, 2)
@@ -146,9 +145,9 @@ def test_cells_can_show_what_they_say(valuation):
 
 
 def test_contents_are_the_table_as_text(valuation):
-    assert valuation.contents[0] == ["20", "30", "40", "50", "60", "70"]
-    assert valuation.contents[1][1] is None
-    assert valuation.contents[2] == ["true", "false", "true", None, "true", "false"]
+    assert valuation._contents[0] == ["20", "30", "40", "50", "60", "70"]
+    assert valuation._contents[1][1] is None
+    assert valuation._contents[2] == ["true", "false", "true", None, "true", "false"]
 
 
 @pytest.mark.parametrize("what", ["missing", "text", "foreign", "cut", "newer", "damaged", "short"])
@@ -203,7 +202,7 @@ def test_it_says_what_it_is(valuation):
     text = repr(valuation)
     assert text.startswith("Valuation of 6 rows x 3 columns, method mc, standard error at most")
     assert len(text.splitlines()) == 5
-    assert "; the columns add " in text
+    assert ". The columns add " in text
     exact = value_cells(FRAME, Y, FRAME, Y, method="exact", progress=False)
     assert "method exact, exact" in repr(exact)
 
@@ -292,8 +291,3 @@ def test_parts_of_the_wrong_length_are_refused(part, message):
     v = value_game(lambda S, F: float(S.sum() * F.sum()), 3, 2)
     with pytest.raises(InputError, match=message):
         replace(v, **part)
-
-
-def test_the_table_and_the_target_are_documented():
-    for name in ("table :", "target :", "dof :"):
-        assert name in Valuation.__doc__

@@ -79,7 +79,7 @@ def test_the_values_are_those_of_the_rows(engine):
     assert found.column_names == plain.column_names == ["age", "job"]
     assert found.row_names.tolist() == list(range(40))
     assert found.values.tobytes() == plain.values.tobytes()
-    assert found.contents == plain.contents
+    assert found._contents == plain._contents
 
 
 @engines

@@ -95,7 +95,7 @@ def test_features_from_python(column):
 def test_repeated_entries_written_short():
     short = pa.RunEndEncodedArray.from_arrays(pa.array([12, N], pa.int32()), pa.array(["p", "q"]))
     v = value_cells(pa.table({"a": short, "b": list(range(N))}), [0, 1] * 12, method="random")
-    assert v.contents[0] == ["p"] * 12 + ["q"] * 12
+    assert v._contents[0] == ["p"] * 12 + ["q"] * 12
 
 
 @pytest.mark.parametrize("column", REFUSED.values(), ids=REFUSED)

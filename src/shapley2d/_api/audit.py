@@ -182,7 +182,7 @@ def audit_owners(
     valuation = make_valuation(job, found)
     look = look_at_owners(job, found) if sellers else Look([], "")
     auditor = _Auditor(job, found, total, settle_rule(negative, job.players))
-    audit = auditor.audit(valuation.frame, look)
+    audit = auditor.audit(valuation._frame, look)
     return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
 
 
@@ -245,7 +245,17 @@ class _Auditor:
                 warn(PrecisionWarning("interrupted: the audit keeps what was computed by then"))
         total, copies = float(self.total), _copies_words(self.found)
         alarms = [alarm._asdict() for alarm in look.alarms]
-        return Audit(total, paid, moves, settings, copies, alarms, look.words, complete, frame)
+        return Audit(
+            total=total,
+            payments=paid,
+            copies=copies,
+            look=look.words,
+            complete=complete,
+            _moves=moves,
+            _settings=settings,
+            _alarms=alarms,
+            _frame=frame,
+        )
 
     @property
     def regions(self) -> Regions:

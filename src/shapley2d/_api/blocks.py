@@ -223,15 +223,15 @@ def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
             **estimate.info,
         ),
         history=estimate.history,
-        frame=frame_kind(question.X),
+        _frame=frame_kind(question.X),
         row_sizes=grid.rows.sizes,
         column_sizes=grid.columns.sizes,
-        owner_names=[] if ownership is None else ownership.names,
-        owner_shares=None if ownership is None else ownership.shares,
-        owner_values=found.owners,
-        covariance=found.covariance,
-        spread=found.spread,
-        covariance_dof=found.dof,
+        _owner_names=[] if ownership is None else ownership.names,
+        _owner_shares=None if ownership is None else ownership.shares,
+        _owner_values=found.owners,
+        _covariance=found.covariance,
+        _spread=found.spread,
+        _covariance_dof=found.dof,
     )
 
 

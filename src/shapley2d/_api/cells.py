@@ -201,8 +201,8 @@ class CellsJob:
                 **estimate.info,
             ),
             history=estimate.history,
-            table=table,
-            target=problem.target.y,
-            frame=frame_kind(self.question.X),
-            held=estimate.held,
+            _table=table,
+            _target=problem.target.y,
+            _frame=frame_kind(self.question.X),
+            _held=estimate.held,
         )

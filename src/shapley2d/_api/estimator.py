@@ -45,7 +45,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     ----------
     values_, stderr_ : ndarray of shape (n_samples, n_features)
         With ``include_label`` one column more, the label's, comes last.
-    rows_, columns_ : ndarray of shape (n_samples,) and (n_features,)
+    row_values_, column_values_ : ndarray of shape (n_samples,) and (n_features,)
         Sums of the values over columns and over rows.
     valuation_ : Valuation
     n_features_in_ : int
@@ -181,8 +181,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self._table, self._target = job.problem.table, job.problem.target
         self.values_ = valuation.values
         self.stderr_ = valuation.stderr
-        self.rows_ = valuation.rows
-        self.columns_ = valuation.column_values
+        self.row_values_ = valuation.row_values
+        self.column_values_ = valuation.column_values
         self.n_features_in_ = len(names)
         if names_columns(X):
             self.feature_names_in_ = np.array(names, dtype=object)

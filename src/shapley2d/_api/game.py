@@ -118,7 +118,7 @@ def value_game(
             **estimate.info,
         ),
         history=estimate.history,
-        frame=frame_kind(None),
+        _frame=frame_kind(None),
     )
 
 

@@ -134,19 +134,19 @@ def inspect_cells(
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
     inspection = Inspection(
-        cells=cells,
+        _cells=cells,
         findings=findings,
         row_names=table.row_names,
-        values=None if valuation is None else _values(valuation, cells, table.row_names),
+        _values=None if valuation is None else _values(valuation, cells, table.row_names),
         lines=table.lines if lines is None else lines,
-        frame=frame_kind(given),
-        digests=columns,
-        fingerprint=table_digest(columns),
+        _frame=frame_kind(given),
+        _digests=columns,
+        _fingerprint=table_digest(columns),
         info=_record(run, cells, kinds, getattr(valuation, "info", {})),
     )
-    if getattr(valuation, "held", None) is None:
+    if getattr(valuation, "_held", None) is None:
         return inspection
-    return replace(inspection, score_gains=inspection.gains(valuation, n=_GAINS))
+    return replace(inspection, _score_gains=inspection.gains(valuation, n=_GAINS))
 
 
 def _score(
@@ -225,11 +225,11 @@ def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDAr
         j = names.index(name)
         values[rows, j] = valuation.values[:, k]
         is_label = cells.has_label and j == len(names) - 1
-        if valuation.contents is not None and not is_label:
+        if valuation._contents is not None and not is_label:
             texts = cells.entries[j]
             wrong = [
                 i
-                for i, text in zip(rows.tolist(), valuation.contents[k], strict=True)
+                for i, text in zip(rows.tolist(), valuation._contents[k], strict=True)
                 if texts[i] != text
             ]
             if wrong:

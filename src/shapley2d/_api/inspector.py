@@ -160,7 +160,7 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
 
         Equal rows share what is suspicious in any of them: nothing tells them apart later.
         """
-        cells = self.inspection_.cells
+        cells = self.inspection_._cells
         expected = self.replacement == "expected"
         entries = cells.entries[: self.n_features_in_]
         found: dict[tuple[str | None, ...], dict[int, str | None]] = {}

@@ -140,7 +140,7 @@ def measure_repair(
         score_name = scoring
     before, after, control = scores
     return RepairGain(
-        before, after, control, changed=changed, folds=cv, scoring=score_name, frame=given_frame
+        before, after, control, changed=changed, folds=cv, scoring=score_name, _frame=given_frame
     )
 
 
@@ -233,7 +233,7 @@ def _inspected(
         n_jobs=run.n_jobs,
         progress=False,
     )
-    cells = found.cells
+    cells = found._cells
     order = rank_cells(found)
     if n is not None:
         check_whole(n, "n", 0)
@@ -272,7 +272,7 @@ def _expected(
     """The entries of a column, and the expected ones; without an inspection the usual entry."""
     if found is not None:
         j = [*found.column_names, own.label].index(name)
-        return found.cells.entries[j], found.cells.expected_texts(j)
+        return found._cells.entries[j], found._cells.expected_texts(j)
     column = (
         as_table({name: own.y}, "y").columns[0]
         if name == own.label

@@ -1,4 +1,4 @@
-"""Words for people: plurals, choices, the nearest word, times, sizes, printable text."""
+"""Words for people: plurals, choices, the nearest word, numbers, times, sizes, printable text."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 _JOINERS = "\u200c\u200d"  # part of words in some languages, and of emojis
 _DAY_S, _YEAR_S = 86_400, 365.25 * 86_400
 _ASCII = re.compile(r"[ -~]*")
+_TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def plural(count: int, one: str, several: str = "") -> str:
@@ -71,6 +72,86 @@ def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
     """
     near = nearest_word(word, known, cutoff)
     return "" if near is None else f" (did you mean {near!r}?)"
+
+
+def figure(number: float, digits: int = 3, *, signed: bool = False) -> str:
+    """A number to some digits, without an exponent unless it is tiny or huge.
+
+    Examples
+    --------
+    >>> figure(0.01234), figure(-38.66), figure(12345.6, signed=True), figure(2.5e-9)
+    ('0.0123', '-38.7', '+12,346', '2.5e-09')
+    """
+    sign = "+" if signed else ""
+    size = abs(number)
+    if size == 0 or not math.isfinite(number):
+        return "0" if size == 0 else str(number)
+    if not 1e-6 <= size < 1e9:
+        return f"{number:{sign}.{digits}g}"
+    decimals = max(digits - 1 - math.floor(math.log10(size)), 0)
+    return f"{number:{sign},.{decimals}f}"
+
+
+def entry_text(number: float) -> str:
+    """A number of a table as text, exactly; a whole one without a decimal point.
+
+    Examples
+    --------
+    >>> entry_text(12.0), entry_text(0.1 + 0.2)
+    ('12', '0.30000000000000004')
+    """
+    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+
+
+def typed_number(number: float) -> str:
+    """A number as a person would type it, without the digits that rounding left.
+
+    Examples
+    --------
+    >>> typed_number(17.0), typed_number(-0.5), typed_number(0.1 + 0.2)
+    ('17', '-0.5', '0.3')
+    """
+    from numpy import format_float_positional  # not above: limits.py comes before NumPy
+
+    return format_float_positional(number, precision=12, fractional=False, trim="-")
+
+
+def power_of_ten(exponent: int) -> str:
+    """A power of ten as a page writes it.
+
+    Examples
+    --------
+    >>> power_of_ten(6) == "10\N{SUPERSCRIPT SIX}"
+    True
+    """
+    return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+
+
+def typeset(words: str) -> str:
+    """A sentence with the signs that a page has for minus, times and powers of ten.
+
+    Examples
+    --------
+    >>> typeset("-3.9 x average cell") == "\N{MINUS SIGN}3.9 \N{MULTIPLICATION SIGN} average cell"
+    True
+    >>> typeset("at most 2.5e-07 points") == f"at most 2.5 {_TIMES} {power_of_ten(-7)} points"
+    True
+    """
+    words = re.sub(
+        r"(?<=\d)e([+-]\d+)\b", lambda found: f" {_TIMES} {power_of_ten(int(found[1]))}", words
+    )
+    return re.sub(r"(?<!\w)-(?=\d)", "\N{MINUS SIGN}", words).replace(" x ", f" {_TIMES} ")
+
+
+def shorten(text: str, length: int) -> str:
+    """Text of at most ``length`` characters, with an ellipsis where it was longer.
+
+    Examples
+    --------
+    >>> shorten("abc", 3), shorten("abcd", 3)
+    ('abc', 'ab…')
+    """
+    return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def format_seconds(seconds: float) -> str:

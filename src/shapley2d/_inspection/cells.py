@@ -13,6 +13,7 @@ import numpy as np
 
 from shapley2d._inspection.recipe import STANDS_OUT
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.frames import objects
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
 
 if TYPE_CHECKING:
@@ -317,10 +318,3 @@ def percent(share: float) -> str:
     '62 %'
     """
     return f"{100 * share:.0f} %"
-
-
-def objects(items: list[Any]) -> NDArray[Any]:
-    """Items as a column of objects; None stays None."""
-    column = np.empty(len(items), dtype=object)
-    column[:] = items
-    return column

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.words import typed_number
 from shapley2d._inspection.recipe import (
     MOST_SUSPECTS,
     MOST_WORDS,
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
-_DIGITS = 12  # digits beyond these are rounding
 _SHIFTS = (1, -1, 2, -2, 3, -3)
 SHIFTED = "the decimal point slipped"
 
@@ -170,17 +170,6 @@ class _Spellings:
         return float(meant), f"a rare spelling of {right}"
 
 
-def number_text(number: float) -> str:
-    """A number as a person would type it.
-
-    Examples
-    --------
-    >>> number_text(17.0), number_text(-0.5)
-    ('17', '-0.5')
-    """
-    return np.format_float_positional(number, precision=_DIGITS, fractional=False, trim="-")
-
-
 def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
     """Numbers from which one slip leads to this one, with the slip's name; likeliest slips first.
 
@@ -194,7 +183,7 @@ def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
     >>> sorted(meant for slip, meant in meant_numbers(117.0) if slip == "a digit doubled")
     [17.0]
     """
-    text = number_text(abs(number))
+    text = typed_number(abs(number))
     sign = -1.0 if number < 0 else 1.0
     for slip, meant in swapped_or_doubled(text):
         yield slip, sign * float(meant)

@@ -22,7 +22,7 @@ MOVES = {
 }
 """What an owner might do, by a short name."""
 
-_RECORDED = ("total", "payments", "moves", "settings", "copies", "alarms", "look", "complete")
+_RECORDED = ("total", "payments", "_moves", "_settings", "copies", "_alarms", "look", "complete")
 
 
 @dataclass(frozen=True)
@@ -35,73 +35,69 @@ class Audit:
         The amount that is divided.
     payments : dict of str to float
         What every owner is paid.
-    moves : list of dict
-        ``owner``, ``move`` (in words), ``before`` and ``after`` (its payment without and with the
-        move, all its shells together) and ``sentence``.
-    settings : list of dict
-        ``setting`` (in words), ``payments`` (what every owner would be paid) and ``sentence``.
     copies : str
         Which owners have copies of each other's rows, in a sentence.
-    alarms : list of dict
-        What was seen of the owners' rows: ``owner``, ``what``, ``victim`` (whose rows it is about;
-        empty if nobody's), ``sentence`` (the evidence) and ``p`` (the chance to see this of an
-        owner whose rows come from where the validation rows come from, corrected for the number of
-        owners and tests; None for facts).
     look : str
         What was looked at, in words; empty if nothing was.
     complete : bool
         Whether everything was computed; Ctrl-C keeps what was done by then.
-    frame : str
-        The kind of frame that the methods return.
     """
 
     total: float
     payments: dict[str, float]
-    moves: list[dict[str, Any]] = field(default_factory=list)
-    settings: list[dict[str, Any]] = field(default_factory=list)
     copies: str = ""
-    alarms: list[dict[str, Any]] = field(default_factory=list)
     look: str = ""
     complete: bool = True
-    frame: str = "pandas"
+    _moves: list[dict[str, Any]] = field(default_factory=list)
+    _settings: list[dict[str, Any]] = field(default_factory=list)
+    _alarms: list[dict[str, Any]] = field(default_factory=list)
+    _frame: str = "pandas"
 
     @property
     def gains(self) -> Any:
-        """A frame of ``owner``, ``move``, ``before``, ``after`` and ``gain``."""
+        """What owners would gain: a frame of ``owner``, ``move``, ``before``, ``after``, ``gain``.
+
+        ``after`` is the payment with the move, all shells of the owner together.
+        """
         names = ("owner", "move", "before", "after")
-        columns: dict[str, Any] = {name: [move[name] for move in self.moves] for name in names}
-        columns["gain"] = [round(move["after"] - move["before"], 2) for move in self.moves]
-        return make_frame(columns, self.frame)
+        columns: dict[str, Any] = {name: [move[name] for move in self._moves] for name in names}
+        columns["gain"] = [round(move["after"] - move["before"], 2) for move in self._moves]
+        return make_frame(columns, self._frame)
 
     @property
     def shifts(self) -> Any:
-        """A frame of ``setting``, ``owner``, ``before`` and ``after``."""
-        lines = [(one["setting"], owner) for one in self.settings for owner in one["payments"]]
+        """Payments by other settings: a frame of ``setting``, ``owner``, ``before``, ``after``."""
+        lines = [(one["setting"], owner) for one in self._settings for owner in one["payments"]]
         columns = {
             "setting": [setting for setting, _ in lines],
             "owner": [owner for _, owner in lines],
             "before": [self.payments.get(owner, 0.0) for _, owner in lines],
-            "after": [paid for one in self.settings for paid in one["payments"].values()],
+            "after": [paid for one in self._settings for paid in one["payments"].values()],
         }
-        return make_frame(columns, self.frame)
+        return make_frame(columns, self._frame)
 
     @property
     def findings(self) -> Any:
-        """A frame of ``owner``, ``what``, ``victim``, ``p`` and ``sentence``: what was seen."""
+        """What was seen of the owners' rows, as a frame.
+
+        ``owner``; ``what``; ``victim``, whose rows it is about, empty if nobody's; ``p``, the
+        chance to see this of an owner whose rows come from where the validation rows come from,
+        corrected for the number of owners and tests, NaN for facts; ``sentence``, the evidence.
+        """
         names = ("owner", "what", "victim", "p", "sentence")
-        columns: dict[str, Any] = {name: [one[name] for one in self.alarms] for name in names}
+        columns: dict[str, Any] = {name: [one[name] for one in self._alarms] for name in names}
         columns["p"] = np.array(
             [np.nan if p is None else p for p in columns["p"]], dtype=np.float64
         )
-        return make_frame(columns, self.frame)
+        return make_frame(columns, self._frame)
 
     @property
     def sentences(self) -> list[str]:
         """Everything in words."""
-        found = [one["sentence"] for one in (*self.moves, *self.settings)]
+        found = [one["sentence"] for one in (*self._moves, *self._settings)]
         return [
             *([self.look] if self.look else []),
-            *(alarm_words(alarm) for alarm in self.alarms),
+            *(alarm_words(alarm) for alarm in self._alarms),
             *found,
             self.copies,
             *([] if self.complete else ["The audit was interrupted and is incomplete."]),
@@ -109,7 +105,7 @@ class Audit:
 
     def to_dict(self) -> dict[str, Any]:
         """The audit as plain JSON values, as a valuation keeps it in ``info["audit"]``."""
-        return {name: getattr(self, name) for name in _RECORDED}
+        return {name.lstrip("_"): getattr(self, name) for name in _RECORDED}
 
     @classmethod
     def from_dict(cls, record: Any, frame: str = "pandas") -> Audit:
@@ -129,7 +125,7 @@ class Audit:
         )
         if not fits:
             raise ValueError("its audit is not what it should be")
-        return cls(**{name: record[name] for name in _RECORDED}, frame=frame)
+        return cls(**{name: record[name.lstrip("_")] for name in _RECORDED}, _frame=frame)
 
     def __repr__(self) -> str:
         lines = [f"Audit of {len(self.payments)} owners who share {self.total:,.2f}"]

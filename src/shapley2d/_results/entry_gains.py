@@ -13,12 +13,12 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._results.inspection import Inspection
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.inspected import InspectedCells
+    from shapley2d._results.values import CellValues
 
 
 def entry_gains(
-    inspection: Inspection, valuation: Valuation, n: int | None = None
+    inspection: InspectedCells, valuation: CellValues, n: int | None = None
 ) -> NDArray[np.float64]:
     """What each suggested entry, taken alone, adds to the score of a forest whose splits are held.
 
@@ -49,7 +49,7 @@ def entry_gains(
     True
     """
     held = needs_trees(valuation, "gains")
-    cells = inspection.cells
+    cells = inspection._cells
     places = {str(name): i for i, name in enumerate(inspection.row_names.tolist())}
     names = [str(name) for name in valuation.row_names.tolist()]
     of_rows = {places[name]: k for k, name in enumerate(names) if name in places}
@@ -57,7 +57,7 @@ def entry_gains(
     if len(of_rows) < len(names) or not set(columns) <= set(cells.names):
         raise InputError(Setting("valuation"), " is of another table: value the inspected one")
     of_columns = {cells.names.index(name): k for k, name in enumerate(columns)}
-    if inspection.has_label:
+    if inspection._cells.has_label:
         of_columns[len(cells.names) - 1] = held.n_columns
     found = np.full(cells.scores.shape, np.nan)
     asked, changes = [], []
@@ -76,9 +76,9 @@ def entry_gains(
     return found
 
 
-def _suspects(inspection: Inspection, n: int | None) -> list[tuple[int, int]]:
+def _suspects(inspection: InspectedCells, n: int | None) -> list[tuple[int, int]]:
     """The cells to ask for: the first ones in every order that there is."""
     if n is None:
         return rank_cells(inspection)
-    orders = ORDERS if inspection.values is not None else ORDERS[:1]
+    orders = ORDERS if inspection._values is not None else ORDERS[:1]
     return list(dict.fromkeys(cell for by in orders for cell in rank_cells(inspection, n, by)))

@@ -14,10 +14,10 @@ from shapley2d.exceptions import InputError, InputWarning, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import CellValues
 
 
-def explain_row(valuation: Valuation, row: Any = None, *, line: int | None = None) -> Any:
+def explain_row(valuation: CellValues, row: Any = None, *, line: int | None = None) -> Any:
     """A row's value as the sum of its cells, largest in magnitude first.
 
     Parameters
@@ -43,19 +43,18 @@ def explain_row(valuation: Valuation, row: Any = None, *, line: int | None = Non
     i = find_row(valuation, row, line)
     values = valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
-    contents = valuation.contents
     columns = {
         "column": [valuation.column_names[j] for j in order],
-        "content": [None if contents is None else contents[j][i] for j in order],
+        "content": [valuation._entry(i, j) for j in order.tolist()],
         "value": values[order],
         "stderr": valuation.stderr[i, order],
         "sum": np.cumsum(values[order]),
     }
-    return make_frame(columns, valuation.frame)
+    return make_frame(columns, valuation._frame)
 
 
 def similar_rows(
-    valuation: Valuation,
+    valuation: CellValues,
     row: Any = None,
     n: int = 5,
     *,
@@ -97,11 +96,11 @@ def similar_rows(
     """
     check_whole(n, "n", 1)
     i = find_row(valuation, row, line)
-    apart = np.abs(valuation.rows - valuation.rows[i])
+    apart = np.abs(valuation.row_values - valuation.row_values[i])
     apart[i] = np.inf
     if within is not None and within < 0:
         raise InputError(Setting("within", within), " must not be negative")
-    largest = _nearly(valuation.rows, i) if within is None else within
+    largest = _nearly(valuation.row_values, i) if within is None else within
     near = np.flatnonzero(apart <= largest)
     if within is None:
         near = near[np.argsort(apart[near], kind="stable")[: max(4 * n, apart.size // 10)]]
@@ -113,15 +112,15 @@ def similar_rows(
     least = min(n, order.size - most)
     chosen = np.concatenate([order[:most], order[order.size - least :]])
     columns = {
-        **valuation.row_columns(near[chosen]),
-        "value": valuation.rows[near[chosen]],
+        **valuation._row_columns(near[chosen]),
+        "value": valuation.row_values[near[chosen]],
         "agreement": agreement[chosen],
         "kind": ["most"] * most + ["least"] * least,
     }
-    return make_frame(columns, valuation.frame)
+    return make_frame(columns, valuation._frame)
 
 
-def find_row(valuation: Valuation, row: Any, line: int | None = None) -> int:
+def find_row(valuation: CellValues, row: Any, line: int | None = None) -> int:
     """Position of a row given by its name, or by its line in the file."""
     if (row is None) == (line is None):
         raise InputError("give ", Setting("row"), " or ", Setting("line"))
@@ -154,8 +153,8 @@ def _nearly(rows: NDArray[np.float64], i: int) -> float:
     return tenth * (1 + 1e-9) + 1e-15 * float(np.abs(rows).max())
 
 
-def _warn_of_none(valuation: Valuation, i: int, apart: NDArray[np.float64], within: float) -> None:
-    names, values, word = valuation.shown_rows, valuation.rows, valuation.row_word
+def _warn_of_none(valuation: CellValues, i: int, apart: NDArray[np.float64], within: float) -> None:
+    names, values, word = valuation._shown_rows, valuation.row_values, valuation._row_word
     message = f"no row is worth nearly the same as {word} {names[i]} ({values[i]:+.3g})"
     if values.size == 1:
         warn(InputWarning(message, ": it is the only one"))

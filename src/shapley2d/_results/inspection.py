@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,12 +11,13 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.words import counted, printable
-from shapley2d._inspection.cells import objects, percent, reasons_text
+from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.recipe import TRUE_PER_EXPECTED
 from shapley2d._results.entry_gains import entry_gains
+from shapley2d._results.inspected import InspectedCells
 from shapley2d._results.ranking import rank_cells
-from shapley2d._results.row_words import RowWords
-from shapley2d._tables.frames import FRAME_KINDS, make_frame
+from shapley2d._results.wording.summaries import html_table
+from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
 
 if TYPE_CHECKING:
     import os
@@ -24,39 +25,20 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.cells import ScoredCells
-    from shapley2d._inspection.columns.finding import ColumnFinding
-
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Inspection(RowWords):
+class Inspection(InspectedCells):
     """Which entries of a table are wrong, and what they should say.
 
     Attributes
     ----------
-    cells : ScoredCells
-        Everything about single cells, the label being one more column behind the others.
     findings : list of ColumnFinding
         Problems of whole columns: units, formats, codes, spellings, rules that rows break. Each has
         ``columns``, ``kind``, ``text``, ``rows`` and ``suggestions``.
     row_names : ndarray of shape (n,)
-    values : ndarray of shape (n, p) or None
-        What each cell is worth to a model, from the ``valuation`` passed along; NaN where that is
-        not known.
-    score_gains : ndarray of shape (n, p) or None
-        What each suggested entry, taken alone, adds to the score of a forest, where the valuation
-        passed along is of one: see :meth:`gains`. NaN where that is not known.
     lines : ndarray of shape (n,) or None
         Where a file was read whose rows have no names: the line where each row starts. Pages and
         lists name rows by it; frames have it beside the row's position, as ``line``.
-    frame : str
-        The type of frame that the methods return: ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
-    digests : dict of str to str
-        Digests of the columns, by which :meth:`repair` recognizes the table.
-    fingerprint : str
-        Digest of the whole table; files of decisions carry it.
-    settled : frozenset of (int, int)
-        Cells that a person has called right, by position: they are not listed again.
     info : dict
         Settings and facts of the run. Plain JSON values.
 
@@ -71,82 +53,49 @@ class Inspection(RowWords):
     [[7, 'weight', '570']]
     """
 
-    cells: ScoredCells
-    findings: list[ColumnFinding]
-    row_names: NDArray[Any]
-    values: NDArray[np.float64] | None = None
-    score_gains: NDArray[np.float64] | None = None
-    lines: NDArray[np.int64] | None = None
-    frame: str = "pandas"
-    digests: dict[str, str] = field(default_factory=dict)
-    fingerprint: str = ""
-    settled: frozenset[tuple[int, int]] = frozenset()
-    info: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """Numbers of rows and of columns, the label not counted."""
-        n, p = self.cells.scores.shape
-        return n, p - self.has_label
-
-    @property
-    def has_label(self) -> bool:
-        """Whether the labels were inspected too."""
-        return self.cells.has_label
-
-    @property
-    def column_names(self) -> list[str]:
-        """Names of the columns, the label's left out."""
-        return self.cells.names[: self.shape[1]]
-
-    @property
-    def label_name(self) -> str | None:
-        """Name of the label; None without one."""
-        return self.cells.names[-1] if self.has_label else None
-
     @property
     def scores(self) -> NDArray[np.float64]:
         """How unusual every entry is, comparable within the table."""
-        return self.cells.scores[:, : self.shape[1]]
+        return self._cells.scores[:, : self.shape[1]]
 
     @property
     def probability(self) -> NDArray[np.float64]:
         """How likely every entry is wrong."""
-        return self.cells.probability[:, : self.shape[1]]
+        return self._cells.probability[:, : self.shape[1]]
 
     @property
     def label_scores(self) -> NDArray[np.float64] | None:
         """How unusual every label is; None without labels."""
-        return self.cells.scores[:, -1] if self.has_label else None
+        return self._cells.scores[:, -1] if self._cells.has_label else None
 
     @property
     def label_probability(self) -> NDArray[np.float64] | None:
         """How likely every label is wrong; None without labels."""
-        return self.cells.probability[:, -1] if self.has_label else None
+        return self._cells.probability[:, -1] if self._cells.has_label else None
 
     @cached_property
     def expected(self) -> Any:
         """The expected entries as a frame like the table's: numbers, dates, booleans and text."""
-        columns = {name: self.cells.expected_column(j) for j, name in enumerate(self.column_names)}
-        frame = make_frame(columns, self.frame)
+        columns = {name: self._cells.expected_column(j) for j, name in enumerate(self.column_names)}
+        frame = make_frame(columns, self._frame)
         are_numbered = np.array_equal(self.row_names, np.arange(len(self.row_names)))
-        if self.frame == "pandas" and not are_numbered:
+        if self._frame == "pandas" and not are_numbered:
             frame.index = list(self.row_names)
         return frame
 
     @cached_property
     def label_expected(self) -> list[str | None] | None:
         """The expected labels as text; None without labels."""
-        return self.cells.expected_texts(self.shape[1]) if self.has_label else None
+        return self._cells.expected_texts(self.shape[1]) if self._cells.has_label else None
 
     @property
     def expected_errors(self) -> float:
         """How many entries are wrong in all, as far as the table tells: a sum of probabilities."""
-        return self.cells.expected_errors
+        return self._cells.expected_errors
 
     @property
     def expected_errors_interval(self) -> tuple[float, float]:
-        """Where the true number lies for 8 of 10 tables: the expected one times what it was there.
+        """80 % interval for the number of errors, from the ratio observed on held-out tables.
 
         Errors that look like any other entry cannot be seen, so the interval is wide.
         """
@@ -175,19 +124,19 @@ class Inspection(RowWords):
             is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
             :meth:`gains`), where a forest's valuation was passed along.
         """
-        return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self.frame)
+        return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self._frame)
 
     def to_frame(self) -> Any:
         """All cells in the order of the table, like :meth:`rank` without the words on each."""
-        n, p = self.cells.scores.shape
+        n, p = self._cells.scores.shape
         everywhere = [(i, j) for i in range(n) for j in range(p)]
-        return make_frame(self._lines(everywhere, reasons=False), self.frame)
+        return make_frame(self._lines(everywhere, reasons=False), self._frame)
 
     def _lines(self, places: Sequence[tuple[int, int]], *, reasons: bool) -> dict[str, Any]:
-        cells = self.cells
+        cells = self._cells
         i, j = np.array(places, dtype=np.intp).reshape(-1, 2).T
         columns: dict[str, Any] = {
-            **self.row_columns(i),
+            **self._row_columns(i),
             "column": np.array(cells.names, dtype=object)[j],
             "entry": objects([cells.entries[b][a] for a, b in places]),
             "expected": objects(self._expected_texts(i, j)),
@@ -199,9 +148,9 @@ class Inspection(RowWords):
             right = [cells.suggestion_probability(a, b) for a, b in places]
             columns["suggestion_probability"] = np.array(right, dtype=np.float64)
         columns["score"] = cells.scores[i, j]
-        columns["value"] = np.full(i.size, np.nan) if self.values is None else self.values[i, j]
-        if self.score_gains is not None:
-            columns["gain_if_changed"] = self.score_gains[i, j]
+        columns["value"] = np.full(i.size, np.nan) if self._values is None else self._values[i, j]
+        if self._score_gains is not None:
+            columns["gain_if_changed"] = self._score_gains[i, j]
         if reasons:
             columns["reasons"] = objects([reasons_text(cells.reasons(a, b)) for a, b in places])
         return columns
@@ -211,14 +160,14 @@ class Inspection(RowWords):
         texts = np.empty(i.size, dtype=object)
         for column in np.unique(j).tolist():
             places = np.flatnonzero(j == column)
-            texts[places] = objects(self.cells.expected_texts(column, i[places]))
+            texts[places] = objects(self._cells.expected_texts(column, i[places]))
         return list(texts.tolist())
 
     gains = entry_gains
 
-    def settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
+    def _settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
         """The same inspection with these cells, by position, called right: not listed again."""
-        return replace(self, settled=self.settled | frozenset(cells))
+        return replace(self, _settled=self._settled | frozenset(cells))
 
     def repair(
         self,
@@ -294,7 +243,7 @@ class Inspection(RowWords):
         if frame is not None:
             check_choice(frame, "frame", FRAME_KINDS)
         fields = read_inspection(path)
-        return cls(**(fields if frame is None else fields | {"frame": frame}))
+        return cls(**(fields if frame is None else fields | {"_frame": frame}))
 
     def to_html(
         self,
@@ -319,17 +268,18 @@ class Inspection(RowWords):
 
         write_inspection(self, path, title=title, n=n, by=by)
 
-    def __repr__(self) -> str:
-        cells = self.cells
+    def _summary(self) -> str:
         n, m = self.shape
-        label = f" and the label {printable(self.label_name or '')!r}" if self.has_label else ""
-        word = self.row_word
-        lines = [
-            f"Inspection of {counted(n, 'row')} x {counted(m, 'column')}{label}: {cells.summary}"
-        ]
+        label = f" and the label {printable(self.label_name or '')!r}" if self.label_name else ""
+        return f"{counted(n, 'row')} x {counted(m, 'column')}{label}: {self._cells.summary}"
+
+    def __repr__(self) -> str:
+        cells = self._cells
+        lines = [f"Inspection of {self._summary()}"]
         lines += [
-            f"  {percent(cells.probability[i, j])}  {word} {printable(self.shown_row(i))}, "
-            f"{cells.names[j]!r}: {cells.entries[j][i]!r}, expected {cells.expected_text(i, j)!r}"
+            f"  {percent(cells.probability[i, j])}  {self._row_word} "
+            f"{printable(str(self._shown_rows[i]))}, {cells.names[j]!r}: {cells.entries[j][i]!r}, "
+            f"expected {cells.expected_text(i, j)!r}"
             for i, j in rank_cells(self, 3)
         ]
         lines += [f"  {printable(finding.text)}" for finding in self.findings[:3]]
@@ -337,26 +287,21 @@ class Inspection(RowWords):
 
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""
-        cells = self.cells
-        n, m = self.shape
-        rows = []
-        for i, j in rank_cells(self, 10):
-            texts = [
-                self.shown_row(i),
+        cells = self._cells
+        rows = [
+            (
+                str(self._shown_rows[i]),
                 cells.names[j],
-                cells.entries[j][i],
-                cells.expected_text(i, j),
+                cells.entries[j][i] or "(empty)",
+                cells.expected_text(i, j) or "(empty)",
                 percent(cells.probability[i, j]),
                 reasons_text(cells.reasons(i, j)),
-            ]
-            escaped = (html.escape("(empty)" if text is None else text) for text in texts)
-            rows.append("<tr>" + "".join(f"<td>{text}</td>" for text in escaped) + "</tr>")
+            )
+            for i, j in rank_cells(self, 10)
+        ]
         found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
-        heads = (self.row_word, "column", "entry", "expected", "wrong", "why")
+        head = (self._row_word, "column", "entry", "expected", "wrong", "why")
         return (
-            f"<div><p><b>Inspection</b> of {counted(n, 'row')} &times; {counted(m, 'column')}: "
-            f"{cells.summary}</p>"
-            + (f"<ul>{found}</ul>" if found else "")
-            + f"<table><thead><tr>{''.join(f'<th>{head}</th>' for head in heads)}</tr></thead>"
-            f"<tbody>{''.join(rows)}</tbody></table></div>"
+            f"<div><p><b>Inspection</b> of {html.escape(self._summary())}</p>"
+            f"{f'<ul>{found}</ul>' if found else ''}{html_table(rows, head)}</div>"
         )

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._results.inspected import InspectedCells
     from shapley2d._results.sealed import SealedCells
 
 _KEY = b"shapley2d.inspection"
@@ -33,11 +33,11 @@ _MOST_ALTERNATIVES = 64
 _PART = "part: "
 
 
-def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> None:
+def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) -> None:
     """Write an inspection to a Parquet file, whole or not at all."""
     import pyarrow as pa
 
-    found = inspection.cells
+    found = inspection._cells
     n, p = found.scores.shape
     suggested = [found.expected_texts(j) for j in range(p)]
     columns: dict[str, Any] = {
@@ -50,10 +50,10 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
         "probability": found.probability.ravel(),
         "score": found.scores.ravel(),
     }
-    if inspection.values is not None:
-        columns["value"] = inspection.values.ravel()
-    if inspection.score_gains is not None:
-        columns["gain_if_changed"] = inspection.score_gains.ravel()
+    if inspection._values is not None:
+        columns["value"] = inspection._values.ravel()
+    if inspection._score_gains is not None:
+        columns["gain_if_changed"] = inspection._score_gains.ravel()
     columns["held"] = _by_row([one.entries for one in found.columns])
     columns["suggested"] = _by_row([one.entries for one in found.expected])
     for end in ("low", "high"):
@@ -71,10 +71,10 @@ def save_inspection(inspection: Inspection, path: str | os.PathLike[str]) -> Non
         columns[_PART + name] = np.asarray(part, dtype=np.float32).ravel()
     record = {
         "has_label": found.has_label,
-        "frame": inspection.frame,
-        "digests": inspection.digests,
-        "fingerprint": inspection.fingerprint,
-        "settled": sorted([list(cell) for cell in inspection.settled]),
+        "frame": inspection._frame,
+        "digests": inspection._digests,
+        "fingerprint": inspection._fingerprint,
+        "settled": sorted([list(cell) for cell in inspection._settled]),
         "kinds": [one.kind for one in found.columns],
         "notations": [one.from_text.notation for one in found.columns],
         "places": [one.from_text.places for one in found.columns],
@@ -148,16 +148,16 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         info=record["facts"],
     )
     return {
-        "cells": scored,
+        "_cells": scored,
         "findings": [_finding(one, cells.column_names, n) for one in _list(record.get("findings"))],
         "row_names": cells.row_names,
         "lines": cells.lines,
-        "values": cells.numbers("value") if cells.has("value") else None,
-        "score_gains": cells.numbers("gain_if_changed") if cells.has("gain_if_changed") else None,
-        "frame": record["frame"],
-        "digests": {str(name): _word(digits) for name, digits in record["digests"].items()},
-        "fingerprint": _word(record.get("fingerprint")),
-        "settled": frozenset((_row(i, n), _row(j, p)) for i, j in _list(record.get("settled"))),
+        "_values": cells.numbers("value") if cells.has("value") else None,
+        "_score_gains": cells.numbers("gain_if_changed") if cells.has("gain_if_changed") else None,
+        "_frame": record["frame"],
+        "_digests": {str(name): _word(digits) for name, digits in record["digests"].items()},
+        "_fingerprint": _word(record.get("fingerprint")),
+        "_settled": frozenset((_row(i, n), _row(j, p)) for i, j in _list(record.get("settled"))),
         "info": record["info"],
     }
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.words import took_words
+from shapley2d._results.palette import palette_css
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
@@ -26,23 +27,35 @@ _ELSEWHERE = (
     "baseline", "baseline_utility", "utility_all",
 )  # fmt: skip
 
-_LONGEST_WHOLE = 30  # characters that fit into a line of a phone
 
-
-def render_page(
-    template: str, *, styles: Sequence[str], scripts: Sequence[str], **content: Any
-) -> str:
-    """Put a page together.
+def write_page(
+    path: str | os.PathLike[str],
+    template: str,
+    *,
+    styles: Sequence[str],
+    scripts: Sequence[str],
+    info: dict[str, Any],
+    facts: Mapping[str, str] | None,
+    notes: Sequence[str],
+    **content: Any,
+) -> None:
+    """Put a page together and write it to a file, whole or not at all.
 
     Parameters
     ----------
+    path : path-like
     template, styles, scripts : str, sequence of str
         Paths within this package.
+    info : dict
+        The record of the run.
+    facts, notes
+        What else to say at the head of the page, and what the run noted.
     **content
-        What the template asks for; everything is escaped.
+        What else the template asks for; everything is escaped.
     """
-    style, script = ("\n".join(_text(path) for path in paths) for paths in (styles, scripts))
-    page: str = (
+    style = "\n".join([palette_css(), *map(_text, styles)])
+    script = "\n".join(map(_text, scripts))
+    page = (
         _templates()
         .get_template(template)
         .render(
@@ -50,14 +63,14 @@ def render_page(
             script=script,
             style_hash=policy_hash(style),
             script_hash=policy_hash(script),
+            facts={**(facts or {}), **known_facts(info)},
+            notes=[*dict.fromkeys(notes)],
+            settings=settings_words(info),
+            versions=info.get("versions") or {},
+            call=info.get("call") or "",
             **content,
         )
     )
-    return page
-
-
-def write_page(path: str | os.PathLike[str], page: str) -> None:
-    """Write a page to a file, whole or not at all."""
     with atomic_write(path) as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
 
@@ -105,7 +118,7 @@ def whole_words(text: str) -> Any:
 
     parts = [
         Markup('<span class="whole">{}</span>').format(word)
-        if "-" in word and len(word) <= _LONGEST_WHOLE
+        if "-" in word and len(word) <= 30  # that fits into a line of a phone
         else escape(word)
         for word in text.split(" ")
     ]

@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_whole
+from shapley2d._base.words import shorten
 from shapley2d._results.explain import find_row
-from shapley2d._results.units import points_of
+from shapley2d._results.palette import DIVERGING, LIGHT
+from shapley2d._results.wording.units import points_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -17,16 +19,12 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from numpy.typing import NDArray
 
-    from shapley2d._results.units import Unit
-    from shapley2d._results.valuation import Valuation
-
-VALUABLE = "#2166ac"  # blue and red of the diverging map, distinct for every kind of colour vision
-HARMFUL = "#b2182b"
-_NEUTRAL = "#8a8f98"
+    from shapley2d._results.values import CellValues
+    from shapley2d._results.wording.units import Unit
 
 
 def heatmap(
-    valuation: Valuation,
+    valuation: CellValues,
     ax: Axes | None = None,
     *,
     rows: str = "original",
@@ -73,16 +71,16 @@ def heatmap(
     limit = points.factor * (colour_limit(valuation.values) if limit is None else limit)
     n, m = valuation.shape
     image = ax.imshow(
-        shown, cmap="RdBu", vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
+        shown, cmap=_diverging(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         extent=(-0.5, m - 0.5, n - 0.5, -0.5),
     )  # fmt: skip
-    _name_ticks(ax.yaxis, valuation.shown_rows[row_order].tolist(), most=24)
+    _name_ticks(ax.yaxis, valuation._shown_rows[row_order].tolist(), most=24)
     _name_ticks(ax.xaxis, [valuation.column_names[j] for j in column_order], rotation=90)
     ax.set_ylabel(
         {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
     )
     of_columns = points.factor * valuation.column_values[column_order]
-    of_rows = points.factor * valuation.rows[row_order]
+    of_rows = points.factor * valuation.row_values[row_order]
     _margin_bars(ax, of_columns, max_columns, (0, 1.02, 1, 0.15), across=True)
     _margin_bars(ax, of_rows, max_rows, (1.02, 0, 0.15, 1), across=False)
     below, above = bool(shown.min() < -limit), bool(shown.max() > limit)
@@ -93,7 +91,7 @@ def heatmap(
 
 
 def waterfall(
-    valuation: Valuation,
+    valuation: CellValues,
     row: Any = None,
     ax: Axes | None = None,
     *,
@@ -144,7 +142,7 @@ def waterfall(
     widths = np.append(steps, total)
     ax.barh(positions, widths, left=starts, height=0.7, color=_signed(widths))
     of_row = points.factor * valuation.row_stderr[i]
-    spread = valuation.interval_factor * np.append(errors, of_row)
+    spread = valuation._interval_factor * np.append(errors, of_row)
     if spread.any():
         shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
         stops = (starts + widths)[shown]
@@ -153,22 +151,22 @@ def waterfall(
             positions[shown],
             xerr=spread[shown],
             fmt="none",
-            ecolor="#333333",
+            ecolor=LIGHT["ink"],
             capsize=2,
             lw=1,
         )
-    ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=_NEUTRAL, lw=0.8)
-    ax.axvline(0, color="#333333", lw=0.8)
+    ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=LIGHT["muted"], lw=0.8)
+    ax.axvline(0, color=LIGHT["ink"], lw=0.8)
     ax.set_yticks(positions, [*labels, "the row's value"])
     ax.set_ylim(positions.size - 0.4, -0.6)
     words = _axis_words("value", points)
     ax.set_xlabel(words if valuation.exact else f"{words}, with 95 % intervals")
-    label = "" if valuation.labels is None else f", labelled {plain(valuation.labels[i])}"
-    ax.set_title(f"{valuation.row_word.capitalize()} {plain(valuation.shown_row(i))}{label}")
+    label = "" if valuation._labels is None else f", labelled {plain(valuation._labels[i])}"
+    ax.set_title(f"{valuation._row_word.capitalize()} {plain(valuation._shown_rows[i])}{label}")
     return ax
 
 
-def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
+def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int = 20) -> Axes:
     """The spread of values within every column: one dot per cell, coloured by its entry's rank.
 
     Parameters
@@ -198,7 +196,7 @@ def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int =
     known = np.isfinite(ranks)
     style: dict[str, Any] = {"s": 9, "linewidths": 0, "rasterized": x.size > 5000}
     if not known.all():
-        ax.scatter(x[~known], y[~known], color=_NEUTRAL, **style)
+        ax.scatter(x[~known], y[~known], color=LIGHT["muted"], **style)
     if known.any():
         dots = ax.scatter(
             x[known], y[known], c=ranks[known], cmap="viridis", vmin=0, vmax=1, **style
@@ -206,14 +204,14 @@ def beeswarm(valuation: Valuation, ax: Axes | None = None, *, max_columns: int =
         bar = ax.figure.colorbar(dots, ax=ax, ticks=[0, 1], aspect=40, pad=0.02)
         bar.ax.set_yticklabels(["low", "high"])
         bar.set_label("entry, by rank in its column")
-    ax.axvline(0, color="#333333", lw=0.8, zorder=0)
+    ax.axvline(0, color=LIGHT["ink"], lw=0.8, zorder=0)
     ax.set_yticks(range(columns.size), [plain(valuation.column_names[j]) for j in columns])
     ax.set_ylim(columns.size - 0.4, -0.6)
     ax.set_xlabel(_axis_words("value of a cell", points))
     return ax
 
 
-def convergence(valuation: Valuation, ax: Axes | None = None) -> Axes:
+def convergence(valuation: CellValues, ax: Axes | None = None) -> Axes:
     """How the largest standard error, relative to the spread of the values, shrank with the work.
 
     Only sampled values have such a history.
@@ -245,11 +243,19 @@ def convergence(valuation: Valuation, ax: Axes | None = None) -> Axes:
     ax = _axes(ax, (6.0, 4.0))
     counts, ratios = zip(*points, strict=True)
     ax.loglog(
-        counts, ratios, color=VALUABLE, marker="o", ms=3, lw=1.2, label="largest error / spread"
+        counts,
+        ratios,
+        color=LIGHT["bar-good"],
+        marker="o",
+        ms=3,
+        lw=1.2,
+        label="largest error / spread",
     )
     tolerance = tolerance_of(valuation)
     if tolerance is not None:
-        ax.axhline(tolerance, color=HARMFUL, ls="--", lw=1, label=f"tolerance {tolerance:g}")
+        ax.axhline(
+            tolerance, color=LIGHT["bar-harm"], ls="--", lw=1, label=f"tolerance {tolerance:g}"
+        )
         ax.legend(frameon=False)
     ax.set_xlabel("evaluations")
     ax.set_ylabel("largest standard error / spread")
@@ -289,7 +295,7 @@ def colour_limit(values: NDArray[np.float64]) -> float:
     return float(np.quantile(magnitudes, 0.995)) if magnitudes.size else 1.0
 
 
-def tolerance_of(valuation: Valuation) -> float | None:
+def tolerance_of(valuation: CellValues) -> float | None:
     """The tolerance of the run, where its record has one."""
     settings = valuation.info.get("settings") or {}
     tolerance = valuation.info.get("tolerance", settings.get("tolerance"))
@@ -299,7 +305,7 @@ def tolerance_of(valuation: Valuation) -> float | None:
 def plain(text: Any, most: int = 28) -> str:
     """Text from a table as one short line that matplotlib does not read as a formula."""
     line = " ".join(str(text).split())
-    return (line if len(line) <= most else line[: most - 1] + "…").replace("$", r"\$")
+    return shorten(line, most).replace("$", r"\$")
 
 
 def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
@@ -312,21 +318,27 @@ def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     return plt.subplots(figsize=size, layout="constrained")[1]
 
 
-def _row_order(valuation: Valuation, rows: str) -> NDArray[np.intp]:
+def _diverging() -> Any:
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING])
+
+
+def _row_order(valuation: CellValues, rows: str) -> NDArray[np.intp]:
     if rows == "original":
         return np.arange(valuation.shape[0])
     if rows == "value":
-        return np.argsort(valuation.rows, kind="stable")
+        return np.argsort(valuation.row_values, kind="stable")
     if rows == "label":
-        if valuation.labels is None:
+        if valuation._labels is None:
             raise InputError(
                 Setting("rows", "label"), " needs the target, which this valuation does not hold"
             )
-        return np.lexsort((valuation.rows, np.array(valuation.labels, dtype=np.str_)))
+        return np.lexsort((valuation.row_values, np.array(valuation._labels, dtype=np.str_)))
     raise InputError(Setting("rows", rows), " must be 'original', 'value' or 'label'")
 
 
-def _column_order(valuation: Valuation, columns: str) -> NDArray[np.intp]:
+def _column_order(valuation: CellValues, columns: str) -> NDArray[np.intp]:
     if columns == "original":
         return np.arange(valuation.shape[1])
     if columns == "value":
@@ -370,23 +382,22 @@ def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float
 
 
 def _signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
-    return [VALUABLE if value >= 0 else HARMFUL for value in values]
+    return [LIGHT["bar-good" if value >= 0 else "bar-harm"] for value in values]
 
 
-def _cell_label(valuation: Valuation, i: int, j: int) -> str:
-    name = plain(valuation.column_names[j])
-    if valuation.contents is None:
+def _cell_label(valuation: CellValues, i: int, j: int) -> str:
+    name, content = plain(valuation.column_names[j]), valuation._entry(i, j)
+    if valuation._table is None:
         return name
-    content = valuation.contents[j][i]
     return f"{name} = {'(missing)' if content is None else plain(content)}"
 
 
-def _ranks(valuation: Valuation, j: int) -> NDArray[np.float64]:
+def _ranks(valuation: CellValues, j: int) -> NDArray[np.float64]:
     """Ranks of a column's entries between 0 and 1; NaN where they are missing or not numbers."""
     from scipy.stats import rankdata
 
     ranks = np.full(valuation.shape[0], np.nan)
-    column = None if valuation.table is None else valuation.table.columns[j]
+    column = None if valuation._table is None else valuation._table.columns[j]
     if column is None or column.kind == "category":
         return ranks
     numbers = column.entries

@@ -12,7 +12,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._results.inspected import InspectedCells
 
 ORDERS = ("wrong", "harm", "gain")
 """What suspects can be ranked by."""
@@ -22,7 +22,7 @@ _HARM_WEIGHT = 2.0
 
 
 def rank_cells(
-    inspection: Inspection, n: int | None = None, by: str = "wrong"
+    inspection: InspectedCells, n: int | None = None, by: str = "wrong"
 ) -> list[tuple[int, int]]:
     """Row and column of the suspects, the label included, the first to look at first.
 
@@ -33,7 +33,7 @@ def rank_cells(
     check_choice(by, "by", ORDERS)
     if n is not None:
         check_whole(n, "n", 0)
-    cells = inspection.cells
+    cells = inspection._cells
     if by == "wrong":
         first = cells.probability
     else:
@@ -49,7 +49,7 @@ def rank_cells(
     if by == "harm":
         allowed &= np.isfinite(first)
     width = cells.scores.shape[1]
-    allowed[[i * width + j for i, j in inspection.settled]] = False
+    allowed[[i * width + j for i, j in inspection._settled]] = False
     nothing_else = (cells.as_expected & ~named).ravel()
     places = np.flatnonzero(allowed & ~nothing_else)
     if n is None or places.size < n:
@@ -63,16 +63,16 @@ def rank_cells(
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def _named(inspection: Inspection) -> NDArray[np.bool_]:
+def _named(inspection: InspectedCells) -> NDArray[np.bool_]:
     """Which cells a finding about their column names."""
-    cells = inspection.cells
+    cells = inspection._cells
     named = np.zeros(cells.scores.shape, dtype=bool)
     for finding in inspection.findings:
         named[finding.rows, cells.names.index(finding.columns[0])] = True
     return named
 
 
-def gain_scores(inspection: Inspection) -> NDArray[np.float64]:
+def gain_scores(inspection: InspectedCells) -> NDArray[np.float64]:
     """Score and harm of every cell in one number, the largest to look at first."""
     harm = _harm(inspection)
     terms = np.zeros_like(harm)
@@ -82,15 +82,15 @@ def gain_scores(inspection: Inspection) -> NDArray[np.float64]:
         spread = float(known.std()) if known.size else 0.0
         if spread > 0:
             terms[:, part] = np.nan_to_num(np.arcsinh(harm[:, part] / spread))
-    return np.asarray(inspection.cells.scores + _HARM_WEIGHT * terms)
+    return np.asarray(inspection._cells.scores + _HARM_WEIGHT * terms)
 
 
-def _harm(inspection: Inspection) -> NDArray[np.float64]:
-    if inspection.values is None:
+def _harm(inspection: InspectedCells) -> NDArray[np.float64]:
+    if inspection._values is None:
         raise InputError(
             Setting("by"),
             " needs cell values: pass ",
             Setting("valuation"),
             " to inspect_cells, or rank by 'wrong'",
         )
-    return -inspection.values
+    return -inspection._values

@@ -29,7 +29,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     import os
 
-    from shapley2d._results.blocks import BlockValuation
+    from shapley2d._results.owned import BlockValues
 
 FORMAT = "shapley2d receipt 1"
 """Raise the number when older versions could not read what is written."""
@@ -54,13 +54,11 @@ class Receipt:
         ``audit`` (None without one). Plain JSON values; amounts are text, to the cent.
     signature : dict or None
         ``algorithm``, ``public_key`` and ``signature``.
-    frame : str
-        The kind of frame that :attr:`payments` is.
     """
 
     body: dict[str, Any]
     signature: dict[str, str] | None = None
-    frame: str = "pandas"
+    _frame: str = "pandas"
 
     @property
     def digest(self) -> str:
@@ -82,7 +80,7 @@ class Receipt:
         for name in ("amount", "low", "high", "if_unpaid", "collateral"):
             if name in lines[0]:
                 columns[name] = np.array([float(line[name]) for line in lines])
-        return make_frame(columns, self.frame)
+        return make_frame(columns, self._frame)
 
     def sign(self, key: str | os.PathLike[str]) -> Receipt:
         """The same receipt with a signature.
@@ -93,7 +91,7 @@ class Receipt:
             A PEM file with a private Ed25519 key, as ``openssl genpkey -algorithm ed25519`` makes
             it. Needs the package ``cryptography``.
         """
-        return Receipt(self.body, sign(canonical_json(self.body), key), self.frame)
+        return Receipt(self.body, sign(canonical_json(self.body), key), self._frame)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the receipt as JSON; the file appears whole or not at all."""
@@ -180,7 +178,7 @@ class Receipt:
 
 
 def make_receipt(
-    valuation: BlockValuation,
+    valuation: BlockValues,
     total: Any = None,
     negative: str | None = None,
     digits: int = 2,
@@ -191,7 +189,7 @@ def make_receipt(
     """The receipt of a valuation of owners, see :meth:`shapley2d.BlockValuation.receipt`."""
     info = valuation.info
     digests, asked = info.get("digests"), info.get("asked")
-    if not valuation.owner_names or not digests or not asked:
+    if not valuation._owner_names or not digests or not asked:
         raise InputError(
             "a receipt is about owners, and these values come without: name them by ",
             Setting("owners"),
@@ -203,7 +201,6 @@ def make_receipt(
         )
     if info.get("interrupted"):
         raise InputError("the run was interrupted, so nobody could repeat it: run it again first")
-    owners = valuation.owner_table()
     body = {
         "made": {
             "date": info.get("date"),
@@ -215,9 +212,12 @@ def make_receipt(
         "values": {
             "worth": float(valuation.total),
             "owners": [
-                {"owner": name, "value": float(value), "stderr": _finite(error)}
+                {"owner": name, "value": value, "stderr": error if np.isfinite(error) else None}
                 for name, value, error in zip(
-                    owners["owner"], owners["value"], owners["stderr"], strict=True
+                    valuation._payee_names,
+                    valuation._payee_values.tolist(),
+                    valuation._payee_errors.stderr.tolist(),
+                    strict=True,
                 )
             ],
         },
@@ -226,13 +226,13 @@ def make_receipt(
         else _payments(valuation, total, negative, digits, trusted=trusted),
         "audit": info.get("audit"),
     }
-    return Receipt(json.loads(canonical_json(body)), frame=valuation.frame)
+    return Receipt(json.loads(canonical_json(body)), _frame=valuation._frame)
 
 
 def _payments(
-    valuation: BlockValuation, total: Any, negative: str | None, digits: int, *, trusted: bool
+    valuation: BlockValues, total: Any, negative: str | None, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
-    columns, rule = valuation.divided(total, negative, digits, trusted=trusted)
+    columns, rule = valuation._divided(total, negative, digits, trusted=trusted)
     others = [name for name in columns if name not in ("owner", "value", "amount")]
     units = whole_units(total, digits)
     amounts = expected_units(units, columns["owner"], columns["value"].tolist(), rule)
@@ -264,10 +264,6 @@ def _label(label: Any, kind: str) -> Any:
         with suppress(ValueError):
             return float(label)
     return label
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if np.isfinite(number) else None
 
 
 def _names(known: Any) -> str:

@@ -98,7 +98,7 @@ def _check_ends(
     amounts: list[Decimal],
     unit: Decimal,
 ) -> None:
-    """Intervals hold the amounts; what is paid if debts are not, and collateral, fit."""
+    """Check intervals, unpaid-debt amounts and collateral."""
     owing = any(amount < 0 for amount in amounts)
     unpaid = expected_units(int(sum(amounts)), names, values, "zero") if owing else []
     for k, (line, amount) in enumerate(zip(paid["amounts"], amounts, strict=True)):

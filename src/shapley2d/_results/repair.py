@@ -25,14 +25,14 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._results.inspected import InspectedCells
 
 Chosen = dict[tuple[int, int], tuple[str | None, str]]
 """By position of the cell: the new entry as text, and the reason."""
 
 
 def repair(
-    inspection: Inspection,
+    inspection: InspectedCells,
     X: Any,
     *,
     cells: Any = None,
@@ -52,7 +52,7 @@ def repair(
     chosen = _chosen(inspection, cells, n, probability, findings, names)
     in_table: dict[str, dict[int, str | None]] = {}
     for (i, j), (new, _) in chosen.items():
-        in_table.setdefault(inspection.cells.names[j], {})[i] = new
+        in_table.setdefault(inspection._cells.names[j], {})[i] = new
     labels = (
         in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
     )
@@ -61,7 +61,7 @@ def repair(
     return (table, log) if y is None else (table, change_vector(y, labels), log)
 
 
-def check_same_table(inspection: Inspection, native: Any, y: Any = None) -> list[str]:
+def check_same_table(inspection: InspectedCells, native: Any, y: Any = None) -> list[str]:
     """Refuse another table than the inspected one; return the inspected columns that it has."""
     with without_warnings():
         table = as_table(native, "X", _kinds(inspection, native), infinite=True)
@@ -75,34 +75,34 @@ def check_same_table(inspection: Inspection, native: Any, y: Any = None) -> list
             f" has {table.n_rows} rows, but the table that was inspected had "
             f"{inspection.shape[0]}: pass that one",
         )
-    for name in inspection.cells.names:
+    for name in inspection._cells.names:
         if name not in digests:
             if name == inspection.label_name:
                 continue
             raise InputError(
                 Place("X"), f" has no column {name!r}, which was inspected: pass that table"
             )
-        if name in inspection.digests and digests[name] != inspection.digests[name]:
+        if name in inspection._digests and digests[name] != inspection._digests[name]:
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
                 Place(place),
                 f" is not the table that was inspected: column {name!r} is different; pass that "
                 "table, or inspect this one",
             )
-    return [name for name in inspection.cells.names if name in digests]
+    return [name for name in inspection._cells.names if name in digests]
 
 
-def make_log(inspection: Inspection, chosen: Chosen) -> Any:
+def make_log(inspection: InspectedCells, chosen: Chosen) -> Any:
     """The changes, one line per cell."""
     places = list(chosen)
     columns = {
-        **inspection.row_columns(np.array([i for i, _ in places], dtype=np.intp)),
-        "column": [inspection.cells.names[j] for _, j in places],
-        "before": [inspection.cells.entries[j][i] for i, j in places],
+        **inspection._row_columns(np.array([i for i, _ in places], dtype=np.intp)),
+        "column": [inspection._cells.names[j] for _, j in places],
+        "before": [inspection._cells.entries[j][i] for i, j in places],
         "after": [new for new, _ in chosen.values()],
         "why": [why for _, why in chosen.values()],
     }
-    return make_frame(columns, inspection.frame)
+    return make_frame(columns, inspection._frame)
 
 
 def _native(X: Any) -> Any:
@@ -112,7 +112,7 @@ def _native(X: Any) -> Any:
     return frame if isinstance(frame, np.ndarray) else as_table(frame, "X").native
 
 
-def _kinds(inspection: Inspection, native: Any) -> dict[str, str] | None:
+def _kinds(inspection: InspectedCells, native: Any) -> dict[str, str] | None:
     asked = inspection.info.get("kinds")
     if not asked or isinstance(native, np.ndarray):
         return asked or None
@@ -121,7 +121,7 @@ def _kinds(inspection: Inspection, native: Any) -> dict[str, str] | None:
 
 
 def _chosen(
-    inspection: Inspection,
+    inspection: InspectedCells,
     cells: Any,
     n: int | None,
     probability: float | None,
@@ -129,7 +129,7 @@ def _chosen(
     names: list[str],
 ) -> Chosen:
     chosen: Chosen = {}
-    there = {j for j, name in enumerate(inspection.cells.names) if name in names}
+    there = {j for j, name in enumerate(inspection._cells.names) if name in names}
     if n is not None or probability is not None:
         order = [(i, j) for i, j in rank_cells(inspection) if j in there]
         if n is not None:
@@ -140,8 +140,8 @@ def _chosen(
             order = [
                 (i, j)
                 for i, j in order
-                if inspection.cells.probability[i, j] >= probability
-                and inspection.cells.suggestion_probability(i, j) >= ACCEPTED
+                if inspection._cells.probability[i, j] >= probability
+                and inspection._cells.suggestion_probability(i, j) >= ACCEPTED
             ]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:
@@ -151,7 +151,9 @@ def _chosen(
     return {
         (i, j): (new, why)
         for (i, j), (new, why) in chosen.items()
-        if j in there and (i, j) not in inspection.settled and new != inspection.cells.entries[j][i]
+        if j in there
+        and (i, j) not in inspection._settled
+        and new != inspection._cells.entries[j][i]
     }
 
 
@@ -161,11 +163,11 @@ def _check_probability(probability: Any) -> None:
         raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
 
 
-def _suggestion(inspection: Inspection, i: int, j: int) -> tuple[str | None, str]:
-    return inspection.cells.expected_text(i, j), reasons_text(inspection.cells.reasons(i, j))
+def _suggestion(inspection: InspectedCells, i: int, j: int) -> tuple[str | None, str]:
+    return inspection._cells.expected_text(i, j), reasons_text(inspection._cells.reasons(i, j))
 
 
-def _from_findings(inspection: Inspection, findings: Iterable[int]) -> Chosen:
+def _from_findings(inspection: InspectedCells, findings: Iterable[int]) -> Chosen:
     chosen: Chosen = {}
     for k in findings:
         if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.findings):
@@ -174,16 +176,16 @@ def _from_findings(inspection: Inspection, findings: Iterable[int]) -> Chosen:
                 f" is not the position of one of the {len(inspection.findings)} findings",
             )
         finding = inspection.findings[k]
-        j = inspection.cells.names.index(finding.columns[0])
+        j = inspection._cells.names.index(finding.columns[0])
         chosen |= {(i, j): (text or None, finding.text) for i, text in finding.suggestions.items()}
     return chosen
 
 
-def _from_cells(inspection: Inspection, cells: Any) -> Chosen:
+def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
     if isinstance(cells, (str, os.PathLike)):
         return _from_file(inspection, cells)
     if isinstance(cells, np.ndarray) and cells.dtype == bool:
-        if cells.shape not in (inspection.shape, inspection.cells.scores.shape):
+        if cells.shape not in (inspection.shape, inspection._cells.scores.shape):
             raise InputError(
                 Setting("cells"),
                 f" has the shape {cells.shape}, but the table has {inspection.shape}",
@@ -215,9 +217,9 @@ def _from_cells(inspection: Inspection, cells: Any) -> Chosen:
         row, column = str(cell[0]), str(cell[1])
         if row not in rows:
             raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
-        if column not in inspection.cells.names:
+        if column not in inspection._cells.names:
             raise InputError(Setting("cells"), f": there is no column {column!r}")
-        i, j = rows[row], inspection.cells.names.index(column)
+        i, j = rows[row], inspection._cells.names.index(column)
         suggested, why = _suggestion(inspection, i, j)
         if len(cell) == 3 and (text := _text(cell[2])) != suggested:
             chosen[i, j] = (text, "given")
@@ -235,22 +237,22 @@ def _text(entry: Any) -> str | None:
     return str(entry)
 
 
-def _from_file(inspection: Inspection, path: str | os.PathLike[str]) -> Chosen:
+def _from_file(inspection: InspectedCells, path: str | os.PathLike[str]) -> Chosen:
     decisions = read_decisions(path)
-    if decisions.table != inspection.fingerprint:
+    if decisions.table != inspection._fingerprint:
         raise InputError(
             f"{decisions.path} was made for another table (fingerprint "
-            f"{decisions.table[:16] or 'missing'}, this one has {inspection.fingerprint}): use the "
-            "decisions that go with this one"
+            f"{decisions.table[:16] or 'missing'}, this one has {inspection._fingerprint}): use "
+            "the decisions that go with this one"
         )
-    names = inspection.cells.names
+    names = inspection._cells.names
     DecidedTable(
         "the table",
         names,
         inspection.shape[0],
-        lambda name: inspection.cells.entries[names.index(name)],
-        lambda name: inspection.cells.columns[names.index(name)],
-        lambda i: f"{inspection.row_word} {inspection.shown_row(i)}",
+        lambda name: inspection._cells.entries[names.index(name)],
+        lambda name: inspection._cells.columns[names.index(name)],
+        lambda i: f"{inspection._row_word} {inspection._shown_rows[i]!s}",
     ).check(decisions)
     chosen: Chosen = {}
     for one in decisions.made:

@@ -29,8 +29,6 @@ class RepairGain:
     folds : int
     scoring : str
         Name of the score.
-    frame : str
-        The type of frame that :meth:`to_frame` returns.
     """
 
     before: NDArray[np.float64]
@@ -39,7 +37,7 @@ class RepairGain:
     changed: NDArray[np.intp]
     folds: int
     scoring: str
-    frame: str = "pandas"
+    _frame: str = "pandas"
 
     @property
     def gain(self) -> float:
@@ -79,34 +77,46 @@ class RepairGain:
             "random": self.random,
             "changed": self.changed,
         }
-        return make_frame(columns, self.frame)
+        return make_frame(columns, self._frame)
 
-    def in_words(self) -> str:
+    def _rows(self) -> list[tuple[str, str, str, str]]:
+        """Table, score, gain and 95 % interval in words: before, after and repaired at random.
+
+        A score that is a share is in per cent, and its differences in points.
+        """
+        factor, decimals, unit, points = (
+            (100, 2, " %", " points") if is_share(self.scoring) else (1, 4, "", "")
+        )
+        after, random = (
+            (
+                f"{factor * gain:+.{decimals}f}{points}",
+                f"{factor * low:+.{decimals}f} to {factor * high:+.{decimals}f}",
+            )
+            for gain, (low, high) in (
+                (self.gain, self.interval),
+                (self.random_gain, self.random_interval),
+            )
+        )
+        levels = [
+            f"{factor * float(np.mean(scores)):.{decimals}f}{unit}"
+            for scores in (self.before, self.after, self.random)
+        ]
+        return [
+            ("original", levels[0], "", ""),
+            ("repaired", levels[1], *after),
+            ("as many random repairs", levels[2], *random),
+        ]
+
+    def _words(self) -> str:
         """One sentence."""
-        before, after = (self.level(float(np.mean(one))) for one in (self.before, self.after))
+        (_, before, *_), (_, after, gain, interval), (_, _, chance, by_chance) = self._rows()
         return (
-            f"{self.scoring} {before} before, {after} after: "
-            f"{self.points(self.gain)} ({self._from_to(self.interval)}); as many random repairs: "
-            f"{self.points(self.random_gain)} ({self._from_to(self.random_interval)}); "
-            f"{self.verdict}"
+            f"{self.scoring} {before} before, {after} after: {gain} ({interval}); as many random "
+            f"repairs: {chance} ({by_chance}); {self.verdict}"
         )
 
-    def level(self, score: float) -> str:
-        """A score in words: per cent where it is a share."""
-        return f"{100 * score:.2f} %" if is_share(self.scoring) else f"{score:.4f}"
-
-    def points(self, difference: float) -> str:
-        """A difference of scores in words: points where the score is a share."""
-        return f"{self._signed(difference)}{' points' if is_share(self.scoring) else ''}"
-
-    def _signed(self, difference: float) -> str:
-        return f"{100 * difference:+.2f}" if is_share(self.scoring) else f"{difference:+.4f}"
-
-    def _from_to(self, ends: tuple[float, float]) -> str:
-        return f"{self._signed(ends[0])} to {self._signed(ends[1])}"
-
     def __repr__(self) -> str:
-        return f"RepairGain of {np.mean(self.changed):.0f} cells: {self.in_words()}"
+        return f"RepairGain of {np.mean(self.changed):.0f} cells: {self._words()}"
 
 
 def paired_interval(differences: NDArray[np.float64], folds: int) -> tuple[float, float]:

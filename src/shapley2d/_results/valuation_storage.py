@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.blocks import BlockValuation
+    from shapley2d._results.owned import BlockValues
     from shapley2d._results.sealed import SealedCells
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import CellValues
 
 _KEY = b"shapley2d"
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
@@ -39,7 +39,7 @@ _INFO_TYPES = {  # entries of ``info`` that reports and commands read
 
 
 def save_valuation(
-    valuation: Valuation, path: str | os.PathLike[str], precision: str = "double"
+    valuation: CellValues, path: str | os.PathLike[str], precision: str = "double"
 ) -> None:
     """Write the valuation, its record and the table's entries to a Parquet file.
 
@@ -64,23 +64,23 @@ def save_valuation(
         "value": valuation.values.ravel().astype(dtype, copy=False),
         "stderr": valuation.stderr.ravel().astype(dtype, copy=False),
     }
-    if valuation.contents is not None:
-        by_row = [text for line in zip(*valuation.contents, strict=True) for text in line]
+    if valuation._contents is not None:
+        by_row = [text for line in zip(*valuation._contents, strict=True) for text in line]
         columns["content"] = pa.array(by_row, pa.string())
-    if valuation.labels is not None:
-        columns["label"] = pa.array(valuation.labels, pa.string()).take(np.repeat(np.arange(n), m))
-    held = None if valuation.table is None else valuation.table.columns
+    if valuation._labels is not None:
+        columns["label"] = pa.array(valuation._labels, pa.string()).take(np.repeat(np.arange(n), m))
+    held = None if valuation._table is None else valuation._table.columns
     record = {
         "row_stderr": _none_if_exact(valuation.row_stderr),
         "column_stderr": _none_if_exact(valuation.column_stderr),
         "dof": _none_if_infinite(valuation.dof),
         "history": valuation.history,
-        "frame": valuation.frame,
+        "frame": valuation._frame,
         "kinds": None if held is None else [column.kind for column in held],
         "notations": None if held is None else [column.from_text.notation for column in held],
         "info": valuation.info,
     }
-    if valuation.kind == "blocks":
+    if valuation._kind == "blocks":
         record["blocks"] = _block_record(valuation)  # type: ignore[arg-type]
     write_sealed(path, _KEY, record, valuation, valuation.column_names, columns)
 
@@ -103,12 +103,12 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> tuple[str, dict[str, 
         "column_stderr": _stderr_of_sums(record.get("column_stderr"), m),
         "info": _info(record.get("info")),
         "history": history_pairs(record.get("history")),
-        "frame": record.get("frame"),
+        "_frame": record.get("frame"),
         "dof": _dof(record.get("dof"), "its degrees of freedom"),
-        "table": _table(record, cells),
-        "target": cells.texts("label")[:, 0] if cells.has("label") else None,
+        "_table": _table(record, cells),
+        "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
     }
-    if fields["frame"] not in FRAME_KINDS:
+    if fields["_frame"] not in FRAME_KINDS:
         raise ValueError("its kind of frame is not known")
     if not np.isfinite(fields["values"]).all():
         raise ValueError("some of its values are not numbers")
@@ -123,7 +123,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> tuple[str, dict[str, 
 
 def _check_owners(fields: dict[str, Any]) -> None:
     """Owners are worth what their blocks are, and an audit is about what they are paid."""
-    shares, owned = fields["owner_shares"], fields["owner_values"]
+    shares, owned = fields["_owner_shares"], fields["_owner_values"]
     if shares is None:
         return
     sums = np.tensordot(shares, fields["values"], axes=2)
@@ -134,7 +134,7 @@ def _check_owners(fields: dict[str, Any]) -> None:
         audit = Audit.from_dict(fields["info"]["audit"])
         worth = (sums if owned is None else owned).tolist()
         cents = 1 + round(100 * audit.total * _SINGLE) if owned is None else 0
-        if not audit_fits(audit, fields["owner_names"], worth, list(RULES), cents):
+        if not audit_fits(audit, fields["_owner_names"], worth, list(RULES), cents):
             raise ValueError("its audit is about other payments than its values give")
 
 
@@ -175,18 +175,20 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
     return Table(columns, np.arange(n), texts, cells.lines)
 
 
-def _block_record(valuation: BlockValuation) -> dict[str, Any]:
+def _block_record(valuation: BlockValues) -> dict[str, Any]:
     """What a valuation of blocks has besides: sizes, owners by block, and joint errors."""
-    shares, covariance = valuation.owner_shares, valuation.covariance
+    shares, covariance = valuation._owner_shares, valuation._covariance
     return {
         "row_sizes": valuation.row_sizes.tolist(),
         "column_sizes": valuation.column_sizes.tolist(),
-        "owner_names": valuation.owner_names,
+        "owner_names": valuation._owner_names,
         "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
         "covariance": None if covariance is None else covariance.tolist(),
-        "spread": None if valuation.spread is None else valuation.spread.tolist(),
-        "covariance_dof": _none_if_infinite(valuation.covariance_dof),
-        "owner_values": None if valuation.owner_values is None else valuation.owner_values.tolist(),
+        "spread": None if valuation._spread is None else valuation._spread.tolist(),
+        "covariance_dof": _none_if_infinite(valuation._covariance_dof),
+        "owner_values": None
+        if valuation._owner_values is None
+        else valuation._owner_values.tolist(),
     }
 
 
@@ -222,12 +224,12 @@ def _block_fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[st
             raise ValueError("some values of its owners are not numbers")
     return {
         **sizes,
-        "owner_names": names,
-        "owner_shares": shares,
-        "covariance": covariance,
-        "spread": spread,
-        "owner_values": values,
-        "covariance_dof": _dof(record["covariance_dof"], "degrees of freedom of its owners"),
+        "_owner_names": names,
+        "_owner_shares": shares,
+        "_covariance": covariance,
+        "_spread": spread,
+        "_owner_values": values,
+        "_covariance_dof": _dof(record["covariance_dof"], "degrees of freedom of its owners"),
     }
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import CellValues
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -36,7 +36,7 @@ class WhatIf:
         return f"WhatIf: score {self.score:.5g}, {self.change:+.3g}"
 
 
-def what_if(valuation: Valuation, changes: Any) -> WhatIf:
+def what_if(valuation: CellValues, changes: Any) -> WhatIf:
     """The score and the values of all cells after some entries are changed, for ``"forest"``.
 
     The trees keep their splits, and nothing is computed again but the leaves that the changes
@@ -71,11 +71,11 @@ def what_if(valuation: Valuation, changes: Any) -> WhatIf:
     return WhatIf(score, score - before, valuation.values + added)
 
 
-def needs_trees(valuation: Valuation, asked: str) -> Any:
+def needs_trees(valuation: CellValues, asked: str) -> Any:
     """The trees of a valuation; refuses one that has none."""
-    if valuation.held is not None:
-        return valuation.held
-    if valuation.info.get("method") == "forest" and valuation.kind == "cells":
+    if valuation._held is not None:
+        return valuation._held
+    if valuation.info.get("method") == "forest" and valuation._kind == "cells":
         raise InputError(
             f"{asked} needs the trees, which a file does not keep: value the cells again with ",
             Setting("method", "forest"),

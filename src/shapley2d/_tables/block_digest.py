@@ -24,9 +24,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_number
+from shapley2d._base.words import entry_text
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import as_category
-from shapley2d._tables.table import Column, FromText, Table, number_text
+from shapley2d._tables.table import Column, FromText, Table
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def label_text(label: Any) -> str:
     >>> label_text(np.float64(1)), label_text("1"), label_text("yes"), label_text(0.5)
     ('1', '1', 'yes', '0.5')
     """
-    return number_text(float(label)) if is_number(label) else as_text(label)
+    return entry_text(float(label)) if is_number(label) else as_text(label)
 
 
 @dataclass(frozen=True, eq=False)

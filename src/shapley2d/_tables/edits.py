@@ -9,11 +9,10 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.warnings import without_warnings
-from shapley2d._base.words import did_you_mean
+from shapley2d._base.words import did_you_mean, entry_text
 from shapley2d._tables.changes import change_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import KIND_PLURALS, match_columns
-from shapley2d._tables.table import number_text
 from shapley2d._tables.target import LABEL
 from shapley2d.exceptions import InputError
 
@@ -145,7 +144,7 @@ def _text(entry: Any, column: Column) -> str | None:
         return None
     if not isinstance(entry, (float, np.floating)):
         return as_text(entry)
-    text = number_text(float(entry))
+    text = entry_text(float(entry))
     return text.replace(".", ",") if column.from_text.notation == "decimal commas" else text
 
 
@@ -163,7 +162,7 @@ def _label(target: Target, entry: Any) -> float:
     plain = entry.item() if isinstance(entry, np.generic) else entry
     code = texts.get("" if is_missing(plain) else as_text(plain))
     if code is None and isinstance(plain, float) and plain.is_integer():
-        code = texts.get(number_text(plain))
+        code = texts.get(entry_text(plain))
     if code is None:
         shown = ", ".join(map(repr, list(texts)[:5]))
         raise InputError(f"no training row has the label {entry!r}: labels are {shown}")

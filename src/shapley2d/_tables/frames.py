@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Table
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 FRAME_KINDS = ("pandas", "polars", "pyarrow")
 
@@ -47,6 +50,13 @@ def make_frame(columns: dict[str, Any], kind: str) -> Any:
         for key, part in columns.items()
     }
     return nw.from_dict(plain, backend=cast("Any", kind)).to_native()
+
+
+def objects(items: list[Any]) -> NDArray[Any]:
+    """Items as a column of objects; None stays None."""
+    column = np.empty(len(items), dtype=object)
+    column[:] = items
+    return column
 
 
 def with_names(frame: Any) -> Any:

@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.words import entry_text
 from shapley2d._tables.on_demand import on_demand, rows_later
 from shapley2d.exceptions import Row
 
@@ -123,18 +124,7 @@ class Column:
                 if entry.is_integer()
                 else stamp.astype("datetime64[s]")
             )
-        return number_text(entry)
-
-
-def number_text(number: float) -> str:
-    """A number as text, a whole one without a decimal point.
-
-    Examples
-    --------
-    >>> number_text(12.0), number_text(0.5)
-    ('12', '0.5')
-    """
-    return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
+        return entry_text(entry)
 
 
 @dataclass(frozen=True)

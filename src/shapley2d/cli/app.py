@@ -11,12 +11,14 @@ from shapley2d.cli.commands.inspect import inspect
 from shapley2d.cli.commands.repair import repair
 from shapley2d.cli.commands.report import report
 from shapley2d.cli.commands.verify import verify
-from shapley2d.cli.help import short_help
-from shapley2d.cli.method_options import method_parameters, method_words
+from shapley2d.cli.method_options import method_lines, method_parameters
 from shapley2d.cli.options import as_command
 
 # \b keeps the lines of a paragraph apart
-_CELLS = """\b
+_CELLS = f"""\b
+Methods:
+{method_lines()}
+\b
 Examples:
   shapley2d cells patients.csv --target outcome
   shapley2d cells patients.csv -t outcome --drop id,name --report report.html
@@ -58,34 +60,6 @@ Examples:
   shapley2d demo --out injected
 """
 
-# What --help shows; --help-all shows all options.
-_OF_CELLS: dict[str, str | None] = {
-    "--target": None,
-    "--valid": None,
-    "--drop": None,
-    "--id": None,
-    "--method": f"{method_words(('knn', 'forest', 'mc'))} --help-all lists the others.",
-    "--model": "For forest and mc: a model by its name, such as forest, hist_gradient_boosting or "
-    "logistic.",
-    "--scoring": "For classes: accuracy (the default), or balanced_accuracy, in which all classes "
-    "count the same.",
-    "--max-time": None,
-    "--output": None,
-    "--report": None,
-}
-_OF_BLOCKS: dict[str, str | None] = {
-    "--target": None,
-    "--owners": None,
-    "--valid": None,
-    "--drop": None,
-    "--id": None,
-    "--pay": None,
-    "--audit": None,
-    "--receipt": None,
-    "--output": None,
-    "--report": None,
-}
-
 app = typer.Typer(
     name="shapley2d",
     help="Which entries of a table are wrong, and what every cell of it, and every contributor's "
@@ -99,10 +73,8 @@ app = typer.Typer(
 )
 app.command(epilog=_INSPECT)(as_command(inspect))
 app.command(epilog=_REPAIR)(as_command(repair))
-app.command(epilog=_CELLS, cls=short_help(_OF_CELLS))(
-    as_command(cells.cells, method_parameters(cells.TAKERS, "knn"))
-)
-app.command(epilog=_BLOCKS, cls=short_help(_OF_BLOCKS))(
+app.command(epilog=_CELLS)(as_command(cells.cells, method_parameters(cells.TAKERS, "knn")))
+app.command(epilog=_BLOCKS)(
     as_command(blocks.blocks, method_parameters(blocks.TAKERS, "auto", blocks.AUTO))
 )
 app.command(epilog=_REPORT)(report)

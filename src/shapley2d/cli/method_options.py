@@ -3,22 +3,29 @@
 from __future__ import annotations
 
 import inspect
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import typer
-
 from shapley2d._methods.registry import METHODS, block_methods, block_options
-from shapley2d.cli.options import METHOD
+from shapley2d.cli.options import COMMON, METHOD, QUESTION, RUN, option
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from shapley2d._methods.record import Option
 
 Takers = dict[str, dict[str, "Option"]]
 """Every option by name, with the methods that take it."""
+
+_PANELS = {
+    "model": COMMON,
+    "scoring": QUESTION,
+    "baseline": QUESTION,
+    "checkpoint": RUN,
+    "cluster": RUN,
+    "backend": RUN,
+    "device": RUN,
+}
 
 
 def cell_takers() -> Takers:
@@ -51,9 +58,9 @@ def block_takers(players: str | None = None, model: str | None = None) -> Takers
 def _takers(methods: dict[str, dict[str, Option]]) -> Takers:
     takers: Takers = {}
     for method, options in methods.items():
-        for name, option in options.items():
-            if option.flag is not None:
-                takers.setdefault(name, {})[method] = option
+        for name, one in options.items():
+            if one.flag is not None:
+                takers.setdefault(name, {})[method] = one
     return takers
 
 
@@ -69,45 +76,37 @@ def method_parameters(
     auto : str, optional
         A phrase on the method ``auto``, if the command has it.
     """
-    main = [name for name, method in METHODS.items() if not method.comparison]
-    others = [name for name in METHODS if name not in main]
-    text = f"{method_words(main)} For comparisons: {method_words(others)}"
-    words: Any = Literal[tuple(METHODS)]
-    if auto is not None:
-        text, words = f"auto: {auto}. {text}", Literal[("auto", *METHODS)]
-    info = typer.Option("--method", "-m", help=text, rich_help_panel=METHOD)
+    names = tuple(METHODS) if auto is None else ("auto", *METHODS)
+    words = ", ".join(METHODS) if auto is None else f"{', '.join(METHODS)}, or auto: {auto}"
+    info = option(COMMON, "NAME", f"{words}.", "--method", "-m", show_default=True)
     method = inspect.Parameter(
         "method",
         inspect.Parameter.KEYWORD_ONLY,
         default=default,
-        annotation=Annotated[words, info],
+        annotation=Annotated[Literal[names], info],
     )
     return [method, *(_parameter(name, methods) for name, methods in takers.items())]
 
 
-def method_words(names: Iterable[str]) -> str:
-    """What each of these methods does, in a sentence.
-
-    Examples
-    --------
-    >>> method_words(["knn"])
-    'knn: nearest neighbours, trains no model.'
-    """
-    return " ".join(f"{name}: {METHODS[name].summary}." for name in names)
+def method_lines() -> str:
+    """What each method does, a line for each."""
+    return "".join(f"  {name:<8}{method.summary}\n" for name, method in METHODS.items())
 
 
 def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
-    option = next(iter(methods.values()))
-    words = option.choices or option.names
-    kind: Any = Literal[words] if words else option.kind
-    declared = [text for text in (option.flag, option.short) if text]
-    info = typer.Option(
-        *declared,
-        metavar=None if words else option.metavar,
-        help=f"For {', '.join(methods)}: {option.help}. (default: {_default(methods)})",
-        rich_help_panel=METHOD,
-        show_default=False,
+    """An option of methods, told in a phrase; the docs have all of it."""
+    first = next(iter(methods.values()))
+    words = first.choices or first.names
+    phrase = re.split("[:;]", first.help)[0]
+    told = f"{phrase[:1].upper()}{phrase[1:]}{': ' * bool(words)}{', '.join(words)}"
+    takers = f"{', '.join(methods)}; " if len(methods) <= 3 else ""
+    info = option(
+        _PANELS.get(name, METHOD),
+        "NAME" if words else first.metavar,
+        f"{told}. ({takers}default: {_default(methods)})",
+        *(text for text in (first.flag, first.short) if text),
     )
+    kind: Any = Literal[words] if words else first.kind
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -119,14 +118,11 @@ def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
 def _default(methods: dict[str, Option]) -> str:
     """The default of the first method, and that of others where it differs."""
     others: dict[str, list[str]] = {}
-    for method, option in methods.items():
-        others.setdefault(_word(option), []).append(method)
+    for method, one in methods.items():
+        word = "none" if one.default_words == "None" else one.default_words.strip("'")
+        others.setdefault(word, []).append(method)
     first, *rest = others
     return "; ".join([first, *(f"{', '.join(others[word])}: {word}" for word in rest)])
-
-
-def _word(option: Option) -> str:
-    return "none" if option.default_words == "None" else option.default_words.strip("'")
 
 
 def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[str, Any]:

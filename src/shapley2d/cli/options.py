@@ -14,67 +14,56 @@ import typer
 from typer.models import OptionInfo
 
 from shapley2d._base.defaults import FOLDS
-from shapley2d.cli.help import HELP_ALL, help_all
 
-_TABLE, METHOD, _PAYMENTS, _RESULT = "Table", "Method", "Payments", "Results"
+COMMON, TABLE, QUESTION, METHOD = None, "Table", "Question", "Method"
+RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
+"""Panels of the help; the common options stand first, without a name."""
 
 
-def _option(panel: str | None, text: str, *flags: str, **more: Any) -> Any:
+def option(panel: str | None, metavar: str | None, text: str, *flags: str, **more: Any) -> Any:
+    """An option of a command, with what the help calls its value and says of it."""
     more = {"show_default": False, **more}
-    return typer.Option(*flags, help=text, rich_help_panel=panel, **more)
+    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=panel, **more)
 
 
-def _column(text: str, *flags: str) -> Any:
-    return _option(_TABLE, text, *flags, metavar="COLUMN")
+def argument(metavar: str, text: str) -> Any:
+    """An argument of a command."""
+    return typer.Argument(metavar=metavar, help=text, show_default=False)
+
+
+def _column(panel: str | None, text: str, *flags: str) -> Any:
+    return option(panel, "COLUMN", text, *flags)
+
+
+def _flag(panel: str | None, text: str, flag: str) -> Any:
+    return option(panel, None, text, flag)
 
 
 Columns = list[str] | None
-AsJson = Annotated[bool, _option(_RESULT, "Print one JSON object, for machines.", "--json")]
+AsJson = Annotated[bool, _flag(OUTPUT, "Print one JSON object, for machines.", "--json")]
 NJobs = Annotated[
     int | None,
-    _option(
-        None,
-        "Cores to use, -1 for all. (default: all; 1 for methods that train a model)",
-        "--jobs",
-        "-j",
-        metavar="N",
-    ),
+    option(RUN, "N", "Cores to use, -1 for all. (default: all; 1 to train models)", "--jobs", "-j"),
 ]
 RandomState = Annotated[
     int,
-    _option(
-        None,
-        "Seed of splits and samples: the same seed gives the same result.",
-        "--seed",
-        min=0,
-        metavar="N",
-        show_default=True,
-    ),
+    option(RUN, "N", "Seed of splits and samples.", "--seed", min=0, show_default=True),
 ]
 MaxTime = Annotated[
     str | None,
-    _option(
-        None,
-        "The best answer within this time, such as 90s, 5m or 1h30m, reading included; it says "
-        "how precise it got.",
-        "--max-time",
-        metavar="TIME",
-    ),
+    option(COMMON, "TIME", "The best answer within this time: 90s, 5m, 1h30m.", "--max-time"),
 ]
 Task = Annotated[
     Literal["auto", "classification", "regression"],
-    _option(_TABLE, "Classes or numbers; auto looks at the target.", show_default=True),
+    option(
+        QUESTION, "NAME", "classification or regression. (default: auto, by the target)", "--task"
+    ),
 ]
 Total = Annotated[
     float | None,
-    _option(
-        _PAYMENTS,
-        "An amount to split among the owners of blocks.",
-        "--pay",
-        metavar="AMOUNT",
-        min=0.0,
-    ),
+    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", min=0.0),
 ]
+TableFile = "CSV, JSON lines (both also .gz), Parquet or .xlsx; - is stdin."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,32 +71,19 @@ class FileOptions:
     """How a table is read; of all commands that read one."""
 
     drop: Annotated[
-        Columns, _column("Columns to leave out; repeat the option, or separate them by commas.")
+        Columns, _column(COMMON, "Columns to leave out: several options, or commas between.")
     ] = None
-    row_id: Annotated[
-        str | None, _column("A column that names the rows; not used as a feature.", "--id")
-    ] = None
-    number: Annotated[
-        Columns,
-        _column("Columns of numbers, whatever they look like; other entries count as missing."),
-    ] = None
-    date: Annotated[Columns, _column("Columns of dates.")] = None
-    text: Annotated[
-        Columns, _column("Columns of text, even if it looks like numbers, dates or keys.")
-    ] = None
+    row_id: Annotated[str | None, _column(COMMON, "The column that names the rows.", "--id")] = None
+    number: Annotated[Columns, _column(TABLE, "Columns of numbers; other entries are missing.")] = (
+        None
+    )
+    date: Annotated[Columns, _column(TABLE, "Columns of dates.")] = None
+    text: Annotated[Columns, _column(TABLE, "Columns of text, even if it looks otherwise.")] = None
     separator: Annotated[
-        str | None,
-        _option(
-            _TABLE,
-            "Separator of a CSV file; also comma, semicolon, tab, pipe. (default: auto-detected)",
-            metavar="CHARACTER",
-        ),
+        str | None, option(TABLE, "MARK", "Separator of a CSV file. (default: auto-detected)")
     ] = None
     encoding: Annotated[
-        str | None,
-        _option(
-            _TABLE, "Encoding of a CSV file, e.g. cp1252. (default: auto-detected)", metavar="NAME"
-        ),
+        str | None, option(TABLE, "NAME", "Encoding of a CSV file. (default: auto-detected)")
     ] = None
 
     @property
@@ -120,62 +96,30 @@ class FileOptions:
 class TrainOptions:
     """The table that ``cells`` and ``blocks`` value, and the rows that it is evaluated on."""
 
-    train: Annotated[
-        str,
-        typer.Argument(
-            metavar="TRAIN",
-            help="The training table: CSV, JSON lines (both also .gz), Parquet, .xlsx; - is stdin.",
-            show_default=False,
-        ),
-    ]
-    target: Annotated[str, _column("The column to predict.", "--target", "-t")]
+    train: Annotated[str, argument("TRAIN", f"The training table: {TableFile}")]
+    target: Annotated[str, _column(COMMON, "The column to predict.", "--target", "-t")]
     valid: Annotated[
-        str | None,
-        _option(_TABLE, "A validation table with the same columns.", metavar="FILE"),
+        str | None, option(COMMON, "FILE", "A validation table with the same columns.")
     ] = None
     cv: Annotated[
         int | None,
-        _option(
-            _TABLE,
-            "Without --valid: split the rows into this many folds; each in turn validates the "
-            f"others. (default: {FOLDS})",
-            min=2,
-            metavar="N",
-        ),
+        option(QUESTION, "N", f"Without --valid: number of folds. (default: {FOLDS})", min=2),
     ] = None
     groups: Annotated[
-        str | None,
-        _column(
-            "Without --valid: rows with the same entry in this column stay in one fold; not used "
-            "as a feature."
-        ),
+        str | None, _column(QUESTION, "Without --valid: rows with equal entries share a fold.")
     ] = None
     time: Annotated[
-        str | None,
-        _column(
-            "Without --valid: a column of numbers or dates; train on earlier rows, validate on "
-            "later ones. Not used as a feature."
-        ),
+        str | None, _column(QUESTION, "Without --valid: earlier rows train, later ones validate.")
     ] = None
-    valid_weight: Annotated[
-        str | None,
-        _column(
-            "A column with the weight of each validation row, in --valid FILE or else in TRAIN; "
-            "not used as a feature."
-        ),
-    ] = None
+    valid_weight: Annotated[str | None, _column(QUESTION, "The weight of each validation row.")] = (
+        None
+    )
     task: Task = "auto"
     drop_keys: Annotated[
-        bool,
-        _option(
-            _TABLE,
-            "Leave out columns that look like keys: text with nearly all entries distinct, "
-            "numbers that count the rows.",
-            "--drop-keys",
-        ),
+        bool, _flag(TABLE, "Leave out columns that look like keys.", "--drop-keys")
     ] = False
     drop_missing_target: Annotated[
-        bool, _option(_TABLE, "Leave out rows without a target.", "--drop-missing-target")
+        bool, _flag(TABLE, "Leave out rows without a target.", "--drop-missing-target")
     ] = False
 
 
@@ -183,31 +127,20 @@ class TrainOptions:
 class RunOptions:
     """How values are computed and where they go; of ``cells`` and ``blocks``."""
 
+    max_time: MaxTime = None
     semivalue: Annotated[
         str,
-        _option(
-            METHOD,
-            "shapley, banzhaf, or beta:A,B such as beta:16,1.",
-            metavar="NAME",
-            show_default=True,
+        option(
+            QUESTION, "NAME", "shapley, banzhaf, or beta:A,B such as beta:16,1.", show_default=True
         ),
     ] = "shapley"
-    max_time: MaxTime = None
     n_jobs: NJobs = None
     random_state: RandomState = 0
     output: Annotated[
-        Path | None,
-        _option(
-            _RESULT,
-            "Write all values: .parquet (with the record of the run) or .csv.",
-            "--output",
-            "-o",
-            metavar="FILE",
-        ),
+        Path | None, option(COMMON, "FILE", "Write all values: .parquet or .csv.", "--output", "-o")
     ] = None
     report: Annotated[
-        Path | None,
-        _option(_RESULT, "Write a report that opens in any browser.", metavar="FILE.html"),
+        Path | None, option(COMMON, "FILE.html", "Write a report that opens in any browser.")
     ] = None
     as_json: AsJson = False
 
@@ -217,16 +150,10 @@ class CellOptions:
     """Of ``cells`` only."""
 
     include_label: Annotated[
-        bool,
-        _option(
-            _TABLE,
-            "Value the labels too, as one more column: harmful labels come first.",
-            "--include-label",
-        ),
+        bool, _flag(QUESTION, "Value the labels too, as one more column.", "--include-label")
     ] = False
     top: Annotated[
-        int,
-        _option(_RESULT, "Number of lowest cells to print.", min=0, metavar="N", show_default=True),
+        int, option(OUTPUT, "N", "Number of lowest cells to print.", min=0, show_default=True)
     ] = 10
 
 
@@ -236,137 +163,112 @@ class BlockOptions:
 
     owners: Annotated[
         str | None,
-        _option(
-            None,
+        option(
+            COMMON,
+            "FILE",
             "Who contributed what: a CSV file with the columns owner, row, column. An empty entry "
             "means all; 0-99 or a;b name several.",
-            metavar="FILE",
         ),
     ] = None
     owner_column: Annotated[
-        str | None,
-        _option(
-            None,
-            "The column of TRAIN that names the owner of every row, instead of --owners; not used "
-            "as a feature.",
-            metavar="COLUMN",
-        ),
+        str | None, _column(COMMON, "Instead of --owners: the column that names each row's owner.")
     ] = None
     rows: Annotated[
         str | None,
-        _option(
-            None,
-            "Groups of rows that nobody owns, instead of --owners: a column of TRAIN, or "
-            "clusters=40 for that many clusters of similar rows.",
-            metavar="GROUPS",
+        option(
+            COMMON,
+            "GROUPS",
+            "Instead of --owners: groups of rows that nobody owns, by a column of TRAIN, or "
+            "clusters=40.",
         ),
     ] = None
     total: Total = None
     negative: Annotated[
         Literal["zero", "owe"] | None,
-        _option(
-            _PAYMENTS,
-            "What owners of negative value get: zero (which makes it pay to hide harmful data "
-            "behind a second name), or they owe their share. (default: owe for cells, zero for "
-            "groups)",
+        option(
+            PAYMENTS,
+            "NAME",
+            "Owners of negative value get zero (which makes it pay to hide harmful data behind a "
+            "second name), or owe their share. (default: owe for cells, zero for groups)",
         ),
     ] = None
     players: Annotated[
         Literal["cells", "groups"] | None,
-        _option(
-            _PAYMENTS,
+        option(
+            PAYMENTS,
+            "NAME",
             "cells: an owner's value is the sum of its cells, which splitting up does not change. "
-            "groups: the owners' groups of rows and columns join as wholes. (default: cells for "
-            "nearest neighbours, groups for a model)",
+            "groups: its rows and columns join as wholes. (default: cells for nearest neighbours, "
+            "groups for a model)",
         ),
     ] = None
     copies: Annotated[
         Literal["one", "first", "escrow", "each"] | None,
-        _option(
-            _PAYMENTS,
-            "Duplicate rows. one: they count once, and their owners share the value. first: the "
-            "owner of the first in the table gets it. escrow: what cells with several owners are "
-            "worth is withheld. each: every row counts. (default: one)",
+        option(
+            PAYMENTS,
+            "NAME",
+            "Duplicate rows count once, shared by their owners (one), for the first in the table "
+            "(first), withheld where shared (escrow); or every row counts (each). (default: one)",
         ),
     ] = None
     copy_distance: Annotated[
         str,
-        _option(
-            _PAYMENTS,
-            "Which rows are duplicates. auto: those nearer to one another, or more often equal, "
-            "than validation rows are. A number: those within this distance, where two random rows "
-            "are 1 apart; 0 for equal rows.",
-            metavar="X",
+        option(
+            PAYMENTS,
+            "X",
+            "Rows within this distance are duplicates, where two random rows are 1 apart; 0 for "
+            "equal rows; auto: rows nearer to one another than validation rows are.",
             show_default=True,
         ),
     ] = "auto"
     copy_r2: Annotated[
         float,
-        _option(
-            _PAYMENTS,
-            "Columns that predict one another with at least this R squared are duplicates; 0 for "
-            "none.",
-            metavar="X",
+        option(
+            PAYMENTS,
+            "X",
+            "Columns that predict one another with this R squared are duplicates; 0 for none.",
             min=0.0,
             show_default=True,
         ),
     ] = 0.99
     validation_groups: Annotated[
         int | None,
-        _option(
-            _PAYMENTS,
+        option(
+            PAYMENTS,
+            "N",
             "Leave out each of this many groups of validation rows in turn, so that intervals "
             "include the choice of these rows. (default: 10 for cells and knn, else 0)",
-            metavar="N",
             min=0,
         ),
     ] = None
     trusted: Annotated[
         bool,
-        _option(
-            _PAYMENTS,
-            "Pay without a validation table: every owner's rows are trusted as a test of the "
-            "others'. Without this, payments need --valid: rows that an owner invents vouch for "
-            "each other.",
+        _flag(
+            PAYMENTS,
+            "Pay without --valid: every owner's rows are trusted as a test of the others', though "
+            "rows that an owner invents vouch for each other.",
             "--trusted",
         ),
     ] = False
     receipt: Annotated[
         Path | None,
-        _option(
-            _PAYMENTS,
-            "Write a receipt with digests of all data, settings, values and payments; shapley2d "
-            "verify checks it.",
-            metavar="FILE.json",
-        ),
+        option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
     ] = None
     key: Annotated[
         Path | None,
-        _option(
-            _PAYMENTS,
-            "Sign the receipt with a private Ed25519 key in a PEM file.",
-            "--sign",
-            metavar="KEY.pem",
-        ),
+        option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.", "--sign"),
     ] = None
     audit: Annotated[
         bool,
-        _option(
-            _PAYMENTS,
-            "Compute what owners could gain by splitting up, copying, withholding or adding "
-            "noise, and how payments depend on the settings; and look at the owners' rows. Takes "
-            "seven valuations per owner.",
+        _flag(
+            PAYMENTS,
+            "Compute what owners could gain by strategy, and how payments depend on the settings; "
+            "look at the owners' rows. Takes seven valuations per owner.",
             "--audit",
         ),
     ] = False
     no_sellers: Annotated[
-        bool,
-        _option(
-            _PAYMENTS,
-            "With --audit: do not look at the owners' rows (for near copies, odd labels, made-up "
-            "rows and double claims).",
-            "--no-sellers",
-        ),
+        bool, _flag(PAYMENTS, "With --audit: do not look at the owners' rows.", "--no-sellers")
     ] = False
 
 
@@ -393,8 +295,7 @@ def as_command(
     ----------
     command : callable
     method : sequence of Parameter
-        What stands for the command's parameters ``method`` and ``**given``. Such a command has many
-        options, and ``--help-all``.
+        What stands for the command's parameters ``method`` and ``**given``.
     """
     parameters: list[inspect.Parameter] = []
     records: dict[str, Any] = {}
@@ -406,11 +307,8 @@ def as_command(
             parameters += method
         elif parameter.kind is not parameter.VAR_KEYWORD:
             parameters.append(parameter.replace(kind=parameter.KEYWORD_ONLY))
-    if method:
-        parameters.append(help_all())
 
     def run(**given: Any) -> None:
-        given.pop(HELP_ALL, None)
         made = {
             name: record(**{field.name: given.pop(field.name) for field in fields(record)})
             for name, record in records.items()

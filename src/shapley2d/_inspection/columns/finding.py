@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.words import counted
+from shapley2d._base.words import counted, shorten
 from shapley2d._tables.texts.column import as_texts, series_texts
 
 if TYPE_CHECKING:
@@ -124,7 +124,7 @@ class WrittenColumn:
 
 def shortened(word: str) -> str:
     """A text in quotes, cut where it is long."""
-    return repr(word if len(word) <= _LONGEST else word[: _LONGEST - 1] + "…")
+    return repr(shorten(word, _LONGEST))
 
 
 def written_columns(table: Table) -> list[WrittenColumn]:

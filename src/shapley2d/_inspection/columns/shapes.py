@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import counted, plural
+from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.column_alone import shape_of
 from shapley2d._inspection.columns.finding import LOW, SURE, ColumnFinding, shortened
-from shapley2d._inspection.slips import number_text
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def _units(written: WrittenColumn) -> ColumnFinding | None:
         named = ", ".join(repr(unit) for unit in sorted(common, key=lambda unit: -common[unit]))
         rows = written.rows(fits)
         plain = {
-            k: number_text(float(match[1].replace(",", "")))
+            k: typed_number(float(match[1].replace(",", "")))
             for k, match in enumerate(matches)
             if match
         }
@@ -148,7 +147,7 @@ def _marks(written: WrittenColumn) -> ColumnFinding | None:
     marked_is_rare = with_mark <= without
     rows = written.rows(marked if marked_is_rare else plain)
     suggestions = (
-        {int(i): number_text(float(written.column.entries[i])) for i in rows}
+        {int(i): typed_number(float(written.column.entries[i])) for i in rows}
         if marked_is_rare
         else {}
     )

@@ -9,8 +9,8 @@ import numpy as np
 
 from shapley2d._inspection.suggestions import all_at_once, chances_of
 from shapley2d._results.ranking import gain_scores, rank_cells
-from shapley2d._results.report.encode import pack, shorten
-from shapley2d._results.units import points_of
+from shapley2d._results.report.encode import brief, pack
+from shapley2d._results.wording.units import points_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,42 +19,33 @@ if TYPE_CHECKING:
 
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._results.decisions import Decision
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._results.inspected import InspectedCells
 
-_LEAST_PROBABILITY = 0.01  # entries less likely wrong only fill up a short list
-_FEWEST = 100  # entries that a list has at least
-_SURE = 0.2  # listed even where the expected entry is the one in the table
-_MOST_AROUND = 60  # columns up to which rows are shown whole
-_NEAR = 15  # columns shown to either side of a suspect, in wider tables
-_MOST_SUGGESTIONS = 20_000  # entries that all findings together can change on the page
-_LONGEST = 120
-_EXAMPLES = 10  # of what a finding would change
+_DECIDED = ("row", "name", "column", "entry", "verdict", "new", "probability", "why")
+_LONGEST = 120  # characters of a name or an entry beside the suspects
 
 
-def cells_to_list(inspection: Inspection, n: int) -> list[tuple[int, int]]:
+def cells_to_list(inspection: InspectedCells, n: int) -> list[tuple[int, int]]:
     """Row and column of the cells to list: the likeliest wrong, and the most harmful of them."""
-    listed = [cell for cell in rank_cells(inspection, 2 * n) if _is_telling(inspection, *cell)][:n]
-    probability = inspection.cells.probability
-    n_likely = sum(probability[cell] >= _LEAST_PROBABILITY for cell in listed)
-    listed = listed[: max(_FEWEST, n_likely)]
-    if inspection.values is None:
+    cells = inspection._cells
+
+    def tells(i: int, j: int) -> bool:
+        """Whether there is something else to suggest, or the entry is likely wrong all the same."""
+        other = cells.expected_text(i, j) != cells.entries[j][i]
+        return bool(other or cells.probability[i, j] >= 0.2)
+
+    listed = [cell for cell in rank_cells(inspection, 2 * n) if tells(*cell)][:n]
+    # entries that are hardly wrong only fill up a short list
+    listed = listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
+    if inspection._values is None:
         return listed
-    more = rank_cells(inspection, min(n, max(_FEWEST, len(listed))) // 4, "gain")
+    more = rank_cells(inspection, min(n, max(100, len(listed))) // 4, "gain")
     known = set(listed)
-    new = [cell for cell in more if cell not in known and _is_telling(inspection, *cell)]
-    return (listed + new)[:n]
-
-
-def _is_telling(inspection: Inspection, i: int, j: int) -> bool:
-    """Whether there is something else to suggest, or the entry is likely wrong all the same."""
-    cells = inspection.cells
-    return bool(
-        cells.probability[i, j] >= _SURE or cells.expected_text(i, j) != cells.entries[j][i]
-    )
+    return (listed + [cell for cell in more if cell not in known and tells(*cell)])[:n]
 
 
 def make_payload(
-    inspection: Inspection,
+    inspection: InspectedCells,
     listed: Sequence[tuple[int, int]],
     target: str,
     remembered: Sequence[Decision],
@@ -71,43 +62,31 @@ def make_payload(
     remembered : sequence of Decision
         Entries that were called right before: they go into the file of decisions again.
     """
-    cells = inspection.cells
-    gain = gain_scores(inspection) if inspection.values is not None else None
+    cells = inspection._cells
+    gain = gain_scores(inspection) if inspection._values is not None else None
     points = points_of(inspection.info)
     record = {
-        "table": inspection.fingerprint,
+        "table": inspection._fingerprint,
         "target": target,
         "columns": cells.names,
-        "label": inspection.shape[1] if inspection.has_label else None,
+        "label": inspection.shape[1] if inspection._cells.has_label else None,
         "named": not np.array_equal(inspection.row_names, np.arange(inspection.shape[0])),
-        "rowWord": inspection.row_word,
+        "rowWord": inspection._row_word,
         "cells": [_cell(inspection, i, j, gain) for i, j in listed],
         "rows": _rows(inspection, listed),
         "findings": _findings(inspection),
         "points": {"factor": points.factor, "words": points.words} if points.words else None,
-        "remembered": [
-            [
-                one.row,
-                one.name,
-                one.column,
-                one.entry,
-                one.verdict,
-                one.new,
-                one.probability,
-                one.why,
-            ]
-            for one in remembered
-        ],
+        "remembered": [[getattr(one, name) for name in _DECIDED] for one in remembered],
     }
     return pack(json.dumps(record, allow_nan=False, separators=(",", ":")).encode())
 
 
 def _cell(
-    inspection: Inspection, i: int, j: int, gain: NDArray[np.float64] | None
+    inspection: InspectedCells, i: int, j: int, gain: NDArray[np.float64] | None
 ) -> dict[str, Any]:
-    cells = inspection.cells
-    value = np.nan if inspection.values is None else float(inspection.values[i, j])
-    gains = inspection.score_gains
+    cells = inspection._cells
+    value = np.nan if inspection._values is None else float(inspection._values[i, j])
+    gains = inspection._score_gains
     changed = np.nan if gains is None else float(gains[i, j])
     return {
         "i": i,
@@ -125,76 +104,56 @@ def _cell(
     }
 
 
-def _rows(inspection: Inspection, listed: Sequence[tuple[int, int]]) -> dict[int, Any]:
-    """Names and entries of the rows around the suspects; of wide rows the columns near them."""
-    p = len(inspection.cells.names)
-    near: dict[int, set[int]] = {}
+def _rows(inspection: InspectedCells, listed: Sequence[tuple[int, int]]) -> dict[int, Any]:
+    """Names and entries of the rows around the suspects; of wide rows 15 columns on either side."""
+    cells, near = inspection._cells, dict[int, set[int]]()
+    p = len(cells.names)
     for i, j in listed:
-        if p <= _MOST_AROUND:
-            near[i] = set(range(p))
-        else:
-            wanted = {k for k in range(j - _NEAR, j + _NEAR + 1) if 0 <= k < p}
-            near.setdefault(i, set()).update(wanted, {p - 1} if inspection.has_label else set())
-    entries = inspection.cells.entries
+        wanted = range(p) if p <= 60 else range(max(j - 15, 0), min(j + 16, p))
+        near.setdefault(i, {p - 1} if cells.has_label else set()).update(wanted)
     return {
         i: [
-            shorten(inspection.shown_row(i), _LONGEST),
-            [[j, shorten(entries[j][i], _LONGEST)] for j in sorted(columns)],
+            brief(str(inspection._shown_rows[i]), _LONGEST),
+            [[j, brief(cells.entries[j][i], _LONGEST)] for j in sorted(columns)],
         ]
         for i, columns in near.items()
     }
 
 
-def _findings(inspection: Inspection) -> list[dict[str, Any]]:
-    left = _MOST_SUGGESTIONS
-    found = []
+def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
+    """The findings about columns, with up to 20,000 changes that can be accepted on the page.
+
+    Only changes that mend more than they break can be accepted all at once, and each writes what
+    the list shows for its cell.
+    """
+    cells, found, left = inspection._cells, [], 20_000
     for finding in inspection.findings:
-        changes = _changes(inspection, finding)[:left]
+        j = cells.names.index(finding.columns[0])
+        changes = [
+            [i, j, str(inspection.row_names[i]), cells.entries[j][i], text, round(wrong, 5)]
+            for i, text, wrong in all_at_once(cells, finding)
+        ][:left]
         left -= len(changes)
+        is_fact = not finding.rows.size or not finding.probability
+        wrong = 0.0 if is_fact else float(cells.probability[finding.rows, j].mean())
         found.append(
             {
                 "kind": finding.kind,
                 "text": finding.text,
-                "p": _mean_probability(inspection, finding),
+                "p": round(wrong, 5),
                 "changes": changes,
-                "examples": _examples(inspection, finding),
+                "examples": _examples(inspection, finding, j),
             }
         )
     return found
 
 
-def _mean_probability(inspection: Inspection, finding: ColumnFinding) -> float:
-    """How likely the entries of a finding are wrong in the mean, as the list says of each."""
-    if not finding.rows.size or not finding.probability:  # a fact about the column
-        return 0.0
-    j = inspection.cells.names.index(finding.columns[0])
-    return round(float(inspection.cells.probability[finding.rows, j].mean()), 5)
-
-
-def _changes(inspection: Inspection, finding: ColumnFinding) -> list[list[Any]]:
-    """Position, name, entry and chance of the rows that a finding changes, and the new entry.
-
-    Only changes that mend more than they break can be accepted all at once, and each writes what
-    the list shows for its cell.
-    """
-    cells = inspection.cells
-    j = cells.names.index(finding.columns[0])
-    return [
-        [i, j, str(inspection.row_names[i]), cells.entries[j][i], text, round(wrong, 5)]
-        for i, text, wrong in all_at_once(cells, finding)
-    ]
-
-
-def _examples(inspection: Inspection, finding: ColumnFinding) -> list[list[str | None]]:
-    """Name, entry and suggestion of the likeliest wrong rows of a finding, each entry once."""
-    cells = inspection.cells
-    j = cells.names.index(finding.columns[0])
+def _examples(inspection: InspectedCells, finding: ColumnFinding, j: int) -> list[list[str | None]]:
+    """Name, entry and suggestion of the ten likeliest wrong rows of a finding, each entry once."""
     order = np.argsort(-chances_of(finding), kind="stable")
     shown: dict[tuple[str | None, str | None], list[str | None]] = {}
     for i in finding.rows[order].tolist():
-        entry = cells.entries[j][i]
-        new = finding.suggestions.get(i)
-        if new is None or (new or None) == entry or len(shown) == _EXAMPLES:
-            continue
-        shown.setdefault((entry, new), [inspection.shown_row(i), entry, new or None])
+        entry, new = inspection._cells.entries[j][i], finding.suggestions.get(i)
+        if new is not None and (new or None) != entry and len(shown) < 10:
+            shown.setdefault((entry, new), [str(inspection._shown_rows[i]), entry, new or None])
     return list(shown.values())

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._results.inspection_page.payload import cells_to_list, make_payload
-from shapley2d._results.page import known_facts, render_page, settings_words, write_page
+from shapley2d._results.page import write_page
 from shapley2d._results.ranking import ORDERS
 
 if TYPE_CHECKING:
@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from shapley2d._results.decisions import Decision
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._results.inspected import InspectedCells
     from shapley2d._results.repair_gain import RepairGain
 
-_SCRIPTS = ("decisions", "scatter", "detail", "list", "findings", "main")
-_SHOWN_CHANGES = 1000
+_SCRIPTS = "decisions scatter detail list findings main"
 _COMMANDS = (
     "shapley2d repair TABLE decisions.csv -o clean.csv --report after.html",
     "shapley2d inspect clean.csv --decisions decisions.csv",
@@ -26,7 +25,7 @@ _COMMANDS = (
 
 
 def write_inspection(
-    inspection: Inspection,
+    inspection: InspectedCells,
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
@@ -70,37 +69,35 @@ def write_inspection(
     check_choice(by, "by", ORDERS)
     listed = cells_to_list(inspection, n)
     n_rows, n_columns = inspection.shape
-    n_out = int(inspection.cells.standing_out.sum())
+    n_out = int(inspection._cells.standing_out.sum())
     assets = "inspection_page/assets"
-    page = render_page(
+    write_page(
+        path,
         "inspection_page/template.html.jinja",
         styles=["report/assets/report.css", f"{assets}/inspection.css"],
-        scripts=["report/assets/dom.js", *(f"{assets}/{name}.js" for name in _SCRIPTS)],
+        scripts=["report/assets/dom.js", *(f"{assets}/{name}.js" for name in _SCRIPTS.split())],
         title=title or _headline(n_out, changed=bool(changes)),
-        facts={**(facts or {}), **known_facts(inspection.info)},
-        notes=[*dict.fromkeys(notes)],
+        info=inspection.info,
+        facts=facts,
+        notes=notes,
         n_rows=n_rows,
         n_columns=n_columns,
-        n_cells=inspection.cells.scores.size,
+        n_cells=inspection._cells.scores.size,
         label=inspection.label_name,
         n_out=n_out,
-        n_wrong=float(inspection.cells.probability[inspection.cells.standing_out].sum()),
+        n_wrong=float(inspection._cells.probability[inspection._cells.standing_out].sum()),
         n_listed=len(listed),
-        row_word=inspection.row_word,
+        row_word=inspection._row_word,
         n_findings=len(inspection.findings),
-        n_settled=len(inspection.settled),
-        has_values=inspection.values is not None,
-        by=by if inspection.values is not None else "wrong",
-        changes=changes[:_SHOWN_CHANGES],
+        n_settled=len(inspection._settled),
+        has_values=inspection._values is not None,
+        by=by if inspection._values is not None else "wrong",
+        changes=changes[:1000],
         n_changes=len(changes),
         gain=gain,
         commands=commands,
         payload=make_payload(inspection, listed, target or inspection.label_name or "", remembered),
-        call="",
-        settings=settings_words(inspection.info),
-        versions=inspection.info.get("versions") or {},
     )
-    write_page(path, page)
 
 
 def _headline(n_out: int, *, changed: bool) -> str:

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.words import shorten
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-LONGEST_TEXT = 300  # characters of an entry that the page keeps
-_STEPS_PER_OCTAVE = 16
 
 
 def quantise(values: NDArray[np.float64]) -> tuple[bytes, list[float]]:
@@ -55,7 +54,7 @@ def quantise_errors(errors: NDArray[np.float64]) -> tuple[bytes, float]:
     largest = float(errors.max(initial=0.0))
     positive = errors > 0
     octaves = np.log2(np.where(positive, errors, 1.0) / (largest or 1.0))
-    codes = np.where(positive, np.clip(np.round(255 + _STEPS_PER_OCTAVE * octaves), 1, 255), 0)
+    codes = np.where(positive, np.clip(np.round(255 + 16 * octaves), 1, 255), 0)
     return codes.astype(np.uint8).T.tobytes(), largest
 
 
@@ -72,9 +71,9 @@ def codes_of(texts: Sequence[str | None], levels: Sequence[str | None]) -> tuple
     return np.array([position[text] for text in texts], dtype=f"<u{width}").tobytes(), width
 
 
-def shorten(text: str | None, length: int = LONGEST_TEXT) -> str | None:
-    """Text of at most ``length`` characters, with an ellipsis where it was longer."""
-    return text if text is None or len(text) <= length else text[: length - 1] + "…"
+def brief(text: str | None, length: int = 300) -> str | None:
+    """An entry as the page keeps it, not too long."""
+    return None if text is None else shorten(text, length)
 
 
 def pack(data: bytes) -> str:

@@ -10,85 +10,26 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.words import counted, plural
 from shapley2d._ownership.payments import RULES
 from shapley2d._results.audit import Audit
 from shapley2d._results.receipt_sums import expected_units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._results.blocks import BlockValuation
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.owned import BlockValues
 
-_MOST_OWNERS = 12  # in columns of a table
 _KEYS = ("owner", "value", "amount", "low", "high")
-_OWING = ("if_unpaid", "collateral")
-_SAME = 1e-9  # relative: a file may hold fewer digits
-_PLAYERS = {
-    "cells": "is worth the sum of its cells",
-    "groups": "is worth the sum of its blocks, whose rows and columns join as wholes",
-}
-_NO_ERROR = "no error: "
-_COUNTED = {
-    "one": ("counts once, shared by its owners", "count once, shared by their owners"),
-    "first": ("counts once, for the first in the table", "count once, for the first in the table"),
-    "escrow": ("counts once, withheld if shared", "count once, withheld where shared"),
-    "each": ("counts again", "count again"),
-}
 
 
-def owner_words(info: dict[str, Any]) -> str:
-    """What an owner's value is the sum of, how copies count, and what intervals include.
-
-    Examples
-    --------
-    >>> owner_words({"players": "cells", "intervals": "sampling"}).split(". ")[1]
-    'The intervals include sampling; they do not cover fraud.'
-    """
-    players, copies = _PLAYERS.get(str(info.get("players"))), info.get("copies") or {}
-    if players is None:
-        return ""
-    repeated, counts = copies.get("n_rows"), _COUNTED.get(str(copies.get("rule")))
-    also = ""
-    if isinstance(repeated, int) and repeated and counts:  # a file may hold anything
-        what = counted(repeated, "row that repeats another", "rows that repeat others")
-        also = f"; {what} {plural(repeated, *counts)}"
-    known = info.get("intervals")
-    about = f" The intervals include {known}; they do not cover fraud." if known else ""
-    if str(known).startswith(_NO_ERROR):
-        about = (
-            f" There are no intervals: {str(known).removeprefix(_NO_ERROR)}; groups of these left "
-            "out in turn (validation groups) tell how much."
-        )
-    who = "An owner" if info.get("block_owners") else "A group"
-    return f"{who} {players}{also}.{about}"
-
-
-def block_owners(valuation: BlockValuation) -> list[tuple[int, int, str]]:
+def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
     """Every block by its position, with the names of its owners; empty without owners."""
-    shares = valuation.owner_shares
+    shares = valuation._owner_shares
     if shares is None:
         return []
     return [
-        (i, j, ", ".join(valuation.owner_names[k] for k in np.flatnonzero(shares[:, i, j])))
+        (i, j, ", ".join(valuation._owner_names[k] for k in np.flatnonzero(shares[:, i, j])))
         for i, j in np.ndindex(valuation.shape)
     ]
-
-
-def owner_lines(valuation: BlockValuation) -> list[dict[str, Any]]:
-    """What each owner is worth with its interval, and no amount; empty without owners."""
-    if valuation.owner_shares is None:
-        return []
-    lines = []
-    for owner in _lines(valuation.owners):
-        value = float(owner["value"])
-        spread = valuation.owner_interval_factor * float(owner["stderr"])
-        spread = spread if np.isfinite(spread) else 0.0
-        ends: dict[str, float | None] = {"low": value - spread, "high": value + spread}
-        if not valuation.has_intervals:
-            ends = {"low": None, "high": None}
-        lines.append({"owner": str(owner["owner"]), "value": value, "amount": None, **ends})
-    return lines
 
 
 def payment_lines(payments: Any) -> list[dict[str, Any]]:
@@ -104,7 +45,10 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
         absent = [key for key in _KEYS if key not in payment]
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
-        kept = [*_KEYS[1:], *(key for key in _OWING if payment.get(key) is not None)]
+        kept = [
+            *_KEYS[1:],
+            *(key for key in ("if_unpaid", "collateral") if payment.get(key) is not None),
+        ]
         lines.append(
             {"owner": str(payment["owner"]), **{key: _number(payment[key]) for key in kept}}
         )
@@ -116,12 +60,11 @@ def _number(entry: Any) -> float | None:
     return None if entry is None or np.isnan(float(entry)) else float(entry)
 
 
-def check_payments(valuation: BlockValuation, lines: list[dict[str, Any]]) -> None:
+def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
     """Refuse payments that do not follow from the values, by any rule and number of decimals."""
-    known = valuation.owner_table()
-    worth = sorted(zip(map(str, known["owner"]), known["value"].tolist(), strict=True))
+    worth = sorted(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
     given = sorted((line["owner"], line["value"]) for line in lines)
-    scale = _SAME * max((abs(value) for _, value in worth), default=0.0)
+    scale = 1e-9 * max((abs(value) for _, value in worth), default=0.0)  # a file may hold less
     same = len(worth) == len(given) and all(
         one[0] == other[0] and abs(one[1] - other[1]) <= scale
         for one, other in zip(worth, given, strict=True)
@@ -155,15 +98,14 @@ def _lines(data: Any) -> list[dict[str, Any]]:
     )
 
 
-def audit_tables(valuation: Valuation) -> dict[str, Any] | None:
+def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
     """The audit of a valuation as tables: gains by owner and move, payments by setting."""
-    record = valuation.info.get("audit")
-    if record is None:
+    if info.get("audit") is None:
         return None
-    audit = Audit.from_dict(record)
+    audit = Audit.from_dict(info["audit"])
     owners = list(audit.payments)
-    moves = list(dict.fromkeys(move["move"] for move in audit.moves))
-    gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit.moves}
+    moves = list(dict.fromkeys(move["move"] for move in audit._moves))
+    gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit._moves}
     return {
         "total": audit.total,
         "moves": moves,
@@ -171,15 +113,15 @@ def audit_tables(valuation: Valuation) -> dict[str, Any] | None:
             (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves])
             for owner in owners
         ],
-        "owners": owners if len(owners) <= _MOST_OWNERS else [],
+        "owners": owners if len(owners) <= 12 else [],
         "settings": [
             (one["setting"], [one["payments"].get(owner) for owner in owners])
-            for one in audit.settings
+            for one in audit._settings
         ],
         "payments": [audit.payments[owner] for owner in owners],
         "copies": audit.copies,
         "look": audit.look,
-        "alarms": audit.alarms,
+        "alarms": audit._alarms,
         "complete": audit.complete,
         "sentences": audit.sentences,
     }

@@ -9,16 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.words import power_of_ten, typeset
 from shapley2d._results.plots import colour_limit, tolerance_of
 from shapley2d._results.report.encode import (
+    brief,
     codes_of,
     pack,
     quantise,
     quantise_errors,
     script_json,
-    shorten,
 )
-from shapley2d._results.units import Unit, Units, sums_to_score, typeset
+from shapley2d._results.wording.units import Unit, Units, sums_to_score
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.values import CellValues
 
 
 @dataclass(frozen=True)
@@ -47,11 +48,8 @@ class Payload:
     texts: str
 
 
-_LEAST_POINTS = 1e-3  # at the ends of the colour scale; smaller ones have a power of ten
-
-
 def make_payload(
-    valuation: Valuation,
+    valuation: CellValues,
     *,
     marked: NDArray[np.bool_],
     lowest: NDArray[np.intp],
@@ -63,7 +61,7 @@ def make_payload(
 
     Parameters
     ----------
-    valuation : Valuation
+    valuation : CellValues
     marked : ndarray of bool of shape (n, m)
     lowest : ndarray of int
         Flat positions of the cells to list, worst first.
@@ -78,7 +76,7 @@ def make_payload(
     kept = rows_to_show(valuation.values, max_cells)
     values, stderr = valuation.values[kept], valuation.stderr[kept]
     planes, scales = quantise(values)
-    row_planes, row_scales = quantise(valuation.rows[kept, None])
+    row_planes, row_scales = quantise(valuation.row_values[kept, None])
     sections = [planes, row_planes]
     largest_error = largest_row_error = 0.0
     if not valuation.exact:
@@ -92,20 +90,20 @@ def make_payload(
     record = {
         "n": int(kept.size),
         "m": m,
-        "rowWord": valuation.row_word,
-        "columnNames": [shorten(name) for name in valuation.column_names],
+        "rowWord": valuation._row_word,
+        "columnNames": [brief(name) for name in valuation.column_names],
         "columns": valuation.column_values.tolist(),
         "columnErrors": valuation.column_stderr.tolist(),
         "kinds": None
-        if valuation.table is None
-        else [column.kind for column in valuation.table.columns],
+        if valuation._table is None
+        else [column.kind for column in valuation._table.columns],
         "typical": list(typical),
         "exact": valuation.exact,
         "scales": scales,
         "rowScale": row_scales[0],
         "largestError": largest_error,
         "largestRowError": largest_row_error,
-        "intervalFactor": valuation.interval_factor,
+        "intervalFactor": valuation._interval_factor,
         "limit": limit,
         **page_units(valuation, limit),
         "widths": widths,
@@ -120,7 +118,7 @@ def make_payload(
             [count, ratio] for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
         ],
         "tolerance": tolerance_of(valuation),
-        "blocks": valuation.kind == "blocks",
+        "blocks": valuation._kind == "blocks",
         "owners": [list(block) for block in owners],
     }
     return Payload(
@@ -131,35 +129,27 @@ def make_payload(
     )
 
 
-def page_units(valuation: Valuation, limit: float) -> dict[str, Any]:
+def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
     """What the page shows cells, rows and columns in, and the sum that shares are taken of.
 
     ``limit`` is the value at the ends of the colour scale: where values are not counted by the
     average, a power of ten brings it between 1 and 1000, one for all values of the page that are
     not in points; points need one only where they are tiny.
     """
-    units = Units.of(valuation)
-    total = valuation.total if sums_to_score(valuation) and valuation.total > 0 else None
-    if units.average is not None:
-        return {
-            "unit": _unit(units.cells),
-            "rowUnit": _unit(units.rows),
-            "columnUnit": _unit(units.columns),
-            "points": _unit(units.points),
-            "total": total,
-        }
+    units, exponent = Units.of(valuation), 0
+    by_average, scored = units.average is not None, units.score is not None
     size = limit * units.points.factor
-    least = 0.1 if units.score is None else _LEAST_POINTS
-    small = size > 0 and (size < least or size >= 1e4)
-    exponent = 3 * math.floor(math.log10(size) / 3) if small else 0
-    cells = _unit(units.points, exponent)
-    columns = cells if units.score is None else _unit(units.points)
+    if not by_average and size > 0 and (size < (1e-3 if scored else 0.1) or size >= 1e4):
+        exponent = 3 * math.floor(math.log10(size) / 3)
+    cells = _unit(units.cells, exponent)
+    columns = _unit(units.points) if scored else cells
+    has_shares = scored and sums_to_score(valuation) and valuation.total > 0
     return {
         "unit": cells,
-        "rowUnit": columns,
+        "rowUnit": _unit(units.rows) if by_average else columns,
         "columnUnit": columns,
-        "points": None,
-        "total": total if units.score is not None else None,
+        "points": _unit(units.points) if by_average else None,
+        "total": valuation.total if has_shares else None,
     }
 
 
@@ -169,7 +159,7 @@ def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
     if not exponent:
         behind = words and f" {words}"
         return {"factor": unit.factor, "heading": words or "value", "suffix": behind}
-    power = "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    power = power_of_ten(exponent)
     return {
         "factor": unit.factor * 10.0**-exponent,
         "heading": f"{power} {words}" if words else f"value in {power}",
@@ -193,13 +183,7 @@ def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp
     return np.sort(np.argsort(-extremes, kind="stable")[: max(1, max_cells // m)])
 
 
-def errors_known(valuation: Valuation) -> bool:
-    """Whether every standard error is a number; a single draw has no known error."""
-    errors = (valuation.stderr, valuation.row_stderr, valuation.column_stderr)
-    return all(bool(np.isfinite(part).all()) for part in errors)
-
-
-def without_errors(valuation: Valuation) -> Valuation:
+def without_errors(valuation: CellValues) -> CellValues:
     """The valuation with errors of 0, for a page that shows none."""
     n, m = valuation.shape
     return replace(
@@ -233,33 +217,33 @@ def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
 
 
 def _entries(
-    valuation: Valuation, kept: NDArray[np.intp]
+    valuation: CellValues, kept: NDArray[np.intp]
 ) -> tuple[list[bytes], dict[str, Any], list[int], int]:
     """Codes of entries and labels, the texts behind them, and the widths of the codes."""
     codes: list[bytes] = []
     widths: list[int] = []
     levels: list[list[str | None]] = []
     rows = kept.tolist()
-    for column in valuation.contents or []:
+    for column in valuation._contents or []:
         texts = [column[i] for i in rows]
         distinct = sorted(set(texts), key=lambda text: (text is None, text or ""))
         part, width = codes_of(texts, distinct)
         codes.append(part)
         widths.append(width)
-        levels.append([shorten(text) for text in distinct])
+        levels.append([brief(text) for text in distinct])
     label_width, label_levels = 0, None
-    if valuation.labels is not None:
-        labels = [valuation.labels[i] for i in rows]
+    if valuation._labels is not None:
+        labels = [valuation._labels[i] for i in rows]
         distinct_labels = sorted_labels(set(labels))
         part, label_width = codes_of(labels, distinct_labels)
         codes.append(part)
-        label_levels = [shorten(label) for label in distinct_labels]
-    names = valuation.shown_rows[kept]
+        label_levels = [brief(label) for label in distinct_labels]
+    names = valuation._shown_rows[kept]
     positions = np.issubdtype(names.dtype, np.integer) and np.array_equal(
         names, np.arange(names.size)
     )
     behind = {
-        "rowNames": None if positions else [shorten(str(name)) for name in names.tolist()],
+        "rowNames": None if positions else [brief(str(name)) for name in names.tolist()],
         "levels": levels,
         "labels": label_levels,
     }

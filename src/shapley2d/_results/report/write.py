@@ -7,24 +7,22 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from shapley2d._base.checks import check_whole
-from shapley2d._results.page import known_facts, render_page, settings_words, write_page
+from shapley2d._results.page import write_page
 from shapley2d._results.report.owners import (
     audit_tables,
     block_owners,
     check_payments,
-    owner_lines,
-    owner_words,
     payment_lines,
 )
 from shapley2d._results.report.payload import (
     as_marked,
-    errors_known,
     make_payload,
     page_units,
     rows_to_show,
     without_errors,
 )
 from shapley2d._results.report.summary import summarise, typical_entries
+from shapley2d._results.wording.sentences import owner_words
 
 if TYPE_CHECKING:
     import os
@@ -32,16 +30,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.blocks import BlockValuation
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._results.owned import BlockValues
+    from shapley2d._results.values import CellValues
 
-_SCRIPTS = (
-    "dom", "table", "palette", "heatmap", "map", "row", "cells", "sums", "figures", "main",
-)  # fmt: skip
+_SCRIPTS = "dom table palette heatmap map row cells sums figures main"
 
 
 def write_report(
-    valuation: Valuation,
+    valuation: CellValues,
     path: str | os.PathLike[str],
     *,
     marked: Any = None,
@@ -89,7 +85,7 @@ def write_report(
     for name, count in (("n", n), ("max_cells", max_cells)):
         check_whole(count, name, 1)
     mask = as_marked(marked, valuation.shape)
-    blocks = cast("BlockValuation", valuation) if valuation.kind == "blocks" else None
+    blocks = cast("BlockValues", valuation) if valuation._kind == "blocks" else None
     lowest = _lowest(valuation, n)
     typical = typical_entries(valuation)
     summary = summarise(
@@ -99,23 +95,23 @@ def write_report(
         marked=mask,
         n_shown=rows_to_show(valuation.values, max_cells).size,
     )
-    shown = valuation if errors_known(valuation) else without_errors(valuation)
+    shown = valuation if valuation._errors_known else without_errors(valuation)
     lines = [] if payments is None else payment_lines(payments)
     if lines and blocks is not None:
         check_payments(blocks, lines)
     if payments is None and blocks is not None:
-        lines = owner_lines(blocks)
-    page = render_page(
+        lines = blocks._payee_lines() if blocks._owner_shares is not None else []
+    write_page(
+        path,
         "report/template.html.jinja",
         styles=["report/assets/report.css"],
-        scripts=[f"report/assets/{name}.js" for name in _SCRIPTS],
-        facts={**(facts or {}), **known_facts(valuation.info)},
-        notes=[*dict.fromkeys(notes)],
-        settings=settings_words(valuation.info),
-        versions=valuation.info.get("versions") or {},
-        title=title or f"What every {summary.noun} is worth",
+        scripts=[f"report/assets/{name}.js" for name in _SCRIPTS.split()],
+        info=valuation.info,
+        facts=facts,
+        notes=notes,
+        title=title or f"What every {summary['noun']} is worth",
         summary=summary,
-        row_word=valuation.row_word,
+        row_word=valuation._row_word,
         payload=make_payload(
             shown,
             marked=mask,
@@ -127,20 +123,18 @@ def write_report(
         payments=lines,
         points=page_units(valuation, 0.0)["columnUnit"],
         owner_words=owner_words(valuation.info),
-        audit=audit_tables(valuation),
+        audit=audit_tables(valuation.info),
         blocks=blocks is not None,
-        has_labels=valuation.labels is not None,
+        has_labels=valuation._labels is not None,
         has_history=any(0 < ratio < np.inf for _, ratio in valuation.history),
         exact=shown.exact,
         column_errors=bool(shown.column_stderr.any()),
         row_errors=bool(shown.row_stderr.any()),
         n_marked=int(mask.sum()),
-        call=valuation.info.get("call") or "",
     )
-    write_page(path, page)
 
 
-def _lowest(valuation: Valuation, n: int) -> NDArray[np.intp]:
+def _lowest(valuation: CellValues, n: int) -> NDArray[np.intp]:
     """Flat positions of the lowest cells, worst first.
 
     Only those below 0; where there are none, the ten least valuable, but no blocks: a block that is
@@ -148,4 +142,4 @@ def _lowest(valuation: Valuation, n: int) -> NDArray[np.intp]:
     """
     order = np.argsort(valuation.values, axis=None, kind="stable")[:n]
     negative = order[valuation.values.ravel()[order] < 0]
-    return negative if negative.size or valuation.kind == "blocks" else order[:10]
+    return negative if negative.size or valuation._kind == "blocks" else order[:10]

@@ -13,9 +13,9 @@ from shapley2d._base.words import printable
 from shapley2d._methods.players import settle_players
 from shapley2d._methods.registry import block_methods
 from shapley2d._ownership.payments import UNTRUSTED
-from shapley2d._results.report.owners import owner_words
 from shapley2d._results.signature import sign
-from shapley2d._results.units import Unit, Units
+from shapley2d._results.wording.sentences import owner_words
+from shapley2d._results.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -33,18 +33,23 @@ from shapley2d.cli.time_limit import before_writing, start_clock
 from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
     check_outputs,
-    naming,
     report_facts,
     stop_if_unwritten,
     write_outputs,
+    write_values,
 )
-from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
+from shapley2d.cli.writing.summary import (
+    as_json,
+    headline,
+    print_files,
+    print_json,
+    start_table,
+)
 from shapley2d.exceptions import InputError
 
 _OF_THE_QUESTION = ("train", "valid", "cv", "task")  # given again, or among the settings
 TAKERS = block_takers()
 AUTO = "knn for cells, or mc with a --model; for groups exact where that is cheap, else mc"
-_ENDS = ("low", "high")
 
 
 def blocks(
@@ -117,42 +122,41 @@ def blocks(
             **settings,
         )
         valuation, audited = found if only.audit else (found, None)
-        payments, undivided = payment_records(
-            valuation, amount, only.negative, trusted=only.trusted
-        )
-    if only.rows is not None and only.total is None:  # groups that nobody owns have no shares
-        payments, undivided = value_records(valuation), None
+        owners, undivided = owner_records(valuation, amount, only)
     if undivided is not None and only.total is None:
         note(f"no shares: {in_words(undivided)}")
+    paid = only.total is not None and undivided is None
     files, failed = write_outputs(
-        valuation,
-        run.output,
-        run.report,
-        payments=None if only.total is None or undivided is not None else payments,
-        facts=report_facts(inputs),
-        notes=notes,
+        [
+            ("values", run.output, lambda path: write_values(valuation, path)),
+            (
+                "report",
+                run.report,
+                lambda path: valuation.to_html(
+                    path,
+                    payments=owners if paid else None,
+                    facts=report_facts(inputs),
+                    notes=notes,
+                ),
+            ),
+            (
+                "receipt",
+                only.receipt if undivided is None else None,
+                lambda path: write_receipt(valuation, path, table, file, only),
+            ),
+        ]
     )
-    if only.receipt is not None and undivided is None:
-        try:
-            write_receipt(valuation, only.receipt, table, file, only)
-            files["receipt"] = only.receipt
-        except (OSError, InputError) as error:
-            failed.append(error)
     if run.as_json:
-        owned = {
-            "owners": payments,
+        more = {
+            "owners": owners,
             "paid": only.total,
             "audit": None if audited is None else audited.to_dict(),
         }
-        print_json(as_json("blocks", valuation, inputs, [], files, **owned))
+        print_json(as_json("blocks", valuation, inputs, [], files, **more))
     else:
         console = ResultConsole()
         console.print(Text(headline(valuation, inputs)))
-        points = Units.of(valuation).points
-        if only.rows is not None and only.total is None:
-            console.print(_value_table(payments, points))
-        else:
-            console.print(_payment_table(payments, points, paid=only.total is not None))
+        console.print(_owner_table(owners, Units.of(valuation).points, only))
         console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
         if audited is not None:
             console.print(Text(f"\nAudit, out of {amount:,.2f}"))
@@ -234,78 +238,54 @@ def write_receipt(
         trusted=only.trusted,
         reading={**of_table, **asdict(file), "owner_column": only.owner_column or only.rows},
     )
-    receipt = receipt if only.key is None else receipt.sign(only.key)
-    with naming(path):
-        receipt.save(path)
+    (receipt if only.key is None else receipt.sign(only.key)).save(path)
 
 
-def payment_records(
-    valuation: Any, total: float, negative: str | None = None, *, trusted: bool = False
+def owner_records(
+    valuation: Any, amount: float, only: BlockOptions
 ) -> tuple[list[dict[str, Any]], InputError | None]:
     """Value and payment of each owner, the largest value first; why there are no payments.
 
-    Values that cannot be divided are values all the same: they are shown, and written.
+    Values that cannot be divided are values all the same: they are shown, and written. Groups that
+    nobody owns have no shares, unless an amount was given.
     """
-    undivided = None
-    try:
-        # a pyarrow table, as the features are
-        paid = valuation.payments(total, negative=negative, trusted=trusted)
-    except InputError as error:
-        undivided, paid = error, valuation.owners.select(["owner", "value"])
-    records: list[dict[str, Any]] = [
-        {**dict.fromkeys(("owner", "value", "amount", "low", "high")), **_known(record)}
-        for record in paid.to_pylist()
-    ]
+    undivided, records = None, valuation._payee_lines()
+    if only.rows is None or only.total is not None:
+        try:
+            # a pyarrow table, as the features are
+            paid = valuation.payments(amount, negative=only.negative, trusted=only.trusted)
+            records = [
+                {name: one if one == one else None for name, one in line.items()}  # noqa: PLR0124  (NaN)
+                for line in paid.to_pylist()
+            ]
+        except InputError as error:
+            undivided = error
+            records = [{**line, "low": None, "high": None} for line in records]
     return sorted(records, key=lambda record: -record["value"]), undivided
 
 
-def value_records(valuation: Any) -> list[dict[str, Any]]:
-    """Value and 95 % interval of each group, the largest value first."""
-    factor, known = valuation.owner_interval_factor, valuation.has_intervals
-    records = []
-    for line in valuation.owners.to_pylist():
-        value, half = line["value"], factor * line["stderr"]
-        ends = {"low": value - half, "high": value + half} if known else dict.fromkeys(_ENDS)
-        records.append({"owner": line["owner"], "value": value, "amount": None, **ends})
-    return sorted(records, key=lambda record: -record["value"])
-
-
-def _value_table(records: list[dict[str, Any]], points: Unit) -> Table:
-    table = Table(title="Groups of rows", title_justify="left", box=None, pad_edge=False)
-    table.add_column("group")
-    for heading in (points.words or "value", "from", "to"):
-        table.add_column(heading, justify="right")
-    for record in records:
-        ends = (record[name] for name in ("value", *_ENDS))
-        table.add_row(
-            shown(str(record["owner"])),
-            *("-" if end is None else f"{points.factor * end:+.4g}" for end in ends),
-        )
-    return table
-
-
-def _known(record: dict[str, Any]) -> dict[str, Any]:
-    """A line without the ends of an interval that nobody knows."""
-    return {name: one for name, one in record.items() if one == one}  # noqa: PLR0124  (NaN)
-
-
-def _payment_table(payments: list[dict[str, Any]], points: Unit, *, paid: bool) -> Table:
-    table = Table(title="Owners", title_justify="left", box=None, pad_edge=False)
-    table.add_column("owner")
-    for heading in (points.words or "value", "amount" if paid else "share", "from", "to"):
-        table.add_column(heading, justify="right")
-    names = ["amount", "low", "high"]
-    if payments and "if_unpaid" in payments[0]:
+def _owner_table(records: list[dict[str, Any]], points: Unit, only: BlockOptions) -> Table:
+    """Owners with their values and amounts, or groups with the intervals of their values."""
+    groups = only.rows is not None and only.total is None
+    table = start_table("Groups of rows" if groups else "Owners")
+    table.add_column("group" if groups else "owner")
+    names = ["low", "high"] if groups else ["amount", "low", "high"]
+    if records and "if_unpaid" in records[0]:
         names += ["if_unpaid", "collateral"]
-        for heading in ("if unpaid", "collateral"):
-            table.add_column(heading, justify="right")
-    unit = "" if paid else " %"
-    numbers = points.numbers([record["value"] for record in payments], signed=True)
-    for record, number in zip(payments, numbers, strict=True):
-        amounts = (record[name] for name in names)
-        table.add_row(
-            shown(str(record["owner"])),
-            number,
-            *("-" if amount is None else f"{amount:,.2f}{unit}" for amount in amounts),
-        )
+    share = "share" if only.total is None else "amount"
+    words = {"amount": share, "low": "from", "high": "to", "if_unpaid": "if unpaid"}
+    for heading in (points.words or "value", *(words.get(name, name) for name in names)):
+        table.add_column(heading, justify="right")
+    numbers = points.numbers([record["value"] for record in records], signed=True)
+
+    def text(number: float | None) -> str:
+        if number is None:
+            return "-"
+        if groups:
+            return f"{points.factor * number:+.4g}"
+        return f"{number:,.2f}{' %' if only.total is None else ''}"
+
+    for record, number in zip(records, numbers, strict=True):
+        fields = [text(record[name]) for name in names]
+        table.add_row(shown(str(record["owner"])), number, *fields)
     return table

@@ -17,6 +17,7 @@ from shapley2d.cli.writing.outputs import (
     report_facts,
     stop_if_unwritten,
     write_outputs,
+    write_values,
 )
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 
@@ -64,8 +65,12 @@ def cells(
     with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
         valuation = value_cells(*tables, method, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
+    facts = report_facts(inputs)
     files, failed = write_outputs(
-        valuation, run.output, run.report, facts=report_facts(inputs), notes=notes
+        [
+            ("values", run.output, lambda path: write_values(valuation, path)),
+            ("report", run.report, lambda path: valuation.to_html(path, facts=facts, notes=notes)),
+        ]
     )
     lowest = lowest_cells(valuation, inputs, only.top)
     if run.as_json:

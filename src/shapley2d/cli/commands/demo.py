@@ -10,11 +10,11 @@ from rich.text import Text
 
 from shapley2d._base.words import printable
 from shapley2d._results.ranking import rank_cells
-from shapley2d._results.units import Units
+from shapley2d._results.wording.units import Units
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
-from shapley2d.cli.writing.outputs import check_file, write_csv, write_html, write_values
-from shapley2d.cli.writing.summary import print_files, print_json
+from shapley2d.cli.writing.outputs import check_file, naming, write_csv, write_values
+from shapley2d.cli.writing.summary import print_files, print_json, start_table
 from shapley2d.exceptions import InputError
 
 KINDS = ("unlikely", "swapped", "typo")
@@ -25,10 +25,7 @@ SHARE = 0.02
 
 SEED = 2023
 
-_GRADES = (1, 10)  # the lowest and the highest entry of the table
-_PARTS = (0.01, 0.02, 0.05, 0.10)
-_SHOWN = 10
-_TEXTS = ("column", "class", "error")  # headings of columns aligned to the left
+_SHOWN = 10  # entries in either list
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
@@ -48,12 +45,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     from shapley2d.evaluation import detection_curve, inject_errors
 
     _make_folder(out)
-    files = {
-        "table": out / "table.csv",
-        "values": out / "values.parquet",
-        "report": out / "report.html",
-    }
-    files["page"] = out / "page.html"
+    names = ("table.csv", "values.parquet", "report.html", "page.html")
+    files = {name.partition(".")[0]: out / name for name in names}
     for path in files.values():
         check_file(path, "--out")
     X, y = load_breast_cancer_original("pyarrow")
@@ -65,7 +58,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         np.zeros(entries.shape[1], dtype=bool),
         SHARE,
         np.random.default_rng(SEED),
-        bounds=_GRADES,
+        bounds=(1, 10),
     )
     table = _table(corrupted.numbers, X.column_names)
     write_csv(table.append_column("class", [y.tolist()]), files["table"])
@@ -74,26 +67,26 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         inspection = inspect_cells(files["table"], "class", valuation=valuation)
         _, log = inspection.repair(table, n=round(SHARE * corrupted.cells.size))
         gain = measure_repair(log, table, y, model="knn")
-    rows = np.broadcast_to(valuation.rows[:, None], valuation.shape)
-    total = int(corrupted.cells.sum())
-    counts = [round(part * corrupted.cells.size) for part in _PARTS]
-    by_cells = total * detection_curve(-valuation.values, corrupted.cells, counts)
-    by_inspection = total * detection_curve(inspection.probability, corrupted.cells, counts)
-    by_rows = total * detection_curve(-rows, corrupted.cells, counts)
-    inspected = []
-    for k, (part, count) in enumerate(zip(_PARTS, counts, strict=True)):
-        inspected.append(
-            {
-                "share": part,
-                "cells": count,
-                "found_by_inspection": float(by_inspection[k]),
-                "found": float(by_cells[k]),
-                "found_by_rows": float(by_rows[k]),
-                "by_chance": total * count / corrupted.cells.size,
-            }
-        )
+    total, size = int(corrupted.cells.sum()), corrupted.cells.size
+    parts = (0.01, 0.02, 0.05, 0.10)
+    counts = [round(part * size) for part in parts]
+    by_rows = np.broadcast_to(-valuation.row_values[:, None], valuation.shape)
+    ranked = (inspection.probability, -valuation.values, by_rows)
+    found = [total * detection_curve(scores, corrupted.cells, counts) for scores in ranked]
+    inspected = [
+        {
+            "share": part,
+            "cells": count,
+            "found_by_inspection": float(by_inspection),
+            "found": float(by_cells),
+            "found_by_rows": float(by_rows),
+            "by_chance": total * count / size,
+        }
+        for part, count, by_inspection, by_cells, by_rows in zip(parts, counts, *found, strict=True)
+    ]
     write_values(valuation, files["values"])
-    write_html(valuation, files["report"], marked=corrupted.cells, title="Demo: injected errors")
+    with naming(files["report"]):
+        valuation.to_html(files["report"], marked=corrupted.cells, title="Demo: injected errors")
     write_inspection(
         inspection, files["page"], title="Demo: which entries are wrong", target="class"
     )
@@ -115,54 +108,33 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         return
     console = ResultConsole()
     n, m = valuation.shape
-    console.print(
-        Text(
-            f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or "
-            f"malignant.\n{total} of its {n * m:,} cells were corrupted; all were inspected in "
-            f"{inspection.info['seconds']:.1f} s and valued in {valuation.info['seconds']:.1f} s.\n"
-        )
+    table_file = printable(str(files["table"]))
+
+    def say(words: str, style: str = "") -> None:
+        console.print(Text(words, style=style), soft_wrap=True)
+
+    say(
+        f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or malignant.\n"
+        f"{total} of its {n * m:,} cells were corrupted; all were inspected in "
+        f"{inspection.info['seconds']:.1f} s and valued in {valuation.info['seconds']:.1f} s.\n"
     )
-    console.print(
-        Text(
-            f"How many of the {total} injected errors are among the first cells inspected?",
-            style="italic",
-        )
-    )
+    say(f"How many of the {total} injected errors are among the first cells inspected?", "italic")
     console.print(_found_table(inspected))
-    console.print(
-        Text(
-            "\nMost likely wrong first, with the expected entry",
-            style="italic",
-        )
-    )
+    say("\nMost likely wrong first, with the expected entry", "italic")
     console.print(_suspects(inspection, entries, corrupted.kinds))
-    console.print(
-        Text(
-            "\nMost harmful to a model first, injected errors only; the gaps are original entries",
-            style="italic",
-        )
+    say(
+        "\nMost harmful to a model first, injected errors only; the gaps are original entries",
+        "italic",
     )
     console.print(_first_errors(valuation, entries, corrupted.kinds))
     console.print()
     print_files(files, console)
-    console.print(
-        Text(
-            printable(
-                f"Run it yourself: shapley2d inspect {files['table']} --target class --report "
-                f"page.html\n                 shapley2d cells {files['table']} --target class",
-                keep="\n",
-            )
-        ),
-        soft_wrap=True,
+    say(
+        f"Run it yourself: shapley2d inspect {table_file} --target class --report page.html\n"
+        f"                 shapley2d cells {table_file} --target class"
     )
-    console.print(
-        Text(
-            f"Replacing the first {SHARE:.0%}, {len(log)} entries, by the expected ones: "
-            f"{gain.in_words()}",
-            style="bold",
-        ),
-        soft_wrap=True,
-    )
+    replaced = f"Replacing the first {SHARE:.0%}, {len(log)} entries, by the expected ones"
+    say(f"{replaced}: {gain._words()}", "bold")
 
 
 def _make_folder(out: Path) -> None:
@@ -187,65 +159,57 @@ def _table(entries: Any, names: list[str]) -> Any:
 
 
 def _found_table(inspected: list[dict[str, Any]]) -> Table:
-    table = Table(box=None, pad_edge=False)
-    for heading in (
-        "looked at",
-        "by inspection",
-        "by cell value",
-        "by row value (1D)",
-        "by chance",
-    ):
-        table.add_column(heading, justify="right")
+    headings = ("by inspection", "by cell value", "by row value (1D)", "by chance")
+    table = _table_of(("looked at", *headings))
     for part in inspected:
         table.add_row(
             f"{part['share']:.0%} = {part['cells']} cells",
             Text(f"{part['found_by_inspection']:.0f}", style="bold green"),
-            f"{part['found']:.0f}",
-            f"{part['found_by_rows']:.0f}",
-            f"{part['by_chance']:.0f}",
+            *(f"{part[name]:.0f}" for name in ("found", "found_by_rows", "by_chance")),
         )
+    return table
+
+
+def _table_of(headings: tuple[str, ...]) -> Table:
+    table = start_table()
+    for heading in headings:
+        left = heading in ("column", "class", "error")
+        table.add_column(heading, justify="left" if left else "right")
     return table
 
 
 def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
     """The entries that are most likely wrong, with what they were."""
-    table = Table(box=None, pad_edge=False)
-    for heading in (inspection.row_word, "column", "content", "expected", "wrong", "error"):
-        table.add_column(heading, justify="left" if heading in _TEXTS else "right")
-    _, m = inspection.shape
-    places = rank_cells(inspection)
-    for i, j in [(i, j) for i, j in places if j < m][:_SHOWN]:
-        injected = (
-            f"{kinds[i, j]}, was {original[i, j]:.0f}"
-            if kinds[i, j]
-            else "original value (not injected)"
-        )
+    cells, m = inspection._cells, inspection.shape[1]
+    table = _table_of((inspection._row_word, "column", "content", "expected", "wrong", "error"))
+    for i, j in [(i, j) for i, j in rank_cells(inspection) if j < m][:_SHOWN]:
+        injected = f"{kinds[i, j]}, was {original[i, j]:.0f}"
         table.add_row(
-            inspection.shown_row(i),
-            shown(inspection.cells.names[j]),
-            shown(inspection.cells.entries[j][i]),
-            shown(inspection.cells.expected_text(i, j)),
+            str(inspection._shown_rows[i]),
+            shown(cells.names[j]),
+            shown(cells.entries[j][i]),
+            shown(cells.expected_text(i, j)),
             f"{100 * inspection.probability[i, j]:.0f} %",
-            injected,
+            injected if kinds[i, j] else "original value (not injected)",
         )
     return table
 
 
 def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
     """The injected errors of lowest value."""
-    table = Table(box=None, pad_edge=False)
     unit = Units.of(valuation).cells
-    for heading in ("place", valuation.row_word, "column", "content", "class", unit.words, "error"):
-        table.add_column(heading, justify="left" if heading in _TEXTS else "right")
-    order = np.argsort(valuation.values, axis=None, kind="stable")
+    word = valuation._row_word
+    table = _table_of(("place", word, "column", "content", "class", unit.words, "error"))
+    order = valuation._first(valuation.values.size)
     places = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN]
-    for place, i, j in zip(places, *np.unravel_index(order[places], valuation.shape), strict=True):
+    for place in places.tolist():
+        i, j = divmod(int(order[place]), valuation.shape[1])
         table.add_row(
             str(place + 1),
-            valuation.shown_row(i),
+            str(valuation._shown_rows[i]),
             shown(valuation.column_names[j]),
-            shown(valuation.contents[j][i]),
-            shown(valuation.labels[i]),
+            shown(valuation._entry(i, j)),
+            shown(valuation._label(i)),
             unit.number(float(valuation.values[i, j]), signed=True),
             f"{kinds[i, j]}, was {original[i, j]:.0f}",
         )

@@ -1,10 +1,7 @@
 """``shapley2d inspect``: which entries of a table are wrong, and what they should say."""
 
-# ruff: noqa: UP045  (typer reads these at run time)
 from pathlib import Path
-from typing import Annotated, Any, Literal, Optional
-
-import typer
+from typing import Annotated, Any, Literal
 
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import without_warnings
@@ -14,100 +11,74 @@ from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing
 from shapley2d.cli.reading.inspected import InspectedFile, known_decisions, read_inspected
-from shapley2d.cli.writing.outputs import check_outputs, naming, stop_if_unwritten
-from shapley2d.cli.writing.summary import print_files, print_json
-from shapley2d.cli.writing.suspects import (
-    inspection_json,
-    print_inspection,
-    suspect_cells,
-    write_cells,
+from shapley2d.cli.writing.outputs import (
+    check_outputs,
+    stop_if_unwritten,
+    write_outputs,
+    write_values,
 )
+from shapley2d.cli.writing.summary import print_files, print_json
+from shapley2d.cli.writing.suspects import inspection_json, print_inspection, suspect_cells
 from shapley2d.exceptions import InputError
 
-_TABLE = "Table"
-_RESULT = "Results"
-# Rows squared times columns up to which harm is computed unasked: that takes seconds.
 _AFFORDABLE = 1.5e7
-# Trees per fold of the forest that gains are told by.
-_TREES = 100
+"""Rows squared times columns up to which harm is computed unasked: that takes seconds."""
 
-InspectedTable = Annotated[
-    str,
-    typer.Argument(
-        metavar="TABLE",
-        help="The table: CSV, JSON lines (both also .gz), Parquet or .xlsx; - reads stdin.",
-        show_default=False,
-    ),
-]
+InspectedTable = Annotated[str, o.argument("TABLE", f"The table: {o.TableFile}")]
 AnyTarget = Annotated[
-    Optional[str],
-    typer.Option(
-        "--target",
-        "-t",
-        metavar="COLUMN",
-        help="The column to predict, where there is one; its labels are inspected too.",
-        show_default=False,
-        rich_help_panel=_TABLE,
+    str | None,
+    o.option(
+        o.COMMON, "COLUMN", "The column to predict; its labels are inspected too.", "--target", "-t"
     ),
 ]
 SavedValues = Annotated[
-    Optional[Path],
-    typer.Option(
+    Path | None,
+    o.option(
+        o.COMMON,
+        "VALUES.parquet",
+        "Values of the same table, from shapley2d cells -o, shown as harm. (default: computed for "
+        "small tables with a target)",
         "--valuation",
-        metavar="VALUES.parquet",
-        help="Values of the same table, from shapley2d cells -o, shown as harm. (default: computed "
-        "for small tables with a target)",
-        show_default=False,
     ),
 ]
 Gains = Annotated[
     bool,
-    typer.Option(
+    o.option(
+        o.COMMON,
+        None,
+        "Value the cells with a forest, and show what its score gains by each expected entry.",
         "--gains",
-        help="Value the cells with a forest, and show what its score gains by each expected entry.",
     ),
 ]
 Earlier = Annotated[
-    Optional[Path],
-    typer.Option(
+    Path | None,
+    o.option(
+        o.COMMON,
+        "FILE.csv",
+        "Earlier decisions: entries that were called right are not listed again.",
         "--decisions",
-        metavar="FILE.csv",
-        help="Earlier decisions: entries that were called right are not listed again.",
-        show_default=False,
     ),
 ]
 By = Annotated[
     Literal["wrong", "harm", "gain"],
-    typer.Option(
-        "--by", help="Order: likeliest wrong first, most harmful to a model first, or both (gain)."
+    o.option(
+        o.OUTPUT,
+        "NAME",
+        "Likeliest wrong first, most harmful first, or both (gain).",
+        "--by",
+        show_default=True,
     ),
 ]
 CellsOutput = Annotated[
-    Optional[Path],
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="Write all cells: .parquet (can be loaded again) or .csv.",
-        rich_help_panel=_RESULT,
-        show_default=False,
-    ),
+    Path | None,
+    o.option(o.COMMON, "FILE", "Write all cells: .parquet or .csv.", "--output", "-o"),
 ]
 PagePath = Annotated[
-    Optional[Path],
-    typer.Option(
-        "--report",
-        metavar="FILE.html",
-        help="Write a page on which to decide, for any browser.",
-        rich_help_panel=_RESULT,
-        show_default=False,
-    ),
+    Path | None,
+    o.option(o.COMMON, "FILE.html", "Write a page on which to decide.", "--report"),
 ]
 Top = Annotated[
-    int,
-    typer.Option(
-        "--top", min=0, metavar="N", help="How many entries to print.", rich_help_panel=_RESULT
-    ),
+    int, o.option(o.OUTPUT, "N", "How many entries to print.", "--top", min=0, show_default=True)
 ]
 
 
@@ -134,6 +105,7 @@ def inspect(
     Every entry is predicted from the rest of its row and its label. Entries are ranked by how
     unlikely they are, how far off, and how much better their row fits once they are replaced.
     """
+    from shapley2d import Valuation
     from shapley2d._results.inspection_page import write_inspection
 
     limit = None if max_time is None else TimeLimit.of(max_time)
@@ -148,7 +120,7 @@ def inspect(
     notes = collect_notes()
     with warnings_as_notes():
         earlier = None if decisions is None else read_decisions(decisions)
-        saved = None if valuation is None else _load(valuation)
+        saved = None if valuation is None else Valuation.load(valuation)
     given = read_inspected(table, target, file)
     for message in given.source.notes:
         note(message)
@@ -173,36 +145,21 @@ def inspect(
     remembered: list[Decision] = []
     if earlier is not None:
         settled, remembered, stale = known_decisions(earlier, inspection)
-        inspection = inspection.settle(settled)
+        inspection = inspection._settle(settled)
         if stale:
             note(
                 f"{decisions}: {counted(stale, 'entry', 'entries')} called right "
                 f"{plural(stale, 'has', 'have')} changed since, and "
                 f"{plural(stale, 'is', 'are')} listed again"
             )
-    files: dict[str, Path] = {}
-    failed: list[Exception] = []
-    for what, path in (("cells", output), ("report", report)):
-        if path is None:
-            continue
-        try:
-            if what == "cells":
-                write_cells(inspection, path)
-            else:
-                with naming(path):
-                    write_inspection(
-                        inspection,
-                        path,
-                        by=by,
-                        target=target,
-                        facts=given.facts,
-                        notes=notes,
-                        remembered=remembered,
-                        commands=given.commands,
-                    )
-            files[what] = path
-        except (OSError, InputError) as error:
-            failed.append(error)
+    page: dict[str, Any] = {"by": by, "target": target, "facts": given.facts, "notes": notes}
+    page |= {"remembered": remembered, "commands": given.commands}
+    files, failed = write_outputs(
+        [
+            ("cells", output, lambda path: write_values(inspection, path)),
+            ("report", report, lambda path: write_inspection(inspection, path, **page)),
+        ]
+    )
     cells = suspect_cells(inspection, given, by, top)
     if as_json_:
         print_json({"command": "inspect", **inspection_json(inspection, given, cells, files)})
@@ -232,12 +189,6 @@ def left_out_words(info: dict[str, Any]) -> list[str]:
     return found
 
 
-def _load(path: Path) -> Any:
-    from shapley2d._results.valuation import Valuation
-
-    return Valuation.load(path)
-
-
 def quick_values(
     given: InspectedFile,
     task: str,
@@ -262,7 +213,7 @@ def quick_values(
 
     few: dict[str, Any] = {} if m <= 6 else {"subsets": "sampled", "n_subsets": 64}
     if gains:
-        few = {"method": "forest", "max_trees": _TREES, "tolerance": 0.0}
+        few = {"method": "forest", "max_trees": 100, "tolerance": 0.0}
     try:
         with without_warnings():
             return value_cells(

@@ -1,12 +1,10 @@
 """``shapley2d repair``: apply decisions to a table, and measure what that gains."""
 
-# ruff: noqa: UP045  (typer reads these at run time)
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Optional
+from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
 from rich.text import Text
 
 from shapley2d._base.words import counted
@@ -44,53 +42,48 @@ from shapley2d.exceptions import InputError, UtilityError
 if TYPE_CHECKING:
     from shapley2d._tables.changes import Changes
 
-_MANY_ROWS = 5000  # above this the folds are drawn once, below it twice
-
 DecidedTable = Annotated[
     str,
-    typer.Argument(
-        metavar="TABLE",
-        help="The table that was inspected: CSV, JSON lines (both also .gz), Parquet or .xlsx.",
-        show_default=False,
+    o.argument(
+        "TABLE", f"The table that was inspected: {o.TableFile.removesuffix('; - is stdin.')}."
     ),
 ]
 DecisionFile = Annotated[
-    str,
-    typer.Argument(
-        metavar="DECISIONS",
-        help="The decisions: the file that the page downloads.",
-        show_default=False,
-    ),
+    str, o.argument("DECISIONS", "The decisions: the file that the page downloads.")
 ]
 CleanTable = Annotated[
     Path,
-    typer.Option(
+    o.option(
+        o.COMMON,
+        "FILE",
+        "The repaired table, in the format of TABLE; CSV where that is a spreadsheet.",
         "--output",
         "-o",
-        metavar="FILE",
-        help="The repaired table, in the format of TABLE; CSV where that is a spreadsheet.",
-        show_default=False,
     ),
 ]
 AfterPage = Annotated[
-    Optional[Path],
-    typer.Option(
+    Path | None,
+    o.option(
+        o.COMMON,
+        "FILE.html",
+        "Write a page with the gain, what changed and what is left.",
         "--report",
-        metavar="FILE.html",
-        help="Write a page with the gain, what changed and what is left.",
-        show_default=False,
     ),
 ]
 Target = Annotated[
-    Optional[str],
-    typer.Option(
-        "--target", "-t", metavar="COLUMN", help="The column to predict. (default: as in DECISIONS)"
+    str | None,
+    o.option(
+        o.COMMON, "COLUMN", "The column to predict. (default: as in DECISIONS)", "--target", "-t"
     ),
 ]
 ModelName = Annotated[
     str,
-    typer.Option(
-        "--model", metavar="NAME", help="The model that the gain is measured by, or none."
+    o.option(
+        o.COMMON,
+        "NAME",
+        "The model that the gain is measured by, or none.",
+        "--model",
+        show_default=True,
     ),
 ]
 
@@ -162,12 +155,12 @@ def repair(
         )
         left = after.inspect(values, seed=seed, workers=workers)
     settled, remembered, _ = known_decisions(made, left)
-    left = left.settle(settled)
+    left = left._settle(settled)
     files = {"table": output}
     if report is not None:
         lines = [
             (
-                one.name or left.shown_row(one.row),
+                one.name or str(left._shown_rows[one.row]),
                 one.column,
                 one.entry,
                 one.new,
@@ -233,7 +226,7 @@ def _gain(
         "pyarrow",
     )
     kinds = {name: kind for name, kind in given.kinds.items() if name in X.column_names}
-    repeats = 2 if given.X.n_rows <= _MANY_ROWS else 1
+    repeats = 2 if given.X.n_rows <= 5000 else 1
     try:
         return measure_repair(
             log, X, given.y, model=model, n_repeats=repeats, random_state=seed, n_jobs=workers,
@@ -267,12 +260,12 @@ def _print(
     changed = counted(len(chosen), "entry", "entries")
     console.print(Text(f"{changed} changed, {right:,} called right"))
     if gain is not None:
-        console.print(Text(gain.in_words(), style="bold"), soft_wrap=True)
-    console.print(Text(f"left: {left.cells.summary}; the likeliest entries"))
+        console.print(Text(gain._words(), style="bold"), soft_wrap=True)
+    console.print(Text(f"left: {left._cells.summary}; the likeliest entries"))
     for cell in cells:
         console.print(
             Text.assemble(
-                f"  {left.row_word} ",
+                f"  {left._row_word} ",
                 shown(str(cell["row" if left.lines is None else "line"]), 24),
                 ", ",
                 shown(cell["column"], 24),

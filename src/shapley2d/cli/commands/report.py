@@ -3,39 +3,32 @@
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, warnings_as_notes
-from shapley2d.cli.writing.outputs import check_report_path, write_html
+from shapley2d.cli.writing.outputs import check_report_path, naming
 from shapley2d.cli.writing.summary import print_files
 from shapley2d.exceptions import InputError
 
-Values = Annotated[
-    Path,
-    typer.Argument(
-        metavar="VALUES", help="A Parquet file written by cells or blocks.", show_default=False
-    ),
-]
+Values = Annotated[Path, o.argument("VALUES", "A Parquet file written by cells or blocks.")]
 ReportPath = Annotated[
     Path | None,
-    typer.Option(
+    o.option(
+        o.COMMON,
+        "FILE.html",
+        "The report. (default: the values' name with .html)",
         "--output",
         "-o",
-        metavar="FILE.html",
-        help="The report. (default: the values' name with .html)",
-        show_default=False,
     ),
 ]
-Title = Annotated[str | None, typer.Option("--title", help="Its title.", show_default=False)]
-
+Title = Annotated[str | None, o.option(o.COMMON, "TEXT", "Its title.", "--title")]
 Trusted = Annotated[
     bool,
-    typer.Option(
+    o.option(
+        o.PAYMENTS,
+        None,
+        "Pay where there was no validation table: every owner's rows are trusted as a test of the "
+        "others'.",
         "--trusted",
-        help="With --pay, where there was no validation table: every owner's rows are trusted as "
-        "a test of the others'.",
-        show_default=False,
     ),
 ]
 
@@ -63,5 +56,6 @@ def report(
             )
         with warnings_as_notes():
             payments = valuation.payments(pay, trusted=trusted)
-    write_html(valuation, path, title=title, payments=payments)
+    with naming(path):
+        valuation.to_html(path, title=title, payments=payments)
     print_files({"report": path}, ResultConsole())

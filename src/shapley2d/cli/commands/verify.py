@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
-import typer
 from rich.text import Text
 
 from shapley2d._base.words import counted, printable
@@ -17,42 +16,35 @@ from shapley2d.cli.reading.inputs import read_inputs
 from shapley2d.cli.reading.owners import read_owners
 from shapley2d.exceptions import InputError
 
-
-def _option(text: str, *flags: str, metavar: str) -> Any:
-    return typer.Option(*flags, help=text, metavar=metavar, show_default=False)
-
-
-ReceiptFile = Annotated[
-    Path, typer.Argument(metavar="RECEIPT", help="A receipt written by blocks.", show_default=False)
-]
+ReceiptFile = Annotated[Path, o.argument("RECEIPT", "A receipt written by blocks.")]
 PublicKey = Annotated[
     Path | None,
-    _option(
-        "Check that the receipt was signed with the private key that goes with this public key, a "
-        "PEM file.",
+    o.option(
+        o.COMMON,
+        "KEY.pem",
+        "Check that the receipt was signed with the private key that goes with this public key.",
         "--public-key",
-        metavar="KEY.pem",
     ),
 ]
-Owner = Annotated[str | None, _option("Whose block --block is.", "--owner", metavar="NAME")]
+Owner = Annotated[str | None, o.option(o.COMMON, "NAME", "Whose block --block is.", "--owner")]
 Block = Annotated[
     str | None,
-    _option(
+    o.option(
+        o.COMMON,
+        "FILE",
         "An owner's rows and columns, and the target where it knows it: check that these were "
         "valued.",
         "--block",
-        metavar="FILE",
     ),
 ]
 TableFile = Annotated[
     str | None,
-    _option("The training table, to compute everything again.", "--table", metavar="FILE"),
+    o.option(o.COMMON, "FILE", "The training table, to compute everything again.", "--table"),
 ]
 ValidFile = Annotated[
-    str | None,
-    _option("The validation table.", "--valid", "--validation", metavar="FILE"),
+    str | None, o.option(o.COMMON, "FILE", "The validation table.", "--valid", "--validation")
 ]
-OwnersFile = Annotated[str | None, _option("Who contributed what.", "--owners", metavar="FILE")]
+OwnersFile = Annotated[str | None, o.option(o.COMMON, "FILE", "Who contributed what.", "--owners")]
 
 
 def verify(

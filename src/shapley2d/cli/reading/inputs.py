@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 
 from shapley2d._base.progress import reporting
 from shapley2d._base.time_limit import parse_time
-from shapley2d._base.words import printable
+from shapley2d._base.words import nearest_word, printable
 from shapley2d._ownership.grid import is_empty
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
@@ -129,10 +128,6 @@ def _check_inputs(
     of_rows: Mapping[str, str],
 ) -> Inputs:
     target, row_id = table.target, file.row_id
-    names = source.table.column_names
-    find_column(target, names, "--target", source.path)
-    if row_id is not None:
-        find_column(row_id, names, "--id", source.path)
     for option, name in of_rows.items():
         where = other if other is not None and option == WEIGHT else source
         find_column(name, where.table.column_names, _flag(option), where.path)
@@ -140,28 +135,14 @@ def _check_inputs(
             raise InputError(
                 f"{_flag(option)} {shlex.quote(name)} is the target: name another column"
             )
-    known = [*names, *(other.table.column_names if other else [])]
-    dropped = listed_columns(file.drop or (), known, source.path, "--drop")
-    if target in dropped:
-        raise InputError(
-            f"--drop {target} is the target: drop another column, or choose another --target"
-        )
-    without = {*dropped, *([row_id] if row_id is not None else []), *of_rows.values()}
-    by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
-    asked = asked_kinds(file.kinds, names, source.path, without, by)
+    also = other.table.column_names if other else []
+    chosen = choose_columns(source, target, file, of_rows, also)
     called = _names(source, other, target)
     with computing(called):
-        found = read_target(source, target, kind=asked.get(target), task=table.task)
+        found = read_target(source, target, kind=chosen.kinds.get(target), task=table.task)
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
-        features = [key for key in names if key != target and key not in without]
-        if not features:
-            raise InputError(
-                f"{source.path} has no columns beside the target {target!r} and the dropped ones"
-            )
         kept = found.rows_of(source.table)
-        X = as_table(
-            kept.select(features), "X", {key: kind for key, kind in asked.items() if key != target}
-        )
+        X = as_table(kept.select(chosen.features), "X", chosen.feature_kinds)
     lines = None if row_id is not None else source.all_lines()
     X = replace(X, lines=None if lines is None else lines[found.rows])
     missing = found.missing[:0] if table.drop_missing_target else found.missing
@@ -174,7 +155,7 @@ def _check_inputs(
         y=found.y,
         rows=found.rows,
         row_names=found.rows if row_id is None else id_names(kept.select([row_id])),
-        kinds=asked,
+        kinds=chosen.kinds,
         of_rows={
             _KEYWORDS.get(option, option): clean_texts(kept.select([name])).column(0)
             for option, name in of_rows.items()
@@ -184,8 +165,60 @@ def _check_inputs(
     _refuse_unnamed(inputs, of_rows)
     if other is None:
         return inputs
-    without |= set(features) - set(X.column_names)
+    without = chosen.without | set(chosen.features) - set(X.column_names)
     return _with_validation(inputs, other, without, of_rows.get(WEIGHT), table)
+
+
+@dataclass(frozen=True)
+class ChosenColumns:
+    """The columns of a file that are features, those that are not, and the kinds that were set."""
+
+    features: list[str]
+    dropped: set[str]
+    without: set[str]
+    kinds: dict[str, str]
+    feature_kinds: dict[str, str]
+
+
+def choose_columns(
+    source: Source,
+    target: str | None,
+    file: FileOptions,
+    of_rows: Mapping[str, str] | None = None,
+    also: Sequence[str] = (),
+) -> ChosenColumns:
+    """Sort the columns of a file by the options that name them; refuse names that it lacks.
+
+    Parameters
+    ----------
+    source : Source
+    target : str or None
+    file : FileOptions
+    of_rows : mapping, optional
+        Columns that say something of the rows, by option.
+    also : sequence of str
+        Other columns that may be dropped.
+    """
+    of_rows, names = of_rows or {}, source.table.column_names
+    for option, name in (("--target", target), ("--id", file.row_id)):
+        if name is not None:
+            find_column(name, names, option, source.path)
+    dropped = listed_columns(file.drop or (), [*names, *also], source.path, "--drop")
+    if target in dropped:
+        raise InputError(
+            f"--drop {target} is the target: drop another column, or choose another --target"
+        )
+    without = {*dropped, *([file.row_id] if file.row_id is not None else []), *of_rows.values()}
+    by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
+    kinds = asked_kinds(file.kinds, names, source.path, without, by)
+    features = [key for key in names if key != target and key not in without]
+    if not features:
+        beside = (
+            "the dropped ones" if target is None else f"the target {target!r} and the dropped ones"
+        )
+        raise InputError(f"{source.path} has no columns beside {beside}")
+    of_features = {key: kind for key, kind in kinds.items() if key != target}
+    return ChosenColumns(features, dropped, without, kinds, of_features)
 
 
 def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
@@ -233,30 +266,22 @@ def _without_keys(
                 f"{source.path}: all columns look like keys: {in_words(keys)}: leave out "
                 "--drop-keys"
             )
-        X, keys = (
-            replace(
-                X, columns=tuple(left), native=X.native.select([column.name for column in left])
-            ),
-            [],
-        )
-    wrong, flags = [], []
+        native = X.native.select([column.name for column in left])
+        X, keys = replace(X, columns=tuple(left), native=native), []
+    wrong, flags, ways = [], [], []
     if missing.size:
-        rows = f"{missing.size} of {source.table.num_rows} rows"
-        wrong.append(
-            f"the target {target!r} is empty in {rows}, first in {source.where(int(missing[0]))}"
-        )
+        wrong.append(_missing_words(source, target, missing))
         flags.append("--drop-missing-target")
+        ways.append("fill it")
     texts = [key for key in keys if key.text]
     if texts:
-        wrong.append(
-            f"{'column' if len(texts) == 1 else 'columns'} {in_words(texts)} "
-            f"{'looks like a key' if len(texts) == 1 else 'look like keys'}"
-        )
+        one, name = len(texts) == 1, shlex.quote(texts[0].name)
+        look = "looks like a key" if one else "look like keys"
+        wrong.append(f"{'column' if one else 'columns'} {in_words(texts)} {look}")
         flags.append("--drop-keys")
+        ways.append(f"name the rows by a key with --id {name}, or keep it with --text {name}")
     if wrong:
-        raise MissingFlagsError(
-            f"{source.path}: {'; '.join(wrong)}", flags, _other_ways(texts, missing.size > 0)
-        )
+        raise MissingFlagsError(f"{source.path}: {'; '.join(wrong)}", flags, "; or ".join(ways))
     if keys:
         source.notes.append(
             Note(
@@ -267,12 +292,9 @@ def _without_keys(
     return X
 
 
-def _other_ways(texts: Sequence[Any], missing: bool) -> str:
-    ways = ["fill it"] if missing else []
-    if texts:
-        name = shlex.quote(texts[0].name)
-        ways.append(f"name the rows by a key with --id {name}, or keep it with --text {name}")
-    return "; or ".join(ways)
+def _missing_words(source: Source, target: str, missing: NDArray[np.intp]) -> str:
+    rows = f"{missing.size} of {source.table.num_rows} rows"
+    return f"the target {target!r} is empty in {rows}, first in {source.where(int(missing[0]))}"
 
 
 def _with_validation(
@@ -302,13 +324,8 @@ def _with_validation(
             other, inputs.target, kind="number" if numeric else "text", task=table.task
         )
         if found.missing.size and not table.drop_missing_target:
-            first = other.where(int(found.missing[0]))
-            raise MissingFlagsError(
-                f"{other.path}: the target {inputs.target!r} is empty in {found.missing.size} of "
-                f"{other.table.num_rows} rows, first in {first}",
-                ["--drop-missing-target"],
-                "fill it",
-            )
+            words = _missing_words(other, inputs.target, found.missing)
+            raise MissingFlagsError(f"{other.path}: {words}", ["--drop-missing-target"], "fill it")
         kept = found.rows_of(other.table)
         X_valid = as_table(kept.select(inputs.X.column_names), "X_valid", like=inputs.X)
     weights = {} if weight is None else {WEIGHT: clean_texts(kept.select([weight])).column(0)}
@@ -372,7 +389,7 @@ def asked_kinds(
     names: Sequence[str],
     path: str,
     without: set[str],
-    by: str = "--drop or --id",
+    by: str,
 ) -> dict[str, str]:
     """The kind of every column that ``--number``, ``--date`` or ``--text`` names."""
     kinds: dict[str, str] = {}
@@ -393,8 +410,8 @@ def asked_kinds(
 
 def _hint(name: str, names: Sequence[str]) -> str:
     lower = {key.lower(): key for key in names}
-    near = difflib.get_close_matches(name.lower(), lower, 1)
-    return f" (did you mean {lower[near[0]]!r}?)" if near else ""
+    near = nearest_word(name.lower(), lower)
+    return "" if near is None else f" (did you mean {lower[near]!r}?)"
 
 
 def _listing(names: Sequence[str], most: int = 8) -> str:

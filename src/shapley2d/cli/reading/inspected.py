@@ -15,13 +15,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import (
-    asked_kinds,
-    find_column,
-    id_names,
-    listed_columns,
-    read_file,
-)
+from shapley2d.cli.reading.inputs import choose_columns, id_names, read_file
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -89,15 +83,6 @@ class InspectedFile:
         facts = {"table": Path(self.source.path).name}
         return facts if self.target is None else facts | {"target": self.target}
 
-    def line(self, row: int) -> int | None:
-        """The line where a row starts; None where the file has no lines."""
-        return self.source.line(row)
-
-    @property
-    def named(self) -> bool:
-        """Whether a column names the rows."""
-        return "--id" in self.flags
-
     def inspect(
         self,
         valuation: Any,
@@ -121,7 +106,7 @@ class InspectedFile:
             progress=progress(),
             max_time=max_time,
         )
-        return replace(inspection, fingerprint=self.fingerprint)
+        return replace(inspection, _fingerprint=self.fingerprint)
 
 
 def read_inspected(
@@ -129,31 +114,11 @@ def read_inspected(
 ) -> InspectedFile:
     """Read and check a file; ``source`` is one that was read already."""
     source = read_file(path, file) if source is None else source
-    row_id = file.row_id
-    names = source.table.column_names
-    if target is not None:
-        find_column(target, names, "--target", source.path)
-    if row_id is not None:
-        find_column(row_id, names, "--id", source.path)
-    dropped = listed_columns(file.drop or (), names, source.path, "--drop")
-    if target in dropped:
-        raise InputError(
-            f"--drop {target} is the target: drop another column, or choose another --target"
-        )
-    without = {*dropped, *([row_id] if row_id is not None else [])}
-    asked = asked_kinds(file.kinds, names, source.path, without)
-    features = [key for key in names if key != target and key not in without]
-    if not features:
-        raise InputError(
-            f"{source.path} has no columns to inspect beside the target and the dropped ones"
-        )
+    chosen = choose_columns(source, target, file)
     with computing({"X": source.path}):
-        X = as_table(
-            source.table.select(features),
-            "X",
-            {key: kind for key, kind in asked.items() if key != target},
-            infinite=True,
-        )
+        native = source.table.select(chosen.features)
+        X = as_table(native, "X", chosen.feature_kinds, infinite=True)
+    row_id = file.row_id
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(
         source=source,
@@ -161,9 +126,9 @@ def read_inspected(
         X=replace(X, row_names=row_names, lines=source.all_lines() if row_id is None else None),
         y=None if target is None else source.table.select([target]),
         row_names=row_names,
-        kinds=asked,
+        kinds=chosen.kinds,
         fingerprint=file_digest(source.table),
-        flags=_flags(dropped, asked, file),
+        flags=_flags(chosen.dropped, chosen.kinds, file),
     )
 
 
@@ -223,12 +188,12 @@ def known_decisions(
     stale : int
         How many entries called right have changed since.
     """
-    names = {name: j for j, name in enumerate(inspection.cells.names)}
+    names = {name: j for j, name in enumerate(inspection._cells.names)}
     cells, right, stale = [], [], 0
     for one in decisions.made:
         j = names.get(one.column)
         known = j is not None and one.row < inspection.shape[0]
-        says = inspection.cells.entries[j][one.row] if known and j is not None else None
+        says = inspection._cells.entries[j][one.row] if known and j is not None else None
         if not known or not same_entry(says, one.new if one.changes else one.entry):
             stale += not one.changes
             continue

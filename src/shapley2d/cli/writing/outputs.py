@@ -15,9 +15,8 @@ from shapley2d._base.atomic_write import atomic_write, real_path, why_unwritable
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
-    from shapley2d._results.valuation import Valuation
     from shapley2d.cli.reading.inputs import Inputs
 
 _VALUES = (".parquet", ".pq", ".csv")
@@ -104,22 +103,24 @@ def _ignores_case(folder: Path) -> bool:
 
 
 def write_outputs(
-    valuation: Valuation,
-    values: Path | None,
-    report: Path | None,
-    **options: Any,
+    writers: Sequence[tuple[str, Path | None, Callable[[Path], None]]],
 ) -> tuple[dict[str, Path], list[Exception]]:
-    """Write values and report; return the files and the errors, so that one failure is not all."""
+    """Write files, each by its own function; one failure is not all.
+
+    Returns
+    -------
+    files : dict
+        What was written, by what it is.
+    failed : list of Exception
+    """
     files: dict[str, Path] = {}
     failed: list[Exception] = []
-    for what, path, write in (
-        ("values", values, write_values),
-        ("report", report, lambda _, place: write_html(valuation, place, **options)),
-    ):
+    for what, path, write in writers:
         if path is None:
             continue
         try:
-            write(valuation, path)
+            with naming(path):
+                write(path)
             files[what] = path
         except (OSError, InputError) as error:
             failed.append(error)
@@ -140,22 +141,17 @@ def stop_if_unwritten(failed: list[Exception]) -> None:
         raise failed[0]
 
 
-def write_values(valuation: Valuation, path: Path) -> None:
-    """Write all values, by the file's suffix: Parquet with the record of the run, or CSV."""
+def write_values(result: Any, path: Path) -> None:
+    """Write all cells, by the file's suffix: Parquet with the record of the run, or CSV."""
     if path.suffix.lower() != ".csv":
         with naming(path):
-            valuation.save(path)
+            result.save(path)
         return
+    import narwhals.stable.v2 as nw
     import pyarrow as pa
 
-    frame = valuation.to_frame()
-    table = (
-        frame
-        if isinstance(frame, pa.Table)
-        else pa.table({key: list(frame[key]) for key in frame.columns})
-    )
-    columns = [harmless(table[key]) for key in table.column_names]
-    write_csv(pa.table(columns, names=table.column_names), path)
+    table = nw.from_native(result.to_frame(), eager_only=True).to_arrow()
+    write_csv(pa.table({key: harmless(table[key]) for key in table.column_names}), path)
 
 
 def write_csv(table: Any, path: Path) -> None:
@@ -163,9 +159,8 @@ def write_csv(table: Any, path: Path) -> None:
     import pyarrow as pa
     from pyarrow import csv
 
-    stream = (
-        pa.BufferOutputStream()
-    )  # written to a file at once, pyarrow would not notice that the disk is full
+    # written to a file at once, pyarrow would not notice that the disk is full
+    stream = pa.BufferOutputStream()
     csv.write_csv(table, stream)
     with naming(path), atomic_write(path) as temporary:
         temporary.write_bytes(stream.getvalue())
@@ -180,12 +175,6 @@ def harmless(column: Any) -> Any:
     return pa.array(
         [f"'{text}" if text and _FORMULA.match(text) else text for text in column.to_pylist()]
     )
-
-
-def write_html(valuation: Valuation, path: Path, **options: Any) -> None:
-    """Write the report."""
-    with naming(path):
-        valuation.to_html(path, **options)
 
 
 @contextmanager

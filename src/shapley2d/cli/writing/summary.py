@@ -10,81 +10,62 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import counted, is_harmless, printable, took_words
-from shapley2d._results.certainty import certainty_sentences
-from shapley2d._results.report.payload import errors_known
-from shapley2d._results.units import (
-    Units,
+from shapley2d._base.words import counted, figure, is_harmless, printable
+from shapley2d._results.wording.certainty import time_limit_sentences
+from shapley2d._results.wording.sentences import (
+    about,
     average_words,
     below_zero_words,
-    figure,
+    evaluated_words,
     rare_words,
     score_words,
-    sums_to_score,
     trees_words,
 )
-from shapley2d._results.valuation import first_places, label_text
+from shapley2d._results.wording.units import Units, sums_to_score
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from shapley2d._results.units import Unit
     from shapley2d._results.valuation import Valuation
+    from shapley2d._results.wording.units import Unit
     from shapley2d.cli.reading.inputs import Inputs
-
-_COLUMNS = 12  # whose values are printed
 
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
     """The cells of lowest value, and where to find them."""
-    order = first_places(valuation.values, top)
-    cells = []
-    for i, j in zip(*np.unravel_index(order, valuation.shape), strict=True):
-        row = valuation.row_names[i]
-        cells.append(
-            {
-                "row": _plain(row),
-                "line": inputs.line(int(i)),
-                "column": valuation.column_names[j],
-                "content": _content(valuation, int(i), int(j)),
-                "label": _label(valuation, int(i)),
-                "value": float(valuation.values[i, j]),
-                "stderr": float(valuation.stderr[i, j]),
-            }
-        )
-    return cells
+    places = [divmod(flat, valuation.shape[1]) for flat in valuation._first(top).tolist()]
+    return [
+        {
+            **_place(valuation, inputs, i, j, valuation._entry(i, j)),
+            "value": float(valuation.values[i, j]),
+            "stderr": float(valuation.stderr[i, j]),
+        }
+        for i, j in places
+    ]
 
 
 def stray_cells(valuation: Valuation, inputs: Inputs) -> list[dict[str, Any]]:
     """The entries that do not match the type of their column, and where to find them."""
     return [
-        {
-            "row": _plain(valuation.row_names[i]),
-            "line": inputs.line(int(i)),
-            "column": valuation.column_names[j],
-            "content": text,
-            "kind": kind,
-            "label": _label(valuation, i),
-        }
-        for i, j, text, kind in (valuation.table.strays if valuation.table else [])
+        {**_place(valuation, inputs, i, j, text), "kind": kind}
+        for i, j, text, kind in valuation._strays
     ]
 
 
-def _content(valuation: Valuation, i: int, j: int) -> str | None:
-    """The entry of one cell: all of a million rows as text take half a minute."""
-    if valuation.table is None:
-        return None
-    return valuation.table.columns[j].take(np.array([i])).text()[0]
-
-
-def _label(valuation: Valuation, i: int) -> str | None:
-    return None if valuation.target is None else label_text(valuation.target[i : i + 1].tolist()[0])
-
-
-def _plain(name: Any) -> Any:
-    return name.item() if isinstance(name, np.generic) else name
+def _place(
+    valuation: Valuation, inputs: Inputs, i: int, j: int, content: str | None
+) -> dict[str, Any]:
+    row = valuation.row_names[i]
+    return {
+        "row": row.item() if isinstance(row, np.generic) else row,
+        "line": inputs.line(i),
+        "column": valuation.column_names[j],
+        "content": content,
+        "label": valuation._label(i),
+    }
 
 
 def as_json(
@@ -97,6 +78,7 @@ def as_json(
 ) -> dict[str, Any]:
     """The result of a run for machines."""
     n, m = valuation.shape
+    sums = (valuation.column_names, valuation.column_values.tolist(), valuation.column_stderr)
     return {
         "command": command,
         "version": __version__,
@@ -110,13 +92,8 @@ def as_json(
         "largest_stderr": float(valuation.stderr.max()),
         "partial": bool(valuation.info.get("interrupted")),
         "column_values": [
-            {"column": name, "value": float(value), "stderr": float(error)}
-            for name, value, error in zip(
-                valuation.column_names,
-                valuation.column_values,
-                valuation.column_stderr,
-                strict=True,
-            )
+            {"column": name, "value": value, "stderr": float(error)}
+            for name, value, error in zip(*sums, strict=True)
         ],
         "strays": stray_cells(valuation, inputs),
         "lowest": cells,
@@ -155,142 +132,100 @@ def print_summary(
     valuation: Valuation, inputs: Inputs, cells: list[dict[str, Any]], files: dict[str, Path]
 ) -> None:
     """Print what was valued, how certain it is, and what to look at first."""
-    console = ResultConsole()
+    console, units = ResultConsole(), Units.of(valuation)
     console.print(Text(headline(valuation, inputs)))
-    strays = stray_cells(valuation, inputs)
-    if strays and cells:
-        shown_first = strays[: len(cells)]
-        more = "" if len(strays) == len(shown_first) else f" ({len(shown_first)} of {len(strays)})"
-        console.print(
-            _stray_table(shown_first, f"Entries to check first{more}", named=inputs.named)
-        )
+    strays = stray_cells(valuation, inputs)[: len(cells)]
+    if strays:
+        count = len(valuation._strays)
+        more = "" if count == len(strays) else f" ({len(strays)} of {count})"
+        kinds = ("expected type", [cell["kind"] for cell in strays])
+        console.print(cell_table(f"Entries to check first{more}", strays, inputs, kinds))
         console.print()
-    units = Units.of(valuation)
     if units.score is not None and cells:
-        console.print(_column_table(valuation, units))
+        console.print(_column_table(valuation, units.points))
         console.print()
     if cells:
-        hurt = bool((valuation.values < 0).any()) and not _about(valuation).get("caution")
+        hurt = bool((valuation.values < 0).any()) and not about(valuation).get("caution")
+        numbers = units.cells.numbers([cell["value"] for cell in cells], signed=True)
+        columns = [(units.cells.words or "value", numbers)]
+        if not valuation.exact:
+            errors = [figure(units.cells.factor * cell["stderr"], 2) for cell in cells]
+            columns.append(("stderr", errors))
         title = "Cells that hurt most" if hurt else "Lowest cells"
-        console.print(
-            _cell_table(cells, title, units.cells, exact=valuation.exact, named=inputs.named)
-        )
+        console.print(cell_table(title, cells, inputs, *columns))
     print_files(files, console)
 
 
 def headline(valuation: Valuation, inputs: Inputs) -> str:
     """The table, the validation rows, the score, what the columns add, and how certain it is."""
-    n, m = inputs.X.shape
-    info = valuation.info
+    info, caution = valuation.info, about(valuation).get("caution")
     certain = "no sampling error" if valuation.exact else valuation.describe()
-    caution = _about(valuation).get("caution")
-    below = below_zero_words(valuation, errors_known=errors_known(valuation))
-    took = took_words(info.get("seconds"))
-    table = (
-        f"{printable(inputs.train.path)}: {counted(n, 'row')} x {counted(m, 'column')}, predicting "
-        f"{inputs.target!r} ({info.get('task')}), {_evaluated(inputs, info)}"
-    )
+    rows = evaluated_words(info, printable(inputs.valid.path) if inputs.valid else "")
+    n, m = inputs.X.shape
+    table = f"{printable(inputs.train.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
     lines = [
-        table,
+        f"{table}, predicting {inputs.target!r} ({info.get('task')}), {rows}",
         score_words(valuation),
         rare_words(valuation),
         f"method {info.get('method')}: {caution or f'{certain}.'}",
         trees_words(valuation),
         average_words(valuation),
-        "" if caution else below,
-        f"took {took}" if took else "",
-        *certainty_sentences(valuation),
+        "" if caution else below_zero_words(valuation),
+        *time_limit_sentences(valuation),
     ]
     return "\n".join(printable(line) for line in lines if line) + "\n"
 
 
-def _evaluated(inputs: Inputs, info: dict[str, Any]) -> str:
-    if not info.get("n_valid"):
-        return "without validation rows"
-    used, there = info.get("n_valid_used", info["n_valid"]), info["n_valid"]
-    rows = counted(there, "row") if used == there else f"a random {used:,} of {there:,} rows"
-    if inputs.valid:
-        return f"evaluated on {printable(inputs.valid.path)} ({rows})"
-    sampled = "" if used == there else f" ({rows})"
-    if info.get("folds_made"):
-        return f"evaluated on {info['folds']} of {info['folds_made']} folds, to keep to the time"
-    return f"evaluated on each of {info.get('folds')} folds in turn{sampled}"
-
-
-def _about(valuation: Valuation) -> dict[str, str]:
-    return valuation.info.get("about") or {}
-
-
-def _stray_table(strays: list[dict[str, Any]], title: str, *, named: bool) -> Table:
-    table = _start_table(strays, title, named=named)
-    table.add_column("expected type", style="dim")
-    for cell in strays:
-        table.add_row(*_place(cell, named=named), cell["kind"])
-    return table
-
-
-def _cell_table(
-    cells: list[dict[str, Any]], title: str, unit: Unit, *, exact: bool, named: bool
-) -> Table:
-    table = _start_table(cells, title, named=named)
-    table.add_column(unit.words or "value", justify="right")
-    if not exact:
-        table.add_column("stderr", justify="right", style="dim")
-    numbers = unit.numbers([cell["value"] for cell in cells], signed=True)
-    for cell, number in zip(cells, numbers, strict=True):
-        fields = [*_place(cell, named=named), number]
-        fields += [] if exact else [figure(unit.factor * cell["stderr"], 2)]
-        table.add_row(*fields)
-    return table
-
-
-def _column_table(valuation: Valuation, units: Units) -> Table:
+def _column_table(valuation: Valuation, points: Unit) -> Table:
     """The columns that add most, in points of the score."""
-    order = np.argsort(-valuation.column_values, kind="stable")[:_COLUMNS]
-    more = f" ({_COLUMNS} of {valuation.shape[1]})" if order.size < valuation.shape[1] else ""
-    table = Table(
-        title=Text(f"What the columns add{more}", no_wrap=True, overflow="ignore"),
-        title_justify="left",
-        box=None,
-        pad_edge=False,
-    )
+    sums, errors = valuation.column_values, valuation.column_stderr
+    order = np.argsort(-sums, kind="stable")[:12].tolist()
+    more = f" ({len(order)} of {sums.size})" if len(order) < sums.size else ""
+    table = start_table(Text(f"What the columns add{more}", no_wrap=True, overflow="ignore"))
     table.add_column("column")
-    table.add_column(units.columns.words or "value", justify="right")
-    shares = sums_to_score(valuation) and valuation.total > 0
-    estimated = bool(valuation.column_stderr.any())  # sums may be exact where cells are not
-    if estimated:
-        table.add_column("95 %", justify="right", style="dim")
-    if shares:
-        table.add_column("share", justify="right")
-    numbers = units.columns.numbers(valuation.column_values[order].tolist(), signed=True)
-    for j, number in zip(order.tolist(), numbers, strict=True):
-        value = float(valuation.column_values[j])
-        fields: list[Any] = [shown(valuation.column_names[j]), number]
-        if estimated:
-            spread = valuation.interval_factor * float(valuation.column_stderr[j])
-            fields.append(f"+- {figure(units.columns.factor * spread, 2)}")
-        fields += [f"{figure(100 * value / valuation.total, 2)} %"] if shares else []
+    columns = [(points.words or "value", points.numbers(sums[order].tolist(), signed=True))]
+    if errors.any():  # sums may be exact where cells are not
+        reach = points.factor * valuation._interval_factor * errors[order]
+        columns.append(("95 %", [f"+- {figure(float(half), 2)}" for half in reach]))
+    if sums_to_score(valuation) and valuation.total > 0:
+        shares = 100 * sums[order] / valuation.total
+        columns.append(("share", [f"{figure(float(share), 2)} %" for share in shares]))
+    for heading, _ in columns:
+        table.add_column(heading, justify="right", style="dim" if heading == "95 %" else "")
+    names = [shown(valuation.column_names[j]) for j in order]
+    for fields in zip(names, *(texts for _, texts in columns), strict=True):
         table.add_row(*fields)
     return table
 
 
-def _start_table(cells: list[dict[str, Any]], title: str, *, named: bool) -> Table:
-    """A table of cells, so far with the columns that say which; unnamed rows go by lines alone."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    if named or cells[0]["line"] is None:
+def start_table(title: Any = None) -> Table:
+    """A table without lines."""
+    return Table(title=title, title_justify="left", box=None, pad_edge=False)
+
+
+def cell_table(
+    title: str, cells: list[dict[str, Any]], inputs: Inputs, *more: tuple[str, Iterable[str]]
+) -> Table:
+    """Cells with where they are and what they hold; unnamed rows go by their lines alone."""
+    table, lined = start_table(title), cells[0]["line"] is not None
+    named = inputs.named or not lined
+    if named:
         table.add_column("row", justify="right")
-    if cells[0]["line"] is not None:
-        table.add_column("line", justify="right", style="dim" if named else "")
+    if lined:
+        table.add_column("line", justify="right", style="dim" if inputs.named else "")
     for heading in ("column", "content", "label"):
         table.add_column(heading)
+    for heading, _ in more:
+        dim = "dim" if heading in ("expected type", "stderr") else ""
+        table.add_column(
+            heading, justify="left" if heading == "expected type" else "right", style=dim
+        )
+    for cell, *fields in zip(cells, *(texts for _, texts in more), strict=True):
+        place = [shown(str(cell["row"]), 24)] if named else []
+        place += [Text(str(cell["line"]))] if lined else []
+        place += [shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
+        table.add_row(*place, *fields)
     return table
-
-
-def _place(cell: dict[str, Any], *, named: bool) -> list[Any]:
-    unlined = cell["line"] is None
-    fields: list[Any] = [shown(str(cell["row"]), 24)] if named or unlined else []
-    fields += [] if cell["line"] is None else [str(cell["line"])]
-    return [*fields, shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
 
 
 def print_files(files: dict[str, Path], console: ResultConsole) -> None:

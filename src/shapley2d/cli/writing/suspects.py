@@ -1,56 +1,57 @@
-"""An inspection on the terminal, as JSON and as a file of all cells."""
+"""An inspection on the terminal and as JSON."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING, Any
 
-from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.ranking import rank_cells
-from shapley2d._results.units import Unit, points_of
+from shapley2d._results.wording.units import Unit, points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
-from shapley2d.cli.writing.outputs import harmless, naming, write_csv
+from shapley2d.cli.writing.summary import start_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from rich.table import Table
+
     from shapley2d._results.inspection import Inspection
     from shapley2d.cli.reading.inspected import InspectedFile
-
-_SHOWN_FINDINGS = 12
 
 
 def suspect_cells(
     inspection: Inspection, given: InspectedFile, by: str, top: int
 ) -> list[dict[str, Any]]:
     """The first suspects, with what a person needs to find and judge them."""
-    cells = inspection.cells
+    cells, gains = inspection._cells, inspection._score_gains
     found = []
     for i, j in rank_cells(inspection, top, by):
-        value = math.nan if inspection.values is None else float(inspection.values[i, j])
-        gains = inspection.score_gains
-        gain = math.nan if gains is None else float(gains[i, j])
         name = inspection.row_names[i]
         found.append(
             {
                 "row": name.item() if hasattr(name, "item") else name,
-                "line": given.line(i),
+                "line": given.source.line(i),
                 "column": cells.names[j],
                 "entry": cells.entries[j][i],
                 "expected": cells.expected_text(i, j),
                 "likely": cells.likely_text(i, j),
                 "probability": float(cells.probability[i, j]),
-                "value": None if math.isnan(value) else value,
-                **({} if gains is None else {"gain": None if math.isnan(gain) else gain}),
+                "value": _known(inspection._values, i, j),
+                **({} if gains is None else {"gain": _known(gains, i, j)}),
                 "why": reasons_text(cells.reasons(i, j)),
             }
         )
     return found
+
+
+def _known(numbers: Any, i: int, j: int) -> float | None:
+    number = math.nan if numbers is None else float(numbers[i, j])
+    return None if math.isnan(number) else number
 
 
 def _finding_records(inspection: Inspection) -> list[dict[str, Any]]:
@@ -82,11 +83,11 @@ def inspection_json(
         "target": given.target,
         "rows": n,
         "columns": m,
-        "fingerprint": inspection.fingerprint,
-        "stand_out": int(inspection.cells.standing_out.sum()),
+        "fingerprint": inspection._fingerprint,
+        "stand_out": int(inspection._cells.standing_out.sum()),
         "expected_errors": inspection.expected_errors,
         "expected_errors_interval": list(inspection.expected_errors_interval),
-        "settled": len(inspection.settled),
+        "settled": len(inspection._settled),
         "findings": _finding_records(inspection),
         "suspects": cells,
         **more,
@@ -104,20 +105,20 @@ def print_inspection(
     """Print the findings about columns, then the entries to check first."""
     n, m = inspection.shape
     label = "" if given.target is None else f" and the label {given.target!r}"
-    settled = f"; {len(inspection.settled)} decided before" if inspection.settled else ""
+    settled = f"; {len(inspection._settled)} decided before" if inspection._settled else ""
     console.print(
         Text(
             f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
             f"{printable(label)}; "
-            f"{inspection.cells.summary}{settled}\n"
+            f"{inspection._cells.summary}{settled}\n"
         ),
         soft_wrap=True,
     )
     if inspection.findings:
         console.print(Text("Columns", style="italic"))
-        for finding in inspection.findings[:_SHOWN_FINDINGS]:
+        for finding in inspection.findings[:12]:
             console.print(Text.assemble("- ", shown(finding.text, 240)), soft_wrap=True)
-        left = len(inspection.findings) - _SHOWN_FINDINGS
+        left = len(inspection.findings) - 12
         if left > 0:
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
@@ -130,55 +131,27 @@ def print_inspection(
 def _cell_table(cells: list[dict[str, Any]], points: Unit, *, named: bool) -> Table:
     """The list of suspects; rows without names go by their lines alone."""
     unit = f", {points.words}" if points.words else ""
-    table = Table(title="Entries to check", title_justify="left", box=None, pad_edge=False)
-    lined = cells[0]["line"] is not None
+    table, lined = start_table("Entries to check"), cells[0]["line"] is not None
+    numbers = {
+        name: f"{heading}{unit}"
+        for name, heading in (("value", "value"), ("gain", "gain if changed"))
+        if any(cell.get(name) is not None for cell in cells)
+    }
     if named:
         table.add_column("row", justify="right")
     if lined:
         table.add_column("line", justify="right", style="dim" if named else "")
-    table.add_column("column")
-    table.add_column("entry")
-    table.add_column("expected", style="green")
-    table.add_column("wrong", justify="right")
-    valued = any(cell["value"] is not None for cell in cells)
-    if valued:
-        table.add_column(f"value{unit}", justify="right")
-    gained = "gain" in cells[0]
-    if gained:
-        table.add_column(f"gain if changed{unit}", justify="right")
+    for heading in ("column", "entry", "expected"):
+        table.add_column(heading, style="green" if heading == "expected" else "")
+    for heading in ("wrong", *numbers.values()):
+        table.add_column(heading, justify="right")
     table.add_column("why", style="dim", ratio=1)
     for cell in cells:
         fields: list[Any] = [shown(str(cell["row"]), 24)] if named else []
         fields += [str(cell["line"])] if lined else []
         fields += [shown(cell["column"], 24), shown(cell["entry"], 28), shown(cell["expected"], 28)]
         fields += [f"{100 * cell['probability']:.0f} %"]
-        if valued:
-            fields.append(
-                "" if cell["value"] is None else points.number(cell["value"], signed=True)
-            )
-        if gained:
-            fields.append(_signed(cell["gain"], points))
+        known = [cell[name] for name in numbers]
+        fields += ["" if one is None else points.number(one, signed=True) for one in known]
         table.add_row(*fields, shown(cell["why"], 160))
     return table
-
-
-def _signed(value: float | None, points: Unit) -> str:
-    return "" if value is None else points.number(value, signed=True)
-
-
-def write_cells(inspection: Inspection, path: Path) -> None:
-    """Write all cells to a tidy CSV file, or to a Parquet file that can be loaded again."""
-    if path.suffix.lower() != ".csv":
-        with naming(path):
-            inspection.save(path)
-        return
-    import pyarrow as pa
-
-    frame = inspection.to_frame()
-    table = (
-        frame
-        if isinstance(frame, pa.Table)
-        else pa.table({key: list(frame[key]) for key in frame.columns})
-    )
-    columns = [harmless(table[key]) for key in table.column_names]
-    write_csv(pa.table(columns, names=table.column_names), path)

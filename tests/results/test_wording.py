@@ -1,4 +1,4 @@
-"""Units that people read: points of the score, shares, multiples of the average, chance."""
+"""What people read: points of the score, multiples of the average, chance, certainty."""
 
 from __future__ import annotations
 
@@ -18,21 +18,20 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from shapley2d import inspect_cells, value_blocks, value_cells, value_game
-from shapley2d._results.certainty import certainty_sentences
 from shapley2d._results.inspection_page.payload import cells_to_list, make_payload
 from shapley2d._results.repair_gain import RepairGain
-from shapley2d._results.units import (
-    Score,
-    Unit,
-    Units,
+from shapley2d._results.valuation import Valuation
+from shapley2d._results.wording.certainty import certainty_sentences
+from shapley2d._results.wording.sentences import (
     average_words,
     below_zero_words,
+    evaluated_words,
     rare_words,
     score_words,
     trees_words,
     worth_words,
 )
-from shapley2d._results.valuation import Valuation
+from shapley2d._results.wording.units import Score, Unit, Units
 
 K = 5
 
@@ -52,6 +51,11 @@ def neighbours(train, valid):
     return NearestNeighbors(n_neighbors=K).fit(train).kneighbors(valid)[1]
 
 
+def numbers(words):
+    """The numbers of a sentence."""
+    return [float(one.replace(",", "")) for one in re.findall(r"-?\d[\d,]*(?:\.\d+)?", words)]
+
+
 def make(values, *, error=0.0, score=None, **info):
     values = np.asarray(values, float)
     n, m = values.shape
@@ -66,12 +70,14 @@ def make(values, *, error=0.0, score=None, **info):
     return Valuation(values, np.full((n, m), error), np.arange(n), names, info=known)
 
 
-def test_the_sentence_of_the_issue():
+def test_the_score_the_baseline_and_what_the_columns_add():
     v = make([[0.05, 0.02], [0.03, 0.005]])
-    assert score_words(v) == (
-        "Score 71.5 % (accuracy); the labels alone give 61.0 %; the columns add 10.5 points, "
-        "the sum of all cell values."
-    )
+    assert numbers(score_words(v)) == [71.5, 61.0, 10.5]
+    assert "labels alone" in score_words(v) and "The columns add" in score_words(v)
+    labelled = replace(v, info={**v.info, "label": "(label)"})
+    assert "The columns and the label add" in score_words(labelled)
+    from_zero = replace(v, info={**v.info, "baseline_utility": None})
+    assert numbers(score_words(from_zero)) == [10.5, 0.0, 10.5]
 
 
 def test_score_of_neighbours_is_the_share_of_right_ones():
@@ -83,7 +89,7 @@ def test_score_of_neighbours_is_the_share_of_right_ones():
     )
     right = (y[train][neighbours(X[train], X[valid])] == y[valid][:, None]).mean()
     alone = (y[train][:, None] == y[valid]).mean()
-    score, start, gain = map(float, re.findall(r"(-?[\d.]+) (?:%|points)", score_words(v))[:3])
+    score, start, gain = numbers(score_words(v))
     assert score == pytest.approx(100 * right, abs=0.051)
     assert start == pytest.approx(100 * alone, abs=0.051)
     assert gain == pytest.approx(100 * (right - alone), abs=0.051)
@@ -143,11 +149,12 @@ def test_cells_are_multiples_of_the_average():
     assert units.average == pytest.approx(0.025)
     assert (units.cells.words, units.rows.words) == ("x average cell", "x average row")
     assert units.cells.number(-0.02) == "-0.800"
-    assert units.rows.number(v.rows[0]) == "1.40"
-    assert units.columns.text(v.column_values[0]) == "10.0 points"
-    assert average_words(v) == "An average row adds 5.00 points, an average cell 2.50."
-    assert worth_words(v, -0.02) == "takes away 0.800 times what an average cell adds (2.00 points)"
-    assert worth_words(v, 0.05) == "adds 2.00 times as much as an average cell (5.00 points)"
+    assert units.rows.number(v.row_values[0]) == "1.40"
+    assert units.points.text(v.column_values[0]) == "10.0 points"
+    assert numbers(average_words(v)) == [5.0, 2.5]
+    assert worth_words(v, -0.02).startswith("takes away") and worth_words(v, 0.05).startswith("add")
+    assert numbers(worth_words(v, -0.02)) == [0.8, 2.0]
+    assert numbers(worth_words(v, 0.05)) == [2.0, 5.0]
 
 
 @pytest.mark.parametrize(
@@ -177,27 +184,19 @@ def test_chance_puts_one_cell_in_forty_below_zero_beyond_its_error():
     """Cells of a table that is worth nothing, with errors of the size they are said to have."""
     rng = np.random.default_rng(1)
     v = make(rng.normal(size=(4000, 5)), error=1.0)
-    sure, size, chance = map(
-        int, re.findall(r"\d+", below_zero_words(v).replace(",", "").replace("95 %", ""))[:1]
-        + re.findall(r"of (\d+)", below_zero_words(v).replace(",", ""))
-        + re.findall(r"about (\d+)", below_zero_words(v).replace(",", ""))
-    )  # fmt: skip
-    found = np.count_nonzero(v.values + v.interval_factor * v.stderr < 0)
-    # 0 is in the way of this sentence: "below 0"
-    assert below_zero_words(v).startswith(f"{found:,} of 20,000 cells are below 0 by more than")
-    assert (sure, size, chance) == (found, 20_000, 500)
+    found = np.count_nonzero(v.values + v._interval_factor * v.stderr < 0)
+    sure, size, zero, level, chance = numbers(below_zero_words(v))
+    assert (sure, size, zero, level, chance) == (found, 20_000, 0, 95, 500)
     assert found == pytest.approx(chance, abs=4 * np.sqrt(chance))
+    assert "fewer than about 500" in below_zero_words(replace(v, values=v.values + 1))
+    assert "against about 500" in below_zero_words(replace(v, values=v.values - 1))
 
 
 def test_exact_values_below_zero_are_counted_in_points():
     v = make([[0.3, -0.05], [-0.15, 0.005]])
-    assert below_zero_words(v).startswith(
-        "2 of 4 cells are below 0: together they take away 20.0 points, the others add 30.5."
-    )
+    assert numbers(below_zero_words(v))[:5] == [2, 4, 0, 20.0, 30.5]
     assert below_zero_words(make([[0.3]])) == "No cell is below 0."
-    assert below_zero_words(make([[0.3, -0.1]])).startswith(
-        "1 of 2 cells is below 0: it takes away 10.0 points, the others add 30.0."
-    )
+    assert "1 of 2 cells is below 0: it takes" in below_zero_words(make([[0.3, -0.1]]))
 
 
 def test_half_of_the_cells_of_a_column_that_adds_nothing_are_below_zero():
@@ -216,15 +215,13 @@ def test_words_about_other_trees(monkeypatch):
         return trees_words(make(values, other_trees={"n_trees": 120, "stderr": [*stderr]}))
 
     # two forests differ by 2 / sqrt(pi) = 1.128 standard errors on average
-    assert words(0.01, 0.004, 0.003) == (
-        "With other trees than these 120 the columns would change by 0.64 points on average; 'x0' "
-        "most, by 1.1 points; 'x0' stays first."
-    )
+    assert numbers(words(0.01, 0.004, 0.003).replace("'x0'", "")) == [120, 0.64, 1.1]
+    assert words(0.01, 0.004, 0.003).endswith("'x0' stays first.")
     assert words(0.0001, 0.0002, 0.0001).endswith("; their order stays the same.")
     assert words(0.03, 0.002, 0.003).endswith("; their order can change.")
     assert trees_words(make(values)) == ""
     assert words(0.01) == ""  # of other columns
-    monkeypatch.setattr(Valuation, "kind", "blocks")
+    monkeypatch.setattr(Valuation, "_kind", "blocks")
     assert words(0.01, 0.004, 0.003) == ""
 
 
@@ -232,11 +229,8 @@ def test_a_rare_class_is_named_with_what_accuracy_measures():
     X, _ = table(n=100)
     y = np.where(np.arange(100) < 3, "fraud", "fine")
     v = value_cells(X, y, X, y, progress=False)
-    assert rare_words(v) == (
-        "Only 3.0 % of the validation rows are 'fraud': the score is almost all about 'fine', and "
-        "a model that always answers 'fine' is right in 97.0 % of them. Set scoring to "
-        "balanced_accuracy to let all classes count the same."
-    )
+    assert numbers(rare_words(v)) == [3.0, 97.0]
+    assert "'fraud'" in rare_words(v) and "balanced_accuracy" in rare_words(v)
     balanced = value_cells(X, y, X, y, scoring="balanced_accuracy", progress=False)
     assert rare_words(balanced) == ""
     assert "share of right neighbours, balanced" in score_words(balanced)
@@ -253,6 +247,20 @@ def test_twenty_equal_classes_are_not_rare():
     X, _ = table(n=100)
     v = value_cells(X, np.arange(100) % 20, X, np.arange(100) % 20, progress=False)
     assert rare_words(v) == ""
+
+
+@pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        ({}, ""),
+        ({"n_valid": 0}, "without validation rows"),
+        ({"n_valid": 11}, "evaluated on 11 validation rows"),
+        ({"folds": 5, "splits": "in order"}, "evaluated on each of 5 folds in turn (in order)"),
+        ({"folds": 2, "folds_made": 5}, "evaluated on 2 of 5 folds, to keep to the time"),
+    ],
+)
+def test_which_rows_values_were_evaluated_on(info, words):
+    assert evaluated_words(info) == words
 
 
 def test_blocks_speak_of_blocks_and_points():
@@ -294,7 +302,7 @@ def test_axes_of_plots_are_in_points_of_the_score():
     v = value_cells(X[::4, :4], y[::4], X[1::4, :4], y[1::4], n_neighbors=3, progress=False)
     ax = v.plot_waterfall(0)
     assert ax.get_xlabel() == "value, points of the score"
-    assert ax.patches[-1].get_width() == pytest.approx(100 * v.rows[0])
+    assert ax.patches[-1].get_width() == pytest.approx(100 * v.row_values[0])
     ax = v.plot_beeswarm()
     assert ax.get_xlabel() == "value of a cell, points of the score"
     offsets = np.sort(ax.collections[0].get_offsets()[:, 0])
@@ -309,10 +317,10 @@ def test_axes_of_plots_are_in_points_of_the_score():
 def test_gains_of_repairs_are_in_points_where_the_score_is_a_share():
     before, after = np.full(4, 0.8), np.array([0.81, 0.82, 0.81, 0.82])
     gain = RepairGain(before, after, before, np.full(4, 3), 4, "accuracy")
-    assert gain.in_words().startswith("accuracy 80.00 % before, 81.50 % after: +1.50 points (+")
-    assert "as many random repairs: +0.00 points" in gain.in_words()
+    assert gain._words().startswith("accuracy 80.00 % before, 81.50 % after: +1.50 points (+")
+    assert "as many random repairs: +0.00 points" in gain._words()
     loss = RepairGain(-before, -before, -before, np.full(4, 3), 4, "neg_log_loss")
-    assert loss.in_words().startswith("neg_log_loss -0.8000 before, -0.8000 after: +0.0000 (")
+    assert loss._words().startswith("neg_log_loss -0.8000 before, -0.8000 after: +0.0000 (")
 
 
 def test_the_page_of_an_inspection_has_the_points_of_the_valuation(tmp_path):
@@ -332,11 +340,10 @@ def test_the_page_of_an_inspection_has_the_points_of_the_valuation(tmp_path):
 
 
 def test_errors_and_labels_are_written_as_people_write_them():
-    """'2.5e+02 x average cell' and '7e-05 points' were printed, and 114687.0 for 114687."""
     v = make([[0.001, 0.0004]], error=0.175)
-    assert v.describe() == "standard error at most 250 x average cell"
+    assert v.describe() == "standard error at most 18 points"
     limited = replace(v, info={**v.info, "time_up": True, "max_time": 60, "score": None})
     told = certainty_sentences(replace(limited, stderr=np.full((1, 2), 7e-5)))
-    assert "a typical cell from 0.000070 to 0.000049;" in told[1]
-    assert replace(v, target=np.array([114687.0])).labels == ["114687"]
-    assert replace(v, target=np.array([0.5])).labels == ["0.5"]
+    assert "a typical cell from 0.000070 to 0.000049;" in told[-1]
+    assert replace(v, _target=np.array([114687.0]))._labels == ["114687"]
+    assert replace(v, _target=np.array([0.5]))._labels == ["0.5"]
