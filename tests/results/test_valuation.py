@@ -297,3 +297,15 @@ def test_parts_of_the_wrong_length_are_refused(part, message):
 def test_the_table_and_the_target_are_documented():
     for name in ("table :", "target :", "dof :"):
         assert name in Valuation.__doc__
+
+
+def test_a_run_of_more_than_a_minute_says_how_long_it_took(tmp_path):
+    def took(seconds):
+        return Valuation(
+            np.eye(2), np.zeros((2, 2)), np.arange(2), ["a", "b"], info={"seconds": seconds}
+        )
+
+    assert "  took     1 min 15 s" in repr(took(75.0))
+    assert "took" not in repr(took(59.0))
+    took(75.0).to_html(tmp_path / "page.html")
+    assert "1 min 15 s" in (tmp_path / "page.html").read_text(encoding="utf-8")
