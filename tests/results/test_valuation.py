@@ -291,3 +291,15 @@ def test_parts_of_the_wrong_length_are_refused(part, message):
     v = value_game(lambda S, F: float(S.sum() * F.sum()), 3, 2)
     with pytest.raises(InputError, match=message):
         replace(v, **part)
+
+
+def test_a_run_of_more_than_a_minute_says_how_long_it_took(tmp_path):
+    def took(seconds):
+        return Valuation(
+            np.eye(2), np.zeros((2, 2)), np.arange(2), ["a", "b"], info={"seconds": seconds}
+        )
+
+    assert "  took     1 min 15 s" in repr(took(75.0))
+    assert "took" not in repr(took(59.0))
+    took(75.0).to_html(tmp_path / "page.html")
+    assert "1 min 15 s" in (tmp_path / "page.html").read_text(encoding="utf-8")

@@ -79,8 +79,8 @@ class RunProgress:
         ways = [self.otherwise] if self.otherwise else []
         if self.takes_limit and in_time:
             minutes = min(max(round(seconds_left / 600), 1), _MINUTES)
-            time = "a minute" if minutes == 1 else f"{minutes} minutes"
-            ways.insert(0, in_time.format(limit=f"{minutes}m", time=time))
+            words = "a minute" if minutes == 1 else f"{minutes} minutes"
+            ways.insert(0, in_time.format(limit=f"{minutes}m", time=words))
         sentences = [f"About {about} left.", *([f"{'; '.join(ways)}."] if ways else [])]
         display.say(" ".join(sentences))
 
