@@ -282,7 +282,7 @@ def test_fields_of_several_lines():
         ("inspect people.csv -t bought --drop bought", "is the target"),
         (
             "inspect one.csv -t bought --drop age",
-            "one.csv has no columns to inspect beside the target and the dropped ones",
+            "one.csv has no columns beside the target 'bought' and the dropped ones",
         ),
     ],
 )

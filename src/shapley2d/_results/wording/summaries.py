@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import counted, figure, printable, typeset
+from shapley2d._base.words import counted, figure, printable, took_words, typeset
 from shapley2d._results.wording.certainty import certainty_words
 from shapley2d._results.wording.sentences import score_words
 from shapley2d._results.wording.units import Units
@@ -44,6 +44,8 @@ def summary_lines(values: CellValues, sums: Sums) -> list[str]:
         named = ", ".join(f"{printable(names[k])} {number}" for k, number in pairs)
         more = f" and {left} more" if left else ""
         lines.append(f"  columns  {named}{more} {units.points.words}".rstrip())
+    if took := took_words(values.info.get("seconds")):
+        lines.append(f"  took     {took}")
     for what, value, row, column in _extremes(values, units):
         lines.append(
             f"  {what:<8} {value} at {values._row_word} {printable(row)}, column {column!r}"

@@ -10,7 +10,7 @@ import numpy as np
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.words import counted, figure, is_harmless, printable
+from shapley2d._base.words import counted, figure, is_harmless, printable, took_words
 from shapley2d._results.wording.certainty import time_limit_sentences
 from shapley2d._results.wording.sentences import (
     about,
@@ -162,6 +162,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
     certain = "no sampling error" if valuation.exact else valuation.describe()
     rows = evaluated_words(info, printable(inputs.valid.path) if inputs.valid else "")
     n, m = inputs.X.shape
+    took = took_words(info.get("seconds"))
     table = f"{printable(inputs.train.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
     lines = [
         f"{table}, predicting {inputs.target!r} ({info.get('task')}), {rows}",
@@ -171,6 +172,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
         trees_words(valuation),
         average_words(valuation),
         "" if caution else below_zero_words(valuation),
+        f"took {took}" if took else "",
         *time_limit_sentences(valuation),
     ]
     return "\n".join(printable(line) for line in lines if line) + "\n"
