@@ -205,7 +205,7 @@ def census() -> None:
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"census, {v.values.size:,} cells, 1,000 validation rows, default tolerance")
     print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['subsets']} column subsets ({v.info['n_subsets']}), "
-          f"estimator {v.info.get('estimator')}, error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
+          f"error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
     slice_seconds = exact_slice(data, 4)
     print(f"  exact column axis, 16,384 subsets: {slice_seconds:.1f} s for 4 validation rows, "
           f"so {slice_seconds / 4 * 1000 / 60:.0f} min for 1,000")  # fmt: skip

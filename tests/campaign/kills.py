@@ -30,7 +30,7 @@ from shapley2d import Valuation
 from shapley2d._estimation import checkpoint, exact
 from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
-from shapley2d._methods import blocks
+from shapley2d._methods import exact as exact_method
 from shapley2d._methods.oob import trees
 
 from .common import main
@@ -105,7 +105,7 @@ def small_pieces():
     for axis in (SmallTable, Threads):
         axis.walk_rows = lambda _: 2
     exact._MIN_UTILITIES = 4
-    blocks._COLUMN_STEP = 1
+    exact_method._COLUMN_STEP = 1
     trees._MAX_PIECE = 6
 
 

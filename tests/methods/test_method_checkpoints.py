@@ -80,7 +80,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
     monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
-    monkeypatch.setattr("shapley2d._methods.blocks._COLUMN_STEP", 2)
+    monkeypatch.setattr("shapley2d._methods.exact._COLUMN_STEP", 2)
     monkeypatch.setattr("shapley2d._methods.oob.trees._MAX_PIECE", 3)
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from shapley2d._api.block_layout import Prepared, claims_of
 from shapley2d._api.other_validation_rows import (
-    MAX_JOINT,
     Errors,
     cell_replicates,
     check_checkpoints,
@@ -19,19 +18,18 @@ from shapley2d._api.other_validation_rows import (
     leaving_time,
     of_replicate,
     replicates_of,
+    same_work,
     sums_of,
 )
 from shapley2d._api.question import Question
 from shapley2d._api.row_groups import Clusters, named_rows
 from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d._methods.blocks import estimate_blocks
-from shapley2d._methods.cell_sums import estimate_cell_sums
+from shapley2d._methods.cell_sums import MAX_JOINT, estimate_cell_sums
 from shapley2d._methods.models import is_knn
 from shapley2d._methods.players import PLAYERS, settle_method, settle_players
 from shapley2d._methods.registry import METHODS
-from shapley2d._methods.validation_error import (
-    problems_without_a_group,
-)
+from shapley2d._methods.validation_error import problems_without_a_group
 from shapley2d._ownership.copies import RULES as COPIES
 from shapley2d._ownership.grid import count_groups
 from shapley2d.exceptions import InputError, Setting
@@ -317,9 +315,7 @@ class BlocksJob:
             groups = 0
         if groups:
             assert sums is not None
-            if chosen == "mc":  # the same permutations, so that only the validation rows differ
-                count = estimate.info["n_permutations"]
-                options = {**options, "tolerance": 0, "max_permutations": count}
+            options = {**options, **same_work(options, estimate.info)}
 
             def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
                 own = of_replicate(options, k)

@@ -1,4 +1,4 @@
-"""The same values on other validation rows, and what these add to the errors of payments.
+"""How much values and payments depend on the validation rows.
 
 Groups of validation rows are left out in turn (a jackknife); every such valuation repeats the work
 of the first, so that only the validation rows differ.
@@ -15,6 +15,7 @@ from shapley2d._base.precision import joint_without_rounding
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
+from shapley2d._methods.cell_sums import MAX_JOINT
 from shapley2d._methods.registry import METHODS
 from shapley2d._methods.validation_error import (
     jackknife_covariance,
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
-MAX_JOINT = 256
-"""Owners (or blocks) up to which there is a covariance matrix of their errors."""
-
 
 def cell_replicates(
     run: Run,
@@ -52,7 +50,7 @@ def cell_replicates(
 ) -> list[NDArray[np.float64]]:
     """The sums without each group of validation rows in turn."""
     cells = BlockSums(sums.weights, layout.grid.rows.labels, layout.grid.columns.labels)
-    again = {**options, **_same_work(options, estimate.info)}
+    again = {**options, **same_work(options, estimate.info)}
 
     def solved(part: Problem, quiet: Run, k: int) -> NDArray[np.float64]:
         return cells.of(METHODS[method].solve(part, quiet, **of_replicate(again, k)).values)
@@ -81,7 +79,7 @@ def replicates_of(
     parts: Iterable[Problem],
     solve: Callable[[Problem, Run, int], NDArray[np.float64]],
 ) -> list[NDArray[np.float64]]:
-    """The same sums on other validation rows; Ctrl-C gives up all of them, and keeps the values.
+    """Sums on other validation rows; Ctrl-C gives up all of them, and keeps the values.
 
     So does a time limit: what ended early could not be compared with the others.
     """
@@ -116,7 +114,7 @@ def replicates_of(
     return found
 
 
-def _same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
+def same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
     """Options that repeat the amount of work of a run, so that only the validation rows differ."""
     fixed: dict[str, Any] = {}
     if "max_permutations" in options and "n_permutations" in info:
@@ -168,6 +166,7 @@ def sums_of(layout: BlockLayout) -> BlockSums | None:
 
 
 def is_joint(sums: BlockSums | None) -> bool:
+    """Whether there are sums, few enough for a covariance matrix of their errors."""
     return sums is not None and len(sums) <= MAX_JOINT
 
 

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._estimation.exact import DesignBlocks
-from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._games.wrapped import CachedGame, GroupedGame
-from shapley2d._methods.exact import check_exact
-from shapley2d._methods.fixed_designs import value_designs
 from shapley2d._methods.identity import open_checkpoint
 from shapley2d._methods.knn.backend import backend_name, on_backend
-from shapley2d._methods.mc import permutation_draws
+from shapley2d._methods.mc import sample_games
 from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import is_built_in, is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.training_time import folds_in_time, seconds_left, training_seconds
-from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -41,7 +37,6 @@ MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 More of them make runs longer that sampling ends early; fewer give up exact values sooner.
 """
 
-_COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
 _SAMPLING_NAMES = [option.name for option in SAMPLING]
 
 
@@ -145,7 +140,9 @@ def _estimate(
             problem = fewer
             parts = model_games(problem, run, **settings, threads=threads, device=device)
             blocks, members = _block_games(parts.games, problem, grid)
-    n_groups = grid.shape[0]
+    where = {"backend": backend_name(device)} if uses_knn else {}
+    if uses_knn:  # by threads
+        run = replace(run, n_jobs=1)
     known = {
         "problem": problem,
         "method": f"{chosen} of blocks",
@@ -153,24 +150,18 @@ def _estimate(
         "columns": grid.columns.labels,
         **settings,
     }
+    games = blocks, members, grid.shape[0]
     if chosen == "mc":
         known["owners"] = None if sums is None else sums.weights
         path = sampling.pop("checkpoint")
-        kept = open_checkpoint(path, run, blocks, n_rows=n_groups, **known)
-        estimate = _sampled(
-            blocks,
-            members,
-            n_groups,
-            run,
-            sums=sums,
-            uses_knn=uses_knn,
-            checkpoint=kept,
-            **sampling,
-        )
+        kept = open_checkpoint(path, run, blocks, n_rows=grid.shape[0], **known)
+        estimate = _sampled(*games, replace(run, sums=sums), checkpoint=kept, **sampling)
     else:
+        solve = METHODS[chosen].solve_games
+        assert solve is not None
         given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
-        estimate = _unsampled(chosen, blocks, members, n_groups, run, device, known, **given)
-    where = {"backend": backend_name(device)} if uses_knn else {}
+        by_columns = {"by_columns": True} if chosen == "exact" and uses_knn else {}
+        estimate = solve(*games, run, known={**known, **where}, **given, **by_columns)
     return BlockEstimate(estimate.noting(**parts.info, **where), chosen, problem)
 
 
@@ -192,87 +183,10 @@ def _sampled(
     members: list[NDArray[np.intp]],
     n_groups: int,
     run: Run,
-    *,
-    sums: BlockSums | None,
-    uses_knn: bool,
-    max_permutations: int,
-    tolerance: float,
-    checkpoint: Any,
-    cluster: Any,
+    **options: Any,
 ) -> Estimate:
-    """Monte Carlo in which every process computes a utility once; knn uses threads instead."""
+    """Monte Carlo values of blocks; every process computes a utility once."""
     cached = [CachedGame(game) for game in blocks]
-    estimate = monte_carlo(
-        permutation_draws(cached, members, n_groups, run),
-        tolerance=tolerance,
-        max_draws=max_permutations,
-        n_jobs=1 if uses_knn else run.n_jobs,
-        progress=run.progress,
-        title="Monte Carlo over blocks",
-        sums=sums,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        limit=run.limit,
-    )
-    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
+    estimate = sample_games(cached, members, n_groups, run, **options)
     computed = sum(game.n_computed for game in cached)  # worker processes keep their own count
     return estimate.noting(n_utilities=computed) if computed else estimate
-
-
-def _unsampled(
-    method: str,
-    blocks: list[Game],
-    members: list[NDArray[np.intp]],
-    n_groups: int,
-    run: Run,
-    device: Device | None,
-    known: dict[str, Any],
-    *,
-    checkpoint: Any,
-    cluster: Any,
-) -> Estimate:
-    """Values by a method that does not sample."""
-    if method == "exact" and is_knn(known["model"]):
-        known = {**known, "backend": backend_name(device)}
-        return _exact_by_columns(blocks, members, n_groups, run, known, checkpoint, cluster)
-    solve, takes = METHODS[method].solve_games, METHODS[method].game_options
-    assert solve is not None
-    if "checkpoint" not in takes:
-        return solve(blocks, members, n_groups, run)
-    return solve(
-        blocks, members, n_groups, run, checkpoint=checkpoint, cluster=cluster, known=known
-    )
-
-
-def _exact_by_columns(
-    blocks: list[Game],
-    members: list[NDArray[np.intp]],
-    n_groups: int,
-    run: Run,
-    known: dict[str, Any],
-    checkpoint: Any,
-    cluster: Any,
-) -> Estimate:
-    """Exact values, a few column subsets at a time with all row subsets, which suits knn."""
-    check_exact(blocks)
-    designs = [
-        DesignBlocks(
-            game,
-            AllSubsets(game.n_rows, run.semivalues[0]),
-            AllSubsets(game.n_columns, run.semivalues[1]),
-            _COLUMN_STEP,
-            by_columns=True,
-        )
-        for game in blocks
-    ]
-    return value_designs(
-        designs,
-        members,
-        n_groups,
-        run,
-        title="exact values of blocks",
-        known=known,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        n_jobs=1,  # nearest neighbours use threads
-    )

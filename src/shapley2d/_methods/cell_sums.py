@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
 
-MAX_BLOCKS = 256
-"""Blocks up to which their errors are kept jointly; beyond, cells count as independent."""
+MAX_JOINT = 256
+"""Owners, or blocks, up to which there is a covariance matrix of their errors.
+
+Beyond, cells count as independent.
+"""
 
 MAX_ROW_GROUPS = 1024
 """Groups of rows up to which the errors of owners are kept jointly; memory grows with them."""
@@ -66,7 +69,7 @@ def estimate_cell_sums(
         the covariance of the estimate that is returned.
     """
     n, m = grid.shape
-    few = n * m <= MAX_BLOCKS
+    few = n * m <= MAX_JOINT
     blocks = np.eye(n * m).reshape(n * m, n, m) if few else np.zeros((0, n, m))
     owners = np.zeros((0, n, m)) if shares is None else shares
     kept = owners if joint and n <= MAX_ROW_GROUPS else owners[:0]

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 MAX_EXACT_UTILITIES = 2**24
 """``exact`` refuses games with more utilities than this: even at 1 ms each they take hours."""
 
+_COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
+
 
 def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     """Exact values of a model's cells, for tables of a dozen players."""
@@ -41,15 +43,30 @@ def solve_games(
     checkpoint: Any = None,
     cluster: Any = None,
     known: dict[str, Any] | None = None,
+    by_columns: bool = False,
 ) -> Estimate:
-    """Exact values of games, the mean over them; ``known`` facts identify a checkpoint."""
+    """Exact values of games, the mean over them.
+
+    Parameters
+    ----------
+    games, rows, n_rows, run
+        See :func:`~shapley2d._methods.fixed_designs.value_designs`.
+    checkpoint : path-like, optional
+    cluster : str, distributed.Client or executor, optional
+    known : dict, optional
+        Facts that identify a checkpoint.
+    by_columns : bool
+        Whether a piece of work is a few column subsets with all row subsets, which suits knn.
+    """
     from shapley2d._estimation.exact import DesignBlocks
     from shapley2d._methods.fixed_designs import value_designs
 
     check_exact(games)
-    designs = exact_designs(games, run)
     blocks = [
-        DesignBlocks.of_rows(game, *design) for game, design in zip(games, designs, strict=True)
+        DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
+        if by_columns
+        else DesignBlocks.of_rows(game, *design)
+        for game, design in zip(games, exact_designs(games, run), strict=True)
     ]
     return value_designs(
         blocks,

@@ -53,7 +53,6 @@ def value_designs(
     known: dict[str, Any],
     checkpoint: Any = None,
     cluster: Any = None,
-    n_jobs: int | None = None,
 ) -> Estimate:
     """Values of games, the mean over them.
 
@@ -72,8 +71,6 @@ def value_designs(
         The method and all else that determines the values; a checkpoint with others is refused.
     checkpoint : path-like, optional
     cluster : str, distributed.Client or executor, optional
-    n_jobs : int, optional
-        Workers, if not those of the run.
     """
     kept = open_checkpoint(
         checkpoint,
@@ -87,7 +84,7 @@ def value_designs(
         blocks,
         rows,
         n_rows,
-        n_jobs=run.n_jobs if n_jobs is None else n_jobs,
+        n_jobs=run.n_jobs,
         progress=run.progress,
         title=title,
         checkpoint=kept,

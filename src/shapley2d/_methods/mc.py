@@ -49,7 +49,7 @@ def solve(
         **settings,
         **identity_of_sums(run),
     )
-    estimate = _sampled(
+    estimate = sample_games(
         parts.games,
         parts.rows,
         parts.n_rows,
@@ -76,7 +76,7 @@ def solve_games(
     """Monte Carlo values of games, the mean over them."""
     from shapley2d._methods.identity import open_checkpoint
 
-    return _sampled(
+    return sample_games(
         games,
         rows,
         n_rows,
@@ -88,7 +88,7 @@ def solve_games(
     )
 
 
-def _sampled(
+def sample_games(
     games: Sequence[Game],
     rows: list[NDArray[np.intp]],
     n_rows: int,
@@ -99,6 +99,7 @@ def _sampled(
     checkpoint: Checkpoint | None,
     cluster: Any,
 ) -> Estimate:
+    """Monte Carlo values of games, whose checkpoint is open already."""
     from shapley2d._estimation.monte_carlo import monte_carlo
 
     estimate = monte_carlo(

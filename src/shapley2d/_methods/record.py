@@ -160,8 +160,7 @@ class Method:
     solve_games : callable, optional
         ``solve_games(games, rows, n_rows, run, **options) -> Estimate`` for games of any kind,
         where the method has no need of a table: it then serves ``value_game`` and ``value_blocks``
-        too. One that takes a ``checkpoint`` is also handed what identifies games of blocks, as
-        ``known``.
+        too. One that does not sample is also handed what identifies games of blocks, as ``known``.
     game_options : tuple of str
         The options that ``solve_games`` takes.
     averages : bool

@@ -36,7 +36,7 @@ def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iter
 def problems_of_groups(
     problem: Problem, n_groups: int, seed: int
 ) -> Iterator[tuple[float, Problem]]:
-    """The same groups, each as the only validation rows, with its share of all of them.
+    """The problem with each random group as its only validation rows, after the group's share.
 
     Where values are means over validation rows, the values without a group follow from these.
     """
