@@ -37,7 +37,6 @@ from shapley2d._methods.pairs.games import MAX_EXACT, MAX_SAMPLED
 from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
-from shapley2d.cli.limits import ADDRESS_SPACE
 
 ROOT = Path(__file__).parent.parent
 WORDS = {3: "three", 4: "four", 8: "eight", 10: "ten"}
@@ -82,7 +81,6 @@ SENTENCES = {
     ],
     "find-and-fix.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
     "scale.md": [f"beyond {2**18:,} rows"],
-    "../CHANGELOG.md": [f"in {ADDRESS_SPACE // 10**9} GB of address space"],
 }
 
 

@@ -237,7 +237,10 @@ def _without_keys(
             )
         X, keys = (
             replace(
-                X, columns=tuple(left), native=X.native.select([column.name for column in left])
+                X,
+                columns=tuple(left),
+                frame=X.native.select([column.name for column in left]),
+                rows=None,
             ),
             [],
         )
