@@ -48,7 +48,7 @@ KINDS = {
     "exact crossed": cells(*FEW_CROSSED, method="exact", cv=2, **MODEL),
     "exact label": cells(X[:6, :2], Y[:6], method="exact", cv=2, include_label=True, **MODEL),
     "exact in order": cells(*FEW, method="exact", precedence={"columns": [0, 1, 1]}, **MODEL),
-    "game": lambda **more: value_game(game, 4, 3, progress=False, **more),
+    "game": lambda **more: value_game(game, 4, 3, progress=False, name="game", **more),
     "loo": cells(*VALID, method="loo", **MODEL),
     "loo crossed": cells(*CROSSED, method="loo", cv=3, **MODEL),
     "oob": cells(*CROSSED, method="oob", n_trees=120),

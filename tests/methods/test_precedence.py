@@ -99,6 +99,7 @@ def test_checkpoints_know_the_order(tmp_path):
         "max_permutations": 4,
         "tolerance": 0,
         "checkpoint": tmp_path / "state",
+        "name": "random",
         "progress": False,
     }
     value_game(game, 4, 2, "mc", precedence={"rows": ROWS}, **options)

@@ -8,8 +8,6 @@ import numpy as np
 
 from shapley2d._base.streams import draw_seeds
 from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
-from shapley2d._estimation.function_code import function_code, model_code
-from shapley2d._games.function import FunctionGame
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -44,8 +42,7 @@ def open_checkpoint(
     path : path-like or None
     run : Run
     games : sequence of Game
-        Their sizes, their code where it is the user's own, and some of their utilities are
-        compared.
+        Their sizes and some of their utilities are compared.
     members : sequence of ndarray
         The rows of the values behind the rows of each game.
     method : str
@@ -67,11 +64,10 @@ def open_checkpoint(
         PermutationDraws(game, run.semivalues, seed, run.precedence.of_rows(own))
         for game, own, seed in zip(games, members, seeds, strict=True)
     ]
-    known = {**_game_code(games), **fingerprint_games(games)}
     return checkpoint_of(
         path,
         run,
-        known,
+        fingerprint_games(games),
         method=method,
         shape=(n_rows, games[0].n_columns),
         probes=UtilityProbes(draws),
@@ -102,8 +98,8 @@ def checkpoint_of(
         "semivalue": run.semivalues,
         **_precedence(run),
         **({} if problem is None else fingerprint_problem(problem)),
-        **{name: describe(value) for name, value in settings.items()},
-        **_setting_code(settings),
+        **{name: describe(value, name) for name, value in settings.items()},
+        **({} if run.game is None else {"name": run.game}),
         "method": method,
     }
     return Checkpoint(
@@ -124,27 +120,6 @@ def _precedence(run: Run) -> dict[str, Any]:
         return {}
     axes = (run.precedence.rows, run.precedence.columns)
     return {"precedence": hash_parts(b"-" if part is None else part.tobytes() for part in axes)}
-
-
-def _game_code(games: Sequence[Game]) -> dict[str, Any]:
-    """The code of games that users wrote; tables and settings identify the others."""
-    code = {
-        k: function_code(game.function if isinstance(game, FunctionGame) else game)
-        for k, game in enumerate(games)
-    }
-    return {f"game {k}": parts for k, parts in code.items() if parts}
-
-
-def _setting_code(settings: dict[str, Any]) -> dict[str, Any]:
-    """The code of functions and models that users wrote."""
-    code = {
-        name: model_code(value, name)
-        if hasattr(value, "get_params")
-        else function_code(value, name)
-        for name, value in settings.items()
-        if callable(value) or hasattr(value, "get_params")
-    }
-    return {f"{name} code": parts for name, parts in code.items() if parts}
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, str]:

@@ -45,6 +45,8 @@ class Run:
         Players who can only join after others.
     limit : TimeLimit or None
         When the answer has to be there; None for as long as it takes.
+    game : str or None
+        Name of the user's own game, by which its checkpoint knows it.
     recorded : bool
         Whether anyone reads what the run records beside its values.
     """
@@ -56,6 +58,7 @@ class Run:
     sums: BlockSums | None = None
     precedence: Precedence = field(default_factory=Precedence)
     limit: TimeLimit | None = None
+    game: str | None = None
     recorded: bool = True
     started: float = field(default_factory=time.perf_counter)
 
