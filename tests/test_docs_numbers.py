@@ -11,6 +11,7 @@ import pytest
 import typer
 
 from shapley2d._api.blocks_job import VALIDATION_GROUPS
+from shapley2d._base.limits import FREE_BYTES, MAX_COLUMNS, MAX_RATIO
 from shapley2d._base.precision import interval_factor
 from shapley2d._estimation.exact import _BLOCKS
 from shapley2d._estimation.workers import MAX_LOSSES
@@ -29,10 +30,8 @@ from shapley2d._methods.knn import (
     rule,
     strata,
 )
-from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
-from shapley2d.cli.limits import ADDRESS_SPACE
 
 ROOT = Path(__file__).parent.parent
 WORDS = {3: "three", 4: "four", 8: "eight", 10: "ten"}
@@ -68,10 +67,10 @@ SENTENCES = {
     ],
     "gpu.md": [f"2^{round(math.log2(backend.LEAST_WORK))} (1.1e9)"],
     "reliability.md": [
-        f"more than {FREE_BYTES >> 20} MB and more than {MAX_RATIO} times its own size"
+        f"than {FREE_BYTES >> 20} MB when unpacked or {MAX_RATIO} times its own size",
+        f"than {MAX_COLUMNS:,} columns",
     ],
     "find-and-fix.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
-    "../CHANGELOG.md": [f"in {ADDRESS_SPACE // 10**9} GB of address space"],
 }
 
 

@@ -25,8 +25,7 @@ import pyarrow.parquet as pq
 
 from report_page import html_of
 from shapley2d import Valuation
-from shapley2d._estimation.checkpoint import read_archive
-from shapley2d._results.sealed import CHECKSUM_KEY, placeholder, seal
+from shapley2d._base.sealed_file import read_arrays, seal
 from shapley2d.exceptions import InputError
 
 from .common import main
@@ -54,8 +53,7 @@ def archive(members, *, compress=False, names=None):
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 packed.writestr((names or {}).get(name, name), data)
-        packed.comment = bytes(64)
-    body = buffer.getvalue()[:-64]
+    body = buffer.getvalue()
     return body + hashlib.sha256(body).hexdigest().encode()
 
 
@@ -72,7 +70,8 @@ def member(array=None, header=None, data=b""):
 
 def opened(path):
     """The members of a good checkpoint: its record as an object, its arrays."""
-    return read_archive(path, 2**30)
+    record, arrays = read_arrays(path, 2**30)
+    return {"format": 1, **record}, arrays
 
 
 def checkpoint_bytes(record, arrays, **more):
@@ -211,13 +210,11 @@ def valuation_parts(path):
 def write_valuation(path, record, table, *, sealed=True, footer=None, **options):
     """Write a valuation with any record and table, with a checksum that is right or without one."""
     data = record if isinstance(record, bytes) else json.dumps(record).encode()
-    mark = placeholder()
-    metadata = {b"shapley2d": data, **({CHECKSUM_KEY: mark} if sealed else {})}
-    pq.write_table(table.replace_schema_metadata(metadata), path, **options)
+    pq.write_table(table.replace_schema_metadata({b"shapley2d": data}), path, **options)
     if footer is not None:
         change_footer(path, footer)
     if sealed:
-        seal(Path(path), mark)
+        seal(Path(path))
 
 
 def change_footer(path, change):
@@ -293,7 +290,7 @@ def named_valuations(path, target):
     yield "checksum missing"
     write_valuation(target, {**record, "format": 99}, table)
     yield "newer"
-    many = 2**23
+    many = 2**24
     zeros = pa.table(
         {"row": pa.array(np.zeros(many, dtype=np.int8)), "column": pa.array(np.zeros(many, dtype=np.int8)),
          "value": np.zeros(many), "stderr": np.zeros(many)}

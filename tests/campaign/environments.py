@@ -1,17 +1,16 @@
 """The command in odd surroundings: no home, a read-only installation, no compiler, other languages, closed streams, narrow
-terminals, no room for temporary files, little address space, few threads.
+terminals, no room for temporary files.
 
 It works and gives the values that it gives anywhere, or it says in one line what is missing and
 ends with 2.
 
-    python -m tests.campaign.environments --count 190
+    python -m tests.campaign.environments --count 165
 """
 
 from __future__ import annotations
 
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -23,9 +22,8 @@ from service_account import NOBODY, become_nobody, installed_read_only, reason_t
 
 from .common import main
 
-COUNT = 190  # every environment with every command
+COUNT = 165  # every environment with every command
 PATIENCE_S = 600
-SOMEBODY = 54_321  # a user id that nobody has
 
 COMMANDS = [
     ["cells", "t.csv", "-t", "größe", "-k", "3", "--cv", "2", "--json"],
@@ -79,11 +77,6 @@ ENVIRONMENTS = {
     "python -I": {"python": ["-I"], "isolated": True},
     "warnings are errors": {"python": ["-W", "error"], "cheap": True},
     "few open files": {"shell": "ulimit -n 64; {}"},
-    "little address space": {"shell": "ulimit -v 1000000; {}"},
-    "too little address space": {"shell": "ulimit -v 700000; {}", "code": 2},
-    "few threads": {"threads": 9, "extra": ["-j", "1"]},
-    "too few threads": {"threads": 4, "code": 2},
-    "no threads": {"threads": 1, "code": 2},
     "no zone": {"set": {"TZ": "No/Where"}},
     "one thread": {"set": {"NUMBA_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}},
     "from another folder": {"read_only_folder": True},
@@ -116,7 +109,7 @@ class Environments:
         which = (
             CHEAP if self.only_cheap or (spec.get("cheap") and turn == 0) else turn % len(COMMANDS)
         )
-        if (spec.get("nobody") or "threads" in spec) and reason_to_skip():
+        if spec.get("nobody") and reason_to_skip():
             return f"left out ({reason_to_skip()})"
         done = self.run(spec, COMMANDS[which])
         self.judge(name, spec, which, done)
@@ -148,11 +141,6 @@ class Environments:
             place = self.folder
             environment = {**os.environ, "PYTHONPATH": str(package), **spec.get("set", {})}
             start_as = become_nobody if spec.get("nobody") else None
-            if "threads" in spec:
-                start_as = allow_threads(spec["threads"])
-                temporary = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
-                os.chown(temporary, SOMEBODY, SOMEBODY)
-                environment["NUMBA_CACHE_DIR"] = temporary
             if spec.get("nobody"):
                 package = stack.enter_context(installed_read_only())
                 temporary = stack.enter_context(tempfile.TemporaryDirectory(dir="/tmp"))
@@ -181,16 +169,6 @@ class Environments:
                 line, cwd=place, env=environment, capture_output=True, text=True, encoding="utf-8", errors="replace",
                 timeout=PATIENCE_S, check=False, preexec_fn=start_as,
             )  # fmt: skip
-
-
-def allow_threads(count):
-    """Become a user who runs nothing else, with so many threads; root may have any number."""
-
-    def start_as():
-        become_nobody(SOMEBODY)
-        resource.setrlimit(resource.RLIMIT_NPROC, (count, count))
-
-    return start_as
 
 
 def values(printed):

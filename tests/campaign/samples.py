@@ -63,6 +63,7 @@ def of_game(path=None, **changes):
         "max_permutations": 6,
         "tolerance": 0,
         "progress": False,
+        "name": "game",
         "checkpoint": path,
     }
     return value_game(game, 5, 3, **{**given, **changes})

@@ -16,15 +16,14 @@ import time
 import numpy as np
 import pytest
 from sklearn.datasets import load_wine
-from sklearn.metrics import make_scorer
+from sklearn.metrics import accuracy_score, make_scorer, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, value_blocks, value_cells, value_game
 from shapley2d._base import atomic_write
 from shapley2d._estimation import checkpoint
-from shapley2d._estimation.fingerprint import describe, differences
-from shapley2d._estimation.function_code import function_code
+from shapley2d._estimation.fingerprint import describe
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
 
 DATA = load_wine()
@@ -194,7 +193,13 @@ def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
     plain = value_game(h, 5, 2, "mc", max_permutations=40, tolerance=0, progress=False)
     for stop, expected in ((KeyboardInterrupt, None), (MemoryError("full"), UtilityError)):
         path = tmp_path / f"{expected}.npz"
-        options = {"tolerance": 0, "max_permutations": 40, "progress": False, "checkpoint": path}
+        options = {
+            "tolerance": 0,
+            "max_permutations": 40,
+            "progress": False,
+            "name": "h",
+            "checkpoint": path,
+        }
         calls.clear()
         stops[:] = [stop]
         if expected is None:
@@ -271,9 +276,9 @@ def test_killed_between_the_old_file_and_the_new_one(path, plain):
         ({"semivalue": "banzhaf"}, "semivalue is .*shapley.* there and .*banzhaf.* here"),
         (
             {"model": GaussianNB(var_smoothing=0.1)},
-            r"model is GaussianNB\(priors=None, var_smoothing=1e-09\) there",
+            r"model is sklearn.naive_bayes.GaussianNB\(priors=None, var_smoothing=1e-09\) there",
         ),
-        ({"model": DecisionTreeClassifier()}, "model is GaussianNB.* here"),
+        ({"model": DecisionTreeClassifier()}, "model is .*GaussianNB.* here"),
         ({"scoring": "neg_log_loss"}, "scoring is None there and neg_log_loss here"),
         ({"preprocess": "none"}, "preprocess is auto there and none here"),
         ({"include_label": True}, r"the label is none there and \(label\) here"),
@@ -318,13 +323,24 @@ def test_another_game_is_refused(tmp_path):
         "max_permutations": 5,
         "tolerance": 0,
         "progress": False,
+        "name": "product",
         "checkpoint": path,
     }
     value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **options)
     with pytest.raises(InputError, match=r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\] here"):
         value_game(lambda S, F: S.sum() * F.sum(), 3, 2, **options)
-    with pytest.raises(InputError, match="is of another run: the code of h differs; use"):
+    with pytest.raises(
+        InputError, match="is of another run: name is product there and sum here; u"
+    ):
+        value_game(lambda S, F: S.sum() + F.sum(), 4, 2, **{**options, "name": "sum"})
+    with pytest.raises(
+        InputError, match="the utilities of the whole table and of half of it differ"
+    ):
         value_game(lambda S, F: S.sum() * F.sum() + 0.01, 4, 2, **options)
+    with pytest.raises(
+        InputError, match=r"checkpoint cannot tell one game .* say which it is by name"
+    ):
+        value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **{**options, "name": None})
 
 
 def test_blocks(tmp_path):
@@ -423,28 +439,52 @@ def test_never_a_pickle(path):
     assert set(record["facts"]) == {"history"}
 
 
-def test_descriptions_do_not_depend_on_the_process():
-    def score(model, X, y):
-        return 0.5
+def half(model, X, y):
+    return 0.5
 
-    assert describe(score).endswith("score")
+
+class Own(GaussianNB):
+    pass
+
+
+class Scale:
+    def __init__(self, factor):
+        self.factor = factor
+
+    def __call__(self, model, X, y):
+        return self.factor * model.score(X, y)
+
+    def scaled(self, model, X, y):
+        return self(model, X, y)
+
+
+class Told(Scale):
+    def __repr__(self):
+        return f"Told({self.factor})"
+
+
+def test_descriptions_do_not_depend_on_the_process():
+    assert describe(half) == f"{__name__}.half"
+    assert describe(Own()).startswith(f"{__name__}.Own(priors=None")
+    assert describe(make_scorer(accuracy_score)) != describe(make_scorer(zero_one_loss))
+    assert describe(functools.partial(half, None)) != describe(half)
+    assert describe(Told(2.0)) != describe(Told(3.0)) != describe(Told(3.0).scaled)
     assert "0x" not in describe(object())
     assert describe(np.arange(3)) != describe(np.arange(4))
-    nested = CellValuer(model=GaussianNB(), scoring=[score, 1])
-    assert describe(nested) == describe(CellValuer(model=GaussianNB(), scoring=[score, 1]))
+    nested = CellValuer(model=GaussianNB(), scoring=[half, 1])
+    assert describe(nested) == describe(CellValuer(model=GaussianNB(), scoring=[half, 1]))
 
 
 # another game
 
 
-GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False}
-WEIGHT = 1.0
+GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "name": "h"}
 
 
 def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
     """The whole table and half of it are as before; a coalition that was drawn is not."""
     path = tmp_path / "run.npz"
-    state = {"bonus": 0.0}  # no code and no value that could be compared
+    state = {"bonus": 0.0}
 
     def h(S, F):
         return float(S.sum() * F.sum()) + state["bonus"] * (S.sum() in (1, 4))
@@ -459,108 +499,8 @@ def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
         value_game(h, 6, 3, **GAME, checkpoint=path)
 
 
-def make_game(weights=(1.0, 2.0), matrix=None, default=0.0, comment=False):
-    if comment:
-
-        def h(S, F, more=default):
-            """Another docstring."""
-            # and a comment
-            return float(S.sum() * weights[0]) + more
-
-    else:
-
-        def h(S, F, more=default):
-            return float(S.sum() * weights[0]) + more
-
-    used = matrix
-    return (lambda S, F: h(S, F) + 0 * used.sum()) if matrix is not None else h
-
-
-@pytest.mark.parametrize(
-    ("here", "message"),
-    [
-        ({}, None),
-        ({"comment": True}, None),
-        ({"weights": (1.0, 3.0)}, r"what h uses \(weights\) differs"),
-        ({"default": 0.5}, r"a default argument of h \(0\) differs"),
-        ({"matrix": np.ones(3)}, "the code of h differs"),
-    ],
-)
-def test_the_code_of_a_game_and_what_it_uses_are_compared(tmp_path, here, message):
-    path = tmp_path / "run.npz"
-    value_game(make_game(), 4, 2, **GAME, checkpoint=path)
-    if message is None:
-        assert value_game(make_game(**here), 4, 2, **GAME, checkpoint=path).info["resumed_at"] == 6
-        return
-    with pytest.raises(InputError, match=message):
-        value_game(make_game(**here), 4, 2, **GAME, checkpoint=path)
-
-
-def test_arrays_globals_and_helpers_count_and_caches_do_not(monkeypatch):
-    cache, calls = {}, 0
-
-    def helper(S):
-        return S.sum() * WEIGHT
-
-    class Callable:
-        def __init__(self, scale):
-            self.scale, self.calls = scale, 0
-
-        def __call__(self, S, F):
-            self.calls += 1
-            return self.scale * helper(S)
-
-    def counted(S, F):
-        nonlocal calls
-        calls += 1
-        cache[calls] = 1
-        return helper(S)
-
-    before = function_code(counted)
-    counted(np.ones(2, dtype=bool), None)
-    assert function_code(counted) == before
-    assert any("helper" in name for name in before)
-    one = Callable(2.0)
-    known = function_code(one)
-    one(np.ones(2, dtype=bool), None)
-    assert function_code(one) == known != function_code(Callable(3.0))
-    assert function_code(functools.partial(make_game, weights=(2.0,))) != function_code(make_game)
-    with_array = [function_code(make_game(matrix=np.full(3, k))) for k in (1.0, 1.0, 2.0)]
-    assert with_array[0] == with_array[1] != with_array[2]
-    monkeypatch.setitem(globals(), "WEIGHT", 2.0)
-    assert function_code(counted) != before
-    one, other = (make_scorer(lambda y, z, k=k: float((y == z).mean() + k)) for k in (0, 1))
-    assert function_code(one) != function_code(other)
-    assert function_code(max) == function_code(np.sqrt) == {}
-
-
-def test_digests_of_code_do_not_depend_on_the_process(tmp_path):
-    script = """
-import sys
-from shapley2d._estimation.function_code import function_code
-def h(S, F):
-    return S.sum() if "a" in {"a", "b", "c", "d"} else len("x")
-print(function_code(h))
-"""
-    outputs = {
-        subprocess.run(
-            [sys.executable, "-c", script], capture_output=True, text=True, check=True,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    }  # fmt: skip
-    assert len(outputs) == 1
-
-
-def test_bytecode_of_another_python_is_not_compared():
-    here = {"python": "3.11", "the code of h": "sha256:a"}
-    assert differences({"game 0": {**here, "the code of h": "sha256:b"}}, {"game 0": here}) == [
-        "the code of h differs"
-    ]
-    assert (
-        differences({"game 0": {"python": "3.12", "the code of h": "sha256:b"}}, {"game 0": here})
-        == []
-    )
+def sizes(S, F):
+    return float(S.sum())
 
 
 def test_a_noisy_game_is_told_so(tmp_path):
@@ -587,32 +527,43 @@ def test_a_noisy_game_is_told_so(tmp_path):
         value_game(h, 4, 2, **GAME, checkpoint=path)
 
 
-def test_a_changed_score_or_model_of_ones_own_is_refused(tmp_path):
-    def scorer(bonus):
-        return lambda model, X, y: float(np.mean(model.predict(X) == y)) + bonus * 0
+def test_another_score_or_model_of_ones_own_is_refused(path):
+    with pytest.raises(InputError, match=rf"scoring is None there and {__name__}.half here"):
+        value(path, scoring=half)
+    with pytest.raises(InputError, match=rf"model is .*GaussianNB.* there and {__name__}.Own\("):
+        value(path, model=Own())
 
-    class Model(GaussianNB):
-        def predict(self, X):
-            return super().predict(X)
 
-    class Changed(GaussianNB):
-        def predict(self, X):
-            return super().predict(X)[::1]
+@pytest.mark.parametrize("wrap", [lambda f: f, make_scorer, functools.partial])
+def test_what_has_no_name_of_its_own_is_refused(tmp_path, wrap):
+    def local(*_):
+        return 0.5
 
-    Changed.__qualname__ = Model.__qualname__
-    path = tmp_path / "run.npz"
-    value(path, model=Model(), scoring=scorer(1), max_permutations=3)
-    with pytest.raises(InputError, match=r"the code of model\.predict differs"):
-        value(path, model=Changed(), scoring=scorer(1), max_permutations=3)
-    with pytest.raises(InputError, match=r"what scoring uses \(bonus\) differs"):
-        value(path, model=Model(), scoring=scorer(2), max_permutations=3)
+    class Local(GaussianNB):
+        pass
+
+    for function in (lambda *_: 0.5, local):
+        with pytest.raises(
+            InputError, match=r"scoring is or uses .*<\w+>.*define it by name at the top level"
+        ):
+            value(tmp_path / "run.npz", scoring=wrap(function))
+    with pytest.raises(
+        InputError, match=r"model is or uses .*<locals>\.Local, which no checkpoint"
+    ):
+        value(tmp_path / "run.npz", model=Local())
+    for holder in (Scale(2.0), Scale(2.0).scaled):
+        with pytest.raises(
+            InputError, match="scoring is an object that does not say what it holds"
+        ):
+            value(tmp_path / "run.npz", scoring=holder)
+    assert not any(tmp_path.iterdir())
 
 
 # the disk
 
 
 def game_run(path, **changes):
-    return value_game(make_game(), 4, 2, **{**GAME, **changes}, checkpoint=path)
+    return value_game(sizes, 4, 2, **{**GAME, **changes}, checkpoint=path)
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
@@ -622,7 +573,7 @@ def test_a_full_disk_does_not_end_the_run(tmp_path, monkeypatch, error):
     def full(*_):
         raise OSError(error, os.strerror(error))
 
-    plain = value_game(make_game(), 4, 2, **GAME)
+    plain = value_game(sizes, 4, 2, **GAME)
     path = tmp_path / "run.npz"
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)

@@ -132,8 +132,9 @@ def test_all_workers_killed_and_the_data_with_them(client, plain):
 
 def test_going_on_with_a_cluster(client, plain, tmp_path):
     path = tmp_path / "run.npz"
-    value_game(make_game(), 20, 3, checkpoint=path, **{**OPTIONS, "max_permutations": 10})
-    v = value_game(make_game(), 20, 3, checkpoint=path, cluster=client, **OPTIONS)
+    known = {"checkpoint": path, "name": "made"}
+    value_game(make_game(), 20, 3, **known, **{**OPTIONS, "max_permutations": 10})
+    v = value_game(make_game(), 20, 3, **known, cluster=client, **OPTIONS)
     assert v.info["resumed_at"] == 10
     assert same_bits(v, plain)
 

@@ -45,7 +45,7 @@ def test_every_row_is_dealt_once_and_strata_take_turns():
 
 def test_rows_of_the_users_table_are_taken_when_somebody_asks(monkeypatch):
     taken = []
-    from shapley2d._tables import on_demand as module
+    from shapley2d._tables import table as module
 
     real = module.native_rows
     monkeypatch.setattr(module, "native_rows", lambda *a: taken.append(1) or real(*a))

@@ -47,7 +47,7 @@ KINDS = {
     "exact": cells(*FEW, method="exact", **MODEL),
     "exact crossed": cells(*FEW_CROSSED, method="exact", cv=2, **MODEL),
     "exact label": cells(X[:6, :2], Y[:6], method="exact", cv=2, include_label=True, **MODEL),
-    "game": lambda **more: value_game(game, 4, 3, progress=False, **more),
+    "game": lambda **more: value_game(game, 4, 3, progress=False, name="game", **more),
     "loo": cells(*VALID, method="loo", **MODEL),
     "loo crossed": cells(*CROSSED, method="loo", cv=3, **MODEL),
     "oob": cells(*CROSSED, method="oob", n_trees=120),

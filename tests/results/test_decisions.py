@@ -91,7 +91,7 @@ def test_no_file(tmp_path):
 
 
 def test_no_file_of_decisions_is_that_large(tmp_path, monkeypatch):
-    monkeypatch.setattr("shapley2d._results.decisions._MOST_BYTES", 3)
+    monkeypatch.setattr("shapley2d._base.limits.FREE_BYTES", 3)
     (tmp_path / "x.csv").write_text("row,column")
-    with pytest.raises(InputError, match=r"x\.csv is too large to be a file of decisions"):
+    with pytest.raises(InputError, match=r"x\.csv has more than [\d,]+ bytes"):
         read_decisions(tmp_path / "x.csv")

@@ -274,7 +274,7 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
     """Any record under a valid checksum gives one line, or an inspection like any other."""
     import json
 
-    from shapley2d._results import sealed
+    from shapley2d._base.sealed_file import seal
 
     path = tmp_path / "cells.parquet"
     finding = ColumnFinding(
@@ -289,13 +289,9 @@ def test_crafted_records_are_refused_or_usable(tmp_path):
     refused = []
     for key in record:
         for value in junk:
-            mark = sealed.placeholder()
-            metadata = {
-                b"shapley2d.inspection": json.dumps(record | {key: value}).encode(),
-                sealed.CHECKSUM_KEY: mark,
-            }
-            pq.write_table(table.replace_schema_metadata(metadata), path)
-            sealed.seal(path, mark)
+            text = json.dumps(record | {key: value}).encode()
+            pq.write_table(table.replace_schema_metadata({b"shapley2d.inspection": text}), path)
+            seal(path)
             try:
                 loaded = Inspection.load(path)
             except InputError as error:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import warnings
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -24,7 +19,6 @@ from sklearn.model_selection import (
 from shapley2d import InputError, value_blocks, value_cells
 from shapley2d._base.streams import fold_state
 from shapley2d._tables.problem import make_problem
-from shapley2d._tables.splits import _at_random
 from shapley2d.exceptions import InputWarning
 
 RNG = np.random.default_rng(5)
@@ -238,33 +232,17 @@ def test_a_column_that_is_not_there_is_named():
         make_problem(frame, Y, groups="fram")
 
 
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    folds=st.integers(2, 7),
-    n_classes=st.integers(1, 5),
-    rows=st.integers(14, 60),
+@pytest.mark.parametrize(
+    ("y", "kind"),
+    [
+        (Y, StratifiedKFold),
+        (np.arange(N) / 7, KFold),  # numbers
+        (np.arange(N) // 3, KFold),  # no class has a row for every fold
+    ],
 )
-def test_folds_at_random_are_those_of_scikit_learn(seed, folds, n_classes, rows):
-    codes = np.random.default_rng(seed).integers(n_classes, size=rows)
-    for task in ("classification", "regression"):
-        stratified = task == "classification" and np.bincount(codes).max() >= folds
-        known = (StratifiedKFold if stratified else KFold)(
-            folds, shuffle=True, random_state=fold_state(seed)
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of classes with fewer rows than folds
-            expected = list(known.split(np.zeros(rows), codes))
-        found = _at_random(rows, SimpleNamespace(task=task, codes=codes), folds, seed)
-        for (train, test), (known_train, known_test) in zip(found, expected, strict=True):
-            np.testing.assert_array_equal(train, known_train)
-            np.testing.assert_array_equal(test, known_test)
-
-
-def test_the_first_call_does_not_wait_for_scikit_learn():
-    code = (
-        "import sys, numpy as np, shapley2d\n"
-        "X = np.arange(60.0).reshape(20, 3) % 7\n"
-        "shapley2d.value_cells(X, X[:, 0] > 3, progress=False)\n"
-        "sys.exit('sklearn' in sys.modules or 'pandas' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+def test_folds_at_random_are_those_of_scikit_learn(y, kind):
+    task = "regression" if y.dtype == float else "classification"
+    splits = make_problem(X, y, task=task, seed=3).splits
+    expected = kind(5, shuffle=True, random_state=fold_state(3)).split(X, y)
+    for split, (train, held) in zip(splits, expected, strict=True):
+        assert (split.rows == train).all() and (split.valid_rows == held).all()

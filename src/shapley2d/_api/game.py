@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,6 +39,7 @@ def value_game(
     progress: Any = "auto",
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[str] | None = None,
+    name: str | None = None,
     **options: Any,
 ) -> Valuation:
     """Value the rows and columns of any game.
@@ -56,6 +58,9 @@ def value_game(
         As in :func:`value_cells`.
     row_names, column_names : sequence, optional
         Names for the result.
+    name : str, optional
+        Name of the game, which a ``checkpoint`` needs: it goes on only under the same name. Give
+        the game another name when you change ``h``.
     **options
         ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these,
         ``max_permutations`` and ``tolerance``. As in :func:`value_cells`.
@@ -75,12 +80,19 @@ def value_game(
            [0.5, 0. ],
            [0. , 0. ]])
     """
-    for name, count in (("n_rows", n_rows), ("n_columns", n_columns)):
-        check_whole(count, name, 1)
+    for option, count in (("n_rows", n_rows), ("n_columns", n_columns)):
+        check_whole(count, option, 1)
     names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
     run = Run.create(random_state, semivalue, n_jobs, progress)
     found = find_game_method(method)
     complete = found.complete(options, found.game_options)
+    if name is None and complete.get("checkpoint") is not None:
+        raise InputError(
+            Setting("checkpoint"),
+            " cannot tell one game of yours from another: say which it is by ",
+            Setting("name"),
+            ", and take another name when you change it",
+        )
     assert found.solve_games is not None
     game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
     if (game.n_rows, game.n_columns) != (n_rows, n_columns):
@@ -90,7 +102,13 @@ def value_game(
             ", ",
             Setting("n_columns", n_columns),
         )
-    estimate = found.solve_games([game], [np.arange(n_rows)], int(n_rows), run, **complete)
+    estimate = found.solve_games(
+        [game],
+        [np.arange(n_rows)],
+        int(n_rows),
+        replace(run, game=None if name is None else str(name)),
+        **complete,
+    )
     given = {
         "h": h,
         "n_rows": n_rows,

@@ -24,8 +24,8 @@ from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.kinds import match_columns
-from shapley2d._tables.on_demand import native_rows
 from shapley2d._tables.problem import Problem, Split
+from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_target, guess_task, label_name, match_target
 from shapley2d._tables.target_entries import as_series
 from shapley2d._theory.coalitions import MaskCoalitions

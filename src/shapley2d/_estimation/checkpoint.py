@@ -1,52 +1,45 @@
 """What a long run has reached, in one file from which it goes on.
 
-The file is a numpy archive, never a pickle. It holds named arrays of numbers and a JSON record:
+The file is a sealed numpy archive. It holds named arrays of numbers and a JSON record:
 
 - ``count``: the pieces of work that are done;
 - ``facts``: what else the method has to remember, by name;
 - ``identity``: everything that determines the work. Another run's file is refused by it;
 - ``probes``: a few utilities, which are computed again before a run goes on.
 
-Its last bytes are a checksum of all others. A new file replaces the old one in one step, and the
-old one stays beside it as ``<name>.previous``: whenever the process is killed, and whatever happens
-to one of the files, there is a good one to go on from. A file that cannot be written, on a full
-disk for instance, does not end the run.
-
-Files may come from anyone. Nothing is unpacked, evaluated or allocated that the file does not hold
-byte for byte: members are stored uncompressed, their headers have one form only, and each must be
-as long as its header claims.
+A new file replaces the old one in one step, and the old one stays beside it as
+``<name>.previous``: whenever the process is killed, and whatever happens to one of the files, there
+is a good one to go on from. A file that cannot be written, on a full disk for instance, does not
+end the run.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
-import math
-import os
-import re
 import stat
 import time
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.atomic_write import (
-    atomic_write,
     is_stream,
     obstacle,
     real_path,
     remove_stale,
     why_unwritable,
 )
-from shapley2d._base.json_record import parse_record, whole_number
+from shapley2d._base.json_record import whole_number
+from shapley2d._base.limits import FREE_BYTES
+from shapley2d._base.sealed_file import looks_like_arrays, read_arrays, write_arrays
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.fingerprint import differences, hash_parts
 from shapley2d.exceptions import CheckpointWarning, InputError, Setting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
@@ -57,26 +50,7 @@ EVERY_S = 3.0
 """Seconds between two files, unless writing takes long."""
 
 _SHARE = 0.02  # of the time, at most, goes into writing
-_FORMAT = 1
 _MAX_ENTRY = 10_000  # characters of one entry of the identity; of a longer one, a digest is kept
-_FREE_BYTES = 2**24  # beyond the values themselves: the record, names, joint errors of owners
-_ANY_BYTES = 2**30  # where the caller does not say what a file can need
-
-# The archive, as numpy.savez writes it
-_RECORD = "record"
-_CHECKSUM = 64  # characters
-_MAX_RECORD = 2**20  # bytes
-_MAX_MEMBERS = 1024
-_PART = 2**22  # bytes that are read at a time
-_START = b"PK\x03\x04"
-_NAME_AT = 30  # bytes of a member's header before its name
-_END = b"PK\x05\x06"
-_END_BYTES = 22
-_MAGIC = b"\x93NUMPY\x01\x00"
-_HEADER = re.compile(
-    rb"\{'descr': '(<f8|<f4|\|u1)', 'fortran_order': False, "
-    rb"'shape': \(((?:\d{1,12}(?:, \d{1,12})*,?)?)\), \} *\n"
-)
 
 
 @dataclass(frozen=True)
@@ -165,10 +139,10 @@ class Checkpoint:
         self.shape = shape
         self._identity = {name: _kept(value) for name, value in identity.items()}
         self._probes = probes
-        if max_bytes is None and shape is not None:
-            n, m = shape
+        if max_bytes is None:
+            n, m = shape or (0, 0)
             max_bytes = 16 * (n * m + n + m)  # a mean and a variance
-        self._max_bytes = _ANY_BYTES if max_bytes is None else max_bytes + _FREE_BYTES
+        self._max_bytes = max_bytes + FREE_BYTES  # the record, names, joint errors of owners
         self._unit = unit
         self._next = time.monotonic() + EVERY_S
         self.write_s = 0.0
@@ -200,18 +174,14 @@ class Checkpoint:
         """
         begin = time.monotonic()
         record = {
-            "format": _FORMAT,
             "count": count,
             "facts": dict(facts or {}),
             "identity": self._identity,
             "probes": [] if self._probes is None else self._probes.up_to(count),
         }
-        text = json.dumps(record).encode()
+        keeps = self._good and self._keeps_previous
         try:
-            with atomic_write(self.path) as temporary:
-                _pack(temporary, text, arrays)
-                if self._good and self._keeps_previous and self.path.exists():
-                    self.path.replace(self.previous)
+            write_arrays(self.path, record, arrays, self.previous if keeps else None)
             self._good = True
         except (OSError, InputError) as error:
             self._warn_once(error)
@@ -257,7 +227,7 @@ class Checkpoint:
                     raise
                 if found is None:
                     broken.append(f"{path} is damaged or not a checkpoint ({error})")
-                elif not _looks_like_one(path):
+                elif not looks_like_arrays(path):
                     self._leave_alone()
                 continue
             if found is not None:
@@ -280,9 +250,9 @@ class Checkpoint:
         return found
 
     def _read(self, path: Path) -> Saved:
-        record, arrays = read_archive(path, self._max_bytes)
-        if record.get("format") != _FORMAT:
-            raise ValueError("it is of another version of shapley2d")
+        record, arrays = read_arrays(path, self._max_bytes)
+        if set(record) != {"count", "facts", "identity", "probes"}:
+            raise ValueError("its record has other entries than it should")
         count = whole_number(record.get("count"), "its count", 1)
         for name, kind in (("identity", dict), ("facts", dict), ("probes", list)):
             if not isinstance(record.get(name), kind):
@@ -338,7 +308,7 @@ def remove_checkpoint(path: str | os.PathLike[str]) -> None:
     """Remove a checkpoint that is of no more use, and the state before it."""
     target = Path(path)
     for file in (target, previous_path(target)):
-        if file.is_file() and _looks_like_one(file):
+        if file.is_file() and looks_like_arrays(file):
             file.unlink()
 
 
@@ -354,7 +324,7 @@ def _check_previous(target: Path, told: Setting) -> None:
         mode = previous.lstat().st_mode
     except FileNotFoundError:
         return
-    if stat.S_ISREG(mode) and (target.exists() or _looks_like_one(previous)):
+    if stat.S_ISREG(mode) and (target.exists() or looks_like_arrays(previous)):
         return
     raise InputError(
         told,
@@ -366,100 +336,3 @@ def _kept(value: Any) -> Any:
     """An entry of the identity as the file has it: lists for tuples, a digest if it is long."""
     text = json.dumps(value)
     return json.loads(text) if len(text) <= _MAX_ENTRY else hash_parts([text.encode()])
-
-
-def _pack(path: Path, record: bytes, arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Write a numpy archive whose comment is the checksum of all before it.
-
-    Nothing is copied in memory: the sums of a million rows are more than a gigabyte.
-    """
-    plain = {}
-    for name, array in arrays.items():
-        kind = array.dtype if array.dtype in (np.float32, np.uint8) else np.float64
-        plain[name] = np.ascontiguousarray(array, dtype=np.dtype(kind).newbyteorder("<"))
-    with path.open("wb+") as file:
-        np.savez(file, **{_RECORD: np.frombuffer(record, dtype=np.uint8), **plain})  # type: ignore[arg-type]
-        with zipfile.ZipFile(file, "a") as archive:
-            archive.comment = bytes(_CHECKSUM)
-        size, digest = _digest(file)
-        file.seek(size)
-        file.write(digest)
-
-
-def _digest(file: BinaryIO) -> tuple[int, bytes]:
-    """The bytes of a file before its checksum, which is read next, and what it should be."""
-    size = left = max(file.seek(0, os.SEEK_END) - _CHECKSUM, 0)
-    file.seek(0)
-    digest = hashlib.sha256()
-    while left > 0 and (part := file.read(min(left, _PART))):
-        digest.update(part)
-        left -= len(part)
-    return size, digest.hexdigest().encode()
-
-
-def _looks_like_one(path: Path) -> bool:
-    """Whether a file begins as checkpoints do, damaged or not."""
-    name = f"{_RECORD}.npy".encode()
-    try:
-        with path.open("rb") as file:
-            start = file.read(_NAME_AT + len(name))
-    except OSError:
-        return False
-    return start.startswith(_START) and start[_NAME_AT:] == name
-
-
-def read_archive(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """The record and the arrays of a file; a ValueError says in a phrase what is wrong with it."""
-    if not path.is_file():
-        raise ValueError("it is not a file")
-    if path.stat().st_size > max_bytes:
-        raise ValueError(f"it has {path.stat().st_size:,} bytes, more than this run could need")
-    not_an_archive = (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError, LookupError)
-    with path.open("rb") as file:
-        size, digest = _digest(file)
-        if digest != file.read():
-            raise ValueError("its checksum is wrong")
-        file.seek(max(size - _END_BYTES, 0))
-        end = file.read(_END_BYTES)
-        if not end.startswith(_END) or int.from_bytes(end[10:12], "little") > _MAX_MEMBERS:
-            raise ValueError("it is not an archive of arrays")
-        try:
-            with zipfile.ZipFile(file) as archive:
-                members = _members(archive, size + _CHECKSUM)
-        except not_an_archive as error:
-            raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
-    packed = members.pop(_RECORD, None)
-    if packed is None:
-        raise ValueError("it has no record")
-    text = _array(packed)
-    if text.dtype != np.uint8 or text.size > _MAX_RECORD:
-        raise ValueError("its record is not text, or too long")
-    return parse_record(text.tobytes()), {name: _array(part) for name, part in members.items()}
-
-
-def _members(archive: zipfile.ZipFile, size: int) -> dict[str, bytes]:
-    """The members by name; ours are never compressed."""
-    listed = archive.infolist()
-    names = [one.filename.removesuffix(".npy") for one in listed]
-    if any(one.compress_type != zipfile.ZIP_STORED for one in listed) or any(
-        one.file_size != one.compress_size for one in listed
-    ):
-        raise ValueError("its arrays are compressed, which those of shapley2d are not")
-    if sum(one.file_size for one in listed) > size or len(set(names)) != len(names):
-        raise ValueError("its arrays share names or bytes")
-    return {name: archive.read(one) for name, one in zip(names, listed, strict=True)}
-
-
-def _array(member: bytes) -> NDArray[Any]:
-    """An array, if its header says what it holds."""
-    start = len(_MAGIC) + 2
-    stop = start + int.from_bytes(member[len(_MAGIC) : start], "little")
-    header = _HEADER.fullmatch(member[start:stop])
-    if not member.startswith(_MAGIC) or header is None:
-        raise ValueError("an array has an unknown header")
-    dtype = np.dtype(header[1].decode())
-    shape = tuple(int(part) for part in header[2].decode().split(",") if part.strip())
-    if len(shape) > 2 or math.prod(shape) * dtype.itemsize != len(member) - stop:
-        raise ValueError("an array is not as long as its header says")
-    found = np.frombuffer(member, dtype=dtype, offset=stop).reshape(shape)
-    return found.astype(dtype.newbyteorder("="))

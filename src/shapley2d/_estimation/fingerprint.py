@@ -5,7 +5,9 @@ Data are hashed, settings go by their names, games by their sizes and a few util
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +15,7 @@ import numpy as np
 
 from shapley2d._base.json_record import fits_float
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d.exceptions import InputError
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,12 +25,9 @@ if TYPE_CHECKING:
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _MAX_SHOWN = 80  # characters of a value in a message
-_MAX_LISTED = 3  # parts of a function that a message names
 _SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
 _PROBES = "utilities"
 _METHOD = "method"
-PYTHON = "python"
-"""Goes with digests of code, which differ between versions of Python."""
 
 
 def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
@@ -57,30 +56,57 @@ def not_repeatable(what: str, first: float, second: float) -> str:
     )
 
 
-def describe(value: Any) -> Any:
+def describe(value: Any, option: str = "model") -> Any:
     """A setting as JSON can hold it, the same in every process.
+
+    Functions and classes go by module and name, so one without a name of its own is refused.
 
     Examples
     --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> describe(DecisionTreeClassifier(max_depth=3))[:40]
-    'DecisionTreeClassifier(ccp_alpha=0.0, cl'
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> describe(GaussianNB())
+    'sklearn.naive_bayes.GaussianNB(priors=None, var_smoothing=1e-09)'
     """
     if value is None or isinstance(value, (str, bool, int, float)):
         return value
     if isinstance(value, (list, tuple)):
-        return [describe(item) for item in value]
+        return [describe(item, option) for item in value]
     if isinstance(value, np.ndarray) and not value.dtype.hasobject:
         return hash_parts([str(value.dtype).encode(), str(value.shape).encode(), value.tobytes()])
     if hasattr(value, "get_params") and not isinstance(value, type):
         inside = ", ".join(
-            f"{name}={describe(item)}"
+            f"{name}={describe(item, option)}"
             for name, item in sorted(value.get_params(deep=False).items())
         )
-        return f"{type(value).__qualname__}({inside})"
+        return f"{_full_name(type(value), option)}({inside})"
+    if isinstance(value, functools.partial):
+        bound = describe([*value.args, *sorted(value.keywords.items())], option)
+        return f"{describe(value.func, option)} with {bound}"
+    if inspect.ismethod(value):
+        return f"{describe(value.__self__, option)}.{value.__name__}"
+    scored_by = getattr(value, "_score_func", None)  # of make_scorer
+    if scored_by is not None:
+        return f"{describe(scored_by, option)} by {value!r}"
     if callable(value) and hasattr(value, "__qualname__"):
-        return value.__qualname__
+        return _full_name(value, option)
+    if callable(value) and _ADDRESS.search(repr(value)):
+        raise InputError(
+            Setting(option),
+            " is an object that does not say what it holds, so no checkpoint can know it again: "
+            "give its class a __repr__, or use a function",
+        )
     return _ADDRESS.sub("", repr(value))
+
+
+def _full_name(thing: Any, option: str) -> str:
+    """Module and name of a function or a class."""
+    if "<" in thing.__qualname__:  # <lambda>, <locals>
+        raise InputError(
+            Setting(option),
+            f" is or uses {thing.__qualname__}, which no checkpoint can know again: define it by "
+            "name at the top level of a module",
+        )
+    return f"{thing.__module__}.{thing.__qualname__}"
 
 
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
@@ -101,9 +127,7 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     found = []
     for name in dict.fromkeys([*here, *there]):
         one, other = there.get(name), here.get(name)
-        if isinstance(other, dict) and PYTHON in other:
-            found += _code_differences(one, other)
-        elif name != _PROBES and one != other:
+        if name != _PROBES and one != other:
             found.append(f"{_short(name)} {_apart(one, other)}")
     if not found and not _same_utilities(there.get(_PROBES, []), here.get(_PROBES, [])):
         found.append("the utilities of the whole table and of half of it differ")
@@ -120,17 +144,6 @@ def _same_utilities(there: Any, here: list[float]) -> bool:
         return False
     scale = max(map(abs, here), default=0.0)
     return all(same_utility(one, other, scale) for one, other in zip(there, here, strict=True))
-
-
-def _code_differences(there: Any, here: dict[str, str]) -> list[str]:
-    """What differs between digests of code, by name; nothing across versions of Python."""
-    if not isinstance(there, dict):
-        return ["the function is of another kind"]
-    if there.get(PYTHON) != here.get(PYTHON):
-        return []
-    unlike = [f"{name} differs" for name in here if there.get(name) != here[name]]
-    gone = [f"{_short(name)} is missing here" for name in there if name not in here]
-    return (unlike + gone)[:_MAX_LISTED]
 
 
 def _apart(there: Any, here: Any) -> str:

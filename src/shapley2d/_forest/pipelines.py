@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._tables.on_demand import native_rows
+from shapley2d._tables.table import Table, native_rows
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
-
-    from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
 

@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils import get_tags
 
 from shapley2d._games.constant import ConstantClassifier, ConstantRegressor, most_frequent
-from shapley2d._tables.on_demand import native_rows
 from shapley2d._tables.per_row import weighted_mean
+from shapley2d._tables.table import native_rows
 from shapley2d.exceptions import InputError, Place, Setting, UtilityError
 
 if TYPE_CHECKING:

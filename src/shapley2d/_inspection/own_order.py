@@ -16,7 +16,7 @@ are judged alike. A table that is its own mirror image has no direction; it stay
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -77,7 +77,7 @@ class OwnOrder:
         taken = [columns[j].take(row_places) for j in order]
         return cls(
             tuple(
-                replace(column, entries=sign * column.entries)
+                column.with_entries(sign * column.entries)
                 for column, sign in zip(taken, signs, strict=True)
             ),
             np.array(order, dtype=np.intp),

@@ -8,8 +8,6 @@ import numpy as np
 
 from shapley2d._base.streams import draw_seeds
 from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
-from shapley2d._estimation.function_code import function_code, model_code
-from shapley2d._games.function import FunctionGame
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -41,8 +39,9 @@ def open_checkpoint(
     path : path-like or None
     run : Run
     games : sequence of Game
-        Their sizes, their code where it is the user's own, and some of their utilities are
-        compared.
+        Their sizes and some of their utilities are compared.
+    members : sequence of ndarray
+        The rows of the values behind the rows of each game.
     method : str
     n_rows : int
         Rows of the values.
@@ -62,11 +61,10 @@ def open_checkpoint(
         PermutationDraws(game, run.semivalues, seed)
         for game, seed in zip(games, seeds, strict=True)
     ]
-    known = {**_game_code(games), **fingerprint_games(games)}
     return checkpoint_of(
         path,
         run,
-        known,
+        fingerprint_games(games),
         method=method,
         shape=(n_rows, games[0].n_columns),
         probes=UtilityProbes(draws),
@@ -96,8 +94,8 @@ def checkpoint_of(
         "random_state": run.seed,
         "semivalue": run.semivalues,
         **({} if problem is None else fingerprint_problem(problem)),
-        **{name: describe(value) for name, value in settings.items()},
-        **_setting_code(settings),
+        **{name: describe(value, name) for name, value in settings.items()},
+        **({} if run.game is None else {"name": run.game}),
         "method": method,
     }
     return Checkpoint(
@@ -110,27 +108,6 @@ def identity_of_sums(run: Run) -> dict[str, Any]:
     if run.sums is None:
         return {}
     return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
-
-
-def _game_code(games: Sequence[Game]) -> dict[str, Any]:
-    """The code of games that users wrote; tables and settings identify the others."""
-    code = {
-        k: function_code(game.function if isinstance(game, FunctionGame) else game)
-        for k, game in enumerate(games)
-    }
-    return {f"game {k}": parts for k, parts in code.items() if parts}
-
-
-def _setting_code(settings: dict[str, Any]) -> dict[str, Any]:
-    """The code of functions and models that users wrote."""
-    code = {
-        name: model_code(value, name)
-        if hasattr(value, "get_params")
-        else function_code(value, name)
-        for name, value in settings.items()
-        if callable(value) or hasattr(value, "get_params")
-    }
-    return {f"{name} code": parts for name, parts in code.items() if parts}
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, str]:

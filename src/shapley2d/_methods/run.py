@@ -42,6 +42,8 @@ class Run:
         Sums of cells whose joint errors are wanted, from methods that can estimate them.
     limit : TimeLimit or None
         When the answer has to be there; None for as long as it takes.
+    game : str or None
+        Name of the user's own game, by which its checkpoint knows it.
     """
 
     seed: int
@@ -50,6 +52,7 @@ class Run:
     progress: Any
     sums: BlockSums | None = None
     limit: TimeLimit | None = None
+    game: str | None = None
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod

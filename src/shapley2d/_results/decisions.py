@@ -18,6 +18,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from shapley2d._base.limits import read_record_file
 from shapley2d._base.warnings import warn
 from shapley2d._tables.reading.csv_text import decode
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet
@@ -31,7 +32,6 @@ _GUARDED = re.compile(
     r"'+(?:[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])"
 )
 _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
-_MOST_BYTES = 2**28
 
 
 @dataclass(frozen=True)
@@ -105,9 +105,7 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
         raise InputError(f"{name} is a folder: name the file of decisions in it")
     if not place.is_file():
         raise InputError(f"there is no file {name}")
-    if place.stat().st_size > _MOST_BYTES:
-        raise InputError(f"{name} is too large to be a file of decisions")
-    data = place.read_bytes()
+    data = read_record_file(place)
     if looks_like_spreadsheet(data):
         raise InputError(
             f"{name} is a spreadsheet: save it as CSV, with commas or semicolons, or download it "

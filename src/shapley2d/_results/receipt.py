@@ -12,13 +12,13 @@ import re
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import check_depth, fits_float
+from shapley2d._base.limits import read_record_file
 from shapley2d._ownership.payments import whole_units
 from shapley2d._results.receipt_sums import check_sums, expected_units
 from shapley2d._results.signature import check_signature, public_key, sign
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 FORMAT = "shapley2d receipt 1"
 """Raise the number when older versions could not read what is written."""
 
-_MAX_BYTES = 2**28  # of a file; a million owners take less
 _KNOWN = re.compile(r"shapley2d receipt (\d+)")
 _FACTS = ("method", "players", "task", "intervals", "copies", "baseline", "n_valid", "folds")
 
@@ -273,11 +272,10 @@ def _names(known: Any) -> str:
 
 def _parse(path: str | os.PathLike[str]) -> dict[str, Any]:
     """The fields of a file that may come from anyone."""
-    place = Path(path)
     try:
-        if place.stat().st_size > _MAX_BYTES:
-            raise InputError(f"{path} is too large for a receipt")
-        data = place.read_bytes()
+        data = read_record_file(path)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not the name of a file"
         raise InputError(f"{path} cannot be read: {why}") from None

@@ -1,31 +1,14 @@
-"""Parquet files with one line per cell, and a record and a checksum in their metadata.
-
-Any Parquet reader opens them, and one flipped bit is noticed. Files may come from anyone: they are
-read within bounds, and whatever does not fit is refused in one line.
-"""
+"""Sealed files with one line per cell: the names of its row and column, and what is known of it."""
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
-import secrets
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import atomic_write
-from shapley2d._base.json_record import parse_record, whole_number
-from shapley2d._tables.reading.parquet_bounds import (
-    allowed_bytes,
-    check_bounds,
-    check_ends,
-    read_bounded,
-    unpacked_bytes,
-)
-from shapley2d.exceptions import InputError
+from shapley2d._base.json_record import whole_number
+from shapley2d._base.sealed_file import read_table, write_table
 
 if TYPE_CHECKING:
     import os
@@ -34,16 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._results.row_words import RowWords
-
-CHECKSUM_KEY = b"shapley2d.sha256"
-"""Name of the checksum in the metadata."""
-
-_FORMAT = 1  # raise it when older versions could not read what is written
-_LENGTH = 64
-# name, a field of 64 bytes, the digits
-_CHECKSUM = re.compile(re.escape(CHECKSUM_KEY) + rb"\x18\x40([0-9a-f]{64})")
-_MAX_FOUND = 8
-_BLOCK = 2**20
 
 
 @dataclass(frozen=True)
@@ -126,7 +99,6 @@ def write_sealed(
         What the file says of each cell, row after row.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     n, m = len(rows.row_names), len(column_names)
     names = _name_array(rows.row_names.tolist())
@@ -136,20 +108,7 @@ def write_sealed(
         np.tile(np.arange(m, dtype=np.int32), n), pa.array(column_names, pa.string())
     )
     cells = {"row": row_codes.cast(names.type), **lined, "column": named, **columns}
-    text = json.dumps({"format": _FORMAT, "shape": [n, m], **record}, ensure_ascii=False)
-    mark = placeholder()
-    table = pa.table(cells).replace_schema_metadata({key: text.encode(), CHECKSUM_KEY: mark})
-    with atomic_write(path) as temporary:
-        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
-        if _too_dense(temporary):  # read_sealed would take it for a zip bomb
-            pq.write_table(
-                table,
-                temporary,
-                compression="none",
-                use_dictionary=["column"],
-                write_page_checksum=True,
-            )
-        seal(temporary, mark)
+    write_table(path, key, {"shape": [n, m], **record}, pa.table(cells))
 
 
 def read_sealed(
@@ -157,62 +116,12 @@ def read_sealed(
     key: bytes,
     what: str,
     make: Callable[[dict[str, Any], SealedCells], Any],
-    columns: Sequence[str] | None = None,
 ) -> Any:
-    """Read a file that :func:`write_sealed` wrote, and return what ``make`` makes of it.
+    """Read a file that :func:`write_sealed` wrote, as :func:`read_table` does.
 
-    Parameters
-    ----------
-    path : path-like
-    key : bytes
-        Name of the record in the metadata.
-    what : str
-        What the file should hold, in words.
-    make : callable
-        Takes the record and the cells; its ValueErrors say in a phrase what does not fit.
-    columns : sequence of str, optional
-        The columns to read; all by default.
+    ``make`` takes the record and the cells.
     """
-    place = Path(path)
-    if place.is_dir():
-        raise InputError(f"{path} is a folder: name a file in it")
-    if not place.is_file():
-        raise InputError(f"there is no file {path}")
-    with place.open("rb") as file:
-        try:
-            check_ends(file)
-            whole = verify(file)
-            metadata = {} if whole is False else _metadata(file, key)
-        except ValueError as error:
-            raise InputError(f"{path} is not a readable Parquet file: {error}") from None
-        if whole is False:
-            raise InputError(
-                f"{path} is damaged, or another program has changed it: its checksum does not "
-                "match; use a copy, or compute it again"
-            )
-        if key not in metadata:
-            raise InputError(f"{path} is a Parquet file, but not {what} saved by shapley2d")
-        try:
-            record = parse_record(metadata[key])
-            _check_format(record, path, sealed=whole is not None)
-            return make(record, _cells(record, read_bounded(file, columns)))
-        except InputError:
-            raise
-        except ValueError as error:
-            raise InputError(f"{path} is damaged: {error}") from None
-        except MemoryError:
-            raise InputError(f"{path} needs more memory than there is") from None
-        except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
-            raise InputError(
-                f"{path} is damaged: its record cannot be read ({type(error).__name__})"
-            ) from None
-
-
-def _check_format(record: dict[str, Any], path: str | os.PathLike[str], *, sealed: bool) -> None:
-    if whole_number(record.get("format"), "its format", 1) > _FORMAT:
-        raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")
-    if not sealed:
-        raise ValueError("its checksum is missing")
+    return read_table(path, key, what, lambda record, table: make(record, _cells(record, table)))
 
 
 def _cells(record: dict[str, Any], table: Any) -> SealedCells:
@@ -257,76 +166,3 @@ def _name_array(names: list[Any]) -> Any:
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
         return pa.array([str(name) for name in names], pa.string())
     return array if array.null_count == 0 else pa.array([str(name) for name in names], pa.string())
-
-
-def _too_dense(path: Path) -> bool:
-    """Whether a file unpacks to more bytes than are allowed for its size."""
-    import pyarrow.parquet as pq
-
-    with path.open("rb") as file:
-        size = check_ends(file)
-        return unpacked_bytes(pq.ParquetFile(file).metadata, file, size) > allowed_bytes(size)
-
-
-def _metadata(file: BinaryIO, key: bytes) -> dict[bytes, bytes]:
-    """The metadata of a file; one of ours is refused where it would unpack to too much."""
-    import pyarrow.parquet as pq
-
-    try:
-        parquet = pq.ParquetFile(file)
-        found = parquet.schema_arrow.metadata or {}
-        if key in found:
-            check_bounds(parquet.metadata, file, check_ends(file))
-    except Exception as error:
-        if type(error) is ValueError:  # of ours, already a phrase
-            raise
-        raise ValueError("its end cannot be read") from None
-    return dict(found)
-
-
-def placeholder() -> bytes:
-    """Random digits that stand for the checksum until the file is written."""
-    return secrets.token_hex(_LENGTH // 2).encode()
-
-
-def seal(path: Path, mark: bytes) -> None:
-    """Replace the placeholder by the checksum of the rest of the file."""
-    with path.open("rb+") as file:
-        start, footer = _footer(file)
-        place = start + footer.index(mark)
-        digest = _digest(file, place)
-        file.seek(place)
-        file.write(digest)
-
-
-def verify(file: BinaryIO) -> bool | None:
-    """Whether the checksum of a file matches; None where it has none."""
-    start, footer = _footer(file)
-    found = [match for _, match in zip(range(_MAX_FOUND), _CHECKSUM.finditer(footer), strict=False)]
-    if not found:
-        return None
-    return any(_digest(file, start + match.start(1)) == match[1] for match in found)
-
-
-def _footer(file: BinaryIO) -> tuple[int, bytes]:
-    """Position of the metadata, and all bytes from there on."""
-    size = file.seek(0, 2)
-    file.seek(size - 8)
-    start = max(0, size - 8 - int.from_bytes(file.read(4), "little"))
-    file.seek(start)
-    return start, file.read(size - start)
-
-
-def _digest(file: BinaryIO, place: int) -> bytes:
-    """The checksum of a file without the 64 bytes at ``place``."""
-    digest = hashlib.sha256()
-    file.seek(0)
-    left = place
-    while left:
-        block = file.read(min(_BLOCK, left))
-        digest.update(block)
-        left -= len(block)
-    file.seek(place + _LENGTH)
-    while block := file.read(_BLOCK):
-        digest.update(block)
-    return digest.hexdigest().encode()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.limits import read_record_file
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -56,7 +56,9 @@ def public_key(path: str | os.PathLike[str]) -> str:
 
 def _read(path: str | os.PathLike[str], option: str, load: Any, **how: Any) -> Any:
     try:
-        data = Path(path).read_bytes()
+        data = read_record_file(path)
+    except InputError:
+        raise
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not the name of a file"
         raise InputError(Setting(option, str(path)), f" cannot be read: {why}") from None

@@ -8,12 +8,12 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.json_record import history_pairs, real_number, whole_number
+from shapley2d._base.limits import allowed_bytes
 from shapley2d._ownership.payments import RULES
 from shapley2d._results.audit import Audit
 from shapley2d._results.receipt_sums import audit_fits
 from shapley2d._results.sealed import read_sealed, write_sealed
 from shapley2d._tables.frames import FRAME_KINDS
-from shapley2d._tables.reading.parquet_bounds import allowed_bytes
 from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
 from shapley2d.exceptions import InputError, Setting
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d"
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
-_COLUMNS = ("row", "line", "column", "value", "stderr", "content", "label")
 _INFO_TYPES = {  # entries of ``info`` that reports and commands read
     "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str,
     "kind": str, "players": str, "copies": dict, "intervals": str, "audit": dict, "n_valid": int,
@@ -87,7 +86,7 @@ def save_valuation(
 
 def read_valuation(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
     """The kind of valuation that a file holds, ``"cells"`` or ``"blocks"``, and its fields."""
-    found: tuple[str, dict[str, Any]] = read_sealed(path, _KEY, "a valuation", _fields, _COLUMNS)
+    found: tuple[str, dict[str, Any]] = read_sealed(path, _KEY, "a valuation", _fields)
     return found
 
 

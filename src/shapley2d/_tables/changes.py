@@ -300,7 +300,7 @@ def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:
     array([nan,  2.])
     """
     columns = tuple(
-        replace(column, entries=np.where(mask, np.nan, column.entries))
+        column.with_entries(np.where(mask, np.nan, column.entries))
         for column, mask in zip(table.columns, gone.T, strict=True)
     )
     return replace(table, columns=columns)

@@ -105,7 +105,7 @@ def _beyond_as_strays(column: Column) -> Column:
     entries = column.entries.copy()
     entries[rows] = np.nan
     read = replace(column.from_text, strays=column.from_text.strays | texts)
-    return replace(column, entries=entries, from_text=read)
+    return replace(column.with_entries(entries), from_text=read)
 
 
 def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
@@ -373,7 +373,7 @@ def with_typed_native(table: Table) -> Table:
         kind = native.schema.field(place).type
         if pa.types.is_string(kind) or pa.types.is_large_string(kind):
             native = native.set_column(place, column.name, _as_arrow(column))
-    return replace(table, native=native)
+    return replace(table, frame=native, rows=None)
 
 
 def _as_arrow(column: Column) -> Any:

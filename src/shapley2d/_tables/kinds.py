@@ -101,9 +101,11 @@ def match_columns(valid: Table, train: Table, name: str = "X_valid") -> Table:
             )
         order = [valid.column_names.index(key) for key in train.column_names]
         if order != sorted(order):
-            native = native_columns(valid.native, np.array(order))
             valid = replace(
-                valid, columns=tuple(by_name[key] for key in train.column_names), native=native
+                valid,
+                columns=tuple(by_name[key] for key in train.column_names),
+                frame=native_columns(valid.native, np.array(order)),
+                rows=None,
             )
     elif valid.n_columns != train.n_columns:
         raise InputError(

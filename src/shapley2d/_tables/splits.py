@@ -132,38 +132,14 @@ def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]
             f" (n_samples={n_rows} must be at least {2 * folds}): "
             "pass a validation table or fewer folds",
         )
-    random = np.random.RandomState(fold_state(seed))
-    if target.task == "classification" and np.bincount(target.codes).max() >= folds:
-        fold = _stratified_folds(target.codes, folds, random)
-    else:
-        fold = _even_folds(n_rows, folds, random)
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
+    from sklearn.model_selection import KFold, StratifiedKFold
 
-
-def _even_folds(n_rows: int, folds: int, random: np.random.RandomState) -> NDArray[np.intp]:
-    """The same folds as ``KFold(shuffle=True)``, whose import takes seconds in a first run."""
-    order = np.arange(n_rows)
-    random.shuffle(order)
-    fold = np.empty(n_rows, dtype=np.intp)
-    for k, rows in enumerate(np.array_split(order, folds)):
-        fold[rows] = k
-    return fold
-
-
-def _stratified_folds(
-    codes: NDArray[np.integer], folds: int, random: np.random.RandomState
-) -> NDArray[np.intp]:
-    """The same folds as ``StratifiedKFold(shuffle=True)``: every fold gets its share of a class."""
-    _, first, code = np.unique(codes, return_index=True, return_inverse=True)
-    code = np.argsort(np.argsort(first))[code]  # classes in order of first occurrence
-    in_order = np.sort(code)
-    shares = np.array([np.bincount(in_order[k::folds], minlength=first.size) for k in range(folds)])
-    fold = np.empty(code.size, dtype=np.intp)
-    for k in range(first.size):
-        deal = np.arange(folds).repeat(shares[:, k])
-        random.shuffle(deal)
-        fold[code == k] = deal
-    return fold
+    stratified = target.task == "classification" and np.bincount(target.codes).max() >= folds
+    kind = StratifiedKFold if stratified else KFold
+    splitter = kind(folds, shuffle=True, random_state=fold_state(seed))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a class with fewer rows than folds
+        return list(splitter.split(np.zeros(n_rows), target.codes))
 
 
 def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) -> list[Part]:

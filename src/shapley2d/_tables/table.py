@@ -16,13 +16,13 @@ all kinds. A column is one player, however it is encoded later.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.words import entry_text
-from shapley2d._tables.on_demand import on_demand, rows_later
 from shapley2d.exceptions import Row
 
 if TYPE_CHECKING:
@@ -79,16 +79,38 @@ class FromText:
         return replace(read, strays={int(k): read.strays[int(rows[k])] for k in place})
 
 
-@on_demand("entries")
 @dataclass(frozen=True)
 class Column:
-    """One typed column: name, kind, entries (NaN where missing), and how its text was read."""
+    """One typed column: name, kind, entries (NaN where missing), and how its text was read.
+
+    Attributes
+    ----------
+    name : str
+    kind : str
+    held : ndarray
+        The entries, or those of a longer column.
+    categories : tuple of str
+    from_text : FromText
+    rows : ndarray, optional
+        The rows of ``held`` that are the column's; all by default. They are taken when
+        ``entries`` is read: a plan reads few of the entries of five folds.
+    """
 
     name: str
     kind: Kind
-    entries: NDArray[np.float64]
+    held: NDArray[np.float64]
     categories: tuple[str, ...] = ()
     from_text: FromText = field(default=FromText(), compare=False)
+    rows: NDArray[np.intp] | None = None
+
+    @cached_property
+    def entries(self) -> NDArray[np.float64]:
+        """The entries, NaN where missing."""
+        return self.held if self.rows is None else self.held[self.rows]
+
+    def with_entries(self, entries: NDArray[np.float64]) -> Column:
+        """The column with other entries."""
+        return replace(self, held=entries, rows=None)
 
     def text(self) -> list[str | None]:
         """The entries as text, as the user wrote them where that is known; None where missing."""
@@ -109,8 +131,8 @@ class Column:
 
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The column for some rows, in the given order."""
-        entries = rows_later(self, "entries", rows)
-        return Column(self.name, self.kind, entries, self.categories, self.from_text.take(rows))
+        own = rows if self.rows is None else self.rows[rows]
+        return replace(self, from_text=self.from_text.take(rows), rows=own)
 
     def _entry_text(self, entry: float) -> str:
         if self.kind == "category":
@@ -152,7 +174,6 @@ class RowNames:
         return Row(table, int(position), self.names[position], line)
 
 
-@on_demand("native")
 @dataclass(frozen=True)
 class Table:
     """A checked table of typed columns.
@@ -162,17 +183,25 @@ class Table:
     columns : tuple of Column
     row_names : ndarray of shape (n,)
         The labels of a pandas index, or positions.
-    native : object
-        The user's table, for models that take it unencoded.
+    frame : object
+        The user's table, or a longer one.
     lines : ndarray of shape (n,) or None
         Where each row starts in the file that was read; None where there was none, or a column
         names the rows.
+    rows : ndarray, optional
+        The rows of ``frame`` that are the table's; all by default.
     """
 
     columns: tuple[Column, ...]
     row_names: NDArray[Any]
-    native: Any = field(default=None, repr=False, compare=False)
+    frame: Any = field(default=None, repr=False, compare=False)
     lines: NDArray[np.int64] | None = None
+    rows: NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def native(self) -> Any:
+        """The user's table, for models that take it unencoded."""
+        return self.frame if self.rows is None else native_rows(self.frame, self.rows)
 
     @property
     def called(self) -> RowNames:
@@ -218,7 +247,15 @@ class Table:
         """The table of some rows, in the given order."""
         columns = tuple(column.take(rows) for column in self.columns)
         lines = None if self.lines is None else self.lines[rows]
-        return Table(columns, self.row_names[rows], rows_later(self, "native", rows), lines)
+        own = rows if self.rows is None else self.rows[rows]
+        return Table(columns, self.row_names[rows], self.frame, lines, own)
+
+
+def native_rows(native: Any, rows: NDArray[np.intp]) -> Any:
+    """Rows of a frame or an array, as the same type."""
+    if isinstance(native, np.ndarray):
+        return native[rows]
+    return nw.from_native(native, eager_only=True)[rows.tolist()].to_native()
 
 
 def native_columns(native: Any, columns: NDArray[np.intp]) -> Any:

@@ -11,7 +11,6 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
-from shapley2d._tables.on_demand import on_demand, rows_later
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
     Labels,
@@ -54,7 +53,6 @@ LABEL = "(label)"
 _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
 
-@on_demand("y", "codes")
 @dataclass(frozen=True)
 class Target:
     """A checked target.
@@ -81,8 +79,7 @@ class Target:
 
     def take(self, rows: NDArray[np.intp]) -> Target:
         """The target of some rows."""
-        y, codes = (rows_later(self, name, rows) for name in ("y", "codes"))
-        return Target(self.task, y, codes, self.classes)
+        return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
 def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:

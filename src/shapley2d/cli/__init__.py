@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -26,13 +25,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shapley2d ...
     0
     """
-    from shapley2d.cli.limits import fit_limits
-
-    if short := fit_limits():
-        with suppress(AttributeError, OSError):  # nobody reads stderr
-            sys.stderr.write(f"shapley2d: error: {short}\n")
-        return 2
-
     from typer import Abort
 
     from shapley2d.cli.app import app

@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.limits import Limits
 from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Note, Setting
 
@@ -201,6 +202,8 @@ def read_strings(text: str, separator: str, path: str) -> Any:
     from pyarrow import csv as pa_csv
 
     header = _header(text, separator, path)
+    limits = Limits(path, len(text))
+    limits.check(columns=len(header))
     data = text.encode() if text.endswith(("\n", "\r")) else text.encode() + b"\n"
     names = [f"f{k}" for k in range(len(header))]  # pyarrow would merge columns of one name
     try:
@@ -217,6 +220,7 @@ def read_strings(text: str, separator: str, path: str) -> Any:
     except pa.ArrowInvalid as error:
         _explain_ragged(text, separator, path, len(header))
         raise InputError(f"{path} cannot be read as CSV: {error}") from None
+    limits.check(cells=table.num_rows * len(header))
     return table.slice(1).rename_columns(header)
 
 

@@ -5,7 +5,6 @@ The content tells which of them a file is.
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
 import stat
@@ -17,11 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.words import nearest_word
+from shapley2d._base.limits import FREE_BYTES, read_parquet, unpack_gzip
+from shapley2d._base.words import format_bytes, nearest_word
 from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
 from shapley2d._tables.reading.json_text import looks_like_json, read_json, record_lines
-from shapley2d._tables.reading.parquet_bounds import read_bounded
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError, Note
 
@@ -31,10 +30,6 @@ if TYPE_CHECKING:
 _GZIP = b"\x1f\x8b"
 _PARQUET = b"PAR1"
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
-_RATIO = 200  # a packed file may unpack to this many times its size; beyond it is hardly a table
-_FREE = 2**26  # bytes that any packed file may unpack to
-_MUCH_TEXT = 2**28  # from this many bytes of text on, a note says how much memory it takes
-_MAX_COUNTED = 2**27  # characters; only in shorter files are rows looked up line by line: seconds
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
@@ -93,7 +88,7 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
         try:
-            data = _unpacked(data, name)
+            data = unpack_gzip(data, name)
         except (OSError, EOFError, zlib.error):
             raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
@@ -102,12 +97,10 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
         return _read_spreadsheet(data, name)
     text, guess = decode(data, name, encoding)
     notes = [guess] if guess else []
-    if len(data) > _MUCH_TEXT:
+    if len(data) > FREE_BYTES:
+        size = format_bytes(len(data))
         notes.append(
-            Note(
-                f"{name} holds {_size(len(data))} of text: reading it takes several times as much "
-                "memory"
-            )
+            Note(f"{name} holds {size} of text: reading it takes several times as much memory")
         )
     if not text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
@@ -130,7 +123,7 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
         table=table,
         lined=lined,
         lines=np.array(
-            [] if lined or len(text) > _MAX_COUNTED else first_lines(text, mark, table.num_rows),
+            [] if lined or len(text) > FREE_BYTES else first_lines(text, mark, table.num_rows),
             dtype=np.int64,
         ),
         notes=notes,
@@ -141,8 +134,8 @@ def unpacked_contents(path: str) -> bytes:
     """The bytes of a file, unpacked if it is compressed; of a spreadsheet, those of its CSV."""
     data = _contents(path)
     if looks_like_spreadsheet(data):
-        return sheet_as_csv(data, path, _most_bytes(data))[0].encode()
-    return _unpacked(data, path) if data.startswith(_GZIP) else data
+        return sheet_as_csv(data, path)[0].encode()
+    return unpack_gzip(data, path) if data.startswith(_GZIP) else data
 
 
 def _contents(path: str) -> bytes:
@@ -166,32 +159,6 @@ def _contents(path: str) -> bytes:
     return file.read_bytes()
 
 
-def _unpacked(data: bytes, name: str) -> bytes:
-    """The content of a gzip file; refused if it is so large that it may be a zip bomb."""
-    most = _most_bytes(data)
-    parts, size = [], 0
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        while part := stream.read(2**20):
-            parts.append(part)
-            size += len(part)
-            if size > most:
-                raise InputError(
-                    f"{name} unpacks to more than {_size(most)}, over {_RATIO} times its size, "
-                    "which is unusual for a table: if it is one, unpack it first with gunzip, or "
-                    "keep fewer of its rows"
-                )
-    return b"".join(parts)
-
-
-def _most_bytes(data: bytes) -> int:
-    """Bytes that a packed file may unpack to."""
-    return max(_FREE, _RATIO * len(data))
-
-
-def _size(n_bytes: int) -> str:
-    return f"{n_bytes / 2**20:,.0f} MiB"
-
-
 def _nearest_file(file: Path) -> str:
     if not file.parent.is_dir():
         return f": the folder {file.parent} does not exist either"
@@ -200,7 +167,7 @@ def _nearest_file(file: Path) -> str:
 
 
 def _read_spreadsheet(data: bytes, name: str) -> Source:
-    text, header, notes = sheet_as_csv(data, name, _most_bytes(data))
+    text, header, notes = sheet_as_csv(data, name)
     table = read_strings(text, ",", name)
     lines = np.arange(header + 1, header + 1 + (0 if header == 1 else table.num_rows))
     return Source(name, table, lined=header == 1, lines=lines, notes=notes)
@@ -208,11 +175,12 @@ def _read_spreadsheet(data: bytes, name: str) -> Source:
 
 def _read_parquet(data: bytes, name: str) -> Source:
     try:
-        table = read_bounded(io.BytesIO(data))
+        table = read_parquet(io.BytesIO(data), name)
+    except InputError:
+        raise
     except ValueError as error:
-        cause = "" if data.startswith(_PARQUET) else ": rename it if it is CSV"
-        detail = f" ({error})" if data.startswith(_PARQUET) else ""
-        raise InputError(f"{name} is not a readable Parquet file{detail}{cause}") from None
+        why = f" ({error})" if data.startswith(_PARQUET) else ": rename it if it is CSV"
+        raise InputError(f"{name} is not a readable Parquet file{why}") from None
     table = plain_types(table)
     table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
     repeated = {key for key in table.column_names if table.column_names.count(key) > 1}

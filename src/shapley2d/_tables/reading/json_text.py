@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import io
 import json
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.entries import as_text, with_texts
+from shapley2d._base.limits import Limits
 from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 
@@ -50,72 +54,55 @@ def record_lines(text: str, n_rows: int) -> list[int]:
 def read_json(text: str, path: str) -> Any:
     """The records as a pyarrow table; a field of several types becomes text."""
     import pyarrow as pa
-    from pyarrow import json as pa_json
 
-    if text.lstrip().startswith("{"):
-        try:
-            data = text.encode()
-            options = pa_json.ReadOptions(block_size=min(len(data) + 1, 2**31 - 2))
-            table = pa_json.read_json(io.BytesIO(data), read_options=options)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-            pass  # a field of several types, or not JSON
-        else:
-            return _without_stamps(table, text, path)
-    return _table(_records(text, path), path)
-
-
-def _without_stamps(table: Any, text: str, path: str) -> Any:
-    """Undo pyarrow's own guesses of times: what text holds is decided in one place only."""
-    import pyarrow as pa
-
-    if not table.num_columns:
+    limits = Limits(path, len(text))
+    columns: dict[str, list[Any]] = {}
+    n_rows = 0
+    for n_rows, record in enumerate(_records(text, path), 1):
+        for key in record:
+            columns.setdefault(key, [])
+        limits.check(columns=len(columns), cells=len(columns) * n_rows)
+        for key, entry in record.items():
+            columns[key] += [None] * (n_rows - 1 - len(columns[key]))
+            columns[key].append(entry)
+    if not columns:
         raise InputError(f"{path} has no records with fields")
-    stamps = any(
-        pa.types.is_timestamp(kind) or pa.types.is_date(kind) for kind in table.schema.types
+    return pa.table(
+        {
+            as_text(key): _column(with_texts([*items, *[None] * (n_rows - len(items))]), key, path)
+            for key, items in columns.items()
+        }
     )
-    return _table(_records(text, path), path) if stamps else table
 
 
-def _records(text: str, path: str) -> list[dict[str, Any]]:
+def _records(text: str, path: str) -> Iterator[dict[str, Any]]:
     if text.lstrip().startswith("["):
         try:
-            records = json.loads(text)
-        except ValueError as error:
+            found = json.loads(text)
+        except (ValueError, RecursionError) as error:
             raise InputError(f"{path} is not readable as JSON: {error}") from None
-        lines = list(enumerate(records, 1))
+        lines: Iterator[tuple[int, Any]] = enumerate(found, 1)
     else:
-        lines = []
-        for number, line in enumerate(text.splitlines(), 1):
-            if not line.strip():
-                continue
-            try:
-                lines.append((number, json.loads(line)))
-            except ValueError as error:
-                raise InputError(
-                    f"{path}, line {number} is not a JSON record ({error}): a table needs one "
-                    "record per line, or a list of records"
-                ) from None
+        lines = _parsed_lines(text, path)
     for number, record in lines:
         if not isinstance(record, dict):
             raise InputError(
                 f'{path}: entry {number} is not a record such as {{"age": 30}}: '
                 "a table needs records"
             )
-    return [record for _, record in lines]
+        yield record
 
 
-def _table(records: list[dict[str, Any]], path: str) -> Any:
-    import pyarrow as pa
-
-    keys = dict.fromkeys(key for record in records for key in record)
-    if not keys:
-        raise InputError(f"{path} has no records with fields")
-    return pa.table(
-        {
-            as_text(key): _column(with_texts(record.get(key) for record in records), key, path)
-            for key in keys
-        }
-    )
+def _parsed_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError) as error:
+                raise InputError(
+                    f"{path}, line {number} is not a JSON record ({error}): a table needs one "
+                    "record per line, or a list of records"
+                ) from None
 
 
 def _column(items: list[Any], key: str, path: str) -> Any:
@@ -129,7 +116,8 @@ def _column(items: list[Any], key: str, path: str) -> Any:
         )
     kinds = {type(item) for item in items} - {type(None)}
     if len(kinds) < 2 or kinds == {int, float}:
-        return pa.array(items)
+        with suppress(OverflowError):  # an integer that 64 bits do not hold
+            return pa.array(items)
     return pa.array(
         [item if item is None or isinstance(item, str) else json.dumps(item) for item in items]
     )

@@ -8,6 +8,7 @@ import io
 import zipfile
 from typing import Any
 
+from shapley2d._base.limits import Limits
 from shapley2d.exceptions import InputError, Note
 
 ZIP = b"PK\x03\x04"
@@ -20,7 +21,7 @@ def looks_like_spreadsheet(data: bytes) -> bool:
     return data.startswith((ZIP, OLD_EXCEL))
 
 
-def sheet_as_csv(data: bytes, name: str, most: int) -> tuple[str, int, list[Note]]:
+def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
     """The first sheet with entries, as CSV text.
 
     Parameters
@@ -28,8 +29,6 @@ def sheet_as_csv(data: bytes, name: str, most: int) -> tuple[str, int, list[Note
     data : bytes
     name : str
         Of the file, for messages.
-    most : int
-        Bytes that it may unpack to.
 
     Returns
     -------
@@ -40,7 +39,13 @@ def sheet_as_csv(data: bytes, name: str, most: int) -> tuple[str, int, list[Note
     list of Note
         That there are other sheets.
     """
-    _check_size(data, name, most)
+    limits = Limits(name, len(data))
+    if data.startswith(ZIP):
+        try:
+            parts = zipfile.ZipFile(io.BytesIO(data)).infolist()
+        except zipfile.BadZipFile:
+            raise InputError(f"{name} is damaged: copy or download it again") from None
+        limits.check(n_bytes=sum(part.file_size for part in parts))
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -60,6 +65,7 @@ def sheet_as_csv(data: bytes, name: str, most: int) -> tuple[str, int, list[Note
     if not filled:
         raise InputError(f"{name} is empty: it needs a header line and rows")
     (title, _, (first, _)), others = filled[0], [other for other, *_ in filled[1:]]
+    limits.check(columns=len(rows[0]), cells=len(rows) * len(rows[0]))
     while not any(entry != "" for entry in rows[-1]):
         rows.pop()
     text = io.StringIO()
@@ -71,20 +77,6 @@ def sheet_as_csv(data: bytes, name: str, most: int) -> tuple[str, int, list[Note
         else []
     )
     return text.getvalue(), first + 1, notes
-
-
-def _check_size(data: bytes, name: str, most: int) -> None:
-    if not data.startswith(ZIP):
-        return
-    try:
-        size = sum(part.file_size for part in zipfile.ZipFile(io.BytesIO(data)).infolist())
-    except zipfile.BadZipFile:
-        raise InputError(f"{name} is damaged: copy or download it again") from None
-    if size > most:
-        raise InputError(
-            f"{name} unpacks to {size / 2**20:,.0f} MiB, which is unusual for a table: if it is "
-            "one, save it as CSV"
-        )
 
 
 def _as_text(entry: Any) -> str:

@@ -210,7 +210,10 @@ def _gain(
     keys = {key.name for key in find_keys(given.X)}
     kept = tuple(column for column in given.X.columns if column.name not in keys)
     X = replace(
-        given.X, columns=kept, native=given.X.native.select([column.name for column in kept])
+        given.X,
+        columns=kept,
+        frame=given.X.native.select([column.name for column in kept]),
+        rows=None,
     )
     known = {*X.column_names, given.target}
     concerned = [one for one in chosen if one.column in known]

@@ -267,7 +267,7 @@ def _without_keys(
                 "--drop-keys"
             )
         native = X.native.select([column.name for column in left])
-        X, keys = replace(X, columns=tuple(left), native=native), []
+        X, keys = replace(X, columns=tuple(left), frame=native, rows=None), []
     wrong, flags, ways = [], [], []
     if missing.size:
         wrong.append(_missing_words(source, target, missing))

@@ -1,0 +1,154 @@
+"""Limits of files that may come from anyone: bytes unpacked, columns and cells.
+
+A file of a few kilobytes may unpack to gigabytes, and what it declares cannot be trusted. So
+readers count what they have read, and stop where it is too much for the size of the file.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    import os
+
+FREE_BYTES = 2**28
+"""Bytes that any file may unpack to."""
+
+MAX_RATIO = 200
+"""Larger files may unpack to this many times their size."""
+
+MAX_COLUMNS = 100_000
+"""Columns of a table."""
+
+_PART = 2**20  # bytes that are unpacked at a time
+
+
+def allowed_bytes(size: int) -> int:
+    """Bytes that a file of some size may unpack to."""
+    return max(FREE_BYTES, MAX_RATIO * size)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What may be read of a file.
+
+    Attributes
+    ----------
+    name : str
+        Of the file, for messages.
+    size : int
+        In bytes.
+
+    Examples
+    --------
+    >>> Limits("t.csv", 2000).check(columns=200_000)
+    Traceback (most recent call last):
+    shapley2d.exceptions.InputError: t.csv has more than 100,000 columns, ...
+    """
+
+    name: str
+    size: int
+
+    def check(self, *, n_bytes: int = 0, columns: int = 0, cells: int = 0) -> None:
+        """Refuse a file that holds more; a cell takes 8 bytes at least, as a number."""
+        most = allowed_bytes(self.size)
+        for count, limit, what in (
+            (n_bytes, most, "bytes when unpacked"),
+            (columns, MAX_COLUMNS, "columns"),
+            (cells, most // 8, "cells"),
+        ):
+            if count > limit:
+                raise InputError(
+                    f"{self.name} has more than {limit:,} {what}, the most that is read of a file "
+                    f"of {self.size:,} bytes: keep fewer rows or columns, or do not compress it"
+                )
+
+
+def read_record_file(path: str | os.PathLike[str]) -> bytes:
+    """The bytes of a file that holds a record, not a table."""
+    with Path(path).open("rb") as file:
+        data = file.read(FREE_BYTES + 1)
+    if len(data) > FREE_BYTES:
+        raise InputError(f"{path} has more than {FREE_BYTES:,} bytes, the most that is read of it")
+    return data
+
+
+def unpack_gzip(data: bytes, name: str) -> bytes:
+    """The content of a gzip file."""
+    limits = Limits(name, len(data))
+    parts, n_bytes = [], 0
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
+        while part := stream.read(_PART):
+            parts.append(part)
+            n_bytes += len(part)
+            limits.check(n_bytes=n_bytes)
+    return b"".join(parts)
+
+
+def read_parquet(file: BinaryIO, name: str) -> Any:
+    """Read a file as a pyarrow table; a ValueError says in a phrase why it cannot be read.
+
+    What the metadata declare is checked first, what was read after every batch of rows. Text stays
+    in dictionaries until its length is known, since a long one may occur in every row.
+
+    Examples
+    --------
+    >>> import io
+    >>> import pyarrow as pa, pyarrow.parquet as pq
+    >>> file = io.BytesIO()
+    >>> pq.write_table(pa.table({"a": ["x", None]}), file)
+    >>> read_parquet(file, "t.parquet").to_pydict()
+    {'a': ['x', None]}
+    """
+    try:
+        return _read_batches(file, Limits(name, file.seek(0, io.SEEK_END)))
+    except InputError:
+        raise
+    except MemoryError:
+        raise ValueError("it needs more memory than there is") from None
+    except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
+        text = " ".join(str(error).split())[:200]
+        line = "".join(letter if letter.isprintable() else "?" for letter in text)
+        raise ValueError(line) from None
+
+
+def _read_batches(file: BinaryIO, limits: Limits) -> Any:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    schema = pq.ParquetFile(file).schema_arrow
+    kinds = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
+    texts = [field.name for field in schema if field.type in kinds]
+    parquet = pq.ParquetFile(file, read_dictionary=texts, page_checksum_verification=True)
+    about = parquet.metadata
+    groups = [about.row_group(k) for k in range(about.num_row_groups)]
+    limits.check(
+        n_bytes=sum(group.total_byte_size for group in groups),
+        columns=about.num_columns,
+        cells=about.num_rows * about.num_columns,
+    )
+    rows = max(1, about.num_rows // 256)  # a part of what a file that lies can hold
+    n_bytes = n_cells = 0
+    parts: list[list[Any]] = [[] for _ in schema]
+    for batch in parquet.iter_batches(rows):
+        for column in batch.columns:
+            is_coded = pa.types.is_dictionary(column.type)
+            n_bytes += (column.indices if is_coded else column).nbytes
+            if is_coded and column.type.value_type in kinds:
+                lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
+                n_bytes += pc.sum(lengths).as_py() or 0
+        n_cells += batch.num_rows * batch.num_columns
+        limits.check(n_bytes=n_bytes, cells=n_cells)
+        for part, column, field in zip(parts, batch.columns, schema, strict=True):
+            part.append(column.cast(field.type))
+    columns = [  # one chunk each, and no second copy of them all
+        pa.chunked_array(parts.pop(0), field.type).combine_chunks() for field in schema
+    ]
+    return pa.table(columns, schema=schema)

@@ -1,0 +1,260 @@
+"""Sealed files: a table or arrays, one JSON record, and one checksum of all other bytes.
+
+A table is a Parquet file with the record in its metadata and the checksum before its footer; arrays
+are a numpy archive with the record as one more array and the checksum at its end. Any reader of
+these formats opens them, and one flipped bit is noticed. Files appear whole or not at all. They may
+come from anyone: nothing is unpickled, and memory is bounded whatever a file claims.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import numpy as np
+
+from shapley2d._base.atomic_write import atomic_write
+from shapley2d._base.json_record import parse_record, whole_number
+from shapley2d._base.limits import Limits, read_parquet
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
+    from numpy.typing import NDArray
+
+FORMAT = 1
+"""Raise it when older versions could not read what is written."""
+
+_PARQUET = b"PAR1"
+_RECORD = "record"
+_CHECKSUM = 64  # hex digits
+_PART = 2**20  # bytes that are read at a time
+_MAX_ARRAYS = 1024
+_TYPES = (np.float64, np.float32, np.uint8)
+
+
+def write_table(
+    path: str | os.PathLike[str], key: bytes, record: Mapping[str, Any], table: Any
+) -> None:
+    """Write a pyarrow table and a record.
+
+    Parameters
+    ----------
+    path : path-like
+    key : bytes
+        Name of the record in the metadata.
+    record : mapping
+        Plain JSON values.
+    table : pyarrow.Table
+    """
+    import pyarrow.parquet as pq
+
+    text = json.dumps({"format": FORMAT, **record}, ensure_ascii=False).encode()
+    table = table.replace_schema_metadata({key: text})
+    with atomic_write(path) as temporary:
+        pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
+        try:
+            limits = Limits(str(path), temporary.stat().st_size)
+            limits.check(n_bytes=table.nbytes, cells=table.num_rows * table.num_columns)
+        except InputError:  # so uniform that nobody would read it again
+            pq.write_table(
+                table,
+                temporary,
+                compression="none",
+                use_dictionary=False,
+                write_page_checksum=True,
+            )
+        seal(temporary)
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    key: bytes,
+    what: str,
+    make: Callable[[dict[str, Any], Any], Any],
+) -> Any:
+    """Read a file that :func:`write_table` wrote, and return what ``make`` makes of it.
+
+    Parameters
+    ----------
+    path : path-like
+    key : bytes
+        Name of the record in the metadata.
+    what : str
+        What the file should hold, in words.
+    make : callable
+        Takes the record and the table; its ValueErrors say in a phrase what does not fit.
+    """
+    import pyarrow.parquet as pq
+
+    place = Path(path)
+    if place.is_dir():
+        raise InputError(f"{path} is a folder: name a file in it")
+    if not place.is_file():
+        raise InputError(f"there is no file {path}")
+    with place.open("rb") as file:
+        try:
+            metadata = pq.ParquetFile(file).schema_arrow.metadata or {}
+        except Exception:  # noqa: BLE001  (whatever a file provokes is the file's fault)
+            raise InputError(f"{path} is not a readable Parquet file") from None
+        if key not in metadata:
+            raise InputError(f"{path} is a Parquet file, but not {what} saved by shapley2d")
+        if not is_whole(file):
+            raise InputError(
+                f"{path} is damaged, or another program has changed it: its checksum does not "
+                "match; use a copy, or compute it again"
+            )
+        try:
+            record = _record(metadata[key], path)
+            return make(record, read_parquet(file, str(path)))
+        except InputError:
+            raise
+        except ValueError as error:
+            raise InputError(f"{path} is damaged: {error}") from None
+        except MemoryError:
+            raise InputError(f"{path} needs more memory than there is") from None
+        except Exception as error:  # noqa: BLE001
+            raise InputError(
+                f"{path} is damaged: its record cannot be read ({type(error).__name__})"
+            ) from None
+
+
+def _record(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
+    record = parse_record(data)
+    if whole_number(record.get("format"), "its format", 1) > FORMAT:
+        raise InputError(f"{path} was saved by a newer shapley2d: update the package to read it")
+    return record
+
+
+def write_arrays(
+    path: Path,
+    record: Mapping[str, Any],
+    arrays: Mapping[str, NDArray[Any]],
+    previous: Path | None = None,
+) -> None:
+    """Write arrays and a record.
+
+    Nothing is copied in memory: the sums of a million rows are more than a gigabyte.
+
+    Parameters
+    ----------
+    path : Path
+    record : mapping
+        Plain JSON values.
+    arrays : mapping
+        Up to 1,023 arrays of at most two dimensions; what is not float32 or uint8 becomes float64.
+    previous : Path, optional
+        Where the file that is replaced is kept.
+    """
+    text = json.dumps({"format": FORMAT, **record}).encode()
+    plain = {
+        name: np.ascontiguousarray(array, array.dtype if array.dtype.type in _TYPES else np.float64)
+        for name, array in arrays.items()
+    }
+    with atomic_write(path) as temporary:
+        with temporary.open("wb") as file:
+            np.savez(file, **{_RECORD: np.frombuffer(text, np.uint8), **plain})  # type: ignore[arg-type]
+        seal(temporary)
+        if previous is not None and path.exists():
+            path.replace(previous)
+
+
+def read_arrays(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+    """The record and the arrays of a file; a ValueError says in a phrase what is wrong with it."""
+    if not path.is_file():
+        raise ValueError("it is not a file")
+    size = path.stat().st_size
+    if size > max_bytes:
+        raise ValueError(f"it has {size:,} bytes, more than this run could need")
+    with path.open("rb") as file:
+        if not is_whole(file):
+            raise ValueError("its checksum is wrong")
+        arrays = _load(file, size)
+    text = arrays.pop(_RECORD, None)
+    if text is None or text.dtype != np.uint8:
+        raise ValueError("it has no record")
+    record = parse_record(text.tobytes())
+    if record.pop("format", None) != FORMAT:
+        raise ValueError("it is of another version of shapley2d")
+    return record, arrays
+
+
+def _load(file: BinaryIO, size: int) -> dict[str, NDArray[Any]]:
+    """The arrays of an archive; ours are never compressed."""
+    listed = _tried(lambda: zipfile.ZipFile(file).infolist())
+    if any(one.compress_type != zipfile.ZIP_STORED for one in listed):
+        raise ValueError("its arrays are compressed, which those of shapley2d are not")
+    names = {one.filename for one in listed}
+    if len(names) < len(listed) or len(names) > _MAX_ARRAYS:
+        raise ValueError("its arrays share names, or are too many")
+    if sum(one.file_size for one in listed) > size:
+        raise ValueError("its arrays share bytes")
+    file.seek(0)
+    arrays: dict[str, Any] = _tried(lambda: dict(np.load(file, allow_pickle=False)))
+    for array in arrays.values():
+        if not isinstance(array, np.ndarray) or array.dtype.type not in _TYPES or array.ndim > 2:
+            raise ValueError("an array is of an unknown kind")
+    return arrays
+
+
+def _tried(read: Callable[[], Any]) -> Any:
+    try:
+        return read()
+    except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
+        raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
+
+
+def looks_like_arrays(path: Path) -> bool:
+    """Whether a file begins as those of :func:`write_arrays` do, damaged or not."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(64)
+    except OSError:
+        return False
+    return start.startswith(b"PK\x03\x04") and f"{_RECORD}.npy".encode() in start
+
+
+def seal(path: Path) -> None:
+    """Insert the checksum of a file."""
+    with path.open("rb+") as file:
+        place = _end(file)
+        file.seek(place)
+        rest = file.read()
+        digest = _digest(file, place, place)
+        file.seek(place)
+        file.write(digest + rest)
+
+
+def is_whole(file: BinaryIO) -> bool:
+    """Whether the checksum of a file is there and right."""
+    place = _end(file) - _CHECKSUM
+    if place < 0:
+        return False
+    file.seek(place)
+    return file.read(_CHECKSUM) == _digest(file, place, place + _CHECKSUM)
+
+
+def _end(file: BinaryIO) -> int:
+    """Where the content of a file ends: that of a Parquet file before its footer."""
+    size = file.seek(0, io.SEEK_END)
+    file.seek(max(size - 8, 0))
+    length, mark = file.read(4), file.read(4)
+    return size - 8 - int.from_bytes(length, "little") if mark == _PARQUET else size
+
+
+def _digest(file: BinaryIO, stop: int, start: int) -> bytes:
+    """The checksum of a file's bytes before ``stop`` and from ``start`` on."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    while part := file.read(min(_PART, stop - file.tell())):
+        digest.update(part)
+    file.seek(start)
+    while part := file.read(_PART):
+        digest.update(part)
+    return digest.hexdigest().encode()
