@@ -6,7 +6,6 @@ import pytest
 import typer
 
 from shapley2d import Valuation
-from shapley2d._methods.registry import METHODS
 from shapley2d.cli import main
 from shapley2d.cli.app import app
 
@@ -44,16 +43,6 @@ def test_help_shows_ten_options_and_help_all_every_one(command, capsys):
     assert n_more > 30
     assert short.endswith(f"{n_more} more options: shapley2d {command} --help-all")
     assert shown(help_of(capsys, f"{command} --help-all"), command) == {*flags(command), "--help"}
-
-
-def test_methods_for_comparisons_stand_in_the_long_help_only(capsys):
-    short, full = help_of(capsys, "cells --help"), help_of(capsys, "cells --help-all")
-    compared = [name for name, method in METHODS.items() if method.comparison]
-    assert compared == ["flat", "oob", "random"]
-    for name in compared:
-        told = f"{name}: {METHODS[name].summary}."
-        assert told not in short
-        assert told in full.split("For comparisons:")[1]
 
 
 def test_the_other_options_work_after_a_short_help(capsys, tmp_path):

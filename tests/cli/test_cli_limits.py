@@ -87,7 +87,7 @@ def test_too_few_threads_are_one_line(folder, allowed):
 @pytest.mark.skipif(bool(reason_to_skip()), reason=reason_to_skip() or "-")
 def test_few_threads_do_for_one_job(folder):
     folder.chmod(0o755)
-    command = ["cells", "t.csv", "-t", "y", "-m", "random", "--cv", "2", "-j", "1", "--json"]
+    command = ["cells", "t.csv", "-t", "y", "-k", "3", "--cv", "2", "-j", "1", "--json"]
     assert limited(folder, command, with_threads(THREADS + 1)).returncode == 0
 
 

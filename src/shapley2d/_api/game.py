@@ -59,9 +59,8 @@ def value_game(
     row_names, column_names : sequence, optional
         Names for the result.
     **options
-        ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these,
-        ``max_permutations`` and ``tolerance``; ``"pairs"``: ``n_subsets`` and ``tolerance``. As
-        in :func:`value_cells`.
+        ``"exact"``: ``checkpoint`` and ``cluster``; ``"mc"``: these, ``max_permutations`` and
+        ``tolerance``; ``"pairs"``: ``n_subsets`` and ``tolerance``. As in :func:`value_cells`.
 
     Returns
     -------

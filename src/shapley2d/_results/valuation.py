@@ -199,7 +199,7 @@ class Valuation(RowWords):
     def describe(self) -> str:
         """One line on how certain the values are."""
         if self.exact:
-            return str((self.info.get("about") or {}).get("certainty") or "exact")
+            return "exact"
         unit = Units.of(self).cells
         worst = f"{figure(unit.factor * float(self.stderr.max()), 2)} {unit.words}".rstrip()
         words = f"standard error at most {worst}"

@@ -69,9 +69,7 @@ def method_parameters(
     auto : str, optional
         A phrase on the method ``auto``, if the command has it.
     """
-    main = [name for name, method in METHODS.items() if not method.comparison]
-    others = [name for name in METHODS if name not in main]
-    text = f"{method_words(main)} For comparisons: {method_words(others)}"
+    text = method_words(METHODS)
     words: Any = Literal[tuple(METHODS)]
     if auto is not None:
         text, words = f"auto: {auto}. {text}", Literal[("auto", *METHODS)]

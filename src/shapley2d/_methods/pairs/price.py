@@ -9,7 +9,7 @@ from shapley2d._methods.pairs.games import check_pairs
 from shapley2d._methods.pairs.sampling import coalitions_of_rounds
 from shapley2d._methods.price import Price
 from shapley2d._methods.work_price import price_designs
-from shapley2d._theory.designs import AllSubsets, LeaveOneOut
+from shapley2d._theory.designs import AllSubsets, Permutation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,9 +33,9 @@ def price_pairs(
     # what a utility takes is timed on coalitions of half of the players, as those of pairs are on
     # average
     designs: list[tuple[AxisDesign, AxisDesign]] = [
-        (AllSubsets(game.n_rows), LeaveOneOut(n_columns))
+        (AllSubsets(game.n_rows), Permutation(range(n_columns)))
         if n_rows < n_columns
-        else (LeaveOneOut(game.n_rows), AllSubsets(n_columns))
+        else (Permutation(range(game.n_rows)), AllSubsets(n_columns))
         for game in games
     ]
     one = price_designs(games, designs, (n_rows, n_columns), n_jobs=run.n_jobs)

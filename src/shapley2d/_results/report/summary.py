@@ -211,8 +211,6 @@ def _certainty_tile(valuation: Valuation, noun: str) -> tuple[str, str]:
 
 
 def _certainty(valuation: Valuation, noun: str) -> str:
-    if valuation.exact and _about(valuation).get("certainty"):
-        return f"The values are {_about(valuation)['certainty']}: they estimate nothing."
     if valuation.exact:
         return "The values are exact: nothing was sampled, so they carry no sampling error."
     if not errors_known(valuation):
