@@ -16,6 +16,7 @@ import argparse
 import time
 
 import numpy as np
+from shapley2d._methods.flat.cells import FlatDraws, flat_game
 from sklearn.base import clone, is_regressor
 from sklearn.datasets import make_classification
 from sklearn.metrics import accuracy_score, r2_score
@@ -24,7 +25,6 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._games.sweeps import sweep_game
-from shapley2d._methods.flat.cells import FlatDraws, flat_game
 from shapley2d._tables.problem import make_problem
 
 CASES = [

@@ -16,11 +16,11 @@ import time
 from pathlib import Path
 
 import numpy as np
+from shapley2d._methods.oob import METHOD
+from shapley2d._methods.oob.trees import columns_drawn, draw_tree
 from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d._methods.oob import METHOD
-from shapley2d._methods.oob.trees import columns_drawn, draw_tree
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem

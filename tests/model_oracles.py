@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.naive_bayes import GaussianNB
 
+from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
 
 
@@ -31,6 +32,28 @@ def make_split(seed, n_classes=2, n=24, T=40, *, regression=False, plain=False):
         ]
     (split,) = make_problem(X[:n], y[:n], X[n:], y[n:]).splits
     return split
+
+
+def encoded_tables(split):
+    """The encoded tables, with missing numbers replaced by the mean of the training table, and the owners."""
+    encoded = encode_tables(split.train, split.valid)
+    means = np.nanmean(encoded.train, axis=0)
+    filled = [np.where(np.isnan(x), means, x) for x in (encoded.train, encoded.valid)]
+    return *filled, encoded.owners
+
+
+def orders(split, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.permutation(split.train.n_rows), rng.permutation(split.train.n_columns)
+
+
+def grid_points(split, rows, columns):
+    """Training and validation data of every pair of prefixes, columns in the order of the table."""
+    train, valid, owners = encoded_tables(split)
+    for a in range(1, rows.size + 1):
+        for b in range(1, columns.size + 1):
+            width = np.flatnonzero(np.isin(owners, columns[:b]))
+            yield a, b, train[np.ix_(rows[:a], width)], rows[:a], valid[:, width]
 
 
 def surely_and_maybe_right(estimator, X, y, X_valid, y_valid):

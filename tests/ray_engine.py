@@ -29,8 +29,7 @@ CELLS = {
     "knn sampled": {"subsets": "sampled", "n_subsets": 40},
     "knn exact": {"subsets": "all"},
     "mc": {"method": "mc", "model": "gaussian_nb", "max_permutations": 8, "tolerance": 0},
-    "loo": {"method": "loo", "model": "gaussian_nb"},
-    "oob": {"method": "oob", "n_trees": 300},
+    "forest": {"method": "forest", "max_trees": 24, "tolerance": 0},
 }
 
 

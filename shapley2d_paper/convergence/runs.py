@@ -11,6 +11,7 @@ from shapley2d import value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
+from shapley2d._games.nearest import knn_game
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
@@ -19,6 +20,7 @@ from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
+from shapley2d_paper.baselines.tree import TreeGame
 from shapley2d_paper.data.splits import split_table
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._theory.game import Game
     from shapley2d_paper.harness.records import Row
 
     Floats = NDArray[np.float64]
@@ -169,11 +172,14 @@ def _table(*, dataset: str, counts: list[int], n_train: int, n_valid: int, seed:
 def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     """Draws of one random order of the rows and one of the columns."""
     (split,) = make_problem(*data, task="classification").splits
-    options: dict[str, Any] = {
-        "baseline": "zero",
-        **({"n_neighbors": NEIGHBOURS, "votes": "k"} if model == "knn" else {}),
-    }
-    return PermutationDraws(sweep_game(model, split, **options), ("shapley", "shapley"), seed)
+    game: Game
+    if model == "knn":
+        game = knn_game(split, n_neighbors=NEIGHBOURS, votes="k", baseline="zero")
+    elif model == "tree":
+        game = TreeGame(split)
+    else:
+        game = sweep_game(model, split, baseline="zero")
+    return PermutationDraws(game, ("shapley", "shapley"), seed)
 
 
 def _after(draw: Callable[[int], Floats], counts: list[int]) -> Iterator[tuple[int, Moments]]:

@@ -15,6 +15,10 @@ import numpy as np
 import pyarrow as pa
 
 from shapley2d import value_cells
+from shapley2d_paper.baselines.flat import FLAT
+from shapley2d_paper.baselines.loo import LOO
+from shapley2d_paper.baselines.oob import OOB
+from shapley2d_paper.baselines.random import RANDOM
 from shapley2d_paper.detectors.column_predictor import column_predictor
 from shapley2d_paper.detectors.deviation import BASELINES, label_scores
 
@@ -83,7 +87,7 @@ class Detector:
         return self.cells(task)
 
 
-def _values(task: DetectionTask, method: str, **options: Any) -> NDArray[np.float64]:
+def _values(task: DetectionTask, method: Any, **options: Any) -> NDArray[np.float64]:
     """Values of the cells by one of our methods, on one core."""
     return value_cells(
         _frame(task, task.numbers),
@@ -192,11 +196,11 @@ def _sampled(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
 DETECTORS: dict[str, Detector] = {
     "2D-KNN": _ours(_fixed(method="knn", baseline="zero", votes="k"), label_column=True),
     "2D-MC": _ours(_sampled(method="mc", model="gaussian_nb", baseline="zero"), label_column=True),
-    "1D": _ours(_sampled(method="flat", model="tree")),
-    "2D-LOO": _ours(_fixed(method="loo", model="tree", baseline="zero")),
-    "2D-OOB": _ours(_fixed(method="oob", oob_score="correct", n_trees=1000)),
-    "2D-OOB distance": _ours(_fixed(method="oob", oob_score="distance", n_trees=1000)),
-    "random": _ours(_fixed(method="random")),
+    "1D": _ours(_sampled(method=FLAT)),
+    "2D-LOO": _ours(_fixed(method=LOO)),
+    "2D-OOB": _ours(_fixed(method=OOB, oob_score="correct", n_trees=1000)),
+    "2D-OOB distance": _ours(_fixed(method=OOB, oob_score="distance", n_trees=1000)),
+    "random": _ours(_fixed(method=RANDOM)),
     "inspection": Detector(_inspected_cells, _inspected_labels, _suggested),
     **{name: _baseline(name) for name in BASELINES},
 }

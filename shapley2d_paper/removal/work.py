@@ -7,6 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d import value_cells
+from shapley2d_paper.baselines.flat import FLAT
+from shapley2d_paper.baselines.loo import LOO
+from shapley2d_paper.baselines.random import RANDOM
+from shapley2d_paper.baselines.tree_mc import TREE_MC
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.detectors.models import MODELS, accuracies
 
@@ -99,10 +103,10 @@ def removal_records(
 
 METHODS: dict[str, dict[str, Any]] = {
     "2D-KNN": {"method": "knn", "baseline": "zero", "votes": "k"},
-    "2D-MC": {"method": "mc", "model": "tree", "baseline": "zero"},
-    "1D": {"method": "flat", "model": "tree"},
-    "2D-LOO": {"method": "loo", "model": "tree", "baseline": "zero"},
-    "random": {"method": "random"},
+    "2D-MC": {"method": TREE_MC},
+    "1D": {"method": FLAT},
+    "2D-LOO": {"method": LOO},
+    "random": {"method": RANDOM},
 }
 """Options of ``value_cells`` for every method; as in the paper, no columns are worth 0,
 and right votes are divided by K."""

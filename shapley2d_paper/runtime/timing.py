@@ -13,6 +13,8 @@ from shapley2d._games.model import ModelGame
 from shapley2d._games.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
+from shapley2d_paper.baselines.tree import TreeGame
+from shapley2d_paper.baselines.tree_mc import TREE_MC
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.folder import hardware
 
@@ -97,25 +99,20 @@ def _permutation(parts: Parts, *, model: str, grid_rows: int, seed: int) -> Row:
 
 
 def _make_game(parts: Parts, model: str) -> Any:
-    """The game of a model: scikit-learn's tree, or a built-in one by name."""
+    """The game of a model: scikit-learn's tree, the baselines' tree or naive Bayes."""
     (split,) = make_problem(
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
     if model == "sklearn":
         return ModelGame(None, split.train, split.y, split.valid, split.y_valid, baseline="zero")
-    return sweep_game(model, split, baseline="zero")
+    return TreeGame(split) if model == "tree" else sweep_game(model, split, baseline="zero")
 
 
 def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
-    """Monte Carlo with the built-in decision tree on all cores, from the call to the values."""
+    """Monte Carlo with the baselines' decision tree on all cores, from the call to the values."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
-    options: dict[str, Any] = {
-        "task": "classification",
-        "method": "mc",
-        "model": "tree",
-        "tolerance": 0,
-    }
-    options |= {"baseline": "zero", "random_state": seed, "n_jobs": -1, "progress": False}
+    options: dict[str, Any] = {"task": "classification", "method": TREE_MC, "tolerance": 0}
+    options |= {"random_state": seed, "n_jobs": -1, "progress": False}
     value_cells(
         parts.X[:8],
         parts.y[:8],

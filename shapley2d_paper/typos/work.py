@@ -10,6 +10,7 @@ from sklearn.metrics import roc_auc_score
 
 from shapley2d import value_cells
 from shapley2d.evaluation import detection_curve, mistype_ages
+from shapley2d_paper.baselines.flat import FLAT
 from shapley2d_paper.data.splits import split_table, whole_table
 from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
 
@@ -82,7 +83,7 @@ def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
     # as in the paper, whose codes of categories count as numbers
     of_codes: dict[str, dict[str, Any]] = {
         RAW: {"metric": "sqeuclidean", "baseline": "zero", "votes": "k"},
-        "1D": {"method": "flat", "model": "tree", "max_permutations": task.budget, "tolerance": 0},
+        "1D": {"method": FLAT, "max_permutations": task.budget, "tolerance": 0},
     }
     if method == RAW_Z:
         return DETECTORS["z-score"](replace(task, categorical=np.zeros_like(task.categorical)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
@@ -44,7 +44,9 @@ def test_equals_the_function():
 
 def test_validation_table_and_clone():
     X, y = load_wine(return_X_y=True)
-    valuer = CellValuer("loo", model=None).fit(X[::9, :3], y[::9], X[1::9, :3], y[1::9])
+    valuer = CellValuer("mc", max_permutations=2, tolerance=0).fit(
+        X[::9, :3], y[::9], X[1::9, :3], y[1::9]
+    )
     assert valuer.valuation_.info["folds"] is None
     again = clone(valuer).fit(X[::9, :3], y[::9], X[1::9, :3], y[1::9])
     np.testing.assert_array_equal(valuer.values_, again.values_)
@@ -77,10 +79,10 @@ def test_every_option_of_every_method_is_a_parameter():
 
 def test_a_default_goes_with_any_method():
     X, y = np.eye(12), [0, 1] * 6
-    plain = CellValuer("random").fit(X, y).values_
-    np.testing.assert_array_equal(CellValuer("random", n_neighbors=10).fit(X, y).values_, plain)
-    with pytest.raises(TypeError, match="method 'random' has no option 'n_neighbors'"):
-        CellValuer("random", n_neighbors=9).fit(X, y)
+    plain = CellValuer(max_trees=1000).fit(X, y).values_
+    np.testing.assert_array_equal(CellValuer().fit(X, y).values_, plain)
+    with pytest.raises(TypeError, match="method 'knn' has no option 'max_trees'"):
+        CellValuer(max_trees=999).fit(X, y)
 
 
 def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
@@ -169,12 +171,11 @@ def test_the_score_is_what_the_values_would_sum_to():
         {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
         {
             "method": "mc",
-            "model": "tree",
+            "model": "ridge",
             "baseline": "zero",
             "max_permutations": 2,
             "tolerance": 0,
         },
-        {"method": "flat", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
     ):
         valuer = CellValuer(cv=2, **options).fit(X, y)
         assert valuer.score(X_test, y_test) == pytest.approx(
@@ -182,12 +183,11 @@ def test_the_score_is_what_the_values_would_sum_to():
         )
 
 
-def test_the_score_needs_a_model_and_a_fit():
+def test_the_score_needs_a_method_that_has_one_and_a_fit():
     X, y = np.eye(12), [0, 1] * 6
-    with pytest.raises(
-        InputError, match="method='random' evaluates no model, so it has no score: use method='knn'"
-    ):
-        CellValuer("random").fit(X, y).score(X, y)
+    own = replace(METHODS["knn"], name="own", score=None)
+    with pytest.raises(InputError, match="method='own' has no score: use method='knn'"):
+        CellValuer(own).fit(X, y).score(X, y)
     with pytest.raises(NotFittedError):
         CellValuer().score(X, y)
 

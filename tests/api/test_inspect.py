@@ -104,7 +104,7 @@ def test_mistakes_are_named():
 
 
 def test_values_of_the_same_table_come_along():
-    v = value_cells(TABLE, LABEL, method="random")
+    v = value_cells(TABLE, LABEL, progress=False)
     found = inspect_cells(TABLE, LABEL, valuation=v, progress=False)
     np.testing.assert_array_equal(found._values[:, :-1], v.values)
     assert np.isnan(found._values[:, -1]).all()
@@ -118,18 +118,18 @@ def test_values_of_the_same_table_come_along():
         _target=None,
     )
     assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False)._values[:5]).all()
-    labelled = value_cells(TABLE, LABEL, method="random", include_label=True)
+    labelled = value_cells(TABLE, LABEL, include_label=True, progress=False)
     assert np.isfinite(
         inspect_cells(TABLE, LABEL, valuation=labelled, progress=False)._values
     ).all()
     for other, words in (
-        (value_cells(TABLE.assign(age=1), LABEL, method="random"), "column 'age' differs in 8"),
+        (value_cells(TABLE.assign(age=1), LABEL, progress=False), "column 'age' differs in 8"),
         (
-            value_cells(TABLE.rename(columns={"age": "years"}), LABEL, method="random"),
+            value_cells(TABLE.rename(columns={"age": "years"}), LABEL, progress=False),
             "has no column 'years'",
         ),
         (
-            value_cells(TABLE.set_index(TABLE.index + 5), LABEL.to_numpy(), method="random"),
+            value_cells(TABLE.set_index(TABLE.index + 5), LABEL.to_numpy(), progress=False),
             "its rows are not those",
         ),
         ("values.parquet", "is a str, not the result of value_cells"),

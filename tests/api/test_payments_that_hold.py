@@ -61,19 +61,16 @@ def test_owners_are_worth_the_sum_of_their_cells():
     assert sum(by_owner(v).values()) == pytest.approx(v.total)
 
 
-@pytest.mark.parametrize("method", ["knn", "forest", "mc", "exact", "loo", "flat", "oob", "random"])
+@pytest.mark.parametrize("method", ["knn", "forest", "mc", "exact"])
 def test_any_method_of_cells_values_owners(method):
     X, y, X_valid, y_valid = data(n=6, m=3, n_valid=9)
     y = np.array([0, 1] * 3)
     options = {
         "mc": {"model": "gaussian_nb", "max_permutations": 3},
         "exact": {"model": "gaussian_nb"},
-        "loo": {"model": "gaussian_nb"},
-        "flat": {"max_permutations": 3},
-        "oob": {"n_trees": 100},
         "knn": {"n_neighbors": 2, "scoring": "accuracy"},
         "forest": {"max_trees": 12, "tolerance": 0, "scoring": "accuracy"},
-    }.get(method, {})
+    }[method]
     options |= {"tolerance": 0} if "max_permutations" in options else {}
     v = value_blocks(
         X,
@@ -346,7 +343,7 @@ def test_payments_within_chance_are_warned_of():
     assert clear.payments(100)["amount"].sum() == pytest.approx(100)
 
 
-@pytest.mark.parametrize("model", ["knn", "tree", "gaussian_nb", "ridge"])
+@pytest.mark.parametrize("model", ["knn", "gaussian_nb", "ridge"])
 @pytest.mark.parametrize("players", ["cells", "groups"])
 def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
     random = np.random.default_rng(4)
@@ -377,7 +374,6 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
         ({"copies": "none"}, "copies='none' is not known"),
         ({"copy_distance": -1}, "copy_distance=-1 must be a number and not be negative"),
         ({"players": "cells", "method": "knn", "model": "tree"}, "method='knn' takes no model"),
-        ({"players": "cells", "method": "oob", "validation_groups": 3}, "method='oob' uses none"),
         ({"players": "cells", "method": "magic"}, "method='magic' is not known"),
     ],
 )

@@ -57,7 +57,9 @@ RUNS = {
     "semivalues": lambda: value_cells(
         X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))
     ),
-    "random seed": lambda: value_cells(X, y, method="random", random_state=None),
+    "random seed": lambda: value_cells(
+        X, y, method="mc", model="ridge", cv=2, random_state=None, **MC
+    ),
     "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),
     "regression": lambda: value_cells(X, NUMBERS, task="regression", metric="sqeuclidean"),
     "mc": lambda: value_cells(X, y, X_valid, y_valid, "mc", model=GaussianNB(), **MC),
@@ -72,15 +74,13 @@ RUNS = {
         **MC,
     ),
     "mc, built in": lambda: value_cells(
-        X, y, X_valid, y_valid, "mc", model="tree", random_state=5, **MC
+        X, y, X_valid, y_valid, "mc", model="ridge", random_state=5, **MC
     ),
-    "flat": lambda: value_cells(X, y, X_valid, y_valid, "flat", truncation=0.1, **MC),
-    "oob": lambda: value_cells(X, y, method="oob", n_trees=300, oob_score="distance"),
+    "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, "mc", truncation=0.1, **MC),
     "forest": lambda: value_cells(X, y, method="forest", max_trees=12, tolerance=0),
     "forest, fitted": lambda: value_cells(
         X, y, X_valid, y_valid, method="forest", model=NAMES["model"]
     ),
-    "loo": lambda: value_cells(X, y, method="loo", model="ridge", cv=2),
     "blocks": lambda: value_blocks(X, y, X_valid, y_valid, rows=rows, columns=columns),
     "blocks, knn": lambda: value_blocks(
         X, y, rows=rows, columns=columns, method="knn", include_label=True
@@ -168,7 +168,7 @@ def test_what_changes_no_value_is_left_out(tmp_path):
 
 def test_what_has_no_code_goes_by_the_name_of_its_option():
     v = value_cells(
-        X, y, X_valid, y_valid, "loo", scoring=lambda model, X, y: model.score(X, y), progress=False
+        X, y, X_valid, y_valid, "mc", scoring=lambda model, X, y: model.score(X, y), **MC
     )
     assert "scoring=scoring" in v.info["call"]
     assert value_code(object(), "model") == "model"

@@ -16,6 +16,7 @@ from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions
 from shapley2d.exceptions import InputError
+from shapley2d_paper.baselines import FLAT, OOB, TREE_MC
 
 RNG = np.random.default_rng(0)
 X, X_VALID = RNG.normal(size=(20, 3)).round(2), RNG.normal(size=(14, 3)).round(2)
@@ -30,18 +31,15 @@ FEW = {"max_permutations": 6, "tolerance": 0, "progress": False}
     ("method", "options"),
     [
         ("mc", {"model": "gaussian_nb", **FEW}),
-        ("mc", {"model": "tree", **FEW}),
         ("mc", {"model": "knn", **FEW}),
-        ("flat", {"model": "gaussian_nb", **FEW}),
-        ("flat", {"model": "tree", **FEW}),
-        ("oob", {"n_trees": 150, "oob_score": "distance", "progress": False}),
+        (FLAT, FEW),
+        (OOB, {"n_trees": 150, "oob_score": "distance", "progress": False}),
+        (TREE_MC, FEW),
     ],
 )
 def test_columns_of_any_scale_give_the_same_values(method, options, scale):
-    valid = () if method == "oob" else (X_VALID, CLASSES_VALID)
-    scaled = () if method == "oob" else (X_VALID * scale, CLASSES_VALID)
-    plain = value_cells(X, CLASSES, *valid, method=method, **options)
-    v = value_cells(X * scale, CLASSES, *scaled, method=method, **options)
+    plain = value_cells(X, CLASSES, X_VALID, CLASSES_VALID, method=method, **options)
+    v = value_cells(X * scale, CLASSES, X_VALID * scale, CLASSES_VALID, method=method, **options)
     # a scale that is no power of two moves thresholds by rounding, and with them rows that sit on
     # one
     np.testing.assert_allclose(v.values, plain.values, atol=1e-12 if scale == 2.0**-520 else 0.15)
@@ -95,7 +93,6 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
         lambda y, y_valid: value_cells(
             X, y, X_VALID, y_valid, method="mc", model="ridge", **NUMBERS
         ),
-        lambda y, _: value_cells(X, y, method="oob", n_trees=150, **NUMBERS),
         lambda y, y_valid: value_blocks(
             X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, method="knn", **NUMBERS
         ),

@@ -43,7 +43,7 @@ def inspected(n=120, chance=0.9, **options):
         chance,
     )
     values = np.random.default_rng(0).normal(size=table.shape) / 1000
-    v = dataclasses.replace(value_cells(table, label, method="random"), values=values)
+    v = dataclasses.replace(value_cells(table, label, progress=False), values=values)
     found = inspect_cells(table, label, valuation=v, progress=False, **options)
     cells = dataclasses.replace(found._cells, suggested={})
     return dataclasses.replace(found, _cells=with_suggestions(cells, [finding]), findings=[finding])

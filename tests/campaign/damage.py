@@ -134,7 +134,9 @@ class Damage:
 
     def table(self, path, target, random, same):
         if random.random() < 0.3:
-            return self.command("cells", str(target), "-t", "label", "-m", "random", "--json")
+            return self.command(
+                "cells", str(target), "-t", "label", "-k", "2", "--cv", "2", "--json"
+            )
         try:
             read_table(str(target))
         except InputError as error:

@@ -29,8 +29,8 @@ COMMANDS = [
     ["cells", "t.csv", "-t", "größe", "-k", "3", "--cv", "2", "--json"],
     ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--model", "knn", "-k", "3", "--max-permutations", "3",
      "--tolerance", "0", "--json"],
-    ["cells", "t.csv", "-t", "größe", "-m", "oob", "--n-trees", "200", "--json"],
-    ["cells", "t.csv", "-t", "größe", "-m", "random", "--json"],
+    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "forest", "--max-trees", "4", "--tolerance", "0", "--json"],
+    ["cells", "t.csv", "-t", "größe", "--cv", "2", "-m", "mc", "--max-permutations", "3", "--tolerance", "0", "--json"],
     ["blocks", "t.csv", "-t", "größe", "--owners", "o.csv", "--pay", "100", "--trusted", "--negative", "zero", "--cv", "2", "-m",
      "knn", "--json"],
 ]  # fmt: skip

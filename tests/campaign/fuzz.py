@@ -144,12 +144,9 @@ METHODS = {
     "knn": lambda random: {"n_neighbors": int(random.integers(1, 6)), "metric": ["auto", "auto", "sqeuclidean"][random.integers(3)],
                            "baseline": ["labels", "zero"][random.integers(2)], "include_label": bool(random.random() < 0.1)},
     "mc": lambda random: {"model": ["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], "max_permutations": 2, "tolerance": 0},
-    "loo": lambda random: {"model": ["knn", "ridge", "tree"][random.integers(3)]},
-    "flat": lambda random: {"model": ["tree", "gaussian_nb"][random.integers(2)], "max_permutations": 2, "tolerance": 0},
-    "oob": lambda random: {"n_trees": 200},
-    "random": lambda random: {},
+    "forest": lambda random: {"max_trees": 4, "tolerance": 0},
 }  # fmt: skip
-METHOD_SHARES = [0.62, 0.12, 0.06, 0.05, 0.07, 0.08]
+METHOD_SHARES = [0.7, 0.15, 0.15]
 
 
 def quiet(function, *arguments, **options):

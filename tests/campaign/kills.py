@@ -31,7 +31,6 @@ from shapley2d._estimation import checkpoint, exact
 from shapley2d._knn.small_table import SmallTable
 from shapley2d._knn.threads import Threads
 from shapley2d._methods import exact as exact_method
-from shapley2d._methods.oob import trees
 
 from .common import main
 from .damage import plain_result
@@ -39,7 +38,7 @@ from .samples import KNN_LABELS, KNN_TABLE, PIECES, RUNS, X, Y
 
 COUNT = 1000
 SHARES = {"forked": 0.94, "command": 0.03, "workers": 0.012, "dask": 0.008, "lost": 0.01}
-DRAWS = {"cells": 12, "blocks": 10, "flat": 10, "game": 14}
+DRAWS = {"cells": 12, "blocks": 10, "game": 14}
 COMMAND_DRAWS = 150
 METHODS = {
     "cells": [
@@ -51,21 +50,12 @@ METHODS = {
         "--tolerance",
         0,
     ],
-    "flat": [
-        "flat",
-        "--model",
-        "gaussian_nb",
-        "--max-permutations",
-        COMMAND_DRAWS,
-        "--tolerance",
-        0,
-    ],
     "knn sampled": ["knn", "--subsets", "sampled", "--n-subsets", 100],
     "knn exact": ["knn", "--subsets", "all"],
     "exact": ["exact", "--model", "gaussian_nb"],
-    "oob": ["oob"],
+    "forest": ["forest", "--max-trees", 60, "--tolerance", 0],
 }
-ON_DASK = ("cells", "game", "knn sampled", "knn exact", "knn streamed", "exact", "oob")
+ON_DASK = ("cells", "game", "knn sampled", "knn exact", "knn streamed", "exact", "forest")
 PATIENCE_S = 120.0
 
 COMMAND = """
@@ -106,7 +96,6 @@ def small_pieces():
         axis.walk_rows = lambda _: 2
     exact._MIN_UTILITIES = 4
     exact_method._COLUMN_STEP = 1
-    trees._MAX_PIECE = 6
 
 
 def work(kind, folder, **options):
@@ -227,7 +216,7 @@ class Kills:
         if mode in ("dask", "lost"):
             return Forked(kind, folder, cluster=self._cluster())
         table = self.base / (
-            "many.csv" if kind in ("knn sampled", "knn exact", "oob") else "few.csv"
+            "many.csv" if kind in ("knn sampled", "knn exact", "forest") else "few.csv"
         )
         return Command(
             COMMAND, "cells", table, "-t", "y", "-m", *METHODS[kind], "--cv", "2",

@@ -133,7 +133,7 @@ def python_calls():
         calls.append(("value_cells tables", option, table_call))
     for option in ("y", "valuation", "task", "kinds", "random_state", "n_jobs", "progress"):
         calls.append(("inspect_cells", option, partial(inspect_cells, X)))
-    valuation = value_cells(X, Y, method="random")
+    valuation = value_cells(X, Y, cv=2, progress=False)
     blocks = value_blocks(
         X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", cv=2, progress=False
     )
@@ -160,12 +160,12 @@ def pay(blocks, total=100, **options):
 
 def table_call(**changed):
     given = {"X": X, "y": Y, "X_valid": X, "y_valid": Y, **changed}
-    return value_cells(given.pop("X"), given.pop("y"), **given, method="random")
+    return value_cells(given.pop("X"), given.pop("y"), **given, n_neighbors=2)
 
 
 def cheap(options, **more):
     """Settings that keep a method short."""
-    short = {"max_permutations": 3, "n_trees": 60, "tolerance": 0, "model": "knn"}
+    short = {"max_permutations": 3, "max_trees": 4, "tolerance": 0, "model": "knn"}
     names = {option.name for option in options}
     return {
         **more,
@@ -290,9 +290,9 @@ def command_flags():
                 extra = [
                     *extra,
                     "-m",
-                    takers.get(flag, "random"),
+                    takers.get(flag, "knn"),
                 ]
-                if takers.get(flag) in ("mc", "flat") and flag != "--max-permutations":
+                if takers.get(flag) == "mc" and flag != "--max-permutations":
                     extra = [*extra, "--max-permutations", "3"]
             if flag in ("--method", "--cv", "--top", "--owners", "--target"):
                 extra = [

@@ -49,13 +49,6 @@ def blocks(path=None, **changes):
     )
 
 
-def flat(path=None, **changes):
-    """Values of cells as single players."""
-    return cells(
-        path, **{"method": "flat", "model": "gaussian_nb", "max_permutations": 4, **changes}
-    )
-
-
 def of_game(path=None, **changes):
     """Values of a game without a table."""
     given = {
@@ -69,13 +62,12 @@ def of_game(path=None, **changes):
     return value_game(game, 5, 3, **{**given, **changes})
 
 
-RUNS = {"cells": cells, "blocks": blocks, "flat": flat, "game": of_game}
+RUNS = {"cells": cells, "blocks": blocks, "game": of_game}
 """Every kind of run whose checkpoint holds means of permutations."""
 
 KNN_TABLE = np.random.default_rng(6).normal(size=(90, 8)).round(1)
 KNN_LABELS = np.where(KNN_TABLE[:, 0] + KNN_TABLE[:, 1] * KNN_TABLE[:, 2] > 0, "yes", "no")
 KNN = {"n_neighbors": 3, "progress": False}
-TREES = 150
 
 
 def neighbours(path=None, **changes):
@@ -121,22 +113,10 @@ def exact(path=None, **changes):
     return value_cells(X[:6], Y[:6], cv=2, **given)
 
 
-def left_out(path=None, **changes):
-    """2D leave-one-out of cells."""
-    given = {
-        "method": "loo",
-        "model": "gaussian_nb",
-        "progress": False,
-        "checkpoint": path,
-        **changes,
-    }
-    return value_cells(X, Y, X_VALID, Y_VALID, **given)
-
-
-def trees(path=None, **changes):
-    """2D-OOB values."""
-    given = {"method": "oob", "n_trees": TREES, "progress": False, "checkpoint": path, **changes}
-    return value_cells(KNN_TABLE[:40], KNN_LABELS[:40], **given)
+def forest(path=None, **changes):
+    """Values of the cells of a forest that is grown for them."""
+    given = {"method": "forest", "max_trees": 24, "tolerance": 0, "checkpoint": path, **changes}
+    return value_cells(KNN_TABLE[:40], KNN_LABELS[:40], cv=2, **{"progress": False, **given})
 
 
 def exact_blocks(path=None, **changes):
@@ -152,8 +132,7 @@ PIECES = {
     "knn streamed": streamed_neighbours,
     "knn crossed": crossed_neighbours,
     "exact": exact,
-    "loo": left_out,
-    "oob": trees,
+    "forest": forest,
     "exact blocks": exact_blocks,
 }
 """Every other kind of run that has a checkpoint: its work is in numbered pieces."""

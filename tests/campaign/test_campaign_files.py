@@ -60,7 +60,7 @@ def test_crafted_records(tmp_path, monkeypatch):
     assert outcomes["checkpoints refused"] > 20
 
 
-@pytest.mark.parametrize("kind", ["game", "flat"])
+@pytest.mark.parametrize("kind", ["game", "cells"])
 def test_crafted_checkpoints_are_refused(folder, samples, kind):
     target = folder / "crafted.npz"
     accepted = []
@@ -79,10 +79,7 @@ def test_crafted_checkpoints_are_refused(folder, samples, kind):
     [
         "knn sampled",
         "exact",
-        *(
-            pytest.param(one, marks=pytest.mark.slow)
-            for one in ("knn exact", "knn streamed", "oob")
-        ),
+        *(pytest.param(one, marks=pytest.mark.slow) for one in ("knn exact", "knn streamed")),
     ],
 )
 def test_crafted_checkpoints_of_pieces_are_refused(kind, tmp_path):

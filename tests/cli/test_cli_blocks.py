@@ -104,11 +104,11 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
         (
             "--method knn --max-permutations 5",
-            "--max-permutations goes with --method mc or flat, not with knn",
+            "--max-permutations goes with --method mc, not with knn",
         ),
         (
-            "--players groups --method oob",
-            "--method oob values cells, not groups of them: set --players cells",
+            "--players groups --method forest",
+            "--method forest values cells, not groups of them: set --players cells",
         ),
         (
             "--players groups --subsets sampled",
@@ -116,10 +116,6 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
         ),
         ("--players cells --method exact", "use --method mc or --method knn"),
         ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),
-        (
-            "--players cells --method oob --validation-groups 4",
-            "--validation-groups needs validation rows, and --method oob",
-        ),
     ],
 )
 def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, message):

@@ -210,56 +210,9 @@ def test_validation_rows_as_a_sample(capsys):
     info = Valuation.load("v.parquet").info
     assert 0 < info["n_valid_used"] < info["n_valid"] == 300
     assert f"evaluated on valid.csv (a random {info['n_valid_used']} of 300 rows)" in out
-    other = command.replace(" --tolerance 0.2", " --method random")
+    other = command.replace(" --tolerance 0.2", " --method forest")
     assert main(other.split()) == 2
-    assert "--valid-rows goes with --method knn, not with random" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("model", ["", "--model tree"])
-def test_flat_grows_the_built_in_tree(capsys, model):
-    command = "cells train.csv -t kind --drop name --method flat --cv 2 --tolerance 0 --max-permutations 4 --json"
-    settings = json.loads(run(capsys, f"{command} {model} -o values.parquet").out)["settings"]
-    assert settings["model"] == "tree"
-    twin = expected(method="flat", model="tree", cv=2, tolerance=0, max_permutations=4)
-    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    assert settings["baseline_utility"] == twin.info["baseline_utility"]
-
-
-@pytest.mark.parametrize(
-    ("options", "model"),
-    [
-        ("--model scaled_ridge", "Pipeline"),
-        ("--model sklearn_tree --scoring f1_macro", "DecisionTreeClassifier"),
-    ],
-)
-def test_flat_trains_any_model(capsys, options, model):
-    command = "cells train.csv -t kind --drop name --method flat --cv 2 --tolerance 0 --max-permutations 1 --json"
-    assert json.loads(run(capsys, f"{command} {options}").out)["settings"]["model"].startswith(
-        model
-    )
-
-
-@pytest.mark.parametrize("judged", ["", "--cv 3", "--valid train.csv"])
-def test_random_values_need_no_validation(capsys, judged):
-    run(
-        capsys,
-        f"cells train.csv -t kind --drop name --method random --seed 3 {judged} -o values.parquet --json",
-    )
-    saved = Valuation.load("values.parquet")
-    np.testing.assert_array_equal(saved.values, expected(method="random", random_state=3).values)
-    assert saved.info["n_valid"] == 0 and saved.info["folds"] is None
-
-
-def test_oob_needs_no_validation(capsys):
-    command = "cells train.csv -t kind --drop name --method oob --n-trees 300 --oob-score distance"
-    out, _ = run(capsys, f"{command} -o values.parquet --report report.html")
-    twin = expected(method="oob", n_trees=300, oob_score="distance")
-    np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
-    assert "without validation rows" in out and "Lowest cells" in out
-    page = Path("report.html").read_text(encoding="utf-8")
-    assert "mean scores of trees, not contributions" in page
-    assert "the mean score of its row by trees" in page and "what it adds" not in page
-    assert "value_cells(X, y, method=&#34;oob&#34;" in page
+    assert "--valid-rows goes with --method knn, not with forest" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -268,18 +221,12 @@ def test_oob_needs_no_validation(capsys):
         ("knn", "the labels alone give"),
         ("knn --baseline zero", "Counted from 0 %, all cell values sum to"),
         (
-            "mc --model tree --max-permutations 2 --tolerance 0",
+            "mc --model ridge --max-permutations 2 --tolerance 0",
             "the best constant prediction gives",
         ),
         (
-            "mc --model tree --max-permutations 2 --tolerance 0 --baseline zero",
+            "mc --model ridge --max-permutations 2 --tolerance 0 --baseline zero",
             "Counted from 0 %, all cell values sum to",
-        ),
-        ("flat --max-permutations 2 --tolerance 0", "a table of means gives"),
-        ("random", "method random: The values are random numbers"),
-        (
-            "oob --n-trees 300",
-            "method oob: The values are mean scores of trees, not contributions: a low one is suspect",
         ),
     ],
 )
@@ -290,7 +237,7 @@ def test_what_the_values_sum_to(capsys, method, said):
     )
     assert said in out
     page = Path("page.html").read_text(encoding="utf-8")
-    assert ("all cell values sum to" in page) == (method.split()[0] in ("knn", "mc", "flat"))
+    assert "all cell values sum to" in page
 
 
 @pytest.mark.parametrize(

@@ -136,36 +136,30 @@ CASES = [
     (GOOD + "--groups city", "--groups has 2 groups, too few for --cv 5: ask for fewer folds"),
     (GOOD + "--time city", "--time must hold a number or a date for every row"),
     (GOOD + "--time age --number age", "--number age is left out by --drop, --time or --id: give one of them"),
-    (GOOD + "--time age --method oob", "--time says which rows validate, but this method evaluates no model"),
     # options
-    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'loo', 'flat', 'forest', 'oob', 'random'"),
+    (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
     (GOOD + "--cv 1", "--cv"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
-    (GOOD + "--model tree", ("--model goes with --method mc or exact or loo or flat or forest, not with knn: set --method mc "
+    (GOOD + "--model tree", ("--model goes with --method mc or exact or forest, not with knn: set --method mc "
                               "or leave")),
-    (GOOD + "--method random --max-permutations 3", "--max-permutations goes with --method mc or flat, not with random"),
-    (GOOD + "--method random --semivalue banzhaf", "--method random has no semivalue"),
-    (GOOD + "--method mc --n-trees 3", "--n-trees goes with --method oob, not with mc: set --method oob or leave --n-trees"),
-    (GOOD + "--method oob --n-trees 2", "--n-trees 2 leaves some of the"),
-    (GOOD + "--method oob --n-trees 2", "or let each see more columns: raise --column-share 0.25"),
-    (GOOD + "--method oob --column-share 0", "--column-share 0.0 must be a number and be positive"),
-    (GOOD + "--method oob --oob-score best", "'best' is not one of 'correct', 'distance'"),
-    (GOOD + "--method mc -k 3", ("--n-neighbors 3 does not go with --model sklearn_tree: it is an option of --model knn; "
+    (GOOD + "--method forest --max-permutations 3", "--max-permutations goes with --method mc, not with forest"),
+    (GOOD + "--method mc --max-trees 3", "--max-trees goes with --method forest, not with mc: set --method forest or leave --max-trees"),
+    (GOOD + "--method mc -k 3", ("--n-neighbors 3 does not go with --model tree: it is an option of --model knn; "
      "leave it out")),
-    (GOOD + "--method oob -k 3", "--n-neighbors goes with --method knn or mc or exact or loo, not with oob: set"),
-    (GOOD + "--method loo --model ridge --tolerance 0.1", "not with loo: set --method mc or leave --tolerance out"),
-    (GOOD + "--method loo --model ridge --n-trees 3", "--n-trees goes with --method oob, not with loo: leave --n-trees out"),
+    (GOOD + "--method forest -k 3", "--n-neighbors goes with --method knn or mc or exact, not with forest: set"),
+    (GOOD + "--method exact --model ridge --tolerance 0.1", "not with exact: set --method mc or leave --tolerance out"),
+    (GOOD + "--method exact -k 3 --max-trees 3", "--max-trees goes with --method forest, not with exact: leave --max-trees out"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),
-    (GOOD + "--model tree --method mc --scoring roc_auc", ("--scoring roc_auc cannot be computed by the built-in --model tree "
-     "in classification: use accuracy, balanced_accuracy, f1, or a model of")),
+    (GOOD + "--model ridge --method mc --scoring neg_log_loss", ("--scoring neg_log_loss cannot be computed by the built-in --model ridge "
+     "in classification: use accuracy, balanced_accuracy, f1, roc_auc, or a model of")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
-    (GOOD + "--method loo --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
+    (GOOD + "--method mc --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),
     (GOOD + "--semivalue beta:inf,1", "--semivalue beta:inf,1 is not known: use shapley, banzhaf, or beta:A,B such as"),
     (GOOD + "--semivalue beta:1", "--semivalue beta:1 is not known: use shapley, banzhaf, or beta:A,B such as"),
-    (GOOD + "--jobs 0 --method loo", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
+    (GOOD + "--jobs 0 --method mc", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
     ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the task is "
      "regression: use --model ridge or --model tree, or set --task classification")),
     (GOOD + "--method exact --valid good.csv", "use --method mc or --method knn, or value blocks"),
@@ -216,7 +210,7 @@ def test_full_disk(folder, capsys, monkeypatch, name):
     full = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     monkeypatch.setattr(os, "fsync", fail(full))
     before = sorted(folder.iterdir())
-    assert main([*GOOD.split(), "--method", "loo", "--cv", "2", "-o", name]) == 2
+    assert main([*GOOD.split(), "--cv", "2", "-o", name]) == 2
     assert (
         f"{name}: the disk is full: free some space or write elsewhere" in capsys.readouterr().err
     )

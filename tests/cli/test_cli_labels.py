@@ -47,11 +47,11 @@ def run(capsys, command):
 
 
 def test_labels_that_look_wrong_are_told(folder, capsys):
-    said = run(capsys, "cells wine.csv -t kind --method random").err
+    said = run(capsys, "cells wine.csv -t kind").err
     assert "labels in 'kind' look wrong" in said
     assert "see which with --include-label" in said
     assert "classes of 'kind' that hardly occur: 'baroIo' once, perhaps 'barolo'" in said
-    assert "kind" not in run(capsys, "cells clean.csv -t kind --method random").err
+    assert "kind" not in run(capsys, "cells clean.csv -t kind").err
 
 
 def test_labels_are_valued_when_asked(folder, capsys):
@@ -66,7 +66,7 @@ def test_labels_are_valued_when_asked(folder, capsys):
 
 
 def test_the_report_says_where_it_comes_from(folder, capsys):
-    run(capsys, "cells wine.csv -t kind --method random --report r.html")
+    run(capsys, "cells wine.csv -t kind --report r.html")
     page = (folder / "r.html").read_text()
     for fact in (
         "wine.csv",

@@ -15,7 +15,7 @@ from shapley2d.cli import main
 from shapley2d.cli.writing import outputs
 from shapley2d.exceptions import InputError
 
-QUICK = ["cells", "t.csv", "-t", "y", "-m", "random"]
+QUICK = ["cells", "t.csv", "-t", "y", "-k", "3"]
 SAMPLED = ["cells", "t.csv", "-t", "y", "-m", "mc", "--model", "gaussian_nb", "--cv", "2"]
 SAMPLED += ["--max-permutations", "3", "--tolerance", "0"]
 

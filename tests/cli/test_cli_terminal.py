@@ -44,15 +44,13 @@ def evil(tmp_path, monkeypatch):
 
 
 CALLS = [
-    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--drop", f"key{c}"],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random", "--drop", f"key{c}", "--json"],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", f"key{c}"],
+    lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", f"key{c}", "--json"],
     lambda name, c: [
         "cells",
         name,
         "-t",
         f"y{c}",
-        "-m",
-        "random",
         "--id",
         f"key{c}",
         "-o",
@@ -63,14 +61,12 @@ CALLS = [
         name,
         "-t",
         f"y{c}",
-        "-m",
-        "random",
         "--id",
         f"key{c}",
         "--report",
         f"v{c}.html",
     ],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "-m", "random"],  # looks like a key
+    lambda name, c: ["cells", name, "-t", f"y{c}"],  # looks like a key
     lambda name, c: ["cells", name, "-t", f"key{c}"],
     lambda name, c: ["cells", name, "-t", c + "z"],  # did you mean
     lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", "\x1b[1m"],
@@ -96,12 +92,7 @@ def test_no_escape_sequence_reaches_the_terminal(evil, capsys, call):
 
 def test_json_is_still_json(evil, capsys):
     name, column = evil
-    assert (
-        main(
-            ["cells", name, "-t", f"y{column}", "-m", "random", "--drop", f"key{column}", "--json"]
-        )
-        == 0
-    )
+    assert main(["cells", name, "-t", f"y{column}", "--drop", f"key{column}", "--json"]) == 0
     out, _ = capsys.readouterr()
     assert json.loads(out)["target"] == f"y{column}"
     assert json.loads(out)["file"] == name
@@ -161,7 +152,7 @@ def table(tmp_path):
 
 def shell(folder, line, **more):
     return subprocess.run(
-        ["/bin/sh", "-c", line.replace("RUN", f"{sys.executable} -m shapley2d cells t.csv -t y -m random")],
+        ["/bin/sh", "-c", line.replace("RUN", f"{sys.executable} -m shapley2d cells t.csv -t y")],
         cwd=folder, capture_output=True, text=True, timeout=120, check=False, env=os.environ | more,
     )  # fmt: skip
 

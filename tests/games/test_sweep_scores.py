@@ -10,7 +10,6 @@ import pytest
 from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, value_cells
 from shapley2d._games.constant import ConstantClassifier
@@ -25,12 +24,10 @@ from oracles import brute_force
 ESTIMATORS = {
     "gaussian_nb": GaussianNB(),
     "ridge": RidgeClassifier(),
-    "tree": DecisionTreeClassifier(),
 }
 CASES = [
     (name, scoring, n_classes)
     for name, scorings in {
-        "tree": ["accuracy", "balanced_accuracy", "f1"],
         "gaussian_nb": ["accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"],
         "ridge": ["accuracy", "balanced_accuracy", "f1", "roc_auc"],
     }.items()
@@ -51,13 +48,12 @@ def split_of(n_classes, n=14, T=25, m=3, seed=0):
 @pytest.mark.parametrize("baseline", ["labels", pytest.param("zero", marks=pytest.mark.slow)])
 @pytest.mark.parametrize(("name", "scoring", "n_classes"), CASES)
 def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, baseline):
-    m = 1 if name == "tree" else 3  # one column has no equally good splits
-    split = split_of(n_classes, m=m)
+    split = split_of(n_classes)
     rng = np.random.default_rng(1)
     turns = [
         np.sum(split.y.codes[:i] == code) for i, code in enumerate(split.y.codes)
     ]  # classes join in turn
-    lists = NestedCoalitions(np.argsort(turns, kind="stable")), NestedCoalitions(rng.permutation(m))
+    lists = NestedCoalitions(np.argsort(turns, kind="stable")), NestedCoalitions(rng.permutation(3))
     grid = sweep_game(name, split, scoring=scoring, baseline=baseline).utilities(*lists)
     parts = (ESTIMATORS[name], split.train, split.y, split.valid, split.y_valid)
     scorer = log_odds_area if (name, scoring) == ("gaussian_nb", "roc_auc") else scoring
@@ -131,8 +127,8 @@ def test_a_label_that_training_never_shows_counts_as_missed():
     with pytest.warns(UserWarning, match="labels that training never shows"):
         (split,) = make_problem(X, y, X_valid, y_valid).splits
     everything = NestedCoalitions(np.arange(8)), NestedCoalitions([0])
-    recall = sweep_game("tree", split, scoring="balanced_accuracy").utilities(*everything)[-1, -1]
-    predicted = DecisionTreeClassifier().fit(X, y).predict(X_valid)
+    recall = sweep_game("ridge", split, scoring="balanced_accuracy").utilities(*everything)[-1, -1]
+    predicted = RidgeClassifier().fit(X, y).predict(X_valid)
     assert recall == pytest.approx(np.mean([np.mean(predicted[y_valid == c] == c) for c in "abc"]))
     with pytest.raises(
         InputError, match="cannot judge validation rows with labels that training never shows"
@@ -159,24 +155,15 @@ def test_a_label_that_training_never_shows_counts_as_missed():
 def test_what_a_score_cannot_do_is_said(y, scoring, message):
     X = np.random.default_rng(0).normal(size=(12, 2))
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, X, y, method="loo", model="gaussian_nb", scoring=scoring, progress=False)
+        value_cells(X, y, X, y, method="mc", model="gaussian_nb", scoring=scoring, progress=False)
 
 
 def test_the_area_needs_both_classes():
     X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
     with pytest.raises(InputError, match="scoring='roc_auc' needs validation rows of both classes"):
         value_cells(
-            X, y, X[:3], [1, 1, 1], method="loo", model="ridge", scoring="roc_auc", progress=False
+            X, y, X[:3], [1, 1, 1], method="mc", model="ridge", scoring="roc_auc", progress=False
         )
-
-
-def test_flat_keeps_its_own_score():
-    X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
-    with pytest.raises(
-        InputError,
-        match="scoring='f1' does not go with method='flat' and the built-in model='tree'",
-    ):
-        value_cells(X, y, X, y, method="flat", scoring="f1", progress=False)
 
 
 @pytest.mark.parametrize("compiled", [True, False])

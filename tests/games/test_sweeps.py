@@ -10,49 +10,24 @@ from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics import r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
-from model_oracles import make_split, surely_and_maybe_right, tree_by_hand
+from model_oracles import encoded_tables, grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import InputError, value_cells
 from shapley2d._games.model import ModelGame
-from shapley2d._games.nearest import KnnGame
+from shapley2d._games.nearest import knn_game
 from shapley2d._games.sweeps import SWEEPS, sweep_game
 from shapley2d._games.sweeps.chains import chains
 from shapley2d._games.wrapped import LabelGame
-from shapley2d._knn.metric import integer_columns
-from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
     GroupedCoalitions,
-    LeaveOneOutCoalitions,
     MaskCoalitions,
     NestedCoalitions,
     SubsetCoalitions,
 )
 
 from oracles import brute_force
-
-
-def encoded_tables(split):
-    """The encoded tables, with missing numbers replaced by the mean of the training table, and the owners."""
-    encoded = encode_tables(split.train, split.valid)
-    means = np.nanmean(encoded.train, axis=0)
-    filled = [np.where(np.isnan(x), means, x) for x in (encoded.train, encoded.valid)]
-    return *filled, encoded.owners
-
-
-def orders(split, seed=0):
-    rng = np.random.default_rng(seed)
-    return rng.permutation(split.train.n_rows), rng.permutation(split.train.n_columns)
-
-
-def grid_points(split, rows, columns):
-    """Training and validation data of every pair of prefixes, columns in the order of the table."""
-    train, valid, owners = encoded_tables(split)
-    for a in range(1, rows.size + 1):
-        for b in range(1, columns.size + 1):
-            width = np.flatnonzero(np.isin(owners, columns[:b]))
-            yield a, b, train[np.ix_(rows[:a], width)], rows[:a], valid[:, width]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -105,90 +80,10 @@ def test_ridge_regression_is_scikit_learns(plain):
             assert grid[a, b] == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
-@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 2), (4, 4)])
-def test_tree_follows_its_tie_rule(n_classes, seed):
-    split = make_split(seed, n_classes, n=16, T=20)
-    rows, columns = orders(split, seed)
-    grid = sweep_game("tree", split, baseline="zero").utilities(
-        NestedCoalitions(rows), NestedCoalitions(columns)
-    )
-    for a, b, X, members, X_valid in grid_points(split, rows, columns):
-        X, X_valid = (x.astype(np.float32).astype(np.float64) for x in (X, X_valid))  # noqa: PLW2901
-        predictions = tree_by_hand(X, split.y.codes[members], X_valid, classifies=True)
-        assert grid[a, b] == pytest.approx(np.mean(predictions == split.y_valid.codes))
-
-
-def test_regression_tree_follows_its_tie_rule():
-    rng = np.random.default_rng(5)
-    X, y = rng.integers(0, 4, size=(34, 3)).astype(float), rng.integers(0, 30, 34).astype(float)
-    (split,) = make_problem(X[:14], y[:14], X[14:], y[14:], task="regression").splits
-    rows, columns = orders(split)
-    grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
-    for a, b, part, members, X_valid in grid_points(split, rows, columns):
-        predictions = tree_by_hand(part, y[members], X_valid, classifies=False)
-        assert grid[a, b] == pytest.approx(r2_score(y[14:], predictions))
-
-
-@pytest.mark.parametrize("regression", [False, True])
-def test_tree_of_one_column_is_scikit_learns(regression):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(90, 1))
-    y = X[:, 0] + rng.normal(size=90)
-    y = y if regression else (y > 0).astype(int)
-    (split,) = make_problem(X[:50], y[:50], X[50:], y[50:]).splits
-    rows = rng.permutation(50)
-    grid = sweep_game("tree", split).utilities(NestedCoalitions(rows), NestedCoalitions([0]))
-    estimator = DecisionTreeRegressor() if regression else DecisionTreeClassifier()
-    for a in range(1, 51):
-        score = estimator.fit(X[rows[:a]], y[rows[:a]]).score(X[50:], y[50:])
-        assert grid[a, 1] == pytest.approx(score)
-
-
-def test_tree_is_as_good_as_scikit_learns_where_splits_tie():
-    differences = []
-    for seed in range(12):
-        split = make_split(seed, 3, n=60, T=200)
-        rows, columns = orders(split, seed)
-        grid = sweep_game("tree", split).utilities(
-            NestedCoalitions(rows), NestedCoalitions(columns)
-        )
-        train, valid, _ = encoded_tables(split)
-        for a in (30, 60):
-            scores = [
-                DecisionTreeClassifier(random_state=k)
-                .fit(train[rows[:a]], split.y.y[rows[:a]])
-                .score(valid, split.y_valid.y)
-                for k in range(8)
-            ]
-            differences.append(grid[a, -1] - np.mean(scores))
-    assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(len(differences))
-    assert np.std(differences) < 0.05
-
-
-@pytest.mark.parametrize("regression", [False, True])
-@pytest.mark.parametrize("n_neighbors", [1, 3, 10])
-def test_knn_is_the_same_swept_and_sorted(n_neighbors, regression):
-    for seed in range(3):
-        split = make_split(seed, 3, regression=regression)
-        rows, columns = (NestedCoalitions(order) for order in orders(split, seed))
-        game = KnnGame(
-            integer_columns(split.train, split.valid),
-            split.y.codes,
-            split.y_valid.codes,
-            task=split.y.task,
-            n_neighbors=n_neighbors,
-        )
-        grid = sweep_game("knn", split, n_neighbors=n_neighbors).utilities(rows, columns)
-        asked_by_masks = game.utilities(
-            MaskCoalitions(rows.masks()), MaskCoalitions(columns.masks())
-        )
-        assert grid == pytest.approx(asked_by_masks, abs=1e-12)
-
-
 def test_knn_is_the_share_of_votes_of_scikit_learns():
     split = make_split(0, 3, plain=True)
     rows, columns = orders(split)
-    game = sweep_game("knn", split, n_neighbors=3, metric="sqeuclidean")
+    game = knn_game(split, n_neighbors=3, metric="sqeuclidean")
     grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
     for a, b, X, members, X_valid in grid_points(split, rows, columns):
         if a >= 3:
@@ -202,14 +97,14 @@ def test_knn_is_the_share_of_votes_of_scikit_learns():
     ("name", "regression"),
     [
         (name, regression)
-        for name in SWEEPS
+        for name in (*SWEEPS, "knn")
         for regression in (False, True)
         if (name, regression) != ("gaussian_nb", True)
     ],
 )
 def test_other_lists_of_coalitions_give_the_same(name, regression):
     split = make_split(4, 3, n=12, plain=True, regression=regression)
-    game = sweep_game(name, split, **({"n_neighbors": 10} if name == "knn" else {}))
+    game = knn_game(split, n_neighbors=10) if name == "knn" else sweep_game(name, split)
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grid = game.utilities(rows, columns)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
@@ -220,8 +115,6 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
     numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
     assert everything[np.ix_(*numbers)] == pytest.approx(grid, rel=1e-9, abs=1e-12)
-    left_out = game.utilities(LeaveOneOutCoalitions(12), LeaveOneOutCoalitions(3))
-    assert left_out[3, 2] == pytest.approx(everything[2**12 - 1 - 4, 2**3 - 1 - 2], rel=1e-9)
     labels = np.arange(12) % 4
     groups = GroupedCoalitions(NestedCoalitions([2, 0, 3, 1]), labels)
     grouped = game.utilities(groups, columns)
@@ -271,7 +164,7 @@ def test_exact_values_are_those_of_the_estimator():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", SWEEPS)
+@pytest.mark.parametrize("name", [*SWEEPS, "knn"])
 def test_monte_carlo_reaches_the_exact_values(name):
     split = make_split(6, 2, n=6, plain=True)
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
@@ -281,14 +174,12 @@ def test_monte_carlo_reaches_the_exact_values(name):
     )
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
     assert v.stderr.max() < 0.1 * np.abs(exact.values).max()
-    left_out = value_cells(*tables, method="loo", model=name, progress=False)
-    assert left_out.values.shape == exact.values.shape
 
 
 def test_workers_do_not_change_a_bit():
     split = make_split(7, 3)
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    for name in ("ridge", "tree"):
+    for name in ("ridge", "knn"):
         one, two = (
             value_cells(
                 *tables,
@@ -358,14 +249,14 @@ def test_truncation_trains_less_and_keeps_the_total():
     ("options", "message"),
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
-        ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn'"),
+        ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'forest'"),
         (
             {"model": "ridge", "scoring": "neg_log_loss"},
             "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn",
         ),
         (
-            {"model": "tree", "scoring": "r2"},
-            "scoring='r2' cannot be computed by the built-in model='tree' in classific",
+            {"model": "ridge", "scoring": "r2"},
+            "scoring='r2' cannot be computed by the built-in model='ridge' in classific",
         ),
         (
             {"model": "knn", "scoring": "f1"},
@@ -392,9 +283,8 @@ def test_r_squared_needs_two_validation_rows():
         value_cells(X, y, X[:1], y[:1], method="mc", model="ridge", progress=False)
 
 
-@pytest.mark.parametrize("name", ["ridge", "tree"])
-def test_constant_validation_targets_score_as_in_scikit_learn(name):
+def test_constant_validation_targets_score_as_in_scikit_learn():
     X = np.array([[0.0], [1.0], [2.0]])
     (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
-    grid = sweep_game(name, split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
+    grid = sweep_game("ridge", split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
     assert grid[:3, 1].tolist() == [0, 1, 1]

@@ -1,4 +1,4 @@
-"""Kernels that fill grids and follow cells, against numpy at every point."""
+"""Kernels that fill grids, against numpy at every point."""
 
 from __future__ import annotations
 
@@ -8,14 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from shapley2d._kernels import (
-    flat_naive_bayes,
-    flat_tree,
-    sweep_knn,
-    sweep_naive_bayes,
-    sweep_ridge,
-    sweep_tree,
-)
+from shapley2d._kernels import knn_utility, sweep_naive_bayes, sweep_ridge
 from shapley2d._kernels.distance import coalition_distances, distances_from
 from shapley2d._kernels.scores import ACCURACY, count_right, r_squared, squared_error
 
@@ -158,15 +151,16 @@ def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
             return np.mean([np.sum(y[chosen] == y_valid[t]) / k for chosen in choices])
         return np.mean([-((np.sum(y[chosen]) / k - y_valid[t]) ** 2) for chosen in choices])
 
-    for kernel in twins(sweep_knn.fill_grid):
-        sums = np.zeros((3, 7))
-        kernel(
-            (train, valid, (plain > 0, plain + 1, plain)), y, y_valid, factors, k, classifies, sums
-        )
+    nearest = knn_utility.Nearest(y, y_valid, k, classifies, ties=True, factors=factors)
+    table = (train, valid, (plain > 0, plain + 1, plain))
+    masks = np.tri(7, dtype=bool), np.tri(3, dtype=bool)  # all prefixes of rows and of columns
+    for kernel in twins(knn_utility.add_utilities):
+        sums = np.zeros((7, 3))
+        kernel(table, nearest, np.arange(7, dtype=np.int32), masks, sums)
         for b, a in itertools.product(range(3), range(7)):
             apart = ((train[: b + 1, None, :] - valid.T[: b + 1, :, None]) ** 2).sum(axis=0)
             expected = sum(factors[t] * utility(range(a + 1), apart[t], t) for t in range(4))
-            assert sums[b, a] == pytest.approx(expected, abs=1e-12)
+            assert sums[a, b] == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("kernel", twins(coalition_distances))
@@ -191,70 +185,3 @@ def test_distances_are_taken_tile_by_tile(kernel, n):
     kernel(train, valid, (none > 0, weight, none), 0, coalitions, out)
     apart = weight[:, None] * (train - valid[:, None]) ** 2
     np.testing.assert_array_equal(out[:3], coalitions.astype(int) @ apart)
-
-
-@pytest.mark.parametrize("n_classes", [0, 3])
-def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
-    rng = np.random.default_rng(5)
-    entries = rng.integers(0, 4, (3, 10)).astype(
-        np.float32
-    )  # the last two columns belong to one player
-    absent, starts = np.array([1.5, 0, 1], np.float32), np.array([0, 1, 3])
-    valid = rng.integers(0, 4, (3, 15)).astype(np.float32)
-    codes = rng.integers(0, max(n_classes, 1), 10).astype(np.int32)
-    labels = codes.astype(float) if n_classes else rng.normal(size=10)
-    labels_valid = rng.integers(0, 3, 15).astype(float)
-    target, order = (codes, labels, n_classes), rng.permutation(20)
-    out = np.empty(21)
-    flat_tree.follow_cells(
-        (entries, absent, starts), target, valid, labels_valid, order, 0, (np.nan, -1.0), out
-    )
-    now = np.tile(absent[:, None], 10)
-    steps = (np.arange(10), np.array([10]), np.arange(3), np.array([3]))
-    for k in range(21):
-        if k:
-            row, column = divmod(order[k - 1], 2)
-            now[starts[column] : starts[column + 1], row] = entries[
-                starts[column] : starts[column + 1], row
-            ]
-        by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
-        ranks = np.argsort(by_column, axis=1).astype(np.int32)
-        grid = np.empty((1, 1))
-        asked = ((ACCURACY, 0.0), np.zeros(1, np.int64))
-        sweep_tree.fill_grid(
-            (now, by_column, ranks), target, valid, labels_valid, asked, steps, grid
-        )
-        assert out[k] == pytest.approx(grid[0, 0])
-    stopped, near = np.empty(21), (out[12], 0.0)
-    flat_tree.follow_cells(
-        (entries, absent, starts), target, valid, labels_valid, order, 0, near, stopped
-    )
-    first = np.flatnonzero(out == out[12])[0]
-    np.testing.assert_array_equal(stopped, [*out[:first], *np.full(21 - first, out[12])])
-
-
-def test_naive_bayes_of_joining_cells_is_that_of_the_filled_tables():
-    rng = np.random.default_rng(6)
-    entries, valid, codes = rng.normal(size=(2, 9)), rng.normal(size=(2, 14)), np.arange(9) % 2
-    absent, starts, blocks = entries.mean(axis=1), np.arange(3), np.array([0, 8, 14])
-    own, order = np.repeat(np.arange(2), np.diff(blocks)), rng.permutation(18)
-    for kernel in twins(flat_naive_bayes.follow_cells):
-        out = np.empty(15)
-        kernel(entries, absent, starts, codes, valid, blocks, order, 4, (np.nan, -1.0), out)
-        for k in range(4, 19):
-            present = np.zeros(18, bool)
-            present[order[:k]] = True
-            now = np.where(present.reshape(9, 2), entries.T, absent)
-            scores = naive_bayes_scores(now, codes, valid.T, 2)
-            assert out[k - 4] == np.sum(scores.argmax(axis=0) == own)
-
-
-def test_moved_rows_stay_sorted():
-    rng = np.random.default_rng(7)
-    for kernel in twins(flat_tree._move):
-        x = rng.integers(0, 5, 12).astype(np.float32)
-        order = np.argsort(x, kind="stable").astype(np.int32)
-        for row, value in zip(rng.integers(0, 12, 60), rng.integers(0, 5, 60), strict=True):
-            kernel(order, x, row, float(value))
-            assert x[row] == value and np.all(np.diff(x[order]) >= 0)
-            assert np.array_equal(np.sort(order), np.arange(12))

@@ -1,4 +1,4 @@
-"""Exact, loo, oob and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
+"""Exact values, forests and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from shapley2d._estimation.exact import DesignBlocks, _Sums
 from shapley2d._games.function import FunctionGame
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces
 from shapley2d._methods.forest.grow import TreeDraws
-from shapley2d._methods.oob.trees import GrownTrees, Trees
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.exceptions import InputError
 
@@ -48,11 +47,6 @@ KINDS = {
     "exact crossed": cells(*FEW_CROSSED, method="exact", cv=2, **MODEL),
     "exact label": cells(X[:6, :2], Y[:6], method="exact", cv=2, include_label=True, **MODEL),
     "game": lambda **more: value_game(game, 4, 3, progress=False, name="game", **more),
-    "loo": cells(*VALID, method="loo", **MODEL),
-    "loo crossed": cells(*CROSSED, method="loo", cv=3, **MODEL),
-    "oob": cells(*CROSSED, method="oob", n_trees=120),
-    "oob of numbers": cells(X, X[:, 1] * 3, method="oob", n_trees=120),
-    "oob with more trees": cells(*CROSSED, method="oob", n_trees=12, column_share=1),
     "forest": cells(*VALID, method="forest", max_trees=12, tolerance=0),
     "forest crossed": cells(*CROSSED, method="forest", max_trees=12, tolerance=0, cv=2, n_jobs=1),
     "given forest": cells(*VALID, method="forest", model=FOREST),
@@ -62,7 +56,7 @@ KINDS = {
     "blocks of neighbours": blocks(*VALID, model="knn", n_neighbors=2),
     "blocks of neighbours crossed": blocks(*CROSSED, model="knn", n_neighbors=2, cv=2),
 }
-OFTEN = ["exact crossed", "game", "loo", "oob", "forest crossed", "blocks of neighbours crossed"]
+OFTEN = ["exact crossed", "game", "forest crossed", "blocks of neighbours crossed"]
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
 
@@ -81,13 +75,12 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
     monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
     monkeypatch.setattr("shapley2d._methods.exact._COLUMN_STEP", 2)
-    monkeypatch.setattr("shapley2d._methods.oob.trees._MAX_PIECE", 3)
 
 
 def crash_after(monkeypatch, calls):
     """Let some pieces be done, and count how many are."""
     done = []
-    for kind in (DesignBlocks, Trees, TreePieces, TreeDraws):
+    for kind in (DesignBlocks, TreePieces, TreeDraws):
 
         def limited(self, number, real=kind.__call__):
             if len(done) >= calls:
@@ -115,9 +108,7 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     assert len(done) == 3
     resumed = value(checkpoint=path)
     # three trees are one draw and a half where each of two folds has its own
-    assert resumed.info["resumed_at"] == {"oob": 9, "forest crossed": 1}.get(
-        "oob" if "oob" in kind else kind, 3
-    )
+    assert resumed.info["resumed_at"] == (1 if kind == "forest crossed" else 3)
     assert bits(resumed) == bits(plain)
     crash_after(monkeypatch, 0)
     assert bits(value(checkpoint=path)) == bits(plain)  # nothing is done again
@@ -126,13 +117,11 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
 @pytest.mark.parametrize(
     "kind",
     [
-        "oob",
         "forest",
         *map(
             slow,
             (
                 "exact crossed",
-                "loo crossed",
                 "given forest crossed",
                 "blocks of neighbours crossed",
             ),
@@ -160,10 +149,10 @@ def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "kind",
     [
-        "loo",
+        "exact",
         "forest",
         "blocks of neighbours",
-        *map(slow, ("exact crossed", "oob with more trees", "given forest")),
+        *map(slow, ("exact crossed", "given forest")),
     ],
 )
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
@@ -174,9 +163,7 @@ def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
         assert bits(value(cluster=pool)) == plain
 
 
-@pytest.mark.parametrize(
-    "kind", ["oob", *(pytest.param(one, marks=pytest.mark.slow) for one in ("exact crossed", "loo", "blocks of neighbours"))]
-)  # fmt: skip
+@pytest.mark.parametrize("kind", ["forest", *map(slow, ("exact crossed", "blocks of neighbours"))])
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     value, path = KINDS[kind], tmp_path / "run.npz"
     plain = bits(value())
@@ -201,66 +188,32 @@ def test_control_c_keeps_what_is_done(small_pieces, monkeypatch, tmp_path):
     assert KINDS["exact"](checkpoint=path).info["resumed_at"] == 5
 
 
-def test_more_trees_go_on_and_fewer_take_the_first(small_pieces, tmp_path):
-    path = tmp_path / "run.npz"
-    options = {"method": "oob", "progress": False}
-    for count in (60, 120, 80):
-        found = value_cells(X, Y, n_trees=count, checkpoint=path, **options)
-        assert bits(found) == bits(value_cells(X, Y, n_trees=count, **options))
-    assert found.info["resumed_at"] == 120
-
-
-def test_pressing_control_c_among_the_trees_gives_values_and_a_file(
-    small_pieces, monkeypatch, tmp_path
-):
-    path = tmp_path / "run.npz"
-    real = Trees.__call__
-
-    def pressed(self, number):
-        if number == 30:
-            raise KeyboardInterrupt
-        return real(self, number)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Trees, "__call__", pressed)
-        with pytest.warns(Warning, match="interrupted after 90 of 120 trees"):
-            KINDS["oob"](checkpoint=path)
-    resumed = KINDS["oob"](checkpoint=path)
-    assert resumed.info["resumed_at"] == 90
-    assert bits(resumed) == bits(KINDS["oob"]())
-
-
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
         (
             {"method": "exact", **MODEL},
-            {"method": "loo", **MODEL},
-            "method is exact there and loo here",
+            {"method": "mc", **MODEL},
+            "method is exact there and mc here",
         ),
-        ({"method": "exact", **MODEL}, {"method": "exact", "model": "sklearn_tree"}, "model is"),
+        ({"method": "exact", **MODEL}, {"method": "exact", "model": "tree"}, "model is"),
         (
-            {"method": "loo", **MODEL},
-            {"method": "loo", "baseline": "zero", **MODEL},
+            {"method": "exact", **MODEL},
+            {"method": "exact", "baseline": "zero", **MODEL},
             "baseline is labels",
         ),
         (
-            {"method": "oob"},
-            {"method": "oob", "random_state": 1},
+            {"method": "exact", **MODEL},
+            {"method": "exact", "random_state": 1, **MODEL},
             "random_state is 0 there and 1 here",
-        ),
-        (
-            {"method": "oob"},
-            {"method": "oob", "column_share": 2},
-            "columns_per_tree is 1 there and 2 here",
         ),
     ],
 )
 def test_another_run_is_refused(first, second, said, tmp_path):
     path = tmp_path / "run.npz"
-    value_cells(X, Y, cv=2, progress=False, checkpoint=path, **first)
+    value_cells(*FEW_CROSSED, cv=2, progress=False, checkpoint=path, **first)
     with pytest.raises(InputError, match=f"is of another run: {said}"):
-        value_cells(X, Y, cv=2, progress=False, checkpoint=path, **second)
+        value_cells(*FEW_CROSSED, cv=2, progress=False, checkpoint=path, **second)
 
 
 def test_blocks_of_other_groups_are_refused(tmp_path):
@@ -303,29 +256,7 @@ def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
         _Sums([blocks], [np.arange(2)], 2)._restore(Saved(count, arrays, {}, {}, []))
 
 
-@pytest.mark.parametrize(
-    ("arrays", "said"),
-    [
-        ({}, "its trees do not fit its count"),
-        ({"more": np.zeros((1, 2), np.float32)}, "its trees do not fit its count"),
-        ({"scores": np.zeros((2, 2), np.float32)}, "its trees do not fit its count"),
-        ({"scores": np.zeros((1, 2))}, "its trees do not fit its count"),  # double precision
-        ({"scores": np.array([[np.inf, 0.0]], np.float32)}, "entries that are not scores"),
-        ({"columns_seen": np.array([[2]], np.uint8)}, "entries that are not scores"),
-    ],
-)
-def test_what_a_state_of_trees_must_hold(arrays, said):
-    good = {
-        "scores": np.array([[np.nan, 1.0]], np.float32),
-        "columns_seen": np.ones((1, 1), np.uint8),
-    }
-    trees = GrownTrees(None, (2, 1))
-    trees._check(Saved(1, good, {}, {}, []))
-    with pytest.raises(ValueError, match=said):
-        trees._check(Saved(1, {**good, **arrays} if arrays else {}, {}, {}, []))
-
-
-@pytest.mark.parametrize("method", ["exact", "loo", "oob"])
+@pytest.mark.parametrize("method", ["exact", "forest"])
 def test_the_command_takes_a_checkpoint(method, tmp_path, capsys, monkeypatch):
     from shapley2d.cli import main
 
@@ -346,7 +277,7 @@ def test_the_command_takes_a_cluster(dask_client, tmp_path):
 
     lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
-    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", "-m", "oob", "-o"]
+    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", "-m", "forest", "-o"]
     assert main([*call, str(tmp_path / "here.csv")]) == 0
     assert (
         main([*call, str(tmp_path / "there.csv"), "--cluster", dask_client.scheduler.address]) == 0

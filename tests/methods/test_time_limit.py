@@ -74,7 +74,7 @@ def test_a_stopped_run_of_neighbours_has_the_bits_of_an_interrupted_one():
     assert limited.info["n_valid_used"] < 96
 
 
-def test_blocks_and_trees_out_of_bag_end_too():
+def test_blocks_end_too():
     X, y, X_valid, y_valid = make_tables(12, 12, 20)
     limited = value_blocks(
         X, y, X_valid, y_valid, columns=list(range(12)), method="mc", model="knn",
@@ -82,10 +82,6 @@ def test_blocks_and_trees_out_of_bag_end_too():
     )  # fmt: skip
     assert limited.info["time_up"]
     assert np.isfinite(limited.stderr).all()
-    X, y, *_ = make_tables(30, 3)
-    few = value_cells(X, y, method="oob", n_trees=4000, max_time=CountedLimit(20), n_jobs=1)
-    assert few.info["time_up"]
-    assert few.info["n_trees"] < 4000
 
 
 def test_what_does_not_fit_is_sampled_and_goes_on_from_its_checkpoint(tmp_path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,6 +14,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import CellValuer, InputError, value_blocks, value_cells
 from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
+from shapley2d._methods.registry import METHODS
 
 from oracles import brute_force, knn_utility
 
@@ -158,28 +161,14 @@ def test_models_weigh_their_score(scoring):
 
 def test_regression_models_weigh_their_score():
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    for method in ("exact", "loo"):
-        options = {
-            "model": DecisionTreeRegressor(max_depth=2, random_state=0),
-            "task": "regression",
-            "progress": False,
-        }
-        v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, method, valid_weight=WEIGHTS, **options)
-        repeated = value_cells(X, NUMBERS, X_VALID[again], NUMBERS_VALID[again], method, **options)
-        np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
-
-
-def test_flat_takes_weights_of_scikit_learns_models():
     options = {
-        "method": "flat",
-        "model": "sklearn_tree",
-        "max_permutations": 3,
-        "tolerance": 0,
+        "method": "exact",
+        "model": DecisionTreeRegressor(max_depth=2, random_state=0),
+        "task": "regression",
         "progress": False,
     }
-    v = value_cells(X, Y, X_VALID, Y_VALID, valid_weight=WEIGHTS, **options)
-    again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    repeated = value_cells(X, Y, X_VALID[again], Y_VALID[again], **options)
+    v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, valid_weight=WEIGHTS, **options)
+    repeated = value_cells(X, NUMBERS, X_VALID[again], NUMBERS_VALID[again], **options)
     np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
 
 
@@ -296,15 +285,11 @@ def test_names_estimator_and_score():
             "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
         ),
         (
-            {"method": "mc", "model": "tree", "valid_weight": WEIGHTS},
-            "does not go with the built-in model='tree'.*sklearn_",
+            {"method": "mc", "model": "ridge", "valid_weight": WEIGHTS},
+            "does not go with the built-in model='ridge'.*scaled_ridge",
         ),
         (
-            {"method": "flat", "valid_weight": WEIGHTS},
-            "valid_weight does not go with the built-in model='tree'",
-        ),
-        (
-            {"method": "oob", "valid_weight": WEIGHTS},
+            {"method": replace(METHODS["knn"], validates=False), "valid_weight": WEIGHTS},
             "valid_weight weighs validation rows, but this method evaluates no",
         ),
         (
@@ -318,7 +303,7 @@ def test_names_estimator_and_score():
         ({"valid_weight": WEIGHTS[:3]}, "valid_weight has 3 entries for 7 rows"),
         ({"valid_weight": list("abcdefg")}, "valid_weight must hold a number for every row"),
         (
-            {"method": "loo", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS},
+            {"method": "mc", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS},
             "takes no sample_weight, so",
         ),
     ],

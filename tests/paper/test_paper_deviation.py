@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 
 from shapley2d import InputError, value_cells
 from shapley2d.evaluation import inject_errors
+from shapley2d_paper.baselines import FLAT, LOO, OOB
 from shapley2d_paper.detectors.column_predictor import column_predictor
 from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
 from shapley2d_paper.detectors.deviation import (
@@ -234,10 +235,10 @@ def test_every_detector_answers_one_call(name):
                 "tolerance": 0,
             },
         ),
-        ("2D-LOO", {"method": "loo", "model": "tree", "baseline": "zero"}),
-        ("2D-OOB", {"method": "oob", "oob_score": "correct", "n_trees": 1000}),
-        ("2D-OOB distance", {"method": "oob", "oob_score": "distance", "n_trees": 1000}),
-        ("1D", {"method": "flat", "model": "tree", "max_permutations": 4, "tolerance": 0}),
+        ("2D-LOO", {"method": LOO}),
+        ("2D-OOB", {"method": OOB, "oob_score": "correct", "n_trees": 1000}),
+        ("2D-OOB distance", {"method": OOB, "oob_score": "distance", "n_trees": 1000}),
+        ("1D", {"method": FLAT, "max_permutations": 4, "tolerance": 0}),
     ],
 )
 def test_our_score_is_the_negative_value(name, options):

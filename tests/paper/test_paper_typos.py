@@ -12,6 +12,7 @@ from sklearn.metrics import roc_auc_score
 from shapley2d import value_cells
 from shapley2d._methods.knn import METHOD
 from shapley2d.evaluation import AGE_TYPOS
+from shapley2d_paper.baselines import FLAT
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.typos.experiment import EXPERIMENT, FAST, judge
@@ -101,7 +102,7 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     task, truth = mistyped_census(0, 120, 40, 2)
     rows = task.numbers, task.labels, task.valid_numbers, task.valid_labels
     score = records.where(what="score", table_rows=120, scope="all cells")
-    flat = {"method": "flat", "model": "tree", "max_permutations": 1, "tolerance": 0}
+    flat = {"method": FLAT, "max_permutations": 1, "tolerance": 0}
     for method, options in (
         (RAW, {"metric": "sqeuclidean", "baseline": "zero", "votes": "k"}),
         ("1D", flat),

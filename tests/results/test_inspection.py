@@ -30,7 +30,7 @@ def valued():
     values = np.zeros(TABLE.shape)
     values[3, 1] = -1.0
     values[5, 0] = -0.01
-    v = value_cells(TABLE, LABEL, method="random")
+    v = value_cells(TABLE, LABEL, progress=False)
     return inspect_cells(
         TABLE, LABEL, valuation=dataclasses.replace(v, values=values), progress=False
     )

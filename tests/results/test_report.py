@@ -233,11 +233,10 @@ def test_the_call_that_repeats_the_run():
 
 
 def test_words_of_a_method_come_with_the_result():
-    about = {"meaning": "a wish", "caution": "Wishes are no contributions.", "certainty": "wishful"}
+    about = {"meaning": "a wish", "caution": "Wishes are no contributions."}
     text = page_of(make(about=about)).text
     assert "The value of a cell is a wish." in text
     assert "Wishes are no contributions." in text and "negative value:" not in text
-    assert "The values are wishful" in text and "nothing was sampled" not in text
 
 
 def test_intervals_are_as_wide_as_the_degrees_of_freedom_ask():

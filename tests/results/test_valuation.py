@@ -70,7 +70,7 @@ def test_sums_and_rankings(valuation):
 )
 def test_frames_go_back_as_they_came(convert, kind):
     frame = convert(FRAME.reset_index(drop=True))
-    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    v = value_cells(frame, Y, frame, Y, n_neighbors=3, progress=False)
     tidy = v.to_frame()
     assert isinstance(tidy, kind)
     assert isinstance(v.lowest(2), kind)
@@ -209,7 +209,7 @@ def test_it_says_what_it_is(valuation):
 
 def test_notebook_text_is_escaped():
     frame = FRAME.rename(columns={"age": "<script>alert(1)</script>"})
-    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    v = value_cells(frame, Y, frame, Y, n_neighbors=3, progress=False)
     page = v._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
@@ -240,7 +240,7 @@ def test_shapes_must_fit(valuation):
 )
 def test_row_names_of_any_kind_survive(index, tmp_path):
     frame = FRAME.set_axis(index)
-    v = value_cells(frame, Y, frame, Y, method="loo", progress=False)
+    v = value_cells(frame, Y, frame, Y, n_neighbors=3, progress=False)
     v.save(tmp_path / "v.parquet")
     loaded = Valuation.load(tmp_path / "v.parquet")
     assert [str(name) for name in loaded.row_names.tolist()] == [

@@ -93,11 +93,11 @@ def test_account_numbers_are_taken_for_a_key(tmp_path, capsys, digits):
         tmp_path / "t.csv",
         [10 ** (digits - 1) + 10 ** (digits - 3) * (k * 7 % 30) for k in range(30)],
     )
-    assert main(["cells", table, "-t", "y", "--method", "random"]) == 0
+    assert main(["cells", table, "-t", "y"]) == 0
     _, err = capsys.readouterr()
     assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
     assert "--drop-keys" in err
-    assert main(["cells", table, "-t", "y", "--method", "random", "--id", "account"]) == 0
+    assert main(["cells", table, "-t", "y", "--id", "account"]) == 0
     out, err = capsys.readouterr()
     assert err == ""
     assert str(10 ** (digits - 1))[:8] in out
@@ -107,13 +107,13 @@ def test_keys_are_found_by_all_their_digits(tmp_path, capsys):
     table = csv(
         tmp_path / "t.csv", [FIRST + k * 7 % 30 for k in range(30)]
     )  # half of them as float64
-    assert main(["cells", table, "-t", "y", "--method", "random"]) == 0
+    assert main(["cells", table, "-t", "y"]) == 0
     _, err = capsys.readouterr()
     assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
 
 
 def test_repeated_account_numbers_are_no_key_but_stay_apart_or_are_named(tmp_path, capsys):
-    assert main(["cells", csv(tmp_path / "t.csv", NEAR * 6), "-t", "y", "--method", "random"]) == 0
+    assert main(["cells", csv(tmp_path / "t.csv", NEAR * 6), "-t", "y"]) == 0
     _, err = capsys.readouterr()
     assert "keys:" not in err
     assert "4 distinct numbers become 2 after rounding" in err
@@ -121,7 +121,7 @@ def test_repeated_account_numbers_are_no_key_but_stay_apart_or_are_named(tmp_pat
 
 def test_account_numbers_as_the_target(tmp_path, capsys):
     table = csv(tmp_path / "t.csv", [10**30 + k % 2 for k in range(24)])
-    assert main(["cells", table, "-t", "account", "--method", "random"]) == 0
+    assert main(["cells", table, "-t", "account"]) == 0
     assert "(classification)" in capsys.readouterr().out
 
 

@@ -51,7 +51,7 @@ def test_the_command_line_says_it_in_a_note(tmp_path, monkeypatch, capsys):
     X, y, X_valid, y_valid = tables()
     X.assign(y=y).to_csv("t.csv", index=False)
     X_valid.assign(y=y_valid).to_csv("v.csv", index=False)
-    assert main(["cells", "t.csv", "-t", "y", "--valid", "v.csv", "-m", "random"]) == 0
+    assert main(["cells", "t.csv", "-t", "y", "--valid", "v.csv"]) == 0
     err = " ".join(capsys.readouterr().err.split())
     assert "note: v.csv: column 'age' holds numbers, but in the training table text is among" in err
     assert "or set --number age; to keep it as text, set --text age" in err

@@ -60,25 +60,10 @@ def write(tmp_path, **columns):
 
 @pytest.mark.parametrize("column", READ.values(), ids=READ)
 def test_features_that_are_read(tmp_path, column):
-    assert main(["cells", write(tmp_path, b=column), "-t", "y", "--method", "random"]) == 0
+    assert main(["cells", write(tmp_path, b=column), "-t", "y"]) == 0
     report, saved = tmp_path / "r.html", tmp_path / "v.parquet"
     outputs = ["--report", str(report), "-o", str(saved)]
-    assert (
-        main(
-            [
-                "cells",
-                write(tmp_path, b=column),
-                "-t",
-                "y",
-                "--id",
-                "b",
-                "--method",
-                "random",
-                *outputs,
-            ]
-        )
-        == 0
-    )
+    assert main(["cells", write(tmp_path, b=column), "-t", "y", "--id", "b", *outputs]) == 0
 
 
 @pytest.mark.parametrize(
@@ -87,14 +72,14 @@ def test_features_that_are_read(tmp_path, column):
 def test_features_from_python(column):
     X = pa.table({"a": [float(k * k % 11) for k in range(N)], "b": column})
     assert np.isfinite(
-        value_cells(X, [0, 1] * 12, cv=2, method="loo", model="knn", progress=False).values
+        value_cells(X, [0, 1] * 12, cv=2, n_neighbors=3, progress=False).values
     ).all()
 
 
 @pytest.mark.skipif(not HAS_VIEWS, reason="this pyarrow makes no such arrays")
 def test_repeated_entries_written_short():
     short = pa.RunEndEncodedArray.from_arrays(pa.array([12, N], pa.int32()), pa.array(["p", "q"]))
-    v = value_cells(pa.table({"a": short, "b": list(range(N))}), [0, 1] * 12, method="random")
+    v = value_cells(pa.table({"a": short, "b": list(range(N))}), [0, 1] * 12)
     assert v._contents[0] == ["p"] * 12 + ["q"] * 12
 
 
@@ -140,7 +125,7 @@ def test_times_whose_milliseconds_are_beyond_64_bits(kind):
 )
 def test_python_lists_that_are_no_tables(X, y, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, method="random")
+        value_cells(X, y)
 
 
 @pytest.mark.parametrize("number", [1.5, 3, None, "x"])

@@ -49,7 +49,6 @@ def by_hand(parts, **options):
     [
         {"n_neighbors": 3},
         {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
-        {"method": "loo"},
     ],
 )
 def test_group_k_fold_by_hand(options):

@@ -11,7 +11,7 @@ from shapley2d import InputError
 from shapley2d._games.function import FunctionGame
 from shapley2d._games.wrapped import GroupedGame
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
-from shapley2d._theory.designs import AllSubsets, LeaveOneOut, Permutation, combine_axes
+from shapley2d._theory.designs import AllSubsets, Permutation, combine_axes
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights, size_probabilities
 
 from oracles import RandomGame
@@ -22,7 +22,6 @@ DESIGNS = [
     AllSubsets(3, "banzhaf"),
     Permutation([2, 0, 1]),
     Permutation([1, 3, 0, 2], ("beta", 2.0, 1.0)),
-    LeaveOneOut(4),
 ]
 
 
@@ -56,22 +55,6 @@ def test_permutation_is_the_second_difference_of_the_grid():
     np.testing.assert_allclose(
         values[np.ix_(rows, columns)], np.diff(np.diff(grid, axis=0), axis=1), atol=1e-14
     )
-
-
-def test_leave_one_out_is_what_its_name_says():
-    game = RandomGame(3, 2, seed=0)
-    rows, columns = LeaveOneOut(3), LeaveOneOut(2)
-    grid = FunctionGame(game, 3, 2).utilities(rows.coalitions, columns.coalitions)
-    values = combine_axes(grid, rows, columns)
-    N, M = {0, 1, 2}, {0, 1}
-    for i, j in itertools.product(N, M):
-        expected = (
-            game.of_sets(N, M)
-            + game.of_sets(N - {i}, M - {j})
-            - game.of_sets(N - {i}, M)
-            - game.of_sets(N, M - {j})
-        )
-        assert values[i, j] == pytest.approx(expected)
 
 
 def test_one_group_of_columns_gives_the_1d_value_of_the_rows():

@@ -193,7 +193,7 @@ def look_at_owners(job: BlocksJob, found: Answer) -> Look:
     if job.question.X_valid is None:
         return look_at_claims(regions)
     with without_warnings():  # they were given when the table was read for its values
-        problem = job.question.problem(job.run, validates=True)
+        problem = job.question.problem(job.run)
     (split,) = problem.splits
     with reporting(job.run.progress, "looking at the owners' rows") as report:
         return look_at_sellers(

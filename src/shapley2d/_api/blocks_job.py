@@ -244,8 +244,7 @@ class BlocksJob:
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]
 
-        validates = self.players == "groups" or METHODS[method].validates
-        problem = question.problem(self.run, validates=validates, change=change)
+        problem = question.problem(self.run, change=change)
         assert prepared is not None
         if varied.problem is not None:
             problem = varied.problem(problem)
@@ -363,13 +362,6 @@ class BlocksJob:
         )
         estimate = found.blocks
         errors = Errors(estimate.covariance, None, estimate.dof)
-        if groups and not METHODS[method].validates:
-            raise InputError(
-                Setting("validation_groups"),
-                " needs validation rows, and ",
-                Setting("method", method),
-                " uses none: leave it out",
-            )
         if estimate.info.get("time_up"):  # its errors know of the rows that were not used
             groups = 0
         if groups and not estimate.info.get("interrupted"):

@@ -26,7 +26,7 @@ def value_cells(
     y: Any,
     X_valid: Any = None,
     y_valid: Any = None,
-    method: str = "knn",
+    method: str | Method = "knn",
     *,
     include_label: bool = False,
     task: str = "auto",
@@ -56,10 +56,11 @@ def value_cells(
     X_valid, y_valid : like X and y, optional
         The validation table. Without it: cross-valuation. The rows are split into ``cv`` folds,
         each fold in turn validates the others, and a row's values are the mean over the folds (0 in
-        those where it does not train). Methods that evaluate no model (``"oob"``, ``"random"``)
-        need no validation table; if given, it is checked but not used.
-    method : str
+        those where it does not train).
+    method : str or Method
         {methods}
+
+        Or the record of a method of your own.
     include_label : bool
         Value the label too: it joins as one more column, the last, without which no model can
         learn.
@@ -109,9 +110,7 @@ def value_cells(
     labels alone; this score is the baseline. Shapley values of ``"knn"``, ``"forest"``, ``"mc"``
     and ``"exact"`` sum to the model's score less the baseline, ``info["baseline_utility"]``, and a
     column that changes nothing gets 0. With ``baseline="zero"`` the values sum to the score itself,
-    as in the paper. Those of ``"flat"`` sum to the score less that of a table of means,
-    ``info["utility_all"] - info["baseline_utility"]``. The sums of ``"loo"``, ``"oob"`` and
-    ``"random"`` have no meaning. ``info["about"]["total"]`` says what the values sum to.
+    as in the paper. ``info["about"]["total"]`` says what the values sum to.
 
     Examples
     --------

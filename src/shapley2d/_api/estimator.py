@@ -21,6 +21,8 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from typing import Self
 
+    from shapley2d._methods.record import Method
+
 
 @with_method_docs(options=options_list())
 class CellValuer(BaseEstimator):  # type: ignore[misc]
@@ -33,7 +35,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    method : str
+    method : str or Method
     include_label, task, kinds, cv, semivalue, random_state, n_jobs, progress
         As in :func:`shapley2d.value_cells`; there is no progress bar by default.
     n_neighbors, metric, ... : optional
@@ -63,7 +65,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str = "knn",
+        method: str | Method = "knn",
         *,
         include_label: bool = False,
         task: str = "auto",
@@ -89,12 +91,9 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         preprocess: str = "auto",
         baseline: str = "labels",
         truncation: float | None = None,
-        max_permutations: int | None = None,
+        max_permutations: int = 1000,
         max_trees: int = 1000,
         max_rounds: int = 100,
-        n_trees: int = 1000,
-        column_share: float = 0.25,
-        oob_score: str = "correct",
     ) -> None:
         self.method = method
         self.include_label = include_label
@@ -124,9 +123,6 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         self.max_permutations = max_permutations
         self.max_trees = max_trees
         self.max_rounds = max_rounds
-        self.n_trees = n_trees
-        self.column_share = column_share
-        self.oob_score = oob_score
 
     def fit(
         self,
@@ -145,8 +141,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         ----------
         X, y : training table and target
         X_valid, y_valid : optional
-            Validation table and target; cross-valuation without them. Methods that evaluate no
-            model need neither.
+            Validation table and target; cross-valuation without them.
         groups, time : optional
             Rows that belong together, and the order of the rows, in cross-valuation; see
             :func:`shapley2d.value_cells`.
@@ -194,11 +189,11 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         """Score the fitted table on other rows: what its cell values would sum to.
 
         The model behind the values is trained on the whole fitted table and scored on X and y; the
-        baseline is subtracted (what the fitted labels alone predict; 0 with ``baseline="zero"``; a
-        table of means for method ``"flat"``). No cell is valued again. Higher is better, so
-        ``cross_validate`` can rate a table and ``GridSearchCV`` can choose options of the model,
-        such as ``n_neighbors``. Pass them ``cv=StratifiedKFold(shuffle=True)`` or
-        ``KFold(shuffle=True)``: otherwise scikit-learn does not shuffle or stratify.
+        baseline is subtracted (what the fitted labels alone predict; 0 with ``baseline="zero"``).
+        No cell is valued again. Higher is better, so ``cross_validate`` can rate a table and
+        ``GridSearchCV`` can choose options of the model, such as ``n_neighbors``. Pass them
+        ``cv=StratifiedKFold(shuffle=True)`` or ``KFold(shuffle=True)``: otherwise scikit-learn does
+        not shuffle or stratify.
 
         Parameters
         ----------
@@ -219,8 +214,8 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         method = find_method(self.method)
         if method.score is None:
             raise InputError(
-                Setting("method", self.method),
-                " evaluates no model, so it has no score: use ",
+                Setting("method", method.name),
+                " has no score: use ",
                 Setting("method", "knn"),
             )
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)

@@ -62,8 +62,8 @@ def value_game(
         Name of the game, which a ``checkpoint`` needs: it goes on only under the same name. Give
         the game another name when you change ``h``.
     **options
-        ``"exact"`` and ``"loo"``: ``checkpoint`` and ``cluster``; ``"mc"``: these,
-        ``max_permutations`` and ``tolerance``. As in :func:`value_cells`.
+        ``"exact"``: ``checkpoint`` and ``cluster``; ``"mc"``: these, ``max_permutations`` and
+        ``tolerance``. As in :func:`value_cells`.
 
     Returns
     -------

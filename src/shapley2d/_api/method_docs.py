@@ -59,8 +59,8 @@ def _names_of(takers: Iterable[tuple[Method, Option]]) -> str:
 
     Examples
     --------
-    >>> _names_of(all_options()["n_trees"])
-    'oob'
+    >>> _names_of(all_options()["max_trees"])
+    'forest'
     """
     return ", ".join(method.name for method, _ in takers)
 
@@ -70,8 +70,8 @@ def _defaults_of(takers: list[tuple[Method, Option]]) -> str:
 
     Examples
     --------
-    >>> _defaults_of(all_options()["max_permutations"])
-    '1000 (flat: 500)'
+    >>> _defaults_of(all_options()["model"])
+    "'tree' (forest: a forest grown until the tolerance is met)"
     """
     first = takers[0][1].default_words
     others = [

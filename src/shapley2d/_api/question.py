@@ -15,6 +15,7 @@ from shapley2d._tables.target import label_name
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from shapley2d._methods.record import Method
     from shapley2d._tables.problem import Changes, Problem
 
 FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
@@ -33,7 +34,7 @@ class Question:
     y: Any
     X_valid: Any = None
     y_valid: Any = None
-    method: str = "knn"
+    method: str | Method = "knn"
     include_label: bool = False
     task: str = "auto"
     kinds: Any = None
@@ -60,7 +61,7 @@ class Question:
         self,
         run: Run,
         *,
-        validates: bool,
+        validates: bool = True,
         change: Changes | None = None,
     ) -> Problem:
         """Read, check and split the tables.

@@ -7,8 +7,7 @@ seed gives. No two streams of one method share a key.
 =================== ================== =============================================================
 stream              key                used for
 =================== ================== =============================================================
-draw                (number)           row and column orders of one draw; one tree of 2D-OOB
-cell order          (number, fold)     order of all cells in one draw of ``"flat"``
+draw                (number)           row and column orders of one draw
 validation chunks   (0)                order of validation rows, exact KNN
 label coalitions    (2)                subsets that the label's value is averaged over
 validation groups   (3, split)         groups of validation rows that are left out in turn
@@ -17,7 +16,6 @@ chunk pairs         (7, number)        column subsets of one chunk of validation
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
                     tree)
 label rows          ("label")          validation rows of the label where time is short
-random values       ("random")         order of the values of ``"random"``
 pace                ("pace")           subsets and validation rows that a time limit is tried on
 copies              ("copies")         rows that near copies and same columns are looked for by
 inspection bags     ("bags")           rows that the trees of an inspection learn from
@@ -36,7 +34,6 @@ import numpy as np
 
 _KEYS: dict[str, tuple[int, ...]] = {
     "draw": (),
-    "cell order": (),
     "validation chunks": (0,),
     "label coalitions": (2,),
     "label rows": (int.from_bytes(b"label"),),
@@ -44,7 +41,6 @@ _KEYS: dict[str, tuple[int, ...]] = {
     "bin sample": (5,),
     "chunk pairs": (7,),
     "path orders": (8,),
-    "random values": (int.from_bytes(b"random"),),
     "audit": (int.from_bytes(b"audit"),),
     "sellers": (int.from_bytes(b"sellers"),),
     "copies": (int.from_bytes(b"copies"),),

@@ -119,8 +119,8 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
 
     Settings of different methods are not compared:
 
-    >>> differences({"method": "mc", "model": None}, {"method": "flat", "model": "tree"})
-    ['method is mc there and flat here']
+    >>> differences({"method": "mc", "model": None}, {"method": "exact", "model": "tree"})
+    ['method is mc there and exact here']
     """
     if _METHOD in there and _METHOD in here and there[_METHOD] != here[_METHOD]:
         return [f"{_METHOD} {_apart(there[_METHOD], here[_METHOD])}"]

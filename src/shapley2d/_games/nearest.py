@@ -19,10 +19,9 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
-from shapley2d._kernels.sweep_knn import fill_grid
 from shapley2d._knn.cuda.weight_levels import check_levels, weight_levels
 from shapley2d._knn.few_rows import FewRows
-from shapley2d._theory.coalitions import NestedCoalitions
+from shapley2d._knn.metric import integer_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.cuda.ranked import Utilities
     from shapley2d._knn.distances import IntegerColumns
+    from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
 
 _CHUNK = 32  # validation rows whose utilities are added up together, whatever the number of threads
@@ -38,10 +38,8 @@ _CHUNK = 32  # validation rows whose utilities are added up together, whatever t
 class KnnGame:
     """The K-nearest-neighbour utility as a game.
 
-    The coalitions of two permutations are filled in one sweep: distances grow column by column, the
-    nearest are kept while the rows join. For other coalitions the rows are sorted once for every
-    validation row and column coalition; a row coalition then only looks at them until it has met K
-    of its members. So ask for many row coalitions at once.
+    The rows are sorted once for every validation row and column coalition; a row coalition then
+    only looks at them until it has met K of its members. So ask for many row coalitions at once.
 
     Parameters
     ----------
@@ -62,10 +60,9 @@ class KnnGame:
     valid_weights : ndarray of shape (T,), optional
         What each validation row counts; all count alike by default.
     n_jobs : int or None
-        Threads, for coalitions other than those of two permutations; the utilities do not depend on
-        it.
+        Threads; the utilities do not depend on it.
     device : Device, optional
-        A GPU for those coalitions.
+        A GPU to compute on instead.
 
     Examples
     --------
@@ -148,8 +145,6 @@ class KnnGame:
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
-        if isinstance(rows, NestedCoalitions) and isinstance(columns, NestedCoalitions):
-            return self._swept(rows.order, columns.order)
         masks = rows.masks()
         groups, row_masks = _common_members(masks)
         column_masks = np.ascontiguousarray(columns.masks())
@@ -180,29 +175,6 @@ class KnnGame:
         """What the rows of every coalition are worth together where fewer than K are there."""
         return np.array([self._few.worth[mask].sum() for mask in masks])
 
-    def _swept(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.float64]:
-        """Utilities of all prefixes of the rows under all prefixes of the columns."""
-        train = np.ascontiguousarray(self._train[columns][:, rows])
-        valid = np.ascontiguousarray(self._valid[:, columns])
-        measures = tuple(measure[columns] for measure in self._measures)
-        if self._ties:  # no columns: a column of equal entries, in which all rows tie
-            train, valid = np.pad(train, ((1, 0), (0, 0))), np.pad(valid, ((0, 0), (1, 0)))
-            measures = tuple(np.pad(measure, (1, 0)) for measure in measures)
-        sums = np.zeros((len(train), rows.size))
-        table = (train, valid, measures)
-        fill_grid(
-            table, self._y[rows], self._y_valid, self._factors, self._k, self._classifies, sums
-        )
-        grid = np.zeros((rows.size + 1, columns.size + 1))
-        counts = grid[:, 0 if self._ties else 1 :]
-        counts[0] = self._nothing
-        counts[1:] = sums.T / len(self._valid)
-        if self._shares:
-            sizes = np.arange(1, min(self._k, rows.size + 1))
-            sums = np.cumsum(self._few.worth[rows[: sizes.size]])
-            counts[sizes] += self._few.utilities(sizes, sums)[:, None]
-        return grid
-
     def _chunk(
         self,
         start: int,
@@ -217,6 +189,35 @@ class KnnGame:
         nearest = Nearest(*judged, self._factors[part])
         add_utilities(table, nearest, groups, (row_masks, column_masks), sums)
         return sums
+
+
+def knn_game(
+    split: Split,
+    *,
+    n_neighbors: int,
+    metric: str = "auto",
+    baseline: str = "labels",
+    votes: str = "k",
+    n_jobs: int | None = 1,
+    device: Device | None = None,
+) -> KnnGame:
+    """The game of a split, by default in one thread: workers share draws, not games.
+
+    See :class:`KnnGame` for the parameters.
+    """
+    return KnnGame(
+        integer_columns(split.train, split.valid, metric),
+        split.y.codes,
+        split.y_valid.codes,
+        task=split.y.task,
+        n_neighbors=n_neighbors,
+        baseline=baseline,
+        votes=votes,
+        n_classes=split.y.classes.size if split.y.task == "classification" else None,
+        valid_weights=split.valid_weights,
+        n_jobs=n_jobs,
+        device=device,
+    )
 
 
 def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:

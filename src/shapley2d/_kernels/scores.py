@@ -68,21 +68,17 @@ def answers_score(
     blocks : ndarray of shape (n_classes + 1,)
     """
     kind, parameter = score
-    total = 0.0
     if kind == BALANCED_ACCURACY:
+        total = 0.0
         for c in range(by_class.size):
             if blocks[c + 1] > blocks[c]:
                 total += by_class[c] / (blocks[c + 1] - blocks[c])
         return total / parameter
-    if kind == F1:
-        wrong = 0.0
-        for c in range(by_class.size):
-            wrong += blocks[c + 1] - blocks[c] - by_class[c]
-        found = 2.0 * by_class[int(parameter)]
-        return found / (found + wrong) if found > 0 else 0.0
+    wrong = 0.0
     for c in range(by_class.size):
-        total += by_class[c]
-    return total
+        wrong += blocks[c + 1] - blocks[c] - by_class[c]
+    found = 2.0 * by_class[int(parameter)]
+    return found / (found + wrong) if found > 0 else 0.0
 
 
 @numba.njit(nogil=True, cache=CACHE)

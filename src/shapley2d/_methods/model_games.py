@@ -92,6 +92,8 @@ def model_games(
     games: list[Game]
     info: dict[str, Any]
     if is_knn(resolved):
+        from shapley2d._games.nearest import knn_game
+
         problem = weigh_problem(problem, scoring)
         known: dict[str, Any] = {
             "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
@@ -99,7 +101,7 @@ def model_games(
             "votes": VOTES[0] if votes is None else votes,
         }
         games = [
-            sweep_game(resolved, split, baseline=baseline, n_jobs=threads, device=device, **known)
+            knn_game(split, baseline=baseline, n_jobs=threads, device=device, **known)
             for split in problem.splits
         ]
         info = {

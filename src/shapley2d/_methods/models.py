@@ -1,8 +1,7 @@
 """Models by name: one vocabulary for Python and for the command line.
 
-A *built-in* model is a sweep of this package that fills whole grids of coalitions; the others are
-scikit-learn's, with settings that suit small coalitions. Models whose results can differ, if only
-in how ties between the splits of a tree are broken, have different names.
+A *built-in* model is this package's own, which evaluates whole grids of coalitions; the others are
+scikit-learn's, with settings that suit small coalitions.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.words import nearest_word
-from shapley2d._methods.record import Option
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -27,7 +25,7 @@ class Model:
     name : str
     summary : str
     make : callable, optional
-        ``make(task)``: scikit-learn's estimator; None for a built-in sweep.
+        ``make(task)``: scikit-learn's estimator; None for a built-in model.
     classifies_only : bool
         Whether it predicts classes only.
     options : tuple of str
@@ -45,11 +43,11 @@ class Model:
 
     @property
     def built_in(self) -> bool:
-        """Whether it is a sweep of this package."""
+        """Whether it is this package's own."""
         return self.make is None
 
 
-def _sklearn_tree(task: str) -> Any:
+def _tree(task: str) -> Any:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     return DecisionTreeClassifier() if task == "classification" else DecisionTreeRegressor()
@@ -95,12 +93,7 @@ def _scaled_ridge(task: str) -> Any:
 MODELS = {
     model.name: model
     for model in (
-        Model(
-            "tree",
-            "a decision tree, built in; of equally good splits the first wins",
-            options=("scoring",),
-            scorings=("accuracy", "balanced_accuracy", "f1", "r2"),
-        ),
+        Model("tree", "scikit-learn's decision tree", _tree),
         Model(
             "gaussian_nb",
             "Gaussian naive Bayes, built in",
@@ -120,7 +113,6 @@ MODELS = {
             options=("n_neighbors", "metric", "votes", "scoring"),
             scorings=("accuracy", "balanced_accuracy", "neg_mean_squared_error"),
         ),
-        Model("sklearn_tree", "scikit-learn's decision tree", _sklearn_tree),
         Model("forest", "scikit-learn's random forest of 50 trees", _forest),
         Model(
             "hist_gradient_boosting",
@@ -139,21 +131,6 @@ MODELS = {
 """The models by name."""
 
 _OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
-
-FLAT_MODELS = ("tree", "gaussian_nb")
-"""Built-in models with code of their own for cells that join one by one."""
-
-
-def model_option(default: str, built_in: tuple[str, ...] = ()) -> Option:
-    """The option ``model``; ``built_in`` names the built-in models if not all are available."""
-    only = f" (built in: {', '.join(built_in)})" if built_in else ""
-    return Option(
-        "model",
-        default,
-        f"a scikit-learn estimator, or the name of a model{only}",
-        names=tuple(MODELS),
-        check=check_model,
-    )
 
 
 def check_model(model: Any, name: str = "model") -> None:
@@ -174,7 +151,7 @@ def is_knn(model: Any) -> bool:
 
 
 def is_built_in(model: Any) -> bool:
-    """Whether a model is the name of a sweep of this package."""
+    """Whether a model is the name of one of this package's own."""
     check_model(model)
     return isinstance(model, str) and MODELS[model].built_in
 
@@ -191,9 +168,7 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
     """
     check_model(model)
     record = (
-        MODELS[model]
-        if isinstance(model, str)
-        else Model("", "", options=MODELS["sklearn_tree"].options)
+        MODELS[model] if isinstance(model, str) else Model("", "", options=MODELS["tree"].options)
     )
     for name, value in given.items():
         default = value is None or (name == "preprocess" and value == "auto")
@@ -249,7 +224,7 @@ def check_knn_scoring(scoring: Any, task: str) -> None:
 
 def built_in_weighs_not(model: str) -> InputError:
     """The error for weights of validation rows that a built-in model cannot use."""
-    instead = {"ridge": "scaled_ridge", "gaussian_nb": "logistic"}.get(model, "sklearn_tree")
+    instead = {"ridge": "scaled_ridge", "gaussian_nb": "logistic"}[model]
     return InputError(
         Setting("valid_weight"),
         " does not go with the built-in ",
@@ -268,7 +243,7 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
         return
     if record.name == "knn":
         raise knn_has_not(scoring, task)
-    instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
+    instead = "scaled_ridge" if record.name == "ridge" else "tree"
     if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
         instead = "logistic"
     raise InputError(
@@ -285,6 +260,6 @@ def _why_not(record: Model, option: str) -> tuple[Any, ...]:
         return ": it is an option of ", Setting("model", "knn"), "; leave it out"
     if option == "truncation":
         return (", which does not train again for every subset: leave it out",)
-    instead = "scaled_ridge" if record.name == "ridge" else "sklearn_tree"
+    instead = "scaled_ridge" if record.name == "ridge" else "tree"
     other = Setting("model", instead)
     return ", which has its own: leave it out, or use another model, such as ", other

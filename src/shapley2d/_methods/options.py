@@ -9,7 +9,7 @@ from shapley2d._base.defaults import TOLERANCE as DEFAULT_TOLERANCE
 from shapley2d._base.words import nearest_word
 from shapley2d._knn.few_rows import VOTES as VOTES_BY
 from shapley2d._knn.metric import METRICS
-from shapley2d._methods.models import model_option
+from shapley2d._methods.models import MODELS, check_model
 from shapley2d._methods.record import Option, choice, file, number, whole
 from shapley2d.exceptions import InputError, Setting
 
@@ -56,7 +56,13 @@ TOLERANCE = number(
     "stop when the largest standard error is at most this share of the spread of the values",
     zero=True,
 )
-MODEL = model_option("sklearn_tree")
+MODEL = Option(
+    "model",
+    "tree",
+    "a scikit-learn estimator, or the name of a model",
+    names=tuple(MODELS),
+    check=check_model,
+)
 # of methods that train, for model="knn" only
 MODEL_NEIGHBORS = N_NEIGHBORS.but(default=None, shown_default=N_NEIGHBORS.default_words)
 MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
@@ -90,7 +96,7 @@ PREPROCESS = choice(
 TRUNCATION = number(
     "truncation",
     None,
-    "add no more rows or cells once the score is this close to the full score; biased",
+    "add no more rows once the score is this close to the full score; biased",
     zero=True,
 )
 MAX_PERMUTATIONS = whole("max_permutations", 1000, "stop after this many permutations")

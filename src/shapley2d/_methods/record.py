@@ -1,8 +1,8 @@
 """The record of a method and its options: all that the rest of the package knows about them.
 
 The functions that users call, the estimator, the command line, the tables of the docs and the words
-of the report all read these records. A method that is not in a record does not exist; one that is,
-exists everywhere.
+of the report all read these records. A method that is not in a record does not exist; one that is
+registered exists everywhere. ``value_cells(method=...)`` takes records that are not registered, too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d._base.words import nearest_word
-from shapley2d.exceptions import InputError, OptionError, Setting
+from shapley2d.exceptions import OptionError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -151,10 +151,6 @@ class Method:
         Used instead of a ``total`` with ``{baseline_utility}`` in runs whose baseline is 0.
     caution : str
         A warning to readers where values are not contributions to a score; else empty.
-    certainty : str
-        Said instead of "exact" where there is no standard error but nothing is exact either.
-    comparison : bool
-        Whether it is there to compare the others with; the help lists such methods last.
     validates : bool
         Whether it evaluates a model, which takes a validation table or folds.
     solve_games : callable, optional
@@ -183,8 +179,6 @@ class Method:
     total: str = "the model's score less {baseline_utility:.4g}, {baseline}"
     total_from_zero: str = "the model's score"
     caution: str = ""
-    certainty: str = ""
-    comparison: bool = False
     validates: bool = True
     averages: bool = False
     solve_games: Callable[..., Estimate] | None = None
@@ -221,7 +215,6 @@ class Method:
             "meaning": self.meaning,
             "total": total.format_map(facts),
             "caution": self.caution,
-            "certainty": self.certainty,
         }
 
 
@@ -232,14 +225,3 @@ def unknown_option(what: str, name: str, known: Iterable[str]) -> OptionError:
     listed = f"its options are {', '.join(names)}" if names else "it has none"
     hint = f"did you mean {near!r}?" if near else listed
     return OptionError(f"{what} has no option {name!r}: {hint}")
-
-
-def refuse_semivalue(name: str, semivalues: tuple[Any, Any], why: str) -> None:
-    """Refuse a semivalue other than Shapley's."""
-    if semivalues != ("shapley", "shapley"):
-        raise InputError(
-            Setting("method", name),
-            f" has no semivalue: {why}; leave ",
-            Setting("semivalue"),
-            " out",
-        )

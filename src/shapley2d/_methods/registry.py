@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
-from shapley2d._methods import exact, flat, forest, knn, loo, mc, oob, random
+from shapley2d._methods import exact, forest, knn, mc
 from shapley2d._methods.options import MODEL_BACKEND
+from shapley2d._methods.record import Method
 
 if TYPE_CHECKING:
-    from shapley2d._methods.record import Method, Option
+    from shapley2d._methods.record import Option
 
 METHODS: dict[str, Method] = {
     method.name: method
@@ -17,26 +18,24 @@ METHODS: dict[str, Method] = {
         knn.METHOD,
         mc.METHOD,
         exact.METHOD,
-        loo.METHOD,
-        flat.METHOD,
         forest.METHOD,
-        oob.METHOD,
-        random.METHOD,
     )
 }
 """The methods by name; the first is the default."""
 
 
-def find_method(name: Any) -> Method:
-    """Find a method of cells.
+def find_method(method: Any) -> Method:
+    """The method of a name; a record, which may be the caller's own, is the method itself.
 
     Examples
     --------
-    >>> find_method("oob").validates
-    False
+    >>> find_method("knn").validates
+    True
     """
-    check_choice(name, "method", METHODS)
-    return METHODS[name]
+    if isinstance(method, Method):
+        return method
+    check_choice(method, "method", METHODS)
+    return METHODS[method]
 
 
 def find_game_method(name: Any) -> Method:
@@ -78,7 +77,9 @@ def common_default(name: str) -> Any:
     Examples
     --------
     >>> common_default("n_neighbors"), common_default("max_permutations")
-    (10, None)
+    (10, 1000)
     """
-    defaults = {option.default for _, option in all_options()[name] if option.default is not None}
-    return defaults.pop() if len(defaults) == 1 else None
+    options = [option for _, option in all_options()[name]]
+    if len({option.default_words for option in options}) > 1:
+        return None
+    return next((option.default for option in options if option.default is not None), None)

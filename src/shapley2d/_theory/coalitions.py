@@ -103,26 +103,6 @@ class NestedCoalitions(Coalitions):
         return np.asarray(self._position[None, :] < sizes[:, None])
 
 
-class LeaveOneOutCoalitions(Coalitions):
-    """All players, then all without player 0, all without player 1, and so on.
-
-    Examples
-    --------
-    >>> LeaveOneOutCoalitions(2).masks().tolist()
-    [[True, True], [False, True], [True, False]]
-    """
-
-    def __init__(self, n_players: int) -> None:
-        self.n_players = n_players
-
-    def __len__(self) -> int:
-        return self.n_players + 1
-
-    def masks(self, start: int = 0, stop: int | None = None) -> NDArray[np.bool_]:
-        absent = np.arange(start, len(self) if stop is None else min(stop, len(self))) - 1
-        return np.asarray(np.arange(self.n_players)[None, :] != absent[:, None])
-
-
 class GroupedCoalitions(Coalitions):
     """Coalitions of groups as coalitions of their members.
 

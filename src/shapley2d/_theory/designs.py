@@ -18,7 +18,6 @@ import numpy as np
 
 from shapley2d._theory.coalitions import (
     Coalitions,
-    LeaveOneOutCoalitions,
     NestedCoalitions,
     SubsetCoalitions,
 )
@@ -109,30 +108,6 @@ class Permutation(AxisDesign):
             weights = np.empty(self.n_players)
             weights[self._order] = self._step_weights
             values *= weights.reshape(-1, *[1] * (utilities.ndim - 1))
-        return values
-
-
-class LeaveOneOut(AxisDesign):
-    """All players against all but one: the leave-one-out value.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> LeaveOneOut(2).combine(np.array([5.0, 3.0, 1.0]))
-    array([2., 4.])
-    """
-
-    def __init__(self, n_players: int) -> None:
-        self.n_players = n_players
-        self.coalitions = LeaveOneOutCoalitions(n_players)
-
-    def combine(self, utilities: NDArray[np.float64], start: int = 0) -> NDArray[np.float64]:
-        values = np.zeros((self.n_players, *utilities.shape[1:]))
-        rest = np.asarray(utilities)
-        if start == 0 and len(rest):
-            values += rest[0]
-            rest, start = rest[1:], 1
-        values[start - 1 : start - 1 + len(rest)] -= rest
         return values
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -54,7 +54,7 @@ def encode_split(
     baseline: str = "labels",
     scoring: str | None = None,
     *,
-    scale_free: Literal["columns", "table"] | None = None,
+    scale_free: bool = False,
 ) -> EncodedSplit:
     """Encode a split as for scikit-learn's estimators.
 
@@ -70,9 +70,9 @@ def encode_split(
         prediction, or 0.
     scoring : str or None
         Of a classification, by scikit-learn's name.
-    scale_free : {"columns", "table"} or None
-        What may be multiplied by a number without changing the model: every column by its own, or
-        all by the same. Extremely large or small numbers are then brought near 1.
+    scale_free : bool
+        Whether all columns may be multiplied by one number without changing the model. Extremely
+        large or small numbers are then brought near 1.
 
     Examples
     --------
@@ -87,8 +87,8 @@ def encode_split(
     """
     encoded = encode_tables(split.train, split.valid)
     train, valid = fill_means(encoded.train), fill_means(encoded.valid, encoded.train)
-    if scale_free is not None:
-        train, valid = near_one(train, valid, by_column=scale_free == "columns")
+    if scale_free:
+        train, valid = near_one(train, valid, by_column=False)
     if split.y.task == "classification":
         valid = valid[class_blocks(split)[0]]
     members = tuple(np.flatnonzero(encoded.owners == j) for j in range(split.train.n_columns))

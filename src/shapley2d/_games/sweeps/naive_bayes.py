@@ -63,7 +63,7 @@ class NaiveBayesSweep:
                 " predicts classes, but the task is regression: use ",
                 Setting("model", "ridge"),
             )
-        encoded = encode_split(split, baseline, scoring, scale_free="table")
+        encoded = encode_split(split, baseline, scoring, scale_free=True)
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
         assert encoded.score is not None

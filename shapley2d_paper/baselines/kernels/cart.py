@@ -208,24 +208,6 @@ def score_leaves(
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def right_by_class(
-    leaves: Leaves,
-    count: int,
-    below: NDArray[np.int32],
-    labels_valid: NDArray[np.float64],
-    n_classes: int,
-) -> NDArray[np.float64]:
-    """Right answers of the first ``count`` leaves in every class."""
-    right = np.zeros(n_classes)
-    for leaf in range(count):
-        predicted = leaves.predictions[leaf]
-        for i in range(leaves.stretches[leaf, 0], leaves.stretches[leaf, 1]):
-            if labels_valid[below[i]] == predicted:
-                right[int(predicted)] += 1.0
-    return right
-
-
-@numba.njit(nogil=True, cache=CACHE)
 def is_pure(rows: NDArray[np.int32], labels: NDArray[np.float64]) -> bool:
     """Whether all rows have one label."""
     first = labels[rows[0]]

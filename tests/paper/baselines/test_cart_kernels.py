@@ -7,7 +7,8 @@ import itertools
 import numpy as np
 import pytest
 
-from shapley2d._kernels.cart import (
+from shapley2d_paper.baselines.kernels import flat_tree, sweep_tree
+from shapley2d_paper.baselines.kernels.cart import (
     best_binary,
     best_classes,
     best_numbers,
@@ -19,7 +20,7 @@ from shapley2d._kernels.cart import (
     score_leaves,
     split_threshold,
 )
-from shapley2d._kernels.out_of_bag import add_closeness, predict_out_of_bag
+from shapley2d_paper.baselines.kernels.out_of_bag import add_closeness, predict_out_of_bag
 
 
 def make_data(seed, n_classes, n=30, p=4, n_valid=25):
@@ -218,3 +219,46 @@ def test_closeness_by_its_definition():
             scores = np.ones(25)
             kernel(scaled, target, counts, active, scores)
             np.testing.assert_allclose(scores, 1 + (high - far) / (high - low), atol=1e-12)
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
+    rng = np.random.default_rng(5)
+    entries = rng.integers(0, 4, (3, 10)).astype(
+        np.float32
+    )  # the last two columns belong to one player
+    absent, starts = np.array([1.5, 0, 1], np.float32), np.array([0, 1, 3])
+    valid = rng.integers(0, 4, (3, 15)).astype(np.float32)
+    codes = rng.integers(0, max(n_classes, 1), 10).astype(np.int32)
+    labels = codes.astype(float) if n_classes else rng.normal(size=10)
+    labels_valid = rng.integers(0, 3, 15).astype(float)
+    target, order = (codes, labels, n_classes), rng.permutation(20)
+    out = np.empty(21)
+    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 0, out)
+    now = np.tile(absent[:, None], 10)
+    steps = (np.arange(10), np.array([10]), np.arange(3), np.array([3]))
+    for k in range(21):
+        if k:
+            row, column = divmod(order[k - 1], 2)
+            now[starts[column] : starts[column + 1], row] = entries[
+                starts[column] : starts[column + 1], row
+            ]
+        by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
+        ranks = np.argsort(by_column, axis=1).astype(np.int32)
+        grid = np.empty((1, 1))
+        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, steps, grid)
+        assert out[k] == pytest.approx(grid[0, 0])
+    later = np.empty(9)
+    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 12, later)
+    np.testing.assert_array_equal(later, out[12:])
+
+
+def test_moved_rows_stay_sorted():
+    rng = np.random.default_rng(7)
+    for kernel in (flat_tree._move, flat_tree._move.py_func):
+        x = rng.integers(0, 5, 12).astype(np.float32)
+        order = np.argsort(x, kind="stable").astype(np.int32)
+        for row, value in zip(rng.integers(0, 12, 60), rng.integers(0, 5, 60), strict=True):
+            kernel(order, x, row, float(value))
+            assert x[row] == value and np.all(np.diff(x[order]) >= 0)
+            assert np.array_equal(np.sort(order), np.arange(12))

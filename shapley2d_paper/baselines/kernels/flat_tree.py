@@ -8,7 +8,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.cart import grow_tree, make_scratch, score_leaves
+from shapley2d_paper.baselines.kernels.cart import grow_tree, make_scratch, score_leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +22,6 @@ def follow_cells(
     labels_valid: NDArray[np.float64],
     order: NDArray[np.intp],
     start: int,
-    stop: tuple[float, float],
     out: NDArray[np.float64],
 ) -> None:
     """Grow a tree after each cell that joins from position ``start`` on.
@@ -38,8 +37,6 @@ def follow_cells(
     order : ndarray
         Players, ``row * m + column``.
     start : int
-    stop : tuple
-        A result within ``stop[1]`` of ``stop[0]`` is taken for all that follow.
     out : ndarray
         Receives the results.
     """
@@ -74,9 +71,6 @@ def follow_cells(
                 out[position - start] = score_leaves(leaves, count, below, labels_valid, target[2])
             else:
                 out[position - start] = out[position - start - 1]
-            if abs(out[position - start] - stop[0]) <= stop[1]:
-                out[position - start :] = out[position - start]
-                break
         if position < order.size:
             row, column = order[position] // n_columns, order[position] % n_columns
             changed = position < start

@@ -15,46 +15,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.checks import check_number
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
-from shapley2d._base.warnings import warn
-from shapley2d._base.words import counted
 from shapley2d._estimation.batches import single_threaded
-from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._methods.identity import checkpoint_of
-from shapley2d._methods.oob.trees import GrownTrees, Trees, columns_drawn
-from shapley2d._methods.record import refuse_semivalue
-from shapley2d.exceptions import (
-    InputError,
-    InputWarning,
-    OutOfTimeError,
-    PrecisionWarning,
-    Setting,
-)
+from shapley2d._methods.record import Method, Option, choice, whole
+from shapley2d.exceptions import InputError, Setting
+from shapley2d_paper.baselines.checks import refuse_semivalue
+from shapley2d_paper.baselines.oob_trees import Trees, columns_drawn
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-    from shapley2d._tables.table import Table
 
 _CHUNK = 2**22  # scores whose means are taken at a time
-_MOST_MORE = 10  # times as many trees as asked for, at most, so that every cell has two scores
 
 
-def oob_cells(
-    problem: Problem,
-    run: Run,
-    *,
-    n_trees: int,
-    column_share: float,
-    oob_score: str,
-    checkpoint: Any = None,
-    cluster: Any = None,
+def solve(
+    problem: Problem, run: Run, *, n_trees: int, column_share: float, oob_score: str
 ) -> Estimate:
     """2D-OOB values of the cells of a table.
 
@@ -75,17 +57,12 @@ def oob_cells(
         where a tree is as far off as the mean typically is. ``"distance"`` (classes only): adds how
         close the row is to the mean of its class in the bag, from 1 (as close as the closest row in
         the bag) to 0 (as far as the farthest) and below.
-    checkpoint : path-like, optional
-        Where to keep the scores of the trees that are grown, and to go on from, to the same bits.
-    cluster : str, distributed.Client or executor, optional
-        Where to grow them instead of here.
 
     Returns
     -------
     Estimate
         Standard errors are those of the mean over trees for this table: they show how far more
-        trees would move the values. Ctrl-C ends the work and keeps the trees grown, if every cell
-        has been scored twice by then.
+        trees would move the values.
 
     Notes
     -----
@@ -101,65 +78,43 @@ def oob_cells(
     >>> y = X[:, 0] >= 20
     >>> X[3, 0] = 35  # looks like the other class now
     >>> options = {"n_trees": 200, "column_share": 0.5, "oob_score": "correct"}
-    >>> values = oob_cells(make_problem(X, y), Run.create(), **options).values
+    >>> values = solve(make_problem(X, y), Run.create(), **options).values
     >>> [int(i) for i in np.unravel_index(values.argmin(), values.shape)]
     [3, 0]
     """
-    check_oob(problem, run, oob_score)
-    n_drawn = columns_drawn(column_share, problem.table.n_columns)
-    enough = _enough_trees(problem.table, n_drawn)
-    if enough > _MOST_MORE * n_trees:
-        raise InputError(*_too_few(problem.table, n_trees, column_share, enough))
-    if checkpoint is not None:
-        check_place(checkpoint)  # before anything long is done
-    trees = Trees(problem.table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
-    grown = GrownTrees(_checkpoint(checkpoint, problem, run, trees, enough), trees.shape)
-    scores, drawn, stopped = _grow(trees, run, "2D-OOB", grown, cluster)
-    means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
-    scarce = first_scarce = int((means.counts < 2).sum())
-    # a few more trees, rather than an error after all that work
-    while scarce and stopped is None and len(scores) < 2 * max(n_trees, enough):
-        more = trees.after(len(scores), max(1, n_trees // 10))
-        *extra, stopped = _grow(more, run, "2D-OOB, for cells with too few trees", grown, cluster)
-        scores, drawn = np.concatenate([scores, extra[0]]), np.concatenate([drawn, extra[1]])
-        means = tree_means(scores, drawn, right_or_wrong=trees.right_or_wrong)
-        scarce = int((means.counts < 2).sum())
-    if scarce and stopped is not None:
-        raise stopped
-    if scarce:
-        raise InputError(*_too_few(problem.table, n_trees, column_share, 2 * enough))
-    if first_scarce and stopped is None:
-        warn(
-            InputWarning(
-                Setting("n_trees", n_trees),
-                f" left {first_scarce:,} of {means.counts.size:,} cells with fewer than two trees "
-                "that see their column and not their row, so "
-                f"{counted(len(scores) - n_trees, 'more was', 'more were')} grown",
-            )
+    _check(problem, run, oob_score)
+    table = problem.table
+    n_drawn = columns_drawn(column_share, table.n_columns)
+    trees = Trees(table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
+    means = tree_means(*_grow(trees, run), right_or_wrong=trees.right_or_wrong)
+    least = int(means.counts.min())
+    if least < 2:
+        share = (1 - 1 / table.n_rows) ** table.n_rows * n_drawn / table.n_columns
+        # trees with which about one table in a thousand is left with such a cell
+        enough = math.ceil((math.log(means.counts.size) + 10) / share)
+        raise InputError(
+            Setting("n_trees", n_trees),
+            f" leaves some of the {means.counts.size:,} cells with fewer than two trees that see "
+            f"their column and not their row: grow about {max(enough, n_trees + 1):,} trees, or "
+            "let each see more columns: raise ",
+            Setting("column_share", column_share),
         )
-    interrupted = isinstance(stopped, KeyboardInterrupt)
-    if interrupted:
-        warn(
-            PrecisionWarning(
-                f"interrupted after {len(scores):,} of {counted(n_trees, 'tree')}: the values are "
-                "less precise than asked, as their stderr shows"
-            )
-        )
-    facts = {"resumed_at": grown.resumed_at} if grown.resumed_at else {}
-    facts |= {"time_up": True} if isinstance(stopped, OutOfTimeError) else {}
-    return _estimate(
-        means,
-        n_trees=len(scores),
-        columns_per_tree=n_drawn,
-        oob_score=oob_score,
-        interrupted=interrupted,
-        **facts,
+    dof = float(least - 1)
+    info = {
+        "n_trees": int(n_trees),
+        "columns_per_tree": n_drawn,
+        "oob_score": oob_score,
+        "min_trees_per_cell": least,
+        "ratio": convergence_ratio(means.values, means.stderr, dof),
+    }
+    return Estimate(
+        means.values, means.stderr, means.row_stderr, means.column_stderr, info, dof=dof
     )
 
 
-def check_oob(problem: Problem, run: Run, score: Any) -> None:
+def _check(problem: Problem, run: Run, score: Any) -> None:
     """Refuse options that 2D-OOB does not support."""
-    refuse_semivalue("oob", run.semivalues, "its values are means over trees")
+    refuse_semivalue("oob", run, "its values are means over trees")
     if problem.label is not None:
         raise InputError(
             Setting("method", "oob"),
@@ -175,90 +130,24 @@ def check_oob(problem: Problem, run: Run, score: Any) -> None:
         )
 
 
-def _checkpoint(
-    path: Any, problem: Problem, run: Run, trees: Trees, enough: int
-) -> Checkpoint | None:
-    """The checkpoint at a path, for trees of this table only; how many are wanted may change."""
-    if path is None:
-        return None
-    return checkpoint_of(
-        path,
-        run,
-        {},
-        method="oob",
-        problem=problem,
-        max_bytes=4 * sum(trees.shape) * _MOST_MORE * max(trees.n_trees, enough),
-        unit="trees",
-        columns_per_tree=trees.n_drawn,
-        oob_score=trees.score,
-    )
-
-
-def _grow(
-    trees: Trees, run: Run, title: str, grown: GrownTrees, cluster: Any
-) -> tuple[NDArray[np.float32], NDArray[np.bool_], BaseException | None]:
-    """Scores of all trees, the columns they saw, and what ended it early: Ctrl-C, or the time."""
+def _grow(trees: Trees, run: Run) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """Scores of all trees, and the columns they saw."""
     n_rows, n_columns = trees.shape
     scores = np.empty((trees.n_trees, n_rows), dtype=np.float32)
     drawn = np.empty((trees.n_trees, n_columns), dtype=bool)
     done, pace = 0, Pace()
-    stopped: BaseException | None = None
-
-    def take(lines: NDArray[np.floating]) -> int:
-        stop = done + len(lines)
-        scores[done:stop], drawn[done:stop] = lines[:, :n_rows], lines[:, n_rows:] > 0
-        return stop
-
-    done = take(grown.lines(trees.first, trees.n_trees))
-    left_over = trees.after(trees.first + done, trees.n_trees - done)
-    pieces = ordered_results(left_over, 0, left_over.n_pieces, n_jobs=run.n_jobs, cluster=cluster)
-    with reporting(run.progress, title) as report, closing(pieces):
-        try:
-            for piece in pieces:
-                done = take(piece)
-                grown.add(piece)
-                pace.tick()
-                left = (trees.n_trees - done) / trees.size * (pace.seconds() or 0.0)
-                report(done / trees.n_trees, f"{done:,} of {trees.n_trees:,} trees", left)
-                if run.limit is not None and done < trees.n_trees:
-                    run.limit.check(pace.seconds() or 0.0)
-        except (KeyboardInterrupt, OutOfTimeError) as cause:
-            if done == 0:
-                raise
-            stopped = cause
-        finally:
-            grown.save()
-    return scores[:done], drawn[:done], stopped
-
-
-def _too_few(table: Table, n_trees: int, column_share: Any, enough: int) -> tuple[Any, ...]:
-    cells = f"{table.n_rows * table.n_columns:,} cells"
-    why = (
-        f" leaves some of the {cells} with fewer than two trees that see their column and not "
-        f"their row: grow about {enough:,} trees, or let each see more columns: raise "
-    )
-    return Setting("n_trees", n_trees), why, Setting("column_share", column_share)
-
-
-def _enough_trees(table: Table, n_drawn: int) -> int:
-    """Trees with which hardly any table leaves a cell with fewer than two scores."""
-    n_rows, n_columns = table.n_rows, table.n_columns
-    share = (1 - 1 / n_rows) ** n_rows * n_drawn / n_columns  # of the trees that score a given cell
-    # + 10: about one table in a thousand is left with such a cell
-    return math.ceil((math.log(n_rows * n_columns) + 10) / share)
-
-
-def _estimate(means: TreeMeans, **info: Any) -> Estimate:
-    least = int(means.counts.min())
-    dof = float(least - 1)
-    facts = {
-        **info,
-        "min_trees_per_cell": least,
-        "ratio": convergence_ratio(means.values, means.stderr, dof),
-    }
-    return Estimate(
-        means.values, means.stderr, means.row_stderr, means.column_stderr, facts, dof=dof
-    )
+    pieces = ordered_results(trees, 0, trees.n_pieces, n_jobs=run.n_jobs)
+    with reporting(run.progress, "2D-OOB") as report, closing(pieces):
+        for lines in pieces:
+            stop = done + len(lines)
+            scores[done:stop], drawn[done:stop] = lines[:, :n_rows], lines[:, n_rows:] > 0
+            done = stop
+            pace.tick()
+            left = (trees.n_trees - done) / trees.size * (pace.seconds() or 0.0)
+            report(done / trees.n_trees, f"{done:,} of {trees.n_trees:,} trees", left)
+            if run.limit is not None and done < trees.n_trees:
+                run.limit.check(pace.seconds() or 0.0)
+    return scores, drawn
 
 
 class TreeMeans(NamedTuple):
@@ -336,3 +225,32 @@ def tree_means(
     return TreeMeans(
         values, np.sqrt(variance), np.sqrt(row_variance), np.sqrt(column_variance), counts
     )
+
+
+OOB = Method(
+    name="oob",
+    summary="2D-OOB, bagged trees: how well trees that never saw a row predict it from the column",
+    solve=solve,
+    options=(
+        whole("n_trees", 1000, "how many trees to grow"),
+        Option(
+            "column_share",
+            0.25,
+            "the share of the columns that a tree sees, or a whole number of them",
+            float,
+            check=check_number,
+            metavar="X",
+        ),
+        choice(
+            "oob_score",
+            ("correct", "distance"),
+            "right predictions, or with the distance from the class's mean",
+        ),
+    ),
+    how="out-of-bag performance of a bagged ensemble (2D-OOB)",
+    meaning="the mean score of its row by trees that saw its column and never saw the row",
+    total="",
+    caution="The values are mean scores of trees, not contributions: a low one is suspect, "
+    "its sign means nothing.",
+    validates=False,
+)

@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.cart import grow_tree, make_scratch
+from shapley2d_paper.baselines.kernels.cart import grow_tree, make_scratch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -29,8 +29,8 @@ def predict_out_of_bag(
 ) -> None:
     """Grow a tree on the rows in the bag and predict the others.
 
-    It is the tree of :func:`~shapley2d._kernels.cart.grow_tree`, grown only where a row out of bag
-    falls.
+    It is the tree of :func:`~shapley2d_paper.baselines.kernels.cart.grow_tree`, grown only where a
+    row out of bag falls.
 
     Parameters
     ----------

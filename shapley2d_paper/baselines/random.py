@@ -1,13 +1,16 @@
-"""Method ``"random"``: random numbers, to compare rankings with."""
+"""Random numbers, to compare rankings with."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapley2d._methods.record import Method, refuse_semivalue
+import numpy as np
+
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._methods.record import Method
+from shapley2d_paper.baselines.checks import refuse_semivalue
 
 if TYPE_CHECKING:
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -23,30 +26,23 @@ def solve(problem: Problem, run: Run) -> Estimate:
     >>> sorted(solve(problem, Run.create()).values.ravel().round(3).tolist())
     [-1.0, -0.333, 0.333, 1.0]
     """
-    import numpy as np
-
-    from shapley2d._base.streams import generator
-    from shapley2d._estimation.estimate import Estimate
-
-    refuse_semivalue("random", run.semivalues, "it evaluates no subset")
+    refuse_semivalue("random", run, "it evaluates no subset")
     shape = problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
     size = shape[0] * shape[1]
     values = (2.0 * np.arange(size) - (size - 1)) / max(1, size - 1)
     # a stream of its own: default_rng(seed), with which others break ties, must not give the same
     # order
-    order = generator(run.seed, "random values").permutation(values)
-    return Estimate.exact(order.reshape(shape))
+    stream = np.random.SeedSequence(run.seed, spawn_key=(int.from_bytes(b"random"),))
+    return Estimate.exact(np.random.default_rng(stream).permutation(values).reshape(shape))
 
 
-METHOD = Method(
+RANDOM = Method(
     name="random",
     summary="random numbers: a ranking to compare with",
     solve=solve,
-    comparison=True,
     how="random numbers, as a baseline",
     meaning="a random number",
     total="",
     caution="The values are random numbers, to compare with; they say nothing about the table.",
-    certainty="random numbers",
     validates=False,
 )

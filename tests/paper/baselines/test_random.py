@@ -8,11 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from report_page import html_of
 from shapley2d import CellValuer, InputError, value_cells
-from shapley2d._methods.random import solve
 from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
+from shapley2d_paper.baselines.random import RANDOM, solve
 
 X = pd.DataFrame(
     {"a": [1, 2, 3, 4, 5], "b": ["u", "v", "u", "v", "u"], "c": [0.5, 1.5, 2.5, 3.5, 4.5]}
@@ -21,7 +20,7 @@ Y = ["yes", "no", "yes", "no", "yes"]
 
 
 def value(*args, **options):
-    return value_cells(*(args or (X, Y)), method="random", progress=False, **options)
+    return value_cells(*(args or (X, Y)), method=RANDOM, progress=False, **options)
 
 
 def test_a_permutation_of_evenly_spaced_numbers():
@@ -77,7 +76,7 @@ def test_the_label_may_be_valued():
 
 def test_as_an_estimator():
     assert np.array_equal(
-        CellValuer("random", random_state=2).fit(X, Y).values_, value(random_state=2).values
+        CellValuer(RANDOM, random_state=2).fit(X, Y).values_, value(random_state=2).values
     )
 
 
@@ -92,11 +91,3 @@ def test_errors():
         value(semivalue="banzhaf")
     with pytest.raises(TypeError, match="method 'random' has no option 'model'"):
         value(model="tree")
-
-
-def test_random_is_not_called_exact():
-    v = value()
-    assert v.describe() == "random numbers"
-    assert "random numbers" in repr(v) and "exact" not in repr(v)
-    page = html_of(v)
-    assert "The values are random numbers" in page and "nothing was sampled" not in page

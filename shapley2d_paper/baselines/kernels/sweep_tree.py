@@ -8,8 +8,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.cart import grow_tree, make_scratch, right_by_class, score_leaves
-from shapley2d._kernels.scores import ACCURACY, answers_score
+from shapley2d_paper.baselines.kernels.cart import grow_tree, make_scratch, score_leaves
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,11 +22,10 @@ def fill_grid(
     target: tuple[Any, ...],
     valid: NDArray[np.float32],
     labels_valid: NDArray[np.float64],
-    score: tuple[Any, ...],
     chain: tuple[Any, ...],
     grid: NDArray[np.float64],
 ) -> None:
-    """Scores of classes, or the sum of squared errors, for all prefixes of rows and columns.
+    """Right answers, or the sum of squared errors, for all prefixes of rows and columns.
 
     Parameters
     ----------
@@ -37,9 +35,6 @@ def fill_grid(
     target : tuple
         Class codes, labels as numbers, and the number of classes, 0 in regression.
     valid, labels_valid : ndarray of shape (p, T) and (T,)
-    score : tuple
-        Which score of classes, see :func:`~shapley2d._kernels.scores.answers_score`, and where
-        their blocks begin.
     chain : tuple
         Rows and columns in the order in which they join, with the lengths of the prefixes.
     grid : ndarray
@@ -76,11 +71,7 @@ def fill_grid(
                 below[t] = t
             part, used = work[: ends[b], :joined], active[: ends[b]]
             count = grow_tree(values, target, part, used, valid, below, leaves, scratch, False)
-            if target[2] and score[0][0] != ACCURACY:
-                by_class = right_by_class(leaves, count, below, labels_valid, target[2])
-                grid[a, b] = answers_score(score[0], by_class, score[1])
-            else:
-                grid[a, b] = score_leaves(leaves, count, below, labels_valid, target[2])
+            grid[a, b] = score_leaves(leaves, count, below, labels_valid, target[2])
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -1,8 +1,7 @@
-"""The trees of 2D-OOB: drawn, grown and scored by number, and kept in a checkpoint."""
+"""The trees of 2D-OOB: drawn, grown and scored by number."""
 
 from __future__ import annotations
 
-from copy import copy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,17 +10,16 @@ from shapley2d._base.checks import check_number
 from shapley2d._base.streams import generator
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError, Setting
+from shapley2d_paper.baselines.kernels.out_of_bag import add_closeness, predict_out_of_bag
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-_MAX_PIECE = 50  # trees of a bundle: between two looks at Ctrl-C and the checkpoint
+_MAX_PIECE = 50  # trees of a bundle: between two looks at the time
 _PIECE_ROWS = 200_000  # rows of a bundle, over all its trees: fewer trees where they take longer
-_SCORES, _SAW = "scores", "columns_seen"  # the arrays of a checkpoint, a line for every tree
 
 
 def columns_drawn(column_share: Any, n_columns: int) -> int:
@@ -63,7 +61,7 @@ class Trees:
         self, table: Table, target: Target, n_trees: int, n_drawn: int, score: str, seed: int
     ) -> None:
         self.shape = (table.n_rows, table.n_columns)
-        self.n_trees, self.first = n_trees, 0
+        self.n_trees = n_trees
         self.size = max(1, min(_MAX_PIECE, _PIECE_ROWS // table.n_rows))
         self.right_or_wrong = score == "correct" and target.task == "classification"
         self.n_drawn, self.score, self._seed = n_drawn, score, seed
@@ -82,12 +80,6 @@ class Trees:
             self._target = (np.zeros(table.n_rows, dtype=np.int32), self._labels, 0)
             self._variance = float(np.mean(self._labels**2))
 
-    def after(self, first: int, n_trees: int) -> Trees:
-        """``n_trees`` trees from number ``first`` on."""
-        more = copy(self)
-        more.first, more.n_trees = first, n_trees
-        return more
-
     @property
     def n_pieces(self) -> int:
         """Bundles in all."""
@@ -95,8 +87,8 @@ class Trees:
 
     def __call__(self, number: int) -> NDArray[np.float64]:
         n_rows, n_columns = self.shape
-        first = self.first + number * self.size
-        trees = range(first, min(first + self.size, self.first + self.n_trees))
+        first = number * self.size
+        trees = range(first, min(first + self.size, self.n_trees))
         lines = np.zeros((len(trees), n_rows + n_columns))
         for line, tree in zip(lines, trees, strict=True):
             counts, columns = draw_tree(self._seed, tree, self.shape, self.n_drawn)
@@ -107,8 +99,6 @@ class Trees:
         return lines
 
     def _scores(self, counts: NDArray[np.int64], active: NDArray[np.intp]) -> NDArray[np.float64]:
-        from shapley2d._kernels.out_of_bag import add_closeness, predict_out_of_bag
-
         predicted = np.zeros(counts.size)
         predict_out_of_bag(self._presorted, self._target, counts, active, predicted)
         if self._target[2]:
@@ -127,63 +117,3 @@ def _scaled(matrix: NDArray[np.float64], owners: NDArray[np.intp]) -> NDArray[np
     return np.ascontiguousarray(
         centred / np.sqrt(np.where(variance > 0, variance, 1.0))[owners][:, None]
     )
-
-
-class GrownTrees:
-    """The lines of grown trees by number, kept in a checkpoint if there is one.
-
-    Parameters
-    ----------
-    checkpoint : Checkpoint, optional
-    shape : (int, int)
-        Rows and columns of the table: a line has a score for every row, NaN where the tree has it
-        in its bag, then 1 for every column that the tree saw, 0 for the others.
-    """
-
-    def __init__(self, checkpoint: Checkpoint | None, shape: tuple[int, int]) -> None:
-        self._checkpoint = checkpoint
-        self._shape = shape
-        self._parts: list[NDArray[np.float32]] = []
-        self._new = 0
-        self.resumed_at = 0
-        if checkpoint is not None:
-            saved = checkpoint.load(self._check)
-            if saved is not None:
-                saw = saved.arrays[_SAW].astype(np.float32)
-                self._parts = [np.concatenate([saved.arrays[_SCORES], saw], axis=1)]
-                self.resumed_at = saved.count
-
-    def lines(self, first: int, count: int) -> NDArray[np.float32]:
-        """Up to ``count`` lines of an earlier run, from tree ``first`` on."""
-        if not self.resumed_at:
-            return np.zeros((0, sum(self._shape)), dtype=np.float32)
-        return self._parts[0][first : first + count]
-
-    def add(self, lines: NDArray[np.floating]) -> None:
-        """Keep the lines of the next trees, and write them now and then."""
-        if self._checkpoint is None:
-            return
-        self._parts.append(lines.astype(np.float32))
-        self._new += len(lines)
-        if self._checkpoint.due():
-            self.save()
-
-    def save(self) -> None:
-        """Write what is new."""
-        if self._checkpoint is None or not self._new:
-            return
-        lines, n_rows = np.concatenate(self._parts), self._shape[0]
-        saw = lines[:, n_rows:].astype(np.uint8)
-        self._checkpoint.save(len(lines), {_SCORES: lines[:, :n_rows], _SAW: saw})
-        self._new = 0
-
-    def _check(self, saved: Saved) -> None:
-        n_rows, n_columns = self._shape
-        wanted = {
-            _SCORES: ((saved.count, n_rows), np.dtype(np.float32)),
-            _SAW: ((saved.count, n_columns), np.dtype(np.uint8)),
-        }
-        if {name: (array.shape, array.dtype) for name, array in saved.arrays.items()} != wanted:
-            raise ValueError("its trees do not fit its count")
-        if np.isinf(saved.arrays[_SCORES]).any() or (saved.arrays[_SAW] > 1).any():
-            raise ValueError("its trees have entries that are not scores")

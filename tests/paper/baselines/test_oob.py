@@ -11,14 +11,13 @@ from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d._base.precision import interval_factor
-from shapley2d._methods.oob import METHOD
-from shapley2d._methods.oob.cells import tree_means
-from shapley2d._methods.oob.trees import Trees, columns_drawn, draw_tree
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem
 from shapley2d._tables.target import as_target
-from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
+from shapley2d.exceptions import InputError
+from shapley2d_paper.baselines.oob import OOB, tree_means
+from shapley2d_paper.baselines.oob_trees import Trees, columns_drawn, draw_tree
 
 
 def make_problem(X, y, task="auto", label=None):
@@ -28,7 +27,7 @@ def make_problem(X, y, task="auto", label=None):
 
 def value(X, y, seed=0, task="auto", n_jobs=1, progress=False, **options):
     run = Run.create(seed, n_jobs=n_jobs, progress=progress)
-    return METHOD.solve(make_problem(X, y, task), run, **METHOD.complete(options))
+    return OOB.solve(make_problem(X, y, task), run, **OOB.complete(options))
 
 
 def make_data(seed, n=40, m=4, n_classes=2):
@@ -188,7 +187,7 @@ def test_intervals_of_few_trees_cover(score):
 
 
 def test_means_and_errors_by_their_definition(monkeypatch):
-    monkeypatch.setattr("shapley2d._methods.oob.cells._CHUNK", 200)  # several chunks of rows
+    monkeypatch.setattr("shapley2d_paper.baselines.oob._CHUNK", 200)  # several chunks of rows
     random = np.random.default_rng(0)
     scores = np.where(random.random((50, 11)) < 0.6, random.normal(5, 1, (50, 11)), np.nan)
     drawn = random.random((50, 3)) < 0.6
@@ -314,7 +313,6 @@ def test_share_of_the_columns():
     estimate = value(X, y, n_trees=120, column_share=0.5)
     assert estimate.info["columns_per_tree"] == 2
     assert estimate.info["n_trees"] == 120
-    assert estimate.info["interrupted"] is False
 
 
 def test_progress_counts_trees():
@@ -331,25 +329,6 @@ def test_progress_counts_trees():
     assert calls[-1][1].startswith("120 of 120 trees")
 
 
-@pytest.mark.parametrize("after", [1, 3])
-def test_ctrl_c_keeps_what_suffices(after):
-    X, y = make_data(0)
-
-    def interrupt(fraction, note):
-        if fraction >= after * 50 / 5000:
-            raise KeyboardInterrupt
-
-    options = {"n_trees": 5000, "column_share": 1}
-    if after == 1:  # some cells have no tree yet
-        with pytest.raises(KeyboardInterrupt):
-            value(X, y, progress=interrupt, **options)
-        return
-    with pytest.warns(PrecisionWarning, match="interrupted after 150 of 5,000 trees"):
-        estimate = value(X, y, progress=interrupt, **options)
-    assert estimate.info["interrupted"] is True
-    np.testing.assert_array_equal(estimate.values, value(X, y, n_trees=150, column_share=1).values)
-
-
 def test_too_few_trees_are_refused_and_the_advice_holds():
     X, y = make_data(0)
     with pytest.raises(
@@ -358,18 +337,6 @@ def test_too_few_trees_are_refused_and_the_advice_holds():
         value(X, y, n_trees=10)
     advised = int(str(error.value).split("about ")[1].split(" trees")[0])
     assert value(X, y, n_trees=advised).info["min_trees_per_cell"] >= 2
-
-
-def test_cells_with_too_few_trees_get_more_of_them():
-    """Work is kept when a few cells need more; the values equal those of all trees from the start."""
-    X, y = make_data(0)
-    with pytest.warns(
-        InputWarning, match="n_trees=70 left 2 of 160 cells .* so 70 more were grown"
-    ):
-        few = value(X, y, n_trees=70)
-    assert few.info["n_trees"] == 140
-    assert few.info["min_trees_per_cell"] >= 2
-    np.testing.assert_array_equal(few.values, value(X, y, n_trees=140).values)
 
 
 @pytest.mark.parametrize(
@@ -399,6 +366,6 @@ def test_options_are_checked(options, message):
 def test_neither_a_semivalue_nor_the_label():
     X, y = make_data(0)
     with pytest.raises(InputError, match="method='oob' has no semivalue"):
-        METHOD.solve(make_problem(X, y), Run.create(semivalue="banzhaf"), **METHOD.complete({}))
+        OOB.solve(make_problem(X, y), Run.create(semivalue="banzhaf"), **OOB.complete({}))
     with pytest.raises(InputError, match="leave include_label out"):
-        METHOD.solve(make_problem(X, y, label="y"), Run.create(), **METHOD.complete({}))
+        OOB.solve(make_problem(X, y, label="y"), Run.create(), **OOB.complete({}))

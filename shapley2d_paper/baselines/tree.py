@@ -1,4 +1,4 @@
-"""Decision trees: rows stay sorted by every column, so that no fit sorts them again."""
+"""Decision trees on whole grids: rows stay sorted by every column, so that no fit sorts them."""
 
 from __future__ import annotations
 
@@ -7,34 +7,33 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._games.sweeps.chains import sweep_utilities
-from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
+from shapley2d._games.sweeps.encoded import number_targets
 from shapley2d._games.sweeps.scoring import r_squared
-from shapley2d._kernels.sweep_tree import fill_grid
-from shapley2d._tables.encoding import as_float32
+from shapley2d._games.wrapped import LabelGame
+from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
+from shapley2d.exceptions import InputError, Setting
+from shapley2d_paper.baselines.kernels.sweep_tree import fill_grid
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import Split
+    from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.coalitions import Coalitions
+    from shapley2d._theory.game import Game
 
 
-class TreeSweep:
+class TreeGame:
     """Accuracy or R squared of a fully grown CART, with scikit-learn's defaults, on whole grids.
 
     Gini impurity for classes, squared error for numbers; splits halfway between neighbouring
     values, which differ by more than 1e-7 as 32-bit numbers; nodes are split until they are pure or
     none of their columns varies; a leaf predicts its most frequent class, the first of equally
-    frequent ones, or its mean.
+    frequent ones, or its mean. A category is one 0/1 column per value; a missing number is the mean
+    of its column. As in the paper, no rows and no columns are worth 0.
 
     Parameters
     ----------
     split : Split
-    baseline : {"labels", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant
-        prediction, or 0.
-    scoring : {"accuracy", "balanced_accuracy", "f1", "r2"} or None
-        The score, by scikit-learn's name; by default the accuracy, or R squared.
 
     Notes
     -----
@@ -52,31 +51,28 @@ class TreeSweep:
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
     >>> (split,) = make_problem(X, y, X, y).splits
-    >>> TreeSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0.5, 0.5, 1. , 1. , 1. ])
+    >>> TreeGame(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
+    array([0. , 0.5, 1. , 1. , 1. ])
     """
 
-    def __init__(
-        self, split: Split, *, baseline: str = "labels", scoring: str | None = None
-    ) -> None:
-        encoded = encode_split(split, baseline, scoring, scale_free="columns")
+    def __init__(self, split: Split) -> None:
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members, self._baseline = encoded.members, encoded.baseline
-        self._score = encoded.score
-        asked = (0, 0.0) if self._score is None else self._score.asked
-        blocks = np.zeros(1, dtype=np.int64) if self._score is None else class_blocks(split)[1]
-        self._asked = (asked, blocks)
-        self._values, self._values_valid = as_float32(encoded.train.T), as_float32(encoded.valid)
+        self._target = tree_target(split)
+        encoded = encode_tables(split.train, split.valid)
+        train, valid = near_one(
+            fill_means(encoded.train), fill_means(encoded.valid, encoded.train), by_column=True
+        )
+        self._members = [np.flatnonzero(encoded.owners == j) for j in range(self.n_columns)]
+        self._values, self._values_valid = as_float32(train.T), as_float32(valid.T)
         self._sorted = np.argsort(self._values, axis=1, kind="stable").astype(np.int32)
         self._ranks = np.empty_like(self._sorted)
         np.put_along_axis(
             self._ranks, self._sorted, np.arange(self.n_rows, dtype=np.int32)[None, :], axis=1
         )
-        self._target = tree_target(split)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
-        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
+        return sweep_utilities(rows, columns, self._members, self._fill)
 
     def _fill(
         self,
@@ -88,9 +84,8 @@ class TreeSweep:
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
         target, chain = self._target, (rows, sizes, columns, ends)
-        valid = (self._values_valid, target.labels_valid)
-        fill_grid(presorted, target.learned, *valid, self._asked, chain, grid)
-        return r_squared(grid, target.spread) if self._score is None else self._score.finished(grid)
+        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, chain, grid)
+        return target.scores(grid)
 
 
 class TreeTarget(NamedTuple):
@@ -101,8 +96,8 @@ class TreeTarget(NamedTuple):
     codes : ndarray of shape (n,), int32
         Class codes; 0 in regression.
     labels, labels_valid : ndarray of shape (n,) and (T,)
-        Class codes, or targets minus the mean of training. Validation rows are in the order of
-        :func:`~shapley2d._games.sweeps.encoded.class_blocks`.
+        Class codes, -1 for a class that training never shows, or targets minus the mean of
+        training.
     n_classes : int
         0 in regression.
     spread : float
@@ -120,16 +115,26 @@ class TreeTarget(NamedTuple):
         """What a tree is grown on: codes, labels and the number of classes."""
         return self.codes, self.labels, self.n_classes
 
-    def scores(self, raw: NDArray[np.float64], n_valid: int) -> NDArray[np.float64]:
+    def scores(self, raw: NDArray[np.float64]) -> NDArray[np.float64]:
         """Accuracies from numbers of right answers, or R squared from squared errors."""
-        return raw / n_valid if self.n_classes else r_squared(raw, self.spread)
+        return raw / self.labels_valid.size if self.n_classes else r_squared(raw, self.spread)
 
 
 def tree_target(split: Split) -> TreeTarget:
-    """The targets of a split."""
+    """The targets of a split, whose validation rows must all count the same."""
+    if split.valid_weights is not None:
+        raise InputError(
+            Setting("valid_weight"), " does not go with the baselines' trees: leave it out"
+        )
     if split.y.task == "classification":
         codes = split.y.codes.astype(np.int32)
-        labels_valid = split.y_valid.codes[class_blocks(split)[0]].astype(np.float64)
+        labels_valid = split.y_valid.codes.astype(np.float64)
         return TreeTarget(codes, codes.astype(np.float64), split.y.classes.size, labels_valid, 0.0)
     train, valid, spread = number_targets(split)
     return TreeTarget(np.zeros(train.size, dtype=np.int32), train, 0, valid, spread)
+
+
+def tree_games(problem: Problem) -> list[Game]:
+    """The games of the tree, one for every split; the label is a column of them where valued."""
+    games = [TreeGame(split) for split in problem.splits]
+    return [LabelGame(game) for game in games] if problem.label is not None else list(games)

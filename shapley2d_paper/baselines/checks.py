@@ -1,0 +1,21 @@
+"""What a baseline refuses, in one clear line."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from shapley2d._methods.run import Run
+
+
+def refuse_semivalue(name: str, run: Run, why: str) -> None:
+    """Refuse a semivalue other than Shapley's."""
+    if run.semivalues != ("shapley", "shapley"):
+        raise InputError(
+            Setting("method", name),
+            f" has no semivalue: {why}; leave ",
+            Setting("semivalue"),
+            " out",
+        )

@@ -1,0 +1,211 @@
+"""1D-Shapley over single cells: every cell is a player, and an absent one is its column's mean.
+
+A decision tree is trained on all rows, the cells joining the table one by one in a random order. A
+cell that joins moves one row within the order of its column.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._estimation.draws import Draws, MeanDraws
+from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._methods.options import MAX_PERMUTATIONS, TOLERANCE
+from shapley2d._methods.record import Method
+from shapley2d._methods.score_facts import score_facts
+from shapley2d._tables.encoding import as_float32, encode_tables, near_one
+from shapley2d._theory.designs import Permutation
+from shapley2d.exceptions import InputError, Setting
+from shapley2d_paper.baselines.kernels.flat_tree import follow_cells
+from shapley2d_paper.baselines.tree import tree_target
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.estimate import Estimate
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.table import Column
+    from shapley2d._theory.semivalues import Semivalue
+
+
+def stand_in(column: Column) -> float:
+    """The mean of a column of numbers or dates; the most frequent entry (or first tied) of others.
+
+    It is missing in a column without a single entry.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.convert import as_table
+    >>> [stand_in(column) for column in as_table([[1, "b"], [4, "a"], [4, "b"]]).columns]
+    [3.0, 1.0]
+    """
+    known = column.entries[~np.isnan(column.entries)]
+    if not known.size:
+        return float("nan")
+    if column.kind in ("category", "boolean"):
+        codes, counts = np.unique(known, return_counts=True)
+        return float(codes[np.argmax(counts)])
+    # rounding must not move the mean of a constant column away from it
+    return float(np.clip(known.mean(), known.min(), known.max()))
+
+
+class FlatTree:
+    """The game of the cells of a split; cell (i, j) is player ``i * n_columns + j``.
+
+    The utility is the accuracy or R squared of the tree of
+    :class:`~shapley2d_paper.baselines.tree.TreeGame`, grown on all rows. An entry that is missing,
+    in either table, is what stands in for absent cells of its column; a missing category is none of
+    the known ones.
+
+    Parameters
+    ----------
+    split : Split
+
+    Attributes
+    ----------
+    baseline_utility, utility_all : float
+        The utilities of the table without any cell and with all of them.
+    matters : ndarray of bool, shape (n_rows, n_columns)
+        Which cells differ from what stands in for them; the others are worth 0.
+
+    Examples
+    --------
+    >>> from shapley2d._tables.problem import make_problem
+    >>> X, y = [[0], [1], [4], [9]], [0, 0, 1, 1]
+    >>> (split,) = make_problem(X, y, X, y).splits
+    >>> game = FlatTree(split)
+    >>> game.baseline_utility, game.utility_all
+    (0.5, 1.0)
+    >>> game.along(np.array([3, 0, 2, 1]))
+    array([0.5 , 0.75, 0.75, 1.  , 1.  ])
+    """
+
+    def __init__(self, split: Split) -> None:
+        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
+        self._target = tree_target(split)
+        encoded = encode_tables(split.train, split.valid)
+        self._starts = np.searchsorted(encoded.owners, np.arange(self.n_columns + 1)).astype(
+            np.intp
+        )
+        spans = list(zip(self._starts[:-1], self._starts[1:], strict=True))
+        absent = np.zeros(encoded.owners.size)
+        for column, (start, stop) in zip(split.train.columns, spans, strict=True):
+            entry = stand_in(column)
+            if column.kind == "category":
+                row = np.flatnonzero(column.entries == entry)[:1]
+                absent[start:stop] = encoded.train[row, start:stop].sum(axis=0)
+            else:
+                absent[start:stop] = np.nan_to_num(entry, nan=0.0)
+        train, valid = (np.where(np.isnan(x), absent, x) for x in (encoded.train, encoded.valid))
+        self.matters = np.stack(
+            [(train != absent)[:, start:stop].any(axis=1) for start, stop in spans], axis=1
+        )
+        train, valid, absent = near_one(train, valid, absent[None, :], by_column=True)
+        self._values, self._values_valid = as_float32(train.T), as_float32(valid.T)
+        self._absent = as_float32(absent[0])
+        everything = np.arange(self.matters.size)
+        (self.baseline_utility,) = self._follow(everything[:0], 0).tolist()
+        (self.utility_all,) = self._follow(everything, everything.size).tolist()
+
+    def along(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Utilities while the cells join in this order, from none of them to all."""
+        return self._follow(order, 0)
+
+    def _follow(self, order: NDArray[np.intp], start: int) -> NDArray[np.float64]:
+        """Utilities from the coalition of the first ``start`` cells on."""
+        out = np.empty(order.size - start + 1)
+        order = np.ascontiguousarray(order)  # one layout, compiled once
+        target, tables = self._target, (self._values, self._absent, self._starts)
+        follow_cells(
+            tables, target.learned, self._values_valid, target.labels_valid, order, start, out
+        )
+        return target.scores(out)
+
+
+class FlatDraws:
+    """One random order of all cells per draw.
+
+    Parameters
+    ----------
+    game : FlatTree
+    semivalue : Semivalue
+    seed, part : int
+        With a draw's number, the seed of its random order; ``part`` is the fold of a
+        cross-valuation.
+    """
+
+    def __init__(self, game: FlatTree, semivalue: Semivalue, seed: int, part: int = 0) -> None:
+        self._game = game
+        self._semivalue = semivalue
+        self._seed = seed
+        self._part = part
+
+    def __call__(self, number: int) -> NDArray[np.float64]:
+        stream = np.random.SeedSequence(self._seed, spawn_key=(number, self._part))
+        return self.values(np.random.default_rng(stream).permutation(self._game.matters.size))
+
+    def values(self, order: NDArray[np.intp]) -> NDArray[np.float64]:
+        """The values that one order of the cells gives them."""
+        steps = Permutation(order, self._semivalue).combine(self._game.along(order))
+        return steps.reshape(self._game.n_rows, self._game.n_columns)
+
+
+def solve(problem: Problem, run: Run, *, max_permutations: int, tolerance: float) -> Estimate:
+    """Values of cells as players of one game.
+
+    Labels are always known. The values sum to the utility of the table minus that of a table of
+    nothing but means, which the record holds as ``utility_all`` and ``baseline_utility``.
+    """
+    if problem.label is not None:
+        raise InputError(
+            Setting("method", "flat"),
+            " cannot value the label, which nothing can stand in for: leave ",
+            Setting("include_label"),
+            " out",
+        )
+    if run.semivalues[0] != run.semivalues[1]:
+        raise InputError(
+            Setting("method", "flat"),
+            " has one game of all cells, so rows and columns cannot differ in their semivalue: "
+            "pass one",
+        )
+    games = [FlatTree(split) for split in problem.splits]
+    rows, shape = [split.rows for split in problem.splits], problem.table.shape
+    draws: list[Draws] = [
+        FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)
+    ]
+    estimate = monte_carlo(
+        draws[0] if len(draws) == 1 else MeanDraws(draws, rows, shape[0]),
+        tolerance=tolerance,
+        max_draws=max_permutations,
+        n_jobs=run.n_jobs,
+        progress=run.progress,
+        title="flat",
+        limit=run.limit,
+    )
+    matters = np.zeros(shape, dtype=np.bool_)
+    for game, members in zip(games, rows, strict=True):
+        matters[members] |= game.matters
+    estimate.stderr[~matters] = 0.0
+    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
+    return estimate.noting(
+        model="tree",
+        baseline_utility=float(np.mean([game.baseline_utility for game in games])),
+        utility_all=float(np.mean([game.utility_all for game in games])),
+        **score_facts(problem, None, "model"),
+    )
+
+
+FLAT = Method(
+    name="flat",
+    summary="1D-Shapley with a decision tree: every cell a player, absent ones their column's mean",
+    solve=solve,
+    options=(MAX_PERMUTATIONS.but(default=500), TOLERANCE),
+    how="every cell a player, absent cells filled with the mean (1D-Shapley)",
+    meaning="what it adds to the model's performance when it replaces its column's mean, "
+    "on average over all orders of the cells",
+    total="the model's score less {baseline_utility:.4g}, that of a table of means",
+)

@@ -1,0 +1,63 @@
+"""2D leave-one-out: the table without a row, without a column and without both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._methods.record import Method
+from shapley2d._methods.score_facts import score_facts
+from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d_paper.baselines.checks import refuse_semivalue
+from shapley2d_paper.baselines.tree import tree_games
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+    from shapley2d._theory.game import Game
+
+
+def solve(problem: Problem, run: Run) -> Estimate:
+    """2D leave-one-out values of the cells, the mean over the splits."""
+    refuse_semivalue("loo", run, "it only looks at the whole table")
+    games = tree_games(problem)
+    values = np.zeros((problem.table.n_rows, games[0].n_columns))
+    for game, split in zip(games, problem.splits, strict=True):
+        values[split.rows] += leave_one_out(game)
+    estimate = Estimate.exact(values / len(games))
+    return estimate.noting(model="tree", **score_facts(problem, None, "model"))
+
+
+def leave_one_out(game: Game) -> NDArray[np.float64]:
+    """What every row and column add together to all the others: h(N, M) - h(N-i, M) - ....
+
+    Examples
+    --------
+    >>> from shapley2d._games.function import FunctionGame
+    >>> leave_one_out(FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 3)).tolist()
+    [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+    utilities = game.utilities(_all_but_one(game.n_rows), _all_but_one(game.n_columns))
+    without_row = utilities[0] - utilities[1:]
+    return np.asarray(without_row[:, :1] - without_row[:, 1:])
+
+
+def _all_but_one(n_players: int) -> MaskCoalitions:
+    """All players, then all without player 0, all without player 1, and so on."""
+    return MaskCoalitions(
+        np.vstack([np.ones(n_players, dtype=bool), ~np.eye(n_players, dtype=bool)])
+    )
+
+
+LOO = Method(
+    name="loo",
+    summary="2D leave-one-out with a decision tree: the table without a row, a column, and both",
+    solve=solve,
+    how="leaving out one row and one column at a time",
+    meaning="what the whole table's performance owes to its row and its column together",
+    total="",
+)

@@ -1,0 +1,103 @@
+"""The tree of the baselines on whole grids: its tie rule, and scikit-learn's tree where none tie."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from sklearn.metrics import r2_score
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from model_oracles import encoded_tables, grid_points, make_split, orders, tree_by_hand
+from shapley2d import InputError
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
+from shapley2d_paper.baselines.tree import TreeGame
+
+
+def grid_of(split, rows, columns):
+    return TreeGame(split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
+
+
+@pytest.mark.parametrize(("n_classes", "seed"), [(2, 0), (2, 1), (3, 2), (4, 4)])
+def test_it_follows_its_tie_rule(n_classes, seed):
+    split = make_split(seed, n_classes, n=16, T=20)
+    rows, columns = orders(split, seed)
+    grid = grid_of(split, rows, columns)
+    assert not grid[0].any() and not grid[:, 0].any()
+    for a, b, X, members, X_valid in grid_points(split, rows, columns):
+        X, X_valid = (x.astype(np.float32).astype(np.float64) for x in (X, X_valid))  # noqa: PLW2901
+        predictions = tree_by_hand(X, split.y.codes[members], X_valid, classifies=True)
+        assert grid[a, b] == pytest.approx(np.mean(predictions == split.y_valid.codes))
+
+
+def test_regression_follows_its_tie_rule():
+    rng = np.random.default_rng(5)
+    X, y = rng.integers(0, 4, size=(34, 3)).astype(float), rng.integers(0, 30, 34).astype(float)
+    (split,) = make_problem(X[:14], y[:14], X[14:], y[14:], task="regression").splits
+    rows, columns = orders(split)
+    grid = grid_of(split, rows, columns)
+    for a, b, part, members, X_valid in grid_points(split, rows, columns):
+        predictions = tree_by_hand(part, y[members], X_valid, classifies=False)
+        assert grid[a, b] == pytest.approx(r2_score(y[14:], predictions))
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_one_column_is_scikit_learns(regression):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(90, 1))
+    y = X[:, 0] + rng.normal(size=90)
+    y = y if regression else (y > 0).astype(int)
+    (split,) = make_problem(X[:50], y[:50], X[50:], y[50:]).splits
+    rows = rng.permutation(50)
+    grid = grid_of(split, rows, [0])
+    estimator = DecisionTreeRegressor() if regression else DecisionTreeClassifier()
+    for a in range(1, 51):
+        score = estimator.fit(X[rows[:a]], y[rows[:a]]).score(X[50:], y[50:])
+        assert grid[a, 1] == pytest.approx(score)
+
+
+def test_it_is_as_good_as_scikit_learns_where_splits_tie():
+    differences = []
+    for seed in range(12):
+        split = make_split(seed, 3, n=60, T=200)
+        rows, columns = orders(split, seed)
+        grid = grid_of(split, rows, columns)
+        train, valid, _ = encoded_tables(split)
+        for a in (30, 60):
+            scores = [
+                DecisionTreeClassifier(random_state=k)
+                .fit(train[rows[:a]], split.y.y[rows[:a]])
+                .score(valid, split.y_valid.y)
+                for k in range(8)
+            ]
+            differences.append(grid[a, -1] - np.mean(scores))
+    assert abs(np.mean(differences)) < 3 * np.std(differences) / np.sqrt(len(differences))
+    assert np.std(differences) < 0.05
+
+
+@pytest.mark.parametrize("regression", [False, True])
+def test_other_lists_of_coalitions_give_the_same(regression):
+    split = make_split(4, 3, n=12, plain=True, regression=regression)
+    game = TreeGame(split)
+    rows, columns = (NestedCoalitions(order) for order in orders(split))
+    grid = game.utilities(rows, columns)
+    order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
+    shuffled = game.utilities(
+        MaskCoalitions(rows.masks()[order]), MaskCoalitions(columns.masks()[part])
+    )
+    assert shuffled == pytest.approx(grid[np.ix_(order, part)], rel=1e-9, abs=1e-12)
+    everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
+    numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
+    assert everything[np.ix_(*numbers)] == pytest.approx(grid, rel=1e-9, abs=1e-12)
+    assert np.array_equal(pickle.loads(pickle.dumps(game)).utilities(rows, columns), grid)
+
+
+def test_targets_of_validation_rows():
+    X = np.array([[0.0], [1.0], [2.0]])
+    (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
+    assert grid_of(split, [0, 1, 2], [0])[:, 1].tolist() == [0, 1, 1, 1]  # as scikit-learn scores
+    (single,) = make_problem(X, [1.0, 1.0, 7.0], X[:1], [1.0], task="regression").splits
+    with pytest.raises(InputError, match="at least two validation rows"):
+        TreeGame(single)
