@@ -12,42 +12,28 @@ import typer
 
 from shapley2d._api.blocks_job import VALIDATION_GROUPS
 from shapley2d._base.precision import interval_factor
-from shapley2d._estimation.exact import _BLOCKS
 from shapley2d._estimation.workers import MAX_LOSSES
 from shapley2d._inspection.recipe import MOST_CHANCE
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
 from shapley2d._knn.row_values import FAST_ROWS
-from shapley2d._knn.whole_weights import _MOST_DIFFERENT
 from shapley2d._methods.blocks import MAX_AUTO_UTILITIES
 from shapley2d._methods.exact import MAX_EXACT_UTILITIES
-from shapley2d._methods.knn import (
-    backend,
-    bin_correction,
-    choices,
-    pieces,
-    rule,
-    strata,
-)
+from shapley2d._methods.knn import backend, choices, strata
 from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
 from shapley2d.cli.limits import ADDRESS_SPACE
 
 ROOT = Path(__file__).parent.parent
-WORDS = {3: "three", 4: "four", 8: "eight", 10: "ten"}
+WORDS = {3: "three", 10: "ten"}
 ALIKE_DRAWS = math.ceil(math.log(0.05) / math.log(1 - 0.025))
 
 SENTENCES = {
     "knn.md": [
         f"takes all of them up to {WORDS[choices.FEW_COLUMNS]} columns",
-        f"A quarter of the chunks, with {WORDS[pieces.FIRST_PER_COLUMN]} subsets to a column",
-        f"From {WORDS[FEW_PER_PLAYER]} subsets to a column on",
-        f"up to {_MOST_DIFFERENT} different weights of columns",
-        f"tables of {FAST_ROWS:,} rows or more, with 2 billion triples",
-        f"The sample starts with {choices.SAMPLE} subsets",
-        f"with {WORDS[choices.SAMPLE_ROWS]} validation rows each",
-        f"{bin_correction.SPREAD_SHARE:g} of the spread of the values",
+        f"at least {WORDS[FEW_PER_PLAYER]} subsets per column",
+        f"tables of {FAST_ROWS:,} rows or more with 2 billion triples",
         f"fewer than {strata._FEW_ROWS} validation rows",
     ],
     "choosing-a-method.md": [
@@ -64,7 +50,6 @@ SENTENCES = {
     ],
     "cluster.md": [
         f"die {WORDS[MAX_LOSSES]} times in a row",
-        f"about {_BLOCKS} at most",
     ],
     "gpu.md": [f"2^{round(math.log2(backend.LEAST_WORK))} (1.1e9)"],
     "reliability.md": [
@@ -83,8 +68,6 @@ def test_numbers_in_sentences_are_those_of_the_code(page):
 
 def test_sizes_that_sentences_round():
     assert 2e9 < choices.SMALL_WORK < 2.2e9  # "2 billion triples"
-    assert rule._PILOT == 0.25  # "a quarter of the chunks"
-    assert bin_correction.FORM_SHARE == 0.25  # "a quarter of the error of sampled subsets"
 
 
 def test_options_of_the_pages_exist():
