@@ -4,7 +4,7 @@ Run: python benchmarks/adversary.py [--quick] [wine] [breast] [credit] [census]
 
 Three owners, A, B and C, have a third of the rows each and share 100,000. Every attack prints what
 the attacker is paid for honest and for attacking, and what the look at sellers says of it; at the end
-comes what gains without an alarm. The table of docs/blocks.md is its output. ``honest_owners.py``
+comes what gains without an alarm. The table of docs/evidence/payments.md is its output. ``honest_owners.py``
 counts the alarms that honest owners raise.
 """
 

@@ -5,7 +5,7 @@ Run: python benchmarks/row_groups.py [SECONDS [ROUNDS LEAVES]]   (60 s for each 
 A made-up table of the size of the Telco churn table: 5,634 training rows, 1,409 validation rows, 19
 columns of text and numbers, about 26 % positives, of which 9 columns matter. The model is
 scikit-learn's HistGradientBoostingClassifier with 30 rounds of 15 leaves by default. It prints the table of
-docs/choosing-a-method.md: the root mean square of the values and of their standard errors, and the
+docs/evidence/scale.md: the root mean square of the values and of their standard errors, and the
 share of the values whose 95 % interval does not hold 0, in points of accuracy.
 """
 

@@ -1,4 +1,4 @@
-"""How the cost of nearest neighbours grows, and what a million rows take (docs/scale.md).
+"""How the cost of nearest neighbours grows, and what a million rows take (docs/evidence/scale.md).
 
 Run: python benchmarks/scale.py   (some minutes on a quiet core)
      python benchmarks/scale.py --only million   (five more, with up to 6 GB and 0.4 for every core)

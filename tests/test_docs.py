@@ -79,7 +79,11 @@ def test_page(page, tmp_path, monkeypatch, capsys):
                 assert printed.split() == told[1].split(), f"{page.name}, line {line}"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize(
+    "page",
+    [*PAGES, *sorted((ROOT / "docs").glob("[a-z]*/*.md"))],
+    ids=lambda p: f"{p.parent.name}-{p.name}",
+)
 def test_links_lead_somewhere(page):
     """Relative links and pictures of a page exist."""
     for target in re.findall(r"\]\(([^)#\s]+)", page.read_text()):

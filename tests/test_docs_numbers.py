@@ -1,89 +1,17 @@
-"""Numbers and options that the pages name are those of the code."""
+"""Options, extras, versions and counts that the pages name are those of the code."""
 
 from __future__ import annotations
 
-import math
 import re
 import tomllib
 from pathlib import Path
 
-import pytest
 import typer
 
-from shapley2d._api.blocks_job import VALIDATION_GROUPS
-from shapley2d._base.limits import FREE_BYTES, MAX_COLUMNS, MAX_RATIO
-from shapley2d._base.precision import interval_factor
-from shapley2d._estimation.exact import _BLOCKS
-from shapley2d._estimation.workers import MAX_LOSSES
-from shapley2d._inspection.recipe import MOST_CHANCE
-from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
-from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
-from shapley2d._knn.row_values import FAST_ROWS
-from shapley2d._knn.whole_weights import _MOST_DIFFERENT
-from shapley2d._methods.blocks import MAX_AUTO_UTILITIES
-from shapley2d._methods.exact import MAX_EXACT_UTILITIES
-from shapley2d._methods.knn import (
-    backend,
-    bin_correction,
-    choices,
-    pieces,
-    rule,
-    strata,
-)
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
 
 ROOT = Path(__file__).parent.parent
-WORDS = {3: "three", 4: "four", 8: "eight", 10: "ten"}
-ALIKE_DRAWS = math.ceil(math.log(0.05) / math.log(1 - 0.025))
-
-SENTENCES = {
-    "knn.md": [
-        f"takes all of them up to {WORDS[choices.FEW_COLUMNS]} columns",
-        f"A quarter of the chunks, with {WORDS[pieces.FIRST_PER_COLUMN]} subsets to a column",
-        f"From {WORDS[FEW_PER_PLAYER]} subsets to a column on",
-        f"up to {_MOST_DIFFERENT} different weights of columns",
-        f"tables of {FAST_ROWS:,} rows or more, with 2 billion triples",
-        f"The sample starts with {choices.SAMPLE} subsets",
-        f"with {WORDS[choices.SAMPLE_ROWS]} validation rows each",
-        f"{bin_correction.SPREAD_SHARE:g} of the spread of the values",
-        f"fewer than {strata._FEW_ROWS} validation rows",
-    ],
-    "choosing-a-method.md": [
-        f"({ALIKE_DRAWS} draws for 0.025)",
-        f"{interval_factor(1e9):.2f} standard errors either way for many draws, {interval_factor(9):.2f} for ten",
-        f"up to {round(math.log2(MAX_EXACT_UTILITIES))} players",
-    ],
-    "blocks.md": [
-        f"exact up to {MAX_AUTO_UTILITIES['model']:,} utilities of a model ({MAX_AUTO_UTILITIES['knn']:,} with",
-        f"{WORDS[VALIDATION_GROUPS]} groups of them are left out in turn",
-    ],
-    "question.md": [
-        f"up to {MAX_LEVELS} different weights",
-    ],
-    "cluster.md": [
-        f"die {WORDS[MAX_LOSSES]} times in a row",
-        f"about {_BLOCKS} at most",
-    ],
-    "gpu.md": [f"2^{round(math.log2(backend.LEAST_WORK))} (1.1e9)"],
-    "reliability.md": [
-        f"than {FREE_BYTES >> 20} MB when unpacked or {MAX_RATIO} times its own size",
-        f"than {MAX_COLUMNS:,} columns",
-    ],
-    "find-and-fix.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
-}
-
-
-@pytest.mark.parametrize("page", SENTENCES)
-def test_numbers_in_sentences_are_those_of_the_code(page):
-    text = " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
-    assert [sentence for sentence in SENTENCES[page] if sentence not in text] == []
-
-
-def test_sizes_that_sentences_round():
-    assert 2e9 < choices.SMALL_WORK < 2.2e9  # "2 billion triples"
-    assert rule._PILOT == 0.25  # "a quarter of the chunks"
-    assert bin_correction.FORM_SHARE == 0.25  # "a quarter of the error of sampled subsets"
 
 
 def test_options_of_the_pages_exist():

@@ -31,7 +31,7 @@ LEAST_ROWS = 2**13
 """With fewer rows, ranking near ones takes little time and leaves a smaller error."""
 
 FEW = 64
-"""The bulk of the rows in a column is all but one in 64: see docs/gpu.md."""
+"""The bulk of the rows in a column is all but one in 64: see docs/evidence/knn.md."""
 
 _LARGEST_HALF = 65000.0
 _LARGEST_VALUE = 65000.0  # of 16 bits, less what rounding may add
