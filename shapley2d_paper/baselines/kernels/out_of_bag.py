@@ -29,8 +29,8 @@ def predict_out_of_bag(
 ) -> None:
     """Grow a tree on the rows in the bag and predict the others.
 
-    It is the tree of :func:`~shapley2d_paper.baselines.kernels.cart.grow_tree`, grown only where a row out of bag
-    falls.
+    It is the tree of :func:`~shapley2d_paper.baselines.kernels.cart.grow_tree`, grown only where a
+    row out of bag falls.
 
     Parameters
     ----------
