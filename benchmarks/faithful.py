@@ -9,7 +9,7 @@ random forest and boosted trees are fitted. The cells of the training rows are v
     oob-fill  the same, but a tree's leaves are filled with the rows that it was not grown on (random forest only)
     own       method "forest" with a forest of its own
     knn, oob  nearest neighbours, 2D-OOB
-    mc        one permutation with a built-in decision tree: the least that Monte Carlo can do, and more time than the forest takes.
+    mc        one permutation with the paper's decision tree: the least that Monte Carlo can do, and more time than the forest takes.
               With the model itself at equal time it could train a few times (see the line "seconds of a training") of the rows times
               columns that one permutation trains
     random    random numbers
@@ -43,6 +43,7 @@ from shapley2d._forest.game import LeafGame
 from shapley2d._forest.tree_values import Features
 from shapley2d._tables.problem import make_problem, weigh_problem
 from shapley2d.datasets import load_breast_cancer_original, load_census, load_credit, load_heart
+from shapley2d_paper.baselines import OOB, RANDOM, TREE_MC
 
 SHARES = (0.1, 0.2, 0.3)
 MODELS = {
@@ -145,9 +146,9 @@ def values_of(method, model, X, y, Xv, yv, seed):
         "forest": {"method": "forest", "model": model, "max_rounds": 20, **balanced},
         "own": {"method": "forest", "max_trees": 100, "tolerance": 0, **balanced},
         "knn": {"method": "knn", **balanced},
-        "oob": {"method": "oob"},
-        "mc": {"method": "mc", "model": "tree", "max_permutations": 1, "tolerance": 0},
-        "random": {"method": "random"},
+        "oob": {"method": OOB},
+        "mc": {"method": TREE_MC, "max_permutations": 1, "tolerance": 0},
+        "random": {"method": RANDOM},
     }[method]
     return value_cells(*given, **options, **more).values
 

@@ -27,8 +27,7 @@ from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import value_cells
 from shapley2d._estimation.monte_carlo import monte_carlo
@@ -37,6 +36,7 @@ from shapley2d._games.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d_paper.baselines.tree import TreeGame
 from shapley2d_paper.harness.records import Records
 from shapley2d_paper.runtime.experiment import EXPERIMENT as runtimes  # noqa: N811
 
@@ -60,9 +60,7 @@ def sweeps(points: int = 300) -> None:
     print("\nOne grid, 1,000 rows x 14 columns, 500 validation rows: 14,000 models")
     print(f"{'model':24}{'sweep':>10}{'fits':>10}{'ratio':>9}   largest difference in score")
     cases = [
-        ("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier()), ("knn", KNeighborsClassifier(10)),
-        ("tree", DecisionTreeClassifier(random_state=0)),
-        ("ridge", Ridge()), ("tree", DecisionTreeRegressor(random_state=0)),
+        ("gaussian_nb", GaussianNB()), ("ridge", RidgeClassifier()), ("ridge", Ridge()),
     ]  # fmt: skip
     for name, estimator in cases:
         regression = is_regressor(estimator)
@@ -70,9 +68,7 @@ def sweeps(points: int = 300) -> None:
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
-        game = sweep_game(
-            name, split, baseline="zero", **({"n_neighbors": 10} if name == "knn" else {})
-        )
+        game = sweep_game(name, split, baseline="zero")
         nested = NestedCoalitions(rows), NestedCoalitions(columns)
         grid = game.utilities(*nested)
         sweep = min(seconds_of(game.utilities, *nested) for _ in range(3))
@@ -87,15 +83,8 @@ def sweeps(points: int = 300) -> None:
             score = (r2_score if regression else accuracy_score)(y_valid, predictions)
             apart = max(apart, abs(score - grid[a, b]))
         fits = spent / points * 14_000
-        note = (
-            "(share of votes instead of the majority)"
-            if name == "knn"
-            else "(ties)"
-            if name == "tree"
-            else ""
-        )
         print(
-            f"{type(estimator).__name__:24}{sweep:9.3f}s{fits:9.1f}s{fits / sweep:8.0f}x   {apart:.2g} {note}"
+            f"{type(estimator).__name__:24}{sweep:9.3f}s{fits:9.1f}s{fits / sweep:8.0f}x   {apart:.2g}"
         )
 
 
@@ -134,7 +123,7 @@ def generic() -> None:
 def workers() -> None:
     print("\nTwo workers against one, value_cells(method='mc')")
     for model, permutations, n in (
-        ("tree", 24, 300),
+        ("tree", 24, 40),
         ("gaussian_nb", 150, 1000),
         ("ridge", 150, 1000),
     ):
@@ -246,7 +235,7 @@ def truncation(draws: int = 1000) -> None:
         "bias: of the values, root mean square, as part of their spread; with the standard error of that bias"
     )
     (split,) = make_problem(*table(n=60, m=5, n_valid=300)).splits
-    game = sweep_game("tree", split)
+    game = TreeGame(split)
     rng = np.random.default_rng(0)
     pairs = [
         (Permutation(rng.permutation(60)), Permutation(rng.permutation(5))) for _ in range(draws)

@@ -81,7 +81,7 @@ def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
 
 def test_backend_is_an_option_of_nearest_neighbours_alone():
     with pytest.raises(InputError, match=r"backend='cuda' is an option of model='knn'"):
-        value_blocks(*TINY, rows=[0, 0, 1, 1], model="sklearn_tree", backend="cuda")
+        value_blocks(*TINY, rows=[0, 0, 1, 1], model="tree", backend="cuda")
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 The functions that users call, the estimator, the command line, the tables of the docs and the words
 of the report all read these records. A method that is not in a record does not exist; one that is
-registered exists everywhere. ``value_cells(method=...)`` takes records that are not registered, too.
+in the registry exists everywhere. ``value_cells(method=...)`` also takes any other record.
 """
 
 from __future__ import annotations
