@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
 MAX_DEPTH = 32
 """Deepest nesting of lists and objects; our own files have about five levels."""
@@ -68,16 +68,54 @@ def real_number(value: Any, what: str, least: float = 0.0) -> float:
     return float(value)
 
 
+class Maybe(NamedTuple):
+    """A form that may be missing, or None."""
+
+    form: Any
+
+
+def check_form(value: Any, form: Any, what: str = "its record") -> None:
+    """Check that an entry has a form, or raise a ValueError whose message is a phrase.
+
+    Parameters
+    ----------
+    value : anything that JSON can hold
+    form : type, list, tuple or dict
+        ``int`` is a whole number and ``float`` any number from 0 on. ``[form]`` is a list of any
+        length, ``(form, ...)`` one of that length, ``{name: form}`` an object with these entries
+        and maybe others, ``{str: form}`` one with any entries.
+    what : str
+        The entry, for the message.
+
+    Examples
+    --------
+    >>> check_form({"pairs": [[1, 0.5]], "why": None}, {"pairs": [(int, float)], "why": Maybe(str)})
+    >>> check_form({"pairs": [[1, -2]]}, {"pairs": [(int, float)]})
+    Traceback (most recent call last):
+    ValueError: pairs in its record is not a number from 0 on
+    """
+    if isinstance(form, Maybe):
+        if value is not None:
+            check_form(value, form.form, what)
+    elif form is int:
+        whole_number(value, what)
+    elif form is float:
+        real_number(value, what)
+    else:
+        kind = form if isinstance(form, type) else dict if isinstance(form, dict) else list
+        if not isinstance(value, kind) or (isinstance(form, tuple) and len(value) != len(form)):
+            raise ValueError(f"{what} is not what it should be")
+        if isinstance(form, dict):
+            for name in value if str in form else form:
+                check_form(value.get(name), form.get(str) or form[name], f"{name} in {what}")
+        elif not isinstance(form, type):
+            for part, one in zip(
+                value, form * len(value) if kind is type(form) else form, strict=True
+            ):
+                check_form(part, one, what)
+
+
 def history_pairs(value: Any) -> list[tuple[int, float]]:
     """Check the history of a run: counts of draws, and the relative error after each count."""
-    if not isinstance(value, list) or any(
-        not isinstance(pair, list) or len(pair) != 2 for pair in value
-    ):
-        raise ValueError("its history is not a list of pairs")
-    return [
-        (
-            whole_number(count, "a count of its history"),
-            real_number(ratio, "a ratio of its history"),
-        )
-        for count, ratio in value
-    ]
+    check_form(value, [(int, float)], "its history")
+    return [(count, float(ratio)) for count, ratio in value]

@@ -7,16 +7,16 @@ score has a column of its own.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from shapley2d._base.json_record import real_number, whole_number
+from shapley2d._base.json_record import Maybe, check_form
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._results.sealed import read_sealed, write_sealed
 from shapley2d._tables.frames import FRAME_KINDS
-from shapley2d._tables.table import Column, FromText
+from shapley2d._tables.table import Column, FromText, Kind
 
 if TYPE_CHECKING:
     import os
@@ -27,10 +27,21 @@ if TYPE_CHECKING:
     from shapley2d._results.sealed import SealedCells
 
 _KEY = b"shapley2d.inspection"
-_KINDS = ("number", "category", "boolean", "date")
-_MOST_PLACES = 400
-_MOST_ALTERNATIVES = 64
 _PART = "part: "
+_MOST_PLACES = 400  # decimals that a number can have
+_BY_COLUMN = {
+    "kinds": [str], "notations": [str], "places": [int], "categories": [[str]], "widths": [int],
+    "ranges": [bool],
+}  # fmt: skip
+_FINDING = {
+    "columns": [str], "kind": str, "text": str, "rows": [int], "suggestions": [(int, str)],
+    "probability": float, "chances": Maybe([float]), "right": Maybe([float]),
+}  # fmt: skip
+_RECORD = {
+    **_BY_COLUMN, "has_label": bool, "frame": str, "digests": {str: str}, "fingerprint": str,
+    "settled": [(int, int)], "notes": [(int, int, str)], "findings": [_FINDING],
+    "new entries": [(int, int, Maybe(str), float)], "facts": dict, "info": dict,
+}  # fmt: skip
 
 
 def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) -> None:
@@ -112,21 +123,24 @@ def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
     """The fields of an inspection; a ValueError says in a phrase what does not fit."""
+    check_form(record, _RECORD)
     n, p = cells.shape
-    if record.get("frame") not in FRAME_KINDS:
-        raise ValueError("its kind of frame is not known")
     scores, probability = (cells.numbers(key) for key in ("score", "probability"))
+    if record["frame"] not in FRAME_KINDS:
+        raise ValueError("its kind of frame is not known")
     if not np.isfinite(scores).all():
         raise ValueError("some of its scores are not numbers")
     if not ((probability >= 0) & (probability <= 1)).all():
         raise ValueError("some of its probabilities are not from 0 to 1")
-    for key in ("info", "facts", "digests"):
-        if not isinstance(record.get(key), dict):
-            raise ValueError(f"{key} of its record is missing")  # noqa: TRY004  (one kind of error for one cause)
+    if any(len(record[key]) != p for key in _BY_COLUMN):
+        raise ValueError("a list of its record does not fit its columns")
+    named = [*record["settled"], *record["notes"], *record["new entries"]]
+    if any(i >= n or j >= p for i, j, *_ in named):
+        raise ValueError("its record is about cells that it does not have")
     columns = _columns(record, cells)
     scored = ScoredCells(
         columns=columns,
-        has_label=bool(record.get("has_label")),
+        has_label=record["has_label"],
         scores=scores,
         probability=probability,
         expected=_expected(record, cells, columns),
@@ -135,97 +149,69 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
             for name in cells.table.column_names
             if name.startswith(_PART)
         },
-        notes={
-            (_row(i, n), _row(j, p)): _word(text) for i, j, text in _several(record.get("notes"), 3)
-        },
-        suggested={
-            (_row(i, n), _row(j, p)): (
-                None if text is None else _word(text),
-                real_number(sure, "a chance of a suggestion"),
-            )
-            for i, j, text, sure in _several(record.get("new entries"), 4)
-        },
+        notes={(i, j): text for i, j, text in record["notes"]},
+        suggested={(i, j): (text, float(sure)) for i, j, text, sure in record["new entries"]},
         info=record["facts"],
     )
     return {
         "_cells": scored,
-        "findings": [_finding(one, cells.column_names, n) for one in _list(record.get("findings"))],
+        "findings": [_finding(one, cells) for one in record["findings"]],
         "row_names": cells.row_names,
         "lines": cells.lines,
         "_values": cells.numbers("value") if cells.has("value") else None,
         "_score_gains": cells.numbers("gain_if_changed") if cells.has("gain_if_changed") else None,
-        "_frame": record["frame"],
-        "_digests": {str(name): _word(digits) for name, digits in record["digests"].items()},
-        "_fingerprint": _word(record.get("fingerprint")),
-        "_settled": frozenset((_row(i, n), _row(j, p)) for i, j in _list(record.get("settled"))),
+        "_settled": frozenset((i, j) for i, j in record["settled"]),
+        **{f"_{key}": record[key] for key in ("frame", "digests", "fingerprint")},
         "info": record["info"],
     }
 
 
 def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
-    p = cells.shape[1]
-    kinds, notations, places, categories = (
-        _list(record.get(key), p) for key in ("kinds", "notations", "places", "categories")
-    )
-    if any(kind not in _KINDS for kind in kinds):
+    if not {*record["kinds"]} <= {*get_args(Kind)} or max(record["places"]) > _MOST_PLACES:
         raise ValueError("its kinds of columns do not fit")
-    texts = cells.texts("content")
-    held = cells.numbers("held")
+    texts, held = cells.texts("content"), cells.numbers("held")
     columns = []
-    for j, (name, kind) in enumerate(zip(cells.column_names, kinds, strict=True)):
-        known = tuple(_word(text) for text in categories[j])
-        entries = np.array(held[:, j])
+    for j, (name, kind) in enumerate(zip(cells.column_names, record["kinds"], strict=True)):
+        entries, own, known = held[:, j].copy(), texts[:, j].tolist(), record["categories"][j]
         if kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(known))
-        distinct = {
-            text: code
-            for code, text in enumerate(dict.fromkeys(t for t in texts[:, j] if t is not None))
-        }
-        words = np.array([*distinct, None], dtype=object)
-        codes = np.array(
-            [-1 if text is None else distinct[text] for text in texts[:, j]], dtype=np.int32
-        )
-        strays = {
-            i: text
-            for i, text in enumerate(texts[:, j].tolist())
-            if text is not None and np.isnan(entries[i])
-        }
+        words = [text for text in dict.fromkeys(own) if text is not None]
+        code = {None: -1, **{text: k for k, text in enumerate(words)}}
         read = FromText(
-            strays=strays,
-            notation=_word(notations[j]),
-            places=whole_number(places[j], "decimals of its record", 0, _MOST_PLACES),
-            words=words,
-            codes=codes,
+            strays={i: own[i] for i in np.flatnonzero(np.isnan(entries)) if own[i] is not None},
+            notation=record["notations"][j],
+            places=record["places"][j],
+            words=np.array([*words, None], dtype=object),
+            codes=np.array([code[text] for text in own], dtype=np.int32),
         )
-        columns.append(Column(name, kind, entries, known, read))
+        columns.append(Column(name, kind, entries, tuple(known), read))
     return tuple(columns)
 
 
 def _expected(
     record: dict[str, Any], cells: SealedCells, columns: tuple[Column, ...]
 ) -> tuple[Expected, ...]:
-    p = cells.shape[1]
-    widths, ranges = _list(record.get("widths"), p), _list(record.get("ranges"), p)
     suggested, low, high = (cells.numbers(key) for key in ("suggested", "low", "high"))
     found = []
     for j, column in enumerate(columns):
-        width = whole_number(widths[j], "a width of its record", 0, _MOST_ALTERNATIVES)
         alternatives = chances = None
-        if width:
-            parts = [cells.numbers(f"alternative {k + 1}")[:, j] for k in range(width)]
-            codes = np.column_stack(parts)
-            _check_codes(codes.ravel(), max(2, len(column.categories)), least=-2)
-            alternatives = codes.astype(np.int32)
-            shares = np.column_stack([cells.numbers(f"chance {k + 1}")[:, j] for k in range(width)])
-            chances = shares.astype(np.float32)
-        entries = np.array(suggested[:, j])
+        if record["widths"][j]:
+            codes, shares = (
+                np.column_stack(
+                    [cells.numbers(f"{what} {k + 1}")[:, j] for k in range(record["widths"][j])]
+                )
+                for what in ("alternative", "chance")
+            )
+            _check_codes(codes, max(2, len(column.categories)), least=-2)
+            alternatives, chances = codes.astype(np.int32), shares.astype(np.float32)
+        entries, ranged = suggested[:, j].copy(), record["ranges"][j]
         if column.kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(column.categories))
         found.append(
             Expected(
                 entries=entries,
-                low=np.array(low[:, j]) if ranges[j] else None,
-                high=np.array(high[:, j]) if ranges[j] else None,
+                low=low[:, j].copy() if ranged else None,
+                high=high[:, j].copy() if ranged else None,
                 alternatives=alternatives,
                 chances=chances,
             )
@@ -233,29 +219,28 @@ def _expected(
     return tuple(found)
 
 
-def _finding(record: Any, names: list[str], n: int) -> ColumnFinding:
-    if not isinstance(record, dict):
-        raise ValueError("a finding of its record does not fit")  # noqa: TRY004  (one kind of error for one cause)
-    concerned = tuple(_word(name) for name in _list(record.get("columns")))
-    if not concerned or concerned[0] not in names:
+def _finding(record: dict[str, Any], cells: SealedCells) -> ColumnFinding:
+    if not record["columns"] or record["columns"][0] not in cells.column_names:
         raise ValueError("a finding of its record is about no column of it")
-    rows = np.array([_row(i, n) for i in _list(record.get("rows"))], dtype=np.intp)
-    return ColumnFinding(
-        columns=concerned,
-        kind=_word(record.get("kind")),
-        text=_word(record.get("text")),
-        rows=rows,
-        chances=_chances(record.get("chances"), rows.size),
-        right=_chances(record.get("right"), rows.size),
-        suggestions={_row(i, n): _word(text) for i, text in _list(record.get("suggestions"))},
-        probability=real_number(record.get("probability"), "the probability of a finding"),
+    rows, suggestions = record["rows"], dict(record["suggestions"])
+    if max([*rows, *suggestions], default=0) >= cells.shape[0]:
+        raise ValueError("a finding of its record is about rows that it does not have")
+    chances, right = (
+        None if record.get(key) is None else np.array(record[key], dtype=np.float64)
+        for key in ("chances", "right")
     )
-
-
-def _chances(numbers: Any, n: int) -> NDArray[np.float64] | None:
-    if numbers is None:
-        return None
-    return np.array([real_number(one, "a chance of a finding") for one in _list(numbers, n)])
+    if any(one is not None and one.size != len(rows) for one in (chances, right)):
+        raise ValueError("the chances of a finding do not fit its rows")
+    return ColumnFinding(
+        columns=tuple(record["columns"]),
+        kind=record["kind"],
+        text=record["text"],
+        rows=np.array(rows, dtype=np.intp),
+        suggestions=suggestions,
+        probability=float(record["probability"]),
+        chances=chances,
+        right=right,
+    )
 
 
 def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:
@@ -273,26 +258,3 @@ def _at(part: Any, k: int) -> Any:
 def _check_codes(codes: NDArray[np.float64], count: int, least: int = 0) -> None:
     if not ((codes >= least) & (codes < count) & (codes == np.round(codes))).all():
         raise ValueError("some of its entries are not categories of their column")
-
-
-def _list(value: Any, size: int | None = None) -> list[Any]:
-    if not isinstance(value, list) or (size is not None and len(value) != size):
-        raise ValueError("a list of its record does not fit")
-    return value
-
-
-def _several(value: Any, size: int) -> list[Any]:
-    found = _list(value)
-    if any(not isinstance(one, list) or len(one) != size for one in found):
-        raise ValueError("a list of its record does not fit")
-    return found
-
-
-def _row(value: Any, count: int) -> int:
-    return whole_number(value, "a position of its record", 0, count - 1)
-
-
-def _word(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError("a text of its record is not text")  # noqa: TRY004  (one kind of error for one cause)
-    return value

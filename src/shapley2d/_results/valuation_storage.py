@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.json_record import history_pairs, real_number, whole_number
+from shapley2d._base.json_record import Maybe, check_form, history_pairs
 from shapley2d._base.limits import allowed_bytes
 from shapley2d._ownership.payments import RULES
 from shapley2d._results.audit import Audit
@@ -29,11 +29,25 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d"
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
-_INFO_TYPES = {  # entries of ``info`` that reports and commands read
-    "about": dict, "settings": dict, "versions": dict, "method": str, "call": str, "task": str,
-    "kind": str, "players": str, "copies": dict, "intervals": str, "audit": dict, "n_valid": int,
-    "n_valid_used": int, "folds": int, "folds_made": int, "splits": str, "n_utilities": int,
-    "semivalue": list, "block_owners": list, "digests": dict, "asked": dict,
+_MEASURED = dict.fromkeys(("tolerance", "seconds"), Maybe(float))
+_WORDS = ("method", "call", "task", "kind", "players", "intervals", "splits")
+_COUNTS = ("n_valid", "n_valid_used", "folds", "folds_made", "n_utilities")
+_INFO = {  # entries that reports and commands read
+    **dict.fromkeys(_WORDS, Maybe(str)), **dict.fromkeys(_COUNTS, Maybe(int)),
+    **dict.fromkeys(("copies", "audit", "digests", "asked"), Maybe(dict)),
+    **dict.fromkeys(("semivalue", "block_owners"), Maybe(list)),
+    **dict.fromkeys(("about", "versions"), Maybe({str: str})),
+    **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
+}  # fmt: skip
+_BLOCKS = {
+    "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),
+    "covariance": Maybe(list), "spread": Maybe(list), "covariance_dof": Maybe(float),
+    "owner_values": Maybe(list),
+}  # fmt: skip
+_RECORD = {
+    "row_stderr": Maybe([float]), "column_stderr": Maybe([float]), "dof": Maybe(float),
+    "kinds": Maybe([str]), "notations": Maybe([str]), "history": [(int, float)], "info": _INFO,
+    "blocks": Maybe(_BLOCKS),
 }  # fmt: skip
 
 
@@ -92,18 +106,21 @@ def read_valuation(path: str | os.PathLike[str]) -> tuple[str, dict[str, Any]]:
 
 def _fields(record: dict[str, Any], cells: SealedCells) -> tuple[str, dict[str, Any]]:
     """Kind and fields; a ValueError says in a phrase what does not fit."""
+    check_form(record, _RECORD)
+    if record["info"].get("audit") is not None:
+        Audit.from_dict(record["info"]["audit"])
     n, m = cells.shape
     fields: dict[str, Any] = {
         "values": cells.numbers("value"),
         "stderr": cells.numbers("stderr"),
         "row_names": cells.row_names,
         "column_names": cells.column_names,
-        "row_stderr": _stderr_of_sums(record.get("row_stderr"), n),
-        "column_stderr": _stderr_of_sums(record.get("column_stderr"), m),
-        "info": _info(record.get("info")),
-        "history": history_pairs(record.get("history")),
+        "row_stderr": _numbers(record.get("row_stderr") or [0.0] * n, n),
+        "column_stderr": _numbers(record.get("column_stderr") or [0.0] * m, m),
+        "info": record["info"],
+        "history": history_pairs(record["history"]),
         "_frame": record.get("frame"),
-        "dof": _dof(record.get("dof"), "its degrees of freedom"),
+        "dof": _dof(record.get("dof")),
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
     }
@@ -113,7 +130,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> tuple[str, dict[str, 
         raise ValueError("some of its values are not numbers")
     if not (fields["stderr"] >= 0).all():
         raise ValueError("some of its standard errors are below 0 or not numbers")
-    if "blocks" not in record:
+    if record.get("blocks") is None:
         return "cells", fields
     fields |= _block_fields(record["blocks"], n, m, allowed_bytes(cells.table.nbytes))
     _check_owners(fields)
@@ -123,7 +140,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> tuple[str, dict[str, 
 def _check_owners(fields: dict[str, Any]) -> None:
     """Owners are worth what their blocks are, and an audit is about what they are paid."""
     shares, owned = fields["_owner_shares"], fields["_owner_values"]
-    if shares is None:
+    if shares is None and owned is None:
         return
     sums = np.tensordot(shares, fields["values"], axes=2)
     off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
@@ -137,35 +154,14 @@ def _check_owners(fields: dict[str, Any]) -> None:
             raise ValueError("its audit is about other payments than its values give")
 
 
-def _info(info: Any) -> dict[str, Any]:
-    """The record of the run, if its entries have the types that others expect."""
-    if not isinstance(info, dict):
-        raise ValueError("its record of the run is missing")  # noqa: TRY004  (one kind of error for one cause)
-    for key, kind in _INFO_TYPES.items():
-        if info.get(key) is not None and not isinstance(info[key], kind):
-            raise ValueError(f"{key} in its record is not what it should be")
-    words = [*(info.get("about") or {}).values(), *(info.get("versions") or {}).values()]
-    if not all(isinstance(word, str) for word in words):
-        raise ValueError("about or versions in its record is not text")
-    if info.get("audit") is not None:
-        Audit.from_dict(info["audit"])
-    for key in ("tolerance", "seconds"):
-        for place in (info, info.get("settings") or {}):
-            real_number(0 if place.get(key) is None else place[key], f"{key} in its record")
-    return info
-
-
 def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
     """The typed columns, from their entries as text."""
-    kinds: Any = record.get("kinds")
-    notations: Any = record.get("notations")
+    kinds, notations = record.get("kinds"), record.get("notations") or []
     if kinds is None or not cells.has("content"):
         return None
     n, m = cells.shape
-    if not _is_list(kinds, m) or any(kind not in get_args(Kind) for kind in kinds):
+    if not len(kinds) == len(notations) == m or not {*kinds} <= {*get_args(Kind)}:
         raise ValueError("its kinds of columns do not fit")
-    if not _is_list(notations, m) or not all(isinstance(one, str) for one in notations):
-        raise ValueError("the notations of its columns do not fit")
     texts = cells.texts("content")
     columns = tuple(
         stored_column(texts[:, j].tolist(), cells.column_names[j], kinds[j], notations[j])
@@ -192,43 +188,29 @@ def _block_record(valuation: BlockValues) -> dict[str, Any]:
 
 
 def _block_fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
-    owned, names, covariance = record["owned"], record["owner_names"], record["covariance"]
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise ValueError("its owners have no names")
-    shares = None if owned is None else _shares(owned, len(names), n, m, limit)
-    if covariance is not None:
-        covariance = np.array(covariance, dtype=np.float64)
-        size = n * m if owned is None else len(owned)
-        fits = covariance.shape == (size, size) and not np.isnan(covariance).any()
-        if not fits or (np.diag(covariance) < 0).any():
-            raise ValueError("its covariance does not fit")
-    spread = record.get("spread")
-    if spread is not None:
-        spread = np.array(spread, dtype=np.float64)
-        if spread.ndim != 2 or spread.shape[1:] != (len(names),) or not np.isfinite(spread).all():
-            raise ValueError("its errors of owners do not fit")
-    sizes = {}
-    for key, count in (("row_sizes", n), ("column_sizes", m)):
-        sizes[key] = np.array(
-            [whole_number(size, f"one of its {key}") for size in record[key]], dtype=np.intp
+    names, owned = record["owner_names"], record.get("owned")
+    count = n * m if owned is None else len(owned)
+    covariance, spread, values = (
+        None if record.get(key) is None else _numbers(record[key], *shape)
+        for key, shape in (
+            ("covariance", (count, count)),
+            ("spread", (None, len(names))),
+            ("owner_values", (len(names),)),
         )
-        if sizes[key].size != count:
-            raise ValueError(f"its {key} do not fit")
-    values = record["owner_values"]
-    if values is not None:
-        if owned is None or not _is_list(values, len(owned)):
-            raise ValueError("the values of its owners do not fit")
-        values = np.array([real_number(value, "an owner's value", -np.inf) for value in values])
-        if not np.isfinite(values).all():
-            raise ValueError("some values of its owners are not numbers")
+    )
+    if covariance is not None and (np.diag(covariance) < 0).any():
+        raise ValueError("its covariance does not fit")
+    if spread is not None and not np.isfinite(spread).all():
+        raise ValueError("its errors of owners do not fit")
     return {
-        **sizes,
+        "row_sizes": _numbers(record["row_sizes"], n).astype(np.intp),
+        "column_sizes": _numbers(record["column_sizes"], m).astype(np.intp),
         "_owner_names": names,
-        "_owner_shares": shares,
+        "_owner_shares": None if owned is None else _shares(owned, len(names), n, m, limit),
         "_covariance": covariance,
         "_spread": spread,
         "_owner_values": values,
-        "_covariance_dof": _dof(record["covariance_dof"], "degrees of freedom of its owners"),
+        "_covariance_dof": _dof(record.get("covariance_dof")),
     }
 
 
@@ -240,32 +222,30 @@ def _shares(
         raise ValueError("its owners do not fit")
     holders = np.zeros((n_owners, n * m))
     for owner, blocks in enumerate(owned):
-        held = [whole_number(block, "an owned block", 0, n * m - 1) for block in blocks]
-        holders[owner, held] = 1.0
+        holders[owner, blocks] = 1.0
     if not holders.any(axis=0).all():
         raise ValueError("a block has no owner")
     return np.asarray((holders / holders.sum(axis=0)).reshape(-1, n, m))
+
+
+def _numbers(value: list[Any], *shape: int | None) -> NDArray[np.float64]:
+    """A list as an array of this shape."""
+    found = np.array(value, dtype=np.float64)
+    fits = found.ndim == len(shape) and all(
+        want in (None, size) for want, size in zip(shape, found.shape, strict=True)
+    )
+    if not fits or np.isnan(found).any():
+        raise ValueError("a list of its record does not fit")
+    return found
 
 
 def _none_if_exact(errors: NDArray[np.float64]) -> list[float] | None:
     return errors.tolist() if errors.any() else None
 
 
-def _stderr_of_sums(errors: Any, size: int) -> NDArray[np.float64]:
-    if errors is None:
-        return np.zeros(size)
-    if not _is_list(errors, size):
-        raise ValueError("its standard errors of sums do not fit")
-    return np.array([real_number(error, "a standard error of its sums") for error in errors])
-
-
 def _none_if_infinite(dof: float) -> float | None:
     return None if np.isinf(dof) else dof
 
 
-def _dof(number: Any, what: str) -> float:
-    return float(np.inf) if number is None else real_number(number, what)
-
-
-def _is_list(value: Any, size: int) -> bool:
-    return isinstance(value, list) and len(value) == size
+def _dof(number: float | None) -> float:
+    return float(np.inf if number is None else number)
