@@ -59,18 +59,9 @@ def make_payload(
 ) -> Payload:
     """Encode a valuation for the page.
 
-    Parameters
-    ----------
-    valuation : CellValues
-    marked : ndarray of bool of shape (n, m)
-    lowest : ndarray of int
-        Flat positions of the cells to list, worst first.
-    typical : sequence of str
-        What is typical in each column.
-    max_cells : int
-        With more cells than this, only the rows with the most extreme cells are shown one by one.
-    owners : sequence of (int, int, str)
-        Blocks by position, and the names of their owners.
+    ``lowest`` has flat positions of the cells to list, worst first; ``owners`` blocks by position
+    with the names of their owners. With more cells than ``max_cells`` only the rows with the most
+    extreme cells are shown one by one.
     """
     m = valuation.shape[1]
     kept = rows_to_show(valuation.values, max_cells)
