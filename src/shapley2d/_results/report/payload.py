@@ -105,9 +105,7 @@ def make_payload(
             if position[i] >= 0
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
-        "history": [
-            [count, ratio] for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
-        ],
+        "history": valuation._convergence,
         "tolerance": tolerance_of(valuation),
         "blocks": valuation._kind == "blocks",
         "owners": [list(block) for block in owners],
