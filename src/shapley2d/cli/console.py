@@ -119,19 +119,17 @@ class ProgressNotes:
         if elapsed < self._next or fraction >= 1 or fraction == before > 0:
             return
         self._next = 2 * elapsed
-        if fraction <= 0:
-            note(f"after {format_seconds(elapsed)}: {words}", keep=False)
+        passed = format_seconds(elapsed)
+        left = (now - begun) * (1 - fraction) / (fraction - before) if fraction > 0 else 0.0
+        if 0 < left < _SILENT_S:
             return
-        left = (now - begun) * (1 - fraction) / (fraction - before)
-        if left >= _SILENT_S:
-            known = "" if words.endswith(" left") else f", about {format_seconds(left)} left"
-            hint = f". {self.shorter}" if left >= LONG_S and not self._hinted else ""
-            self._hinted = self._hinted or bool(hint)
+        line = f"after {passed}: {words}"
+        if fraction > 0 and not words.endswith(" left"):  # a time limit tells better than shares
             what = f" ({words})" if words else ""
-            note(
-                f"{fraction:.0%} done after {format_seconds(elapsed)}{known}{what}{hint}",
-                keep=False,
-            )
+            line = f"{fraction:.0%} done after {passed}, about {format_seconds(left)} left{what}"
+        if left >= LONG_S and not self._hinted:
+            line, self._hinted = f"{line}. {self.shorter}", True
+        note(line, keep=False)
 
 
 def progress() -> Any:
