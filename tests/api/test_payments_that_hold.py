@@ -303,7 +303,7 @@ def test_an_owner_of_everything_is_warned_of():
     with pytest.warns(InputWarning, match="owner 'Nobody' has every cell of the table"):
         v = valued(data(), [*THREE, {"owner": "Nobody"}])
     assert by_owner(v)["Nobody"] == pytest.approx(v.total / 2)
-    assert valued(data(), [{"owner": "all"}]).owner_names == ["all"]  # without a warning
+    assert valued(data(), [{"owner": "all"}])._owner_names == ["all"]  # without a warning
 
 
 def test_payments_within_chance_are_warned_of():

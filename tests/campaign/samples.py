@@ -166,7 +166,7 @@ def content(valuation):
     parts = []
     for field in fields(valuation):
         value = getattr(valuation, field.name)
-        if field.name == "table":
+        if field.name == "_table":
             value = (
                 None
                 if value is None

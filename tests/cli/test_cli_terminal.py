@@ -43,39 +43,28 @@ def evil(tmp_path, monkeypatch):
     return name, column
 
 
+def cells(*options):
+    """A command on the table above; C stands for the name of its column."""
+    return lambda name, c: [
+        "cells", name, "-t", f"y{c}", "-m", "random", *(one.replace("C", c) for one in options)
+    ]  # fmt: skip
+
+
 CALLS = [
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", f"key{c}"],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", f"key{c}", "--json"],
-    lambda name, c: [
-        "cells",
-        name,
-        "-t",
-        f"y{c}",
-        "--id",
-        f"key{c}",
-        "-o",
-        f"v{c}.csv",
-    ],
-    lambda name, c: [
-        "cells",
-        name,
-        "-t",
-        f"y{c}",
-        "--id",
-        f"key{c}",
-        "--report",
-        f"v{c}.html",
-    ],
-    lambda name, c: ["cells", name, "-t", f"y{c}"],  # looks like a key
-    lambda name, c: ["cells", name, "-t", f"key{c}"],
-    lambda name, c: ["cells", name, "-t", c + "z"],  # did you mean
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--drop", "\x1b[1m"],
+    cells("--drop", "keyC"),
+    cells("--drop", "keyC", "--json"),
+    cells("--id", "keyC", "-o", "vC.csv"),
+    cells("--id", "keyC", "--report", "vC.html"),
+    cells(),  # looks like a key
+    cells("-t", "keyC"),
+    cells("-t", "Cz"),  # did you mean
+    cells("--drop", "\x1b[1m"),
+    cells("--encoding", "C"),
+    cells("--separator", "\x1b[1m"),
+    cells("-o", "nowhere\x1b[1m/C.csv"),
+    cells("--semivalue", "C"),
+    cells("--task", "C"),
     lambda name, c: ["cells", "no" + name, "-t", c],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--encoding", c],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--separator", "\x1b[1m"],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "-o", f"nowhere\x1b[1m/{c}.csv"],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--semivalue", c],
-    lambda name, c: ["cells", name, "-t", f"y{c}", "--task", c],
     lambda name, c: [f"cells{c}"],
     lambda name, c: ["report", f"no{c}.parquet"],
 ]
@@ -92,7 +81,7 @@ def test_no_escape_sequence_reaches_the_terminal(evil, capsys, call):
 
 def test_json_is_still_json(evil, capsys):
     name, column = evil
-    assert main(["cells", name, "-t", f"y{column}", "--drop", f"key{column}", "--json"]) == 0
+    assert main(cells("--drop", "keyC", "--json")(name, column)) == 0
     out, _ = capsys.readouterr()
     assert json.loads(out)["target"] == f"y{column}"
     assert json.loads(out)["file"] == name
@@ -294,22 +283,7 @@ def test_commands_announce_long_work(tmp_path, capsys, monkeypatch, slow):
     monkeypatch.setattr(console, "_SILENT_S", 0.0)
     rows = [f"{k * k % 7},{k},{'uv'[k % 2]}" for k in range(8)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
-    assert (
-        main(
-            [
-                "cells",
-                str(tmp_path / "t.csv"),
-                "-t",
-                "y",
-                "-m",
-                "exact",
-                "--model",
-                "gaussian_nb",
-                "--cv",
-                "2",
-            ]
-        )
-        == 0
-    )
+    line = f"cells {tmp_path / 't.csv'} -t y -m exact --model gaussian_nb --cv 2"
+    assert main(line.split()) == 0
     _, err = capsys.readouterr()
     assert re.search(r"% done after [^,]+, about [^(]+ left \(fold 1 of 2: ", err)

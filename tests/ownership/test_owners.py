@@ -232,8 +232,8 @@ def test_owners_come_in_any_kind_of_table(kind, tmp_path):
         "semicolons": str(path),
     }[kind]
     v = valued(owners, model="knn")
-    assert v.shape == (2, 3) and v.owner_names == ["A", "B", UNOWNED]
-    assert v.owner_shares[1].tolist() == [[0, 0, 0.5], [1, 0, 1]]
+    assert v.shape == (2, 3) and v._owner_names == ["A", "B", UNOWNED]
+    assert v._owner_shares[1].tolist() == [[0, 0, 0.5], [1, 0, 1]]
 
 
 def test_a_frame_that_holds_whole_numbers_beside_gaps():
@@ -310,7 +310,7 @@ def test_a_file_in_another_encoding_is_read_with_a_warning(tmp_path):
         InputWarning, match="is not UTF-8 .first in line 2.: read as cp1252"
     ) as caught:
         v = valued(path, model="knn")
-    assert v.owner_names == ["Müller"]
+    assert v._owner_names == ["Müller"]
     assert caught[0].filename == __file__
 
 
@@ -320,7 +320,7 @@ def test_a_line_break_in_a_quoted_name_stays(tmp_path):
     with pytest.raises(InputError, match="line 4: there is no column 'nowhere'"):
         valued(path)
     path.write_text('owner,row,column\n"Ann\nand Bob",0-9,\nCy,10-39,\n')
-    assert valued(path, model="knn").owner_names == ["Ann\nand Bob", "Cy"]
+    assert valued(path, model="knn")._owner_names == ["Ann\nand Bob", "Cy"]
 
 
 def test_group_labels_name_cut_groups():

@@ -41,17 +41,8 @@ def write_page(
 ) -> None:
     """Put a page together and write it to a file, whole or not at all.
 
-    Parameters
-    ----------
-    path : path-like
-    template, styles, scripts : str, sequence of str
-        Paths within this package.
-    info : dict
-        The record of the run.
-    facts, notes
-        What else to say at the head of the page, and what the run noted.
-    **content
-        What else the template asks for; everything is escaped.
+    ``template``, ``styles`` and ``scripts`` are paths within this package, ``info`` is the record
+    of the run; everything in ``content`` is escaped.
     """
     style = "\n".join([palette_css(), *map(_text, styles)])
     script = "\n".join(map(_text, scripts))

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_whole
+from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._base.words import shorten
 from shapley2d._results.explain import find_row
 from shapley2d._results.palette import DIVERGING, LIGHT
@@ -64,7 +64,7 @@ def heatmap(
     check_whole(max_rows, "max_rows", 1)
     check_whole(max_columns, "max_columns", 1)
     ax = _axes(ax, (7.0, 6.0))
-    row_order, column_order = _row_order(valuation, rows), _column_order(valuation, columns)
+    row_order, column_order = _order(valuation, rows, columns)
     points = points_of(valuation.info)
     ordered = points.factor * valuation.values[np.ix_(row_order, column_order)]
     shown = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
@@ -232,16 +232,13 @@ def convergence(valuation: CellValues, ax: Axes | None = None) -> Axes:
     >>> v.plot_convergence().get_xscale()
     'log'
     """
-    points = [
-        (count, ratio) for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
-    ]
-    if not points:
+    if not valuation._convergence:
         why = "its values are exact" if valuation.exact else "it has no history of errors above 0"
         raise InputError(
             f"there is no convergence to plot, {why}: use a valuation from a sampling method"
         )
     ax = _axes(ax, (6.0, 4.0))
-    counts, ratios = zip(*points, strict=True)
+    counts, ratios = zip(*valuation._convergence, strict=True)
     ax.loglog(
         counts,
         ratios,
@@ -324,26 +321,22 @@ def _diverging() -> Any:
     return LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING])
 
 
-def _row_order(valuation: CellValues, rows: str) -> NDArray[np.intp]:
-    if rows == "original":
-        return np.arange(valuation.shape[0])
+def _order(valuation: CellValues, rows: str, columns: str) -> tuple[NDArray[np.intp], ...]:
+    """Rows and columns in the order in which they are drawn."""
+    check_choice(rows, "rows", ("original", "value", "label"))
+    check_choice(columns, "columns", ("original", "value"))
+    if rows == "label" and valuation._labels is None:
+        raise InputError(
+            Setting("rows", "label"), " needs the target, which this valuation does not hold"
+        )
+    row_order, column_order = (np.arange(size) for size in valuation.shape)
     if rows == "value":
-        return np.argsort(valuation.row_values, kind="stable")
+        row_order = np.argsort(valuation.row_values, kind="stable")
     if rows == "label":
-        if valuation._labels is None:
-            raise InputError(
-                Setting("rows", "label"), " needs the target, which this valuation does not hold"
-            )
-        return np.lexsort((valuation.row_values, np.array(valuation._labels, dtype=np.str_)))
-    raise InputError(Setting("rows", rows), " must be 'original', 'value' or 'label'")
-
-
-def _column_order(valuation: CellValues, columns: str) -> NDArray[np.intp]:
-    if columns == "original":
-        return np.arange(valuation.shape[1])
+        row_order = np.lexsort((valuation.row_values, np.array(valuation._labels, dtype=np.str_)))
     if columns == "value":
-        return np.argsort(-valuation.column_values, kind="stable")
-    raise InputError(Setting("columns", columns), " must be 'original' or 'value'")
+        column_order = np.argsort(-valuation.column_values, kind="stable")
+    return row_order, column_order
 
 
 def _margin_bars(

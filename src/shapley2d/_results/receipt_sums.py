@@ -143,17 +143,7 @@ def _check_audit(body: dict[str, Any], names: list[str], values: list[float]) ->
 def audit_fits(
     audit: Audit, names: list[str], values: list[float], rules: list[str], off: int = 0
 ) -> bool:
-    """Whether the payments of an audit are what values give by one of some rules.
-
-    Parameters
-    ----------
-    audit : Audit
-    names, values
-        Of the owners.
-    rules : list of {"zero", "owe"}
-    off : int
-        By how many cents they may be off.
-    """
+    """Whether the payments of an audit are what values give by a rule, up to ``off`` cents."""
     total = whole_units(audit.total, 2)
     for rule in rules:
         try:

@@ -153,6 +153,11 @@ class CellValues(RowWords):
         """Row, column, text and expected kind of the entries that do not match their column."""
         return [] if self._table is None else self._table.strays
 
+    @property
+    def _convergence(self) -> list[tuple[int, float]]:
+        """The history, as far as a logarithmic plot can show it."""
+        return [(count, ratio) for count, ratio in self.history if count > 0 and 0 < ratio < np.inf]
+
     def _entry(self, i: int, j: int) -> str | None:
         """The entry of one cell: all of a million rows as text take half a minute."""
         if self._table is None:

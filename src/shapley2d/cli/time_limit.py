@@ -23,15 +23,7 @@ def start_clock(run: RunOptions) -> TimeLimit | None:
 
 
 def before_writing(limit: TimeLimit | None, run: RunOptions, n_cells: int) -> TimeLimit | None:
-    """The limit of what comes before the files are written.
-
-    Parameters
-    ----------
-    limit : TimeLimit or None
-    run : RunOptions
-    n_cells : int
-        Of the table.
-    """
+    """The limit of what comes before the files are written; they take time by the cell."""
     if limit is None or (run.output is None and run.report is None):
         return limit
     return limit.earlier(max(_WRITING * limit.seconds, WRITING_CELL_S * n_cells))

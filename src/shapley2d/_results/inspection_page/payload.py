@@ -50,18 +50,7 @@ def make_payload(
     target: str,
     remembered: Sequence[Decision],
 ) -> str:
-    """The page's data, packed.
-
-    Parameters
-    ----------
-    inspection : Inspection
-    listed : sequence of (int, int)
-        Row and column of the cells to list.
-    target : str
-        The column to predict, for the file of decisions.
-    remembered : sequence of Decision
-        Entries that were called right before: they go into the file of decisions again.
-    """
+    """The page's data, packed; ``remembered`` goes into the file of decisions again."""
     cells = inspection._cells
     gain = gain_scores(inspection) if inspection._values is not None else None
     points = points_of(inspection.info)

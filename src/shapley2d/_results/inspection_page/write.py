@@ -39,31 +39,11 @@ def write_inspection(
     gain: RepairGain | None = None,
     commands: tuple[str, str] = _COMMANDS,
 ) -> None:
-    """Write an inspection as one self-contained HTML file, whole or not at all.
+    """Write the page of an inspection, see :meth:`shapley2d.Inspection.to_html`.
 
-    Parameters
-    ----------
-    inspection : Inspection
-    path : path-like
-    title : str, optional
-    n : int
-        How many suspects to list at most.
-    by : {"wrong", "harm", "gain"}
-        Their order at first.
-    target : str, optional
-        The column to predict, for the file of decisions; by default the name of the label.
-    facts : dict of str to str, optional
-        Further lines at the head of the page.
-    notes : list of str
-        Notes of the run.
-    remembered : list of Decision
-        Entries that were called right before.
-    changes : list of (row, column, before, after, why)
-        Repairs that were made already.
-    gain : RepairGain, optional
-        What they did for a model.
-    commands : (str, str)
-        Commands that apply the decisions and that inspect the repaired table.
+    The command line adds ``target``, the column to predict; ``remembered``, entries that were
+    called right before; ``changes``, repairs made already as (row, column, before, after, why), and
+    the ``gain`` of a model by them; and ``commands`` that apply the decisions and inspect again.
     """
     check_whole(n, "n", 1)
     check_choice(by, "by", ORDERS)

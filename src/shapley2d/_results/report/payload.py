@@ -59,18 +59,9 @@ def make_payload(
 ) -> Payload:
     """Encode a valuation for the page.
 
-    Parameters
-    ----------
-    valuation : CellValues
-    marked : ndarray of bool of shape (n, m)
-    lowest : ndarray of int
-        Flat positions of the cells to list, worst first.
-    typical : sequence of str
-        What is typical in each column.
-    max_cells : int
-        With more cells than this, only the rows with the most extreme cells are shown one by one.
-    owners : sequence of (int, int, str)
-        Blocks by position, and the names of their owners.
+    ``lowest`` has flat positions of the cells to list, worst first; ``owners`` blocks by position
+    with the names of their owners. With more cells than ``max_cells`` only the rows with the most
+    extreme cells are shown one by one.
     """
     m = valuation.shape[1]
     kept = rows_to_show(valuation.values, max_cells)
@@ -114,9 +105,7 @@ def make_payload(
             if position[i] >= 0
         ],
         "marked": np.flatnonzero(marked[kept]).tolist(),
-        "history": [
-            [count, ratio] for count, ratio in valuation.history if count > 0 and 0 < ratio < np.inf
-        ],
+        "history": valuation._convergence,
         "tolerance": tolerance_of(valuation),
         "blocks": valuation._kind == "blocks",
         "owners": [list(block) for block in owners],

@@ -126,7 +126,7 @@ def write_report(
         audit=audit_tables(valuation.info),
         blocks=blocks is not None,
         has_labels=valuation._labels is not None,
-        has_history=any(0 < ratio < np.inf for _, ratio in valuation.history),
+        has_history=bool(valuation._convergence),
         exact=shown.exact,
         column_errors=bool(shown.column_stderr.any()),
         row_errors=bool(shown.row_stderr.any()),

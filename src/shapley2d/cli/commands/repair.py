@@ -1,7 +1,6 @@
 """``shapley2d repair``: apply decisions to a table, and measure what that gains."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -21,7 +20,7 @@ from shapley2d.cli.console import (
     warnings_as_notes,
 )
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import read_file
+from shapley2d.cli.reading.inputs import read_file, without_columns
 from shapley2d.cli.reading.inspected import (
     InspectedFile,
     check_decisions,
@@ -107,13 +106,15 @@ def repair(
     The table keeps its format, and every entry that was not decided on stays as it is, byte for
     byte. The gain is that of a model trained before and after, scored on held-out rows.
     """
+    from shapley2d._methods.models import check_model
     from shapley2d._results.inspection_page import write_inspection
 
     check_file(output, "--output", [table, decisions])
     if report is not None:
         check_report_path(report, [table, decisions])
     check_distinct([("--output", output), ("--report", report)])
-    _check_model(model)
+    if model != "none":
+        check_model(model)
     notes = collect_notes()
     with warnings_as_notes():
         made = read_decisions(decisions)
@@ -136,15 +137,7 @@ def repair(
             else one.new
         )
         changes.setdefault(one.column, {})[one.row] = new
-    write_changed(
-        output,
-        table,
-        kind,
-        source.table,
-        changes,
-        separator=file.separator,
-        encoding=file.encoding,
-    )
+    write_changed(output, table, kind, source.table, changes, file)
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):
@@ -158,15 +151,10 @@ def repair(
     left = left._settle(settled)
     files = {"table": output}
     if report is not None:
+        named = [one.name or str(left._shown_rows[one.row]) for one in chosen]
         lines = [
-            (
-                one.name or str(left._shown_rows[one.row]),
-                one.column,
-                one.entry,
-                one.new,
-                one.why or one.verdict,
-            )
-            for one in chosen
+            (name, one.column, one.entry, one.new, one.why or one.verdict)
+            for name, one in zip(named, chosen, strict=True)
         ]
         with naming(report):
             write_inspection(
@@ -193,13 +181,6 @@ def repair(
     _print(made, gain, left, cells, files)
 
 
-def _check_model(model: str) -> None:
-    if model != "none":
-        from shapley2d._methods.models import check_model
-
-        check_model(model)
-
-
 def _gain(
     given: InspectedFile, chosen: Sequence[Decision], model: str, seed: int, workers: int | None
 ) -> Any:
@@ -207,17 +188,9 @@ def _gain(
     from shapley2d import measure_repair
     from shapley2d._tables.frames import make_frame
 
-    keys = {key.name for key in find_keys(given.X)}
-    kept = tuple(column for column in given.X.columns if column.name not in keys)
-    X = replace(
-        given.X,
-        columns=kept,
-        frame=given.X.native.select([column.name for column in kept]),
-        rows=None,
-    )
-    known = {*X.column_names, given.target}
-    concerned = [one for one in chosen if one.column in known]
-    if given.y is None or not kept or not concerned:
+    X = without_columns(given.X, {key.name for key in find_keys(given.X)})
+    concerned = [one for one in chosen if one.column in (*X.column_names, given.target)]
+    if given.y is None or not X.columns or not concerned:
         return None
     names = given.row_names.tolist()
     log = make_frame(
@@ -258,25 +231,15 @@ def _print(
     made: Decisions, gain: Any, left: Any, cells: list[dict[str, Any]], files: dict[str, Path]
 ) -> None:
     console = ResultConsole()
-    chosen = [one for one in made.made if one.changes]
-    right = len(made.made) - len(chosen)
-    changed = counted(len(chosen), "entry", "entries")
+    count = sum(one.changes for one in made.made)
+    changed, right = counted(count, "entry", "entries"), len(made.made) - count
     console.print(Text(f"{changed} changed, {right:,} called right"))
     if gain is not None:
         console.print(Text(gain._words(), style="bold"), soft_wrap=True)
     console.print(Text(f"left: {left._cells.summary}; the likeliest entries"))
     for cell in cells:
-        console.print(
-            Text.assemble(
-                f"  {left._row_word} ",
-                shown(str(cell["row" if left.lines is None else "line"]), 24),
-                ", ",
-                shown(cell["column"], 24),
-                ": ",
-                shown(cell["entry"], 28),
-                " -> ",
-                shown(cell["expected"], 28),
-                f"  {100 * cell['probability']:.0f} %",
-            )
-        )
+        row = cell["row" if left.lines is None else "line"]
+        place = f"{left._row_word} {shown(str(row), 24)}, {shown(cell['column'], 24)}"
+        change = f"{shown(cell['entry'], 28)} -> {shown(cell['expected'], 28)}"
+        console.print(Text(f"  {place}: {change}  {100 * cell['probability']:.0f} %"))
     print_files(files, console)

@@ -25,7 +25,7 @@ from shapley2d.cli.wording import Names
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -252,22 +252,26 @@ def _read(path: str, file: FileOptions) -> Source:
     return read_table(path, separator=file.separator, encoding=file.encoding)
 
 
+def without_columns(X: Table, names: Container[str]) -> Table:
+    """A table without some of its columns."""
+    left = tuple(column for column in X.columns if column.name not in names)
+    frame = X.native.select([column.name for column in left])
+    return replace(X, columns=left, frame=frame, rows=None)
+
+
 def _without_keys(
     source: Source, X: Table, missing: NDArray[np.intp], target: str, *, drop_keys: bool
 ) -> Table:
     """The table without keys, if asked for; names all flags that are missing in one message."""
     keys = find_keys(X)
     if drop_keys and keys:
-        names = {key.name for key in keys}
-        source.notes.append(Note(f"{source.path}: left out as keys: {in_words(keys)}"))
-        left = [column for column in X.columns if column.name not in names]
-        if not left:
+        named = in_words(keys)
+        source.notes.append(Note(f"{source.path}: left out as keys: {named}"))
+        X, keys = without_columns(X, {key.name for key in keys}), []
+        if not X.columns:
             raise InputError(
-                f"{source.path}: all columns look like keys: {in_words(keys)}: leave out "
-                "--drop-keys"
+                f"{source.path}: all columns look like keys: {named}: leave out --drop-keys"
             )
-        native = X.native.select([column.name for column in left])
-        X, keys = replace(X, columns=tuple(left), frame=native, rows=None), []
     wrong, flags, ways = [], [], []
     if missing.size:
         wrong.append(_missing_words(source, target, missing))

@@ -20,15 +20,7 @@ _NAMED = 3
 
 
 def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
-    """Problems that a quick look at the labels finds.
-
-    Parameters
-    ----------
-    inputs : Inputs
-    task : str
-    valued : bool
-        Whether the labels are valued anyway.
-    """
+    """Problems that a quick look at the labels finds; ``valued``: they are valued anyway."""
     try:
         with without_warnings():
             target = as_target(inputs.y, inputs.X, task)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shapley2d._tables.changes import Changes
+    from shapley2d.cli.options import FileOptions
 
 _DECIMAL = re.compile(r"-?\d+(?:\.(\d*))?")
 _FORMATS = {
@@ -61,9 +62,7 @@ def write_changed(
     kind: str,
     table: Any,
     changes: Changes,
-    *,
-    separator: str | None,
-    encoding: str | None,
+    file: FileOptions,
 ) -> None:
     """Write a file again with some entries replaced, whole or not at all."""
     data = unpacked_contents(path)
@@ -74,12 +73,12 @@ def write_changed(
         with naming(output), atomic_write(output) as temporary:
             pq.write_table(changed, temporary)
         return
-    name = encoding_of(data, path, encoding)
+    name = encoding_of(data, path, file.encoding)
     text = data.decode(name)
     if kind == "json":
         text = changed_json(text, changes)
     else:
-        mark = find_separator(text.removeprefix("\ufeff"), path, separator)
+        mark = find_separator(text.removeprefix("\ufeff"), path, file.separator)
         text = changed_csv(text, mark, table.column_names, changes)
     try:
         written = text.encode(name)

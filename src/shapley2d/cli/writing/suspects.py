@@ -10,7 +10,7 @@ from rich.text import Text
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.ranking import rank_cells
-from shapley2d._results.wording.units import Unit, points_of
+from shapley2d._results.wording.units import points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, shown
 from shapley2d.cli.writing.summary import start_table
@@ -123,13 +123,12 @@ def print_inspection(
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
     if cells:
-        console.print(
-            _cell_table(cells, points_of(inspection.info), named=inspection.lines is None)
-        )
+        console.print(suspect_table(cells, inspection))
 
 
-def _cell_table(cells: list[dict[str, Any]], points: Unit, *, named: bool) -> Table:
+def suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table:
     """The list of suspects; rows without names go by their lines alone."""
+    points, named = points_of(inspection.info), inspection.lines is None
     unit = f", {points.words}" if points.words else ""
     table, lined = start_table("Entries to check"), cells[0]["line"] is not None
     numbers = {

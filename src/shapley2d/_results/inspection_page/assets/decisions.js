@@ -1,16 +1,7 @@
 // The decisions: kept in the browser if its settings allow it, undone step by step, and as a file.
 
 const FIELDS = ["row", "name", "column", "entry", "decision", "new", "probability", "why", "target", "table"];
-const FORMULA = /^'*([\t\r\n]|[\s\u0000-\u0020\u007f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])/;
-const PLAIN_NUMBER = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 const VERDICTS = { accept: "accepted", edit: "edited", right: "right" };
-
-/** A field of the file. An apostrophe keeps spreadsheets from running text as a formula; it is removed on reading. */
-function decisionField(value) {
-  let text = value === null || value === undefined ? "" : String(value);
-  if (FORMULA.test(text) && !PLAIN_NUMBER.test(text)) text = "'" + text;
-  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
-}
 
 const keyOf = (cell) => `${cell.i},${cell.j}`;
 
@@ -73,7 +64,7 @@ class Decisions {
     } catch { /* nothing is kept, or not by us */ }
   }
 
-  csv() {
+  lines() {
     const { data } = this;
     const lines = [...this.made].map(([key, { verdict, text }]) => {
       const cell = this.cells.get(key);
@@ -83,12 +74,8 @@ class Decisions {
     const decided = new Set(lines.map((line) => `${line[0]},${line[2]}`));
     const before = data.remembered.filter(([row, , column]) => !decided.has(`${row},${column}`));
     const all = [...lines, ...before].map((line) => [...line, data.target, data.table]);
-    return [FIELDS, ...all].map((line) => line.map(decisionField).join(",") + "\r\n").join("");
+    return [FIELDS, ...all];
   }
 
-  download() {
-    const url = URL.createObjectURL(new Blob(["\ufeff", this.csv()], { type: "text/csv;charset=utf-8" }));
-    make("a", { href: url, download: "decisions.csv" }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 10_000);
-  }
+  download() { downloadCsv("decisions.csv", this.lines()); }
 }

@@ -2,27 +2,13 @@
 
 const FIRST_CELLS = 25;
 
-/** A field of a CSV file. A spreadsheet must not take text for a formula, so such text gets an apostrophe; full-width signs count too. */
-function csvField(value) {
-  let text = value === null ? "" : String(value);
-  const plainNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text);
-  if (/^([\t\r\n]|[\s\u0000-\u0020\u007f\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])/.test(text) && !plainNumber) text = "'" + text;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
-
-function cellsCsv(table, cells) {
+function csvLines(table, cells) {
   const head = [table.rowWord, "column", "entry", "value", "stderr", "label", "typical", "marked"];
   const lines = cells.map(({ i, j, value, error }) => [
     table.rowName(i), table.columnNames[j], table.hasEntries ? table.entry(i, j) : "", value, error,
     table.label(i), table.typical[j], table.isMarked(i, j) ? "yes" : "",
   ]);
-  return [head, ...lines].map((line) => line.map(csvField).join(",") + "\r\n").join("");
-}
-
-function download(name, text) {
-  const url = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
-  make("a", { href: url, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+  return [head, ...lines];
 }
 
 /** Other entries of a cell's row, those next to it first. */
@@ -95,7 +81,7 @@ function startCells(table, { onCell }) {
 
   for (const id of ["cell-search", "cell-column", "cell-marked"]) byId(id)?.addEventListener("input", show);
   byId("cell-more").addEventListener("click", () => { all = true; show(); });
-  byId("cell-download").addEventListener("click", () => download(`harmful-${table.noun}s.csv`, cellsCsv(table, matching())));
+  byId("cell-download").addEventListener("click", () => downloadCsv(`harmful-${table.noun}s.csv`, csvLines(table, matching())));
   addEventListener("beforeprint", () => { all = true; show(); });
   show();
 }

@@ -123,6 +123,21 @@ function fromBase64(encoded) {
   return bytes;
 }
 
+/** A field of a CSV file. An apostrophe keeps spreadsheets from running text as a formula; full-width signs count too. */
+function csvField(value) {
+  let text = String(value ?? "");
+  const plainNumber = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text);
+  if (/^'*([\t\r\n]|[\s\u0000-\u0020\u007f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])/.test(text) && !plainNumber) text = "'" + text;
+  return /[",\r\n]/.test(text) || text !== text.trim() ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+function downloadCsv(name, lines) {
+  const text = lines.map((line) => line.map(csvField).join(",") + "\r\n").join("");
+  const url = URL.createObjectURL(new Blob(["\ufeff", text], { type: "text/csv;charset=utf-8" }));
+  make("a", { href: url, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 10_000);
+}
+
 /** Run the page's script; where it fails, the page says why. */
 function startPage(start) {
   start().then(() => {

@@ -135,47 +135,45 @@ class Heatmap {
   rowY(r) { return this.place.y + ((r - this.view.top) / this.view.rows) * this.place.h; }
   columnX(c) { return this.place.x + ((c - this.view.left) / this.view.columns) * this.place.w; }
 
+  /** A bar for each bin of an axis: the largest sum in magnitude of its lines; `bar(first, last, sum)` draws it. */
+  drawBars({ edges }, order, sums, bar) {
+    for (let k = 0; k + 1 < edges.length; k++) {
+      let found = 0;
+      for (let line = edges[k]; line < Math.max(edges[k + 1], edges[k] + 1); line++) {
+        const value = sums[order[line]];
+        if (Math.abs(value) > Math.abs(found)) found = value;
+      }
+      this.context.fillStyle = this.ink[found < 0 ? "bar-harm" : "bar-good"];
+      bar(edges[k], edges[k + 1], found);
+    }
+  }
+
   drawRowBars() {
-    const { place, rowBins, table, context } = this;
-    const from = place.x + place.w + 6;
-    const width = place.right - 12;
+    const { place, context } = this;
+    const [from, width] = [place.x + place.w + 6, place.right - 12];
     const [low, high] = this.rowReach;
     const scale = width / (high - low || 1);
     const zero = from - low * scale;
-    for (let y = 0; y + 1 < rowBins.edges.length; y++) {
-      let found = 0;
-      for (let r = rowBins.edges[y]; r < Math.max(rowBins.edges[y + 1], rowBins.edges[y] + 1); r++) {
-        const value = table.rows[this.rowOrder[r]];
-        if (Math.abs(value) > Math.abs(found)) found = value;
-      }
-      const top = Math.max(place.y, this.rowY(rowBins.edges[y]));
-      const bottom = Math.min(place.y + place.h, this.rowY(rowBins.edges[y + 1]));
+    this.drawBars(this.rowBins, this.rowOrder, this.table.rows, (first, last, sum) => {
+      const top = Math.max(place.y, this.rowY(first));
+      const bottom = Math.min(place.y + place.h, this.rowY(last));
       const gap = bottom - top > 6 ? 1 : 0;
-      context.fillStyle = this.ink[found < 0 ? "bar-harm" : "bar-good"];
-      const length = found * scale;
-      context.fillRect(Math.min(zero, zero + length), top, Math.abs(length), Math.max(0.5, bottom - top - gap));
-    }
+      context.fillRect(Math.min(zero, zero + sum * scale), top, Math.abs(sum * scale), Math.max(0.5, bottom - top - gap));
+    });
     if (width > 50) this.text("row sums", from, place.y - 8, { size: 10 });
   }
 
   drawColumnBars() {
-    const { place, columnBins, table, context } = this;
+    const { place, context } = this;
     const [low, high] = this.columnReach;
     const scale = 34 / (high - low || 1);
     const zero = place.y - 5 + low * scale;
-    for (let x = 0; x + 1 < columnBins.edges.length; x++) {
-      let found = 0;
-      for (let c = columnBins.edges[x]; c < Math.max(columnBins.edges[x + 1], columnBins.edges[x] + 1); c++) {
-        const value = table.columns[this.columnOrder[c]];
-        if (Math.abs(value) > Math.abs(found)) found = value;
-      }
-      const left = Math.max(place.x, this.columnX(columnBins.edges[x]));
-      const right = Math.min(place.x + place.w, this.columnX(columnBins.edges[x + 1]));
+    this.drawBars(this.columnBins, this.columnOrder, this.table.columns, (first, last, sum) => {
+      const left = Math.max(place.x, this.columnX(first));
+      const right = Math.min(place.x + place.w, this.columnX(last));
       const gap = right - left > 6 ? 1 : 0;
-      context.fillStyle = this.ink[found < 0 ? "bar-harm" : "bar-good"];
-      const length = found * scale;
-      context.fillRect(left, Math.min(zero, zero - length), Math.max(0.5, right - left - gap), Math.abs(length));
-    }
+      context.fillRect(left, Math.min(zero, zero - sum * scale), Math.max(0.5, right - left - gap), Math.abs(sum * scale));
+    });
     if (place.x > 60) this.text("column sums", place.x - 6, place.y - 8, { size: 10, align: "right" });
   }
 
