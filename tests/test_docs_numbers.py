@@ -32,7 +32,6 @@ from shapley2d._methods.knn import (
 from shapley2d._tables.reading.parquet_bounds import FREE_BYTES, MAX_RATIO
 from shapley2d._version import __version__
 from shapley2d.cli.app import app
-from shapley2d.cli.limits import ADDRESS_SPACE
 
 ROOT = Path(__file__).parent.parent
 WORDS = {3: "three", 4: "four", 8: "eight", 10: "ten"}
@@ -70,8 +69,7 @@ SENTENCES = {
     "reliability.md": [
         f"more than {FREE_BYTES >> 20} MB and more than {MAX_RATIO} times its own size"
     ],
-    "find-and-fix.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
-    "../CHANGELOG.md": [f"in {ADDRESS_SPACE // 10**9} GB of address space"],
+    "evidence/inspection.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
 }
 
 
@@ -94,7 +92,8 @@ def test_options_of_the_pages_exist():
     for one in (command, *command.commands.values()):
         for parameter in one.params:
             known |= {*parameter.opts, *parameter.secondary_opts}
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    docs = ROOT / "docs"
+    pages = [ROOT / "README.md", *sorted(docs.glob("*.md")), *sorted(docs.glob("evidence/*.md"))]
     wrong = []
     for page in pages:
         for line in page.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
