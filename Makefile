@@ -101,7 +101,7 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/codespell src shapley2d_paper benchmarks docs/*.md docs/coming-from docs/gallery README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
+	$(BIN)/codespell src shapley2d_paper benchmarks docs/*.md docs/coming-from docs/evidence docs/gallery README.md CHANGELOG.md CONTRIBUTING.md SECURITY.md
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -21,7 +21,8 @@ def test_options_of_the_pages_exist():
     for one in (command, *command.commands.values()):
         for parameter in one.params:
             known |= {*parameter.opts, *parameter.secondary_opts}
-    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    docs = ROOT / "docs"
+    pages = [ROOT / "README.md", *sorted(docs.glob("*.md")), *sorted(docs.glob("evidence/*.md"))]
     wrong = []
     for page in pages:
         for line in page.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():

@@ -63,9 +63,9 @@ def test_it_finds_more_than_rows_and_chance(demo):
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html>")
 
 
-def test_the_readme_quotes_the_demo(demo):
-    readme = (Path(__file__).parents[2] / "README.md").read_text()
-    quoted = re.findall(r"^ *\d+% = (\d+) cells +(\d+) +(\d+) +(\d+)", readme, re.MULTILINE)
+def test_the_evidence_quotes_the_demo(demo):
+    page = (Path(__file__).parents[2] / "docs" / "evidence" / "inspection.md").read_text()
+    quoted = re.findall(r"^ *\d+% = (\d+) cells +(\d+) +(\d+) +(\d+)", page, re.MULTILINE)
     names = ("cells", "found_by_inspection", "found", "found_by_rows")
     found = [[part[name] for name in names] for part in demo[0]["inspected"]]
     np.testing.assert_allclose(np.array(quoted, dtype=float), found, atol=1)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ORDERS = ("wrong", "harm", "gain")
 """What suspects can be ranked by."""
 
-# Chosen by the accuracy that the first repairs of small tables gained; docs/find-and-fix.md.
+# Chosen by the accuracy that the first repairs of small tables gained; docs/evidence/inspection.md.
 _HARM_WEIGHT = 2.0
 
 
