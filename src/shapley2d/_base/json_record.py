@@ -101,18 +101,19 @@ def check_form(value: Any, form: Any, what: str = "its record") -> None:
         whole_number(value, what)
     elif form is float:
         real_number(value, what)
-    else:
-        kind = form if isinstance(form, type) else dict if isinstance(form, dict) else list
-        if not isinstance(value, kind) or (isinstance(form, tuple) and len(value) != len(form)):
+    elif isinstance(form, dict) and isinstance(value, dict):
+        named = str not in form
+        for name in form if named else value:
+            words = f"{name} in its record" if named else what
+            check_form(value.get(name), form[name if named else str], words)
+    elif isinstance(form, (list, tuple)) and isinstance(value, list):
+        forms = [*form] * len(value) if isinstance(form, list) else form
+        if len(forms) != len(value):
             raise ValueError(f"{what} is not what it should be")
-        if isinstance(form, dict):
-            for name in value if str in form else form:
-                check_form(value.get(name), form.get(str) or form[name], f"{name} in {what}")
-        elif not isinstance(form, type):
-            for part, one in zip(
-                value, form * len(value) if kind is type(form) else form, strict=True
-            ):
-                check_form(part, one, what)
+        for part, one in zip(value, forms, strict=True):
+            check_form(part, one, what)
+    elif not (isinstance(form, type) and isinstance(value, form)):
+        raise ValueError(f"{what} is not what it should be")
 
 
 def history_pairs(value: Any) -> list[tuple[int, float]]:

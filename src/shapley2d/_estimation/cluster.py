@@ -44,7 +44,8 @@ def on_cluster(
         the executors of :mod:`concurrent.futures` do.
     batches : iterator of (start, stop)
     """
-    if _is_pool(cluster):
+    # a pool takes work but, unlike a Dask client, cannot send data ahead
+    if callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter"):
         yield from _in_pool(work, cluster, batches)
         return
     with _connected(cluster) as client:
@@ -60,11 +61,6 @@ def on_cluster(
                 yield result
         finally:
             client.cancel([*under_way, *parcel])
-
-
-def _is_pool(cluster: Any) -> bool:
-    """Whether it takes work but, unlike a Dask client, cannot send data ahead."""
-    return callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")
 
 
 def _in_pool(

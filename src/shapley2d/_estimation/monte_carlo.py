@@ -176,7 +176,9 @@ class MonteCarloState:
             return
         self._ratio = self.moments.ratio()
         is_new = not self._history or self._history[-1][0] < count
-        if is_new and count >= MIN_DRAWS and _worth_noting(count):
+        # early draws one by one, later ones ever more sparsely: about 20 points per doubling
+        sparse = count % (1 << max(0, count.bit_length() - 5)) == 0
+        if is_new and count >= MIN_DRAWS and sparse:
             self._history.append((count, self._ratio))
 
     def finished(self) -> bool:
@@ -247,11 +249,6 @@ class MonteCarloState:
             moments.covariance(),
             dof=moments.dof,
         )
-
-
-def _worth_noting(count: int) -> bool:
-    """Early draws one by one, later ones ever more sparsely: about 20 points per doubling."""
-    return count % (1 << max(0, count.bit_length() - 5)) == 0
 
 
 @dataclass(frozen=True)

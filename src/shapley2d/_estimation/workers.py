@@ -106,7 +106,9 @@ def _retrying(
         batches = run(_cut(done, stop, n_workers, pace))
         try:
             for results, seconds in batches:
-                pace["batch"] = _batch_size(seconds / len(results), results[0].nbytes)
+                most = min(_MAX_BATCH, max(1, _MAX_BATCH_BYTES // max(1, results[0].nbytes)))
+                each = max(seconds / len(results), 1e-6)
+                pace["batch"] = int(np.clip(BATCH_S / each, 1, most))
                 for result in results:
                     done, losses = done + 1, 0
                     yield result
@@ -130,11 +132,6 @@ def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterato
         start = end
 
 
-def _batch_size(seconds: float, n_bytes: int) -> int:
-    most = min(_MAX_BATCH, max(1, _MAX_BATCH_BYTES // max(1, n_bytes)))
-    return int(np.clip(BATCH_S / max(seconds, 1e-6), 1, most))
-
-
 def _by_joblib(
     work: Work, backend: Any, batches: Iterator[tuple[int, int]], *, n_jobs: int | None
 ) -> Generator[Batch, None, None]:
@@ -144,7 +141,9 @@ def _by_joblib(
     tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
     streams = getattr(backend, "supports_return_generator", False)
     if not streams and not isinstance(backend, MultiprocessingBackend):  # Ray's and Spark's
-        yield from _in_waves(tasks, effective_n_jobs(n_jobs))
+        n_workers = effective_n_jobs(n_jobs)
+        while wave := list(islice(tasks, _WAVE * n_workers)):  # they return lists
+            yield from Parallel(n_jobs=n_workers, batch_size=1, max_nbytes=None)(wave)
         return
     # copy on write ("c"): workers share large arrays, and compiled code still finds them writeable
     parallel = Parallel(
@@ -165,12 +164,6 @@ def _by_joblib(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # joblib's, of work that is dropped
             results.close()
-
-
-def _in_waves(tasks: Iterator[Any], n_workers: int) -> Generator[Batch, None, None]:
-    """Results of tasks in their order, for a backend that returns a list: a few per worker."""
-    while wave := list(islice(tasks, _WAVE * n_workers)):
-        yield from Parallel(n_jobs=n_workers, batch_size=1, max_nbytes=None)(wave)
 
 
 def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:

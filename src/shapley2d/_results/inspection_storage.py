@@ -175,10 +175,11 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
         entries, own, known = held[:, j].copy(), texts[:, j].tolist(), record["categories"][j]
         if kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(known))
+        gone: list[int] = np.flatnonzero(np.isnan(entries)).tolist()
         words = [text for text in dict.fromkeys(own) if text is not None]
         code = {None: -1, **{text: k for k, text in enumerate(words)}}
         read = FromText(
-            strays={i: own[i] for i in np.flatnonzero(np.isnan(entries)) if own[i] is not None},
+            strays={i: own[i] for i in gone if own[i] is not None},
             notation=record["notations"][j],
             places=record["places"][j],
             words=np.array([*words, None], dtype=object),

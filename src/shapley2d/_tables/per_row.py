@@ -42,7 +42,8 @@ def split_off_options(
     X, groups = _split_off(X, groups, "groups")
     X, time = _split_off(X, time, "time")
     if X_valid is not None and isinstance(valid_weight, str):
-        X = _without(X, valid_weight)  # not a feature of either table
+        if valid_weight in names_of(X):  # not a feature of either table
+            X, _ = without_column(X, valid_weight, "X")
         X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
     else:
         X, valid_weight = _split_off(X, valid_weight, "valid_weight")
@@ -51,10 +52,6 @@ def split_off_options(
 
 def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
     return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
-
-
-def _without(X: Any, name: str) -> Any:
-    return without_column(X, name, "X")[0] if name in names_of(X) else X
 
 
 def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:

@@ -94,7 +94,10 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
         return _read_parquet(data, name)
     if looks_like_spreadsheet(data):
-        return _read_spreadsheet(data, name)
+        text, header, notes = sheet_as_csv(data, name)
+        table = read_strings(text, ",", name)
+        lines = np.arange(header + 1, header + 1 + (0 if header == 1 else table.num_rows))
+        return Source(name, table, lined=header == 1, lines=lines, notes=notes)
     text, guess = decode(data, name, encoding)
     notes = [guess] if guess else []
     if len(data) > FREE_BYTES:
@@ -164,13 +167,6 @@ def _nearest_file(file: Path) -> str:
         return f": the folder {file.parent} does not exist either"
     near = nearest_word(file.name, [other.name for other in file.parent.iterdir()])
     return f": did you mean {file.parent / near}?" if near else ""
-
-
-def _read_spreadsheet(data: bytes, name: str) -> Source:
-    text, header, notes = sheet_as_csv(data, name)
-    table = read_strings(text, ",", name)
-    lines = np.arange(header + 1, header + 1 + (0 if header == 1 else table.num_rows))
-    return Source(name, table, lined=header == 1, lines=lines, notes=notes)
 
 
 def _read_parquet(data: bytes, name: str) -> Source:

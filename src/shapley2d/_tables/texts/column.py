@@ -79,7 +79,8 @@ def text_column(
     if distinct:
         read = replace(read, distinct=distinct)
     if distinct or not reading.plain:
-        read = replace(read, words=_objects(words), codes=codes.astype(np.int32))
+        texts = np.array([*words.to_pylist(), None], dtype=object)
+        read = replace(read, words=texts, codes=codes.astype(np.int32))
     return Column(key, reading.kind, np.append(reading.values, np.nan)[codes], (), read)
 
 
@@ -214,12 +215,6 @@ def _example(reading: TextReading, words: Any) -> str:
     place = next((k for k, text in enumerate(texts) if mark in text), 0)
     shown = Column("", reading.kind, reading.values[places[place : place + 1]]).text()[0]
     return f"{texts[place]!r} is {shown}"
-
-
-def _objects(words: Any) -> NDArray[Any]:
-    texts = np.full(len(words) + 1, None, dtype=object)
-    texts[:-1] = words.to_pylist()
-    return texts
 
 
 def pa_array(array: NDArray[Any]) -> Any:
