@@ -81,7 +81,7 @@ def test_odd_entries_are_inspected_not_refused():
     y = [None, "yes", *(["yes", "no"] * 29)]
     found = inspect_cells(X, y, progress=False)
     assert found.probability[58, 1] == found.probability[:, 1].max()
-    assert found.label_probability.shape == (60,) and found.has_label
+    assert found.label_probability.shape == (60,) and found.label_name is not None
     assert np.isfinite(found.scores).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     # nothing to learn from, yet inspected

@@ -247,7 +247,7 @@ def test_no_decimal_slips_in_heavy_tails_or_of_numbers_that_repeat():
         (np.where(np.arange(n) % 10 == 0, 500.0, random.normal(50, 1, n).round(1)), 500.0),
     ):
         column[0] = entry
-        cells = inspect_cells({"x": column, "y": random.normal(size=n)}, progress=False).cells
+        cells = inspect_cells({"x": column, "y": random.normal(size=n)}, progress=False)._cells
         likely = np.zeros(cells.scores.shape)
         likely[0, 0] = 1.0
         expected = [
