@@ -1,8 +1,8 @@
 """Reader for the trees of LightGBM, from the text that it saves models as.
 
-A number goes left if it is at most the threshold, in 64 bits. Missing is, depending on the feature,
-not-a-number; not-a-number and 0; or nothing, and then not-a-number counts as 0. A category goes left
-if it is in the set of the split; one that is missing or unknown goes right.
+A number goes left if it is at most the threshold, in 64 bits. Depending on the feature, missing is
+not-a-number; not-a-number and 0; or nothing, and then not-a-number counts as 0. A category goes
+left if it is in the set of the split; one that is missing or unknown goes right.
 """
 
 from __future__ import annotations
