@@ -56,7 +56,7 @@ test-ray: $(RAY)/.ready
 
 # models of XGBoost and CatBoost, both large installations, and of LightGBM
 test-boosting: $(BOOSTING)/.ready
-	$(BOOSTING)/bin/python -m pytest -n 2 --dist worksteal tests/methods/test_forest_lightgbm.py tests/methods/test_forest_xgboost.py tests/methods/test_forest_catboost.py
+	$(BOOSTING)/bin/python -m pytest -n 2 --dist worksteal tests/methods/test_forest_boosters.py
 
 # the oldest versions that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready

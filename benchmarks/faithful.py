@@ -40,7 +40,7 @@ from shapley2d import value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
-from shapley2d._forest.tree_values import Features
+from shapley2d._forest.trees import Features
 from shapley2d._tables.problem import make_problem, weigh_problem
 from shapley2d.datasets import load_breast_cancer_original, load_census, load_credit, load_heart
 from shapley2d_paper.baselines import OOB, RANDOM, TREE_MC

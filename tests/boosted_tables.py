@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from shapley2d import value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._kernels.leaf_states import find_leaves
 from shapley2d._tables.problem import make_problem
@@ -77,7 +76,8 @@ def near_thresholds(X, thresholds, random):
 
 
 def mixed(random, n):
-    """A frame of pandas with numbers, gaps, and categories of text and of numbers."""
+    """A frame of pandas with numbers, gaps, and categories of text and of numbers; and two classes."""
+    random = np.random.default_rng(random)
     frame = pd.DataFrame(
         {
             "a size": random.normal(size=n),
@@ -89,7 +89,8 @@ def mixed(random, n):
     )
     frame.loc[random.random(n) < 0.1, "a size"] = np.nan
     score = frame["town"].cat.codes % 3 - (frame["grade"] == 3) + np.sign(frame["a size"].fillna(0))
-    return frame, score.to_numpy(dtype=float) + 0.1 * random.normal(size=n)
+    noise = 0.1 * random.normal(size=n)
+    return frame, (score.to_numpy(dtype=float) + noise > 0).astype(int)
 
 
 def read(model, X, y, X_valid):
@@ -107,16 +108,12 @@ def leaves(ensemble):
     return found.T
 
 
-def check_what_if(train, y, valid, y_valid, model):
-    """Rows that are shown later are seen by the same categories, and gaps are gaps."""
-    v = value_cells(train, y, valid, y_valid, method="forest", model=model)
-    for changes in (
-        {(3, "town"): "t5"},
-        {(3, "a size"): -3.0, (7, "grade"): 9},
-        {(5, "a size"): None},
-    ):
-        changed = train.copy()
-        for place, entry in changes.items():
-            changed.loc[place] = entry
-        new = value_cells(changed, y, valid, y_valid, method="forest", model=model)
-        np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)
+def thresholds(ensemble, *, below=False):
+    """The numbers that splits compare with, by column; of "less than", the next above ours."""
+    found = {}
+    for tree in ensemble.trees:
+        for node in np.flatnonzero((tree.left >= 0) & (tree.categories < 0)):
+            limit = np.nextafter(tree.threshold[node], np.inf) if below else tree.threshold[node]
+            column = int(ensemble.features.owners[tree.feature[node]])
+            found.setdefault(column, []).append(limit)
+    return found

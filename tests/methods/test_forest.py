@@ -19,9 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTre
 
 from shapley2d import CellValuer, audit_owners, value_blocks, value_cells
 from shapley2d._estimation.checkpoint import Checkpoint
-from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.read_sklearn import read_trees
-from shapley2d._kernels.leaf_states import find_leaves
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import (
     InputError,
@@ -31,9 +29,10 @@ from shapley2d.exceptions import (
     UtilityError,
 )
 
-from boosted_tables import near_thresholds, tables_of_numbers, target
+from boosted_tables import leaves, near_thresholds, read, tables_of_numbers, target, thresholds
 from forest_oracle import forest_utility, tables
 from oracles import brute_force
+from small_tables import mixed
 
 FEW = {"max_depth": 3, "random_state": 0}
 HIST = {"max_iter": 4, "min_samples_leaf": 3, "max_leaf_nodes": 6, "random_state": 0}
@@ -58,14 +57,6 @@ def name(model):
     return type(model).__name__
 
 
-def leaves_of(model, X):
-    """The leaf of every row in every tree, as scikit-learn has it."""
-    if hasattr(model, "apply"):
-        found = np.asarray(model.apply(X))
-        return found.reshape(len(X), -1).T
-    return None
-
-
 @pytest.mark.parametrize("model", [*CLASSIFIERS, *REGRESSORS], ids=name)
 @given(tables_of_numbers())
 @settings(max_examples=12)
@@ -75,31 +66,28 @@ def test_leaves_are_the_librarys(model, table):
     if isinstance(model, (GradientBoostingClassifier, GradientBoostingRegressor)):
         X = np.nan_to_num(X)  # takes no missing entries
     y = target(random, X, "numbers" if regression else "four classes")
-    task = "regression" if regression else "classification"
     fitted = type(model)(**model.get_params()).fit(X, y)
-    limits = {}
-    for tree in read_trees(fitted):
-        for node in np.flatnonzero(tree.left >= 0):
-            limits.setdefault(int(tree.feature[node]), []).append(tree.threshold[node])
-    at = near_thresholds(X, limits, random)[: len(X)]
+    at = near_thresholds(X, thresholds(read(fitted, X, y, X)), random)[: len(X)]
     at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
-    (split,) = make_problem(X, y, at, y, task=task).splits
-    ensemble = read_fitted(fitted, split)
-    found = np.empty((len(ensemble.trees), len(at)), dtype=np.int32)
-    for tree, line in zip(ensemble.trees, found, strict=True):
-        assert all(array.flags.c_contiguous for array in tree.arrays)  # see SplitTree.of_numbers
-        find_leaves(tree.arrays, ensemble.features.valid, line)
-    X = at
-    expected = leaves_of(fitted, X)
-    if expected is not None:
-        np.testing.assert_array_equal(found, expected)
+    ensemble = read(fitted, X, y, at)
+    # numba 0.60 takes a tuple with an array that is not contiguous for one without
+    assert all(array.flags.c_contiguous for tree in ensemble.trees for array in tree.arrays)
+    found = leaves(ensemble)
+    if hasattr(fitted, "apply"):
+        np.testing.assert_array_equal(found, np.reshape(fitted.apply(at), (len(at), -1)))
         return
-    # histogram gradient boosting tells no leaves: the values of ours must sum to its prediction
+    score = fitted.predict(at)[:, None] if regression else fitted.decision_function(at)
+    check_histogram(fitted, found, score)
+
+
+def check_histogram(fitted, found, score):
+    """Histogram gradient boosting tells no leaves: the values of ours must sum to its prediction."""
     predictors = [one for step in fitted._predictors for one in step]
-    raw = np.array([one.nodes["value"][line] for one, line in zip(predictors, found, strict=True)])
+    raw = np.array(
+        [one.nodes["value"][leaf] for one, leaf in zip(predictors, found.T, strict=True)]
+    )
     per_step = len(fitted._predictors[0])
-    summed = raw.reshape(-1, per_step, len(X)).sum(axis=0).T + fitted._baseline_prediction
-    score = fitted.predict(X)[:, None] if regression else fitted.decision_function(X)
+    summed = raw.reshape(-1, per_step, len(found)).sum(axis=0).T + fitted._baseline_prediction
     np.testing.assert_allclose(summed, np.reshape(score, summed.shape), atol=1e-12)
 
 
@@ -116,16 +104,10 @@ def test_leaves_of_categories_are_the_librarys():
     fitted = HistGradientBoostingClassifier(
         max_iter=5, min_samples_leaf=5, categorical_features="from_dtype"
     ).fit(frame, y)
-    (split,) = make_problem(frame, y, frame, y).splits
-    ensemble = read_fitted(fitted, split)
+    ensemble = read(fitted, frame, y, frame)
     assert any((tree.categories >= 0).any() for tree in ensemble.trees)
     assert ensemble.features.owners.tolist() == [1, 2, 0]
-    summed = np.full(300, float(np.ravel(fitted._baseline_prediction)[0]))
-    for tree, (predictor,) in zip(ensemble.trees, fitted._predictors, strict=True):
-        line = np.empty(300, dtype=np.int32)
-        find_leaves(tree.arrays, ensemble.features.valid, line)
-        summed += predictor.nodes["value"][line]
-    np.testing.assert_allclose(summed, fitted.decision_function(frame), atol=1e-12)
+    check_histogram(fitted, leaves(ensemble), fitted.decision_function(frame))
     v = value_cells(frame, y, frame[:50], y[:50], method="forest", model=fitted, progress=False)
     assert v.column_names == ["size", "town", "kind"]
     assert v.column_values[1] == max(v.column_values)
@@ -182,27 +164,11 @@ def test_from_zero_and_with_the_label(regression):
     task = "regression" if regression else "classification"
     for baseline in ("labels", "zero"):
         for label in (None, 3):
-            v = value_cells(
-                X,
-                y,
-                Xv,
-                yv,
-                method="forest",
-                model=fitted,
-                baseline=baseline,
-                include_label=label is not None,
-                task=task,
-            )
-            h = forest_utility(
-                read_trees(fitted),
-                X,
-                y,
-                Xv,
-                yv,
-                regression=regression,
-                baseline=baseline,
-                label=label,
-            )
+            options = {"model": fitted, "baseline": baseline, "task": task}
+            labelled = {"include_label": label is not None}
+            v = value_cells(X, y, Xv, yv, method="forest", **options, **labelled)
+            asked = {"regression": regression, "baseline": baseline, "label": label}
+            h = forest_utility(read_trees(fitted), X, y, Xv, yv, **asked)
             expected = brute_force(h, 4, 3 + (label is not None))
             np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-12)
             about = v.info["about"]["total"]
@@ -247,33 +213,17 @@ def test_a_forest_for_every_fold(options):
     np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-14)
 
 
-def mixed(n=80, seed=0):
-    """A table as it comes: numbers with gaps, text, booleans and dates."""
-    random = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "size": random.normal(size=n),
-            "town": random.choice(["Ulm", "Bonn", "Kiel"], n),
-            "new": random.random(n) < 0.5,
-            "day": pd.Timestamp("2024-01-01") + pd.to_timedelta(random.integers(0, 99, n), "D"),
-            "same": 1.0,
-        }
-    )
-    y = (frame["size"] + (frame["town"] == "Ulm") > 0.3).map({True: "yes", False: "no"})
-    frame.loc[::9, "size"] = np.nan
-    frame.loc[::11, "town"] = None
-    return frame, y
-
-
 def test_the_default_forest_takes_a_table_as_it_comes():
-    frame, y = mixed()
+    frame, _ = mixed(80)
+    y = np.where(frame["size"] + (frame["town"] == "Ulm") > 0.3, "yes", "no")
+    frame.loc[::9, "size"], frame.loc[::11, "town"], frame["same"] = np.nan, None, 1.0
     with pytest.warns(PrecisionWarning, match="stopped at max_trees=60"):
         v = value_cells(frame, y, method="forest", cv=2, max_trees=60, tolerance=1e-3)
-    assert v.column_names == ["size", "town", "new", "day", "same"]
+    assert v.column_names == ["size", "town", "pay", "new", "day", "same"]
     assert not v.exact and v.info["n_trees"] == 60
-    assert not v.values[:, 4].any() and not v.stderr[:, 4].any()  # never varies
+    assert not v.values[:, 5].any() and not v.stderr[:, 5].any()  # never varies
     assert v.column_values[:2].min() > 3 * abs(v.column_values[2:]).max()
-    assert (v.stderr[:, :4] > 0).all()
+    assert (v.stderr[:, :5] > 0).all()
 
 
 def test_errors_are_those_of_a_mean_over_trees():
@@ -458,8 +408,8 @@ def test_refusals(options, message):
 
 
 def test_text_that_a_fitted_model_cannot_have_seen():
-    frame, y = mixed()
-    model = DecisionTreeClassifier().fit(np.zeros((2, 5)), ["no", "yes"])
+    frame, y = mixed(80)
+    model = DecisionTreeClassifier().fit(np.zeros((2, 5)), [0, 1])
     with pytest.raises(InputError, match="fitted on numbers, but column 'town' holds categories"):
         value_cells(frame, y, frame, y, method="forest", model=model)
 

@@ -5,18 +5,15 @@ import pytest
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
 from shapley2d import CellValuer, value_cells
-from shapley2d._forest.tree_values import Features, deep_leaves
-from shapley2d._forest.trees import SplitTree
-from shapley2d.exceptions import InputError
 
 from forest_oracle import tables
 
 
-def deep_tables(seed=0, *, regression=False):
-    random = np.random.default_rng(seed)
-    X, Xv = random.normal(size=(200, 20)), random.normal(size=(60, 20))
-    y, yv = (table[:, 0] + random.normal(size=len(table)) for table in (X, Xv))
-    return (X, y, Xv, yv) if regression else (X, (y > 0).astype(int), Xv, (yv > 0).astype(int))
+def deep_tables():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(260, 20))
+    y = (X[:, 0] + random.normal(size=260) > 0).astype(int)
+    return X[:200], y[:200], X[200:], y[200:]
 
 
 @pytest.mark.parametrize("regression", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -28,7 +25,7 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     options = {"method": "forest", "model": model, "tolerance": 0, "progress": False}
     exact = value_cells(X, y, Xv, yv, **options)
     assert exact.exact and "exact_share" not in exact.info
-    monkeypatch.setattr("shapley2d._forest.tree_values.most_columns", lambda _: 2)
+    monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 2)
     runs = [
         value_cells(X, y, Xv, yv, max_rounds=12, random_state=seed, **options) for seed in range(40)
     ]
@@ -61,15 +58,6 @@ def test_a_fully_grown_forest():
     probability = model.predict_proba(Xv)[np.arange(60), yv].mean()
     assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
     assert value_cells(X, y, Xv, yv, n_jobs=2, **options).values.tobytes() == v.values.tobytes()
-
-
-def test_paths_with_more_columns_than_bits():
-    left = np.array([k + 1 if k % 2 == 0 and k < 140 else -1 for k in range(141)])
-    right = np.where(left >= 0, left + 1, -1)
-    tree = SplitTree.of_numbers(left, right, np.arange(141) // 2, np.zeros(141), left < -1)
-    features = Features(np.zeros((71, 3)), np.zeros((71, 3)), np.arange(71, dtype=np.int32))
-    with pytest.raises(InputError, match="70 columns on its path, and at most 64 can be valued"):
-        deep_leaves(tree, features, np.ones((141, 2)))
 
 
 def test_the_score_of_deep_leaves_is_exact():

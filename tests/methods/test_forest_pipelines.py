@@ -1,9 +1,9 @@
 """Pipelines in front of a forest: a column of the table stays one player, however it is encoded."""
 
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.decomposition import PCA
 from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
@@ -20,20 +20,12 @@ from shapley2d.exceptions import InputError, UtilityError
 
 from forest_oracle import forest_utility
 from oracles import brute_force
+from small_tables import mixed
 
 
-def tables(n=80, seed=0):
-    random = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "size": random.normal(size=n),
-            "town": random.choice(["Ulm", "Bonn", "Kiel", "Jena"], n),
-            "pay": random.integers(0, 9, n).astype(float),
-        }
-    )
-    y = ((frame["size"] > 0) ^ frame["town"].isin(["Ulm", "Kiel"])).astype(int).to_numpy()
-    frame.loc[::7, "pay"] = np.nan
-    return frame, y
+def tables(n=80):
+    frame, y = mixed(n)
+    return frame[["size", "town", "pay"]].copy(), y
 
 
 def pipeline(model, **encoder):
@@ -76,13 +68,9 @@ def test_all_dummies_of_a_column_are_one_player(as_frame):
 def test_fitted_or_not(fitted, sparse):
     frame, y = tables()
     train, valid = slice(0, 60), slice(60, 80)
-    model = pipeline(ExtraTreesClassifier(9, max_depth=5, random_state=0), sparse_output=sparse)
-    known = model.fit(frame[train], y[train])
-    given = (
-        known
-        if fitted
-        else pipeline(ExtraTreesClassifier(9, max_depth=5, random_state=0), sparse_output=sparse)
-    )
+    given = pipeline(ExtraTreesClassifier(9, max_depth=5, random_state=0), sparse_output=sparse)
+    known = clone(given).fit(frame[train], y[train])
+    given = known if fitted else given
     v = value_cells(frame[train], y[train], frame[valid], y[valid], method="forest", model=given)
     right = known.predict_proba(frame[valid])[np.arange(20), y[valid]].mean()
     assert v.exact and v.total + v.info["baseline_utility"] == pytest.approx(right, abs=1e-12)

@@ -253,7 +253,7 @@ def test_blocks_of_other_groups_are_refused(tmp_path):
 def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
     blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
     with pytest.raises(ValueError, match=said):
-        _Sums([blocks], [np.arange(2)], 2)._restore(Saved(count, arrays, {}, {}, []))
+        _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}, []))
 
 
 @pytest.mark.parametrize("method", ["exact", "forest"])
@@ -323,7 +323,7 @@ def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, mon
 
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
-    monkeypatch.setattr("shapley2d._forest.tree_values.most_columns", lambda _: 1)
+    monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 1)
     options = {"method": "forest", "model": FOREST, "tolerance": 0, "max_rounds": 12}
     value, path = cells(*VALID, **options), tmp_path / "run.npz"
     plain, real = value(), DeepDraws.values

@@ -5,7 +5,6 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from shapley2d import value_cells
-from shapley2d._methods.forest.fixed import LEAST_PIECES, PIECE_TREES
 from shapley2d._results.wording.sentences import trees_words
 
 RNG = np.random.default_rng(0)
@@ -45,35 +44,19 @@ def test_of_a_grown_forest_they_are_the_errors_of_its_columns():
     assert np.array_equal(grown.info["other_trees"]["stderr"], grown.column_stderr)
 
 
-def test_pieces_of_trees_against_single_trees():
-    n = PIECE_TREES * LEAST_PIECES + 3  # the last piece is not full
-    forest = valued(model=bagged(n))
-    model = bagged(n).fit(X[:100], Y[:100])
-    sums = []
-    for tree in model.estimators_:
-        one = bagged(1).fit(X[:100], Y[:100])
-        one.estimators_ = [tree]
-        sums.append(valued(model=one).column_values)
-    assert np.allclose(np.mean(sums, axis=0), forest.column_values)
-    pieces = np.reshape(sums[: n - 3], (LEAST_PIECES, PIECE_TREES, 4)).mean(axis=1)
-    expected = pieces.std(axis=0, ddof=1) * np.sqrt(PIECE_TREES / n)
-    assert np.allclose(forest.info["other_trees"]["stderr"], expected)
-
-
 def test_folds_are_independent():
     crossed = value_cells(X, Y, method="forest", model=bagged(40), cv=2, progress=False)
     assert len(crossed.info["other_trees"]["stderr"]) == 4
     assert min(crossed.info["other_trees"]["stderr"][:2]) > 0
 
 
-@pytest.mark.parametrize(
-    "model", [bagged(PIECE_TREES * LEAST_PIECES - 1), HistGradientBoostingClassifier(max_iter=40)]
-)
-def test_nothing_is_said_of_few_trees_or_of_boosted_ones(model):
+@pytest.mark.parametrize("model", [bagged(19), HistGradientBoostingClassifier(max_iter=40)])
+def test_nothing_is_said_of_fewer_than_20_trees_or_of_boosted_ones(model):
     """Boosted trees depend on each other."""
     v = valued(model=model)
     assert "other_trees" not in v.info
     assert trees_words(v) == ""
+    assert "other_trees" in valued(model=bagged(20)).info
 
 
 def test_what_a_checkpoint_had_is_not_told_apart_by_trees(tmp_path):

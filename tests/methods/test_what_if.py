@@ -1,6 +1,7 @@
 """What if: the score and the values after changed entries, against new runs whose splits are held."""
 
 import pickle
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -21,33 +22,22 @@ from shapley2d.exceptions import InputError
 
 from forest_oracle import forest_utility, plain_values
 from oracles import brute_force
+from small_tables import classes, mixed, numbers
 
 EXACT = {"rtol": 0, "atol": 1e-12}
 
 
-def numbers(seed, n=60, m=4, *, regression=False, gaps=True):
-    random = np.random.default_rng(seed)
-    X = random.integers(0, 8, (n, m)).astype(float)
-    y = X[:, 0] + X[:, 1] * (X[:, 2] > 3) + random.normal(size=n)
-    if gaps:
-        X[random.random((n, m)) < 0.1] = np.nan
-    return X, y if regression else np.array(["a", "b", "c"])[(y > 3).astype(int) + (y > 8)]
+def tables(seed, n=60, *, regression=False, gaps=0.1):
+    make = numbers if regression else partial(classes, names=("a", "b", "c"))
+    return make(n, 4, seed, gaps=gaps)
 
 
-def mixed(seed, n=80):
-    random = np.random.default_rng(seed)
-    frame = pd.DataFrame(
-        {
-            "size": random.normal(size=n).round(1),
-            "town": pd.Categorical(random.choice(["Rome", "Oslo", "Bonn"], n)),
-            "count": random.integers(0, 5, n),
-        },
-        index=[f"r{k}" for k in range(n)],
-    )
-    y = (frame["size"] > 0).to_numpy() ^ (frame["town"] == "Rome").to_numpy()
-    frame.iloc[3, 0] = np.nan
-    frame.iloc[5, 1] = None
-    return frame, y
+def named(seed, n=80):
+    """A frame with categories, a missing entry of each kind, and names of rows."""
+    frame, y = mixed(n, seed)
+    frame = frame[["size", "town", "pay"]].astype({"town": "category"})
+    frame.iloc[3, 0], frame.iloc[5, 1] = np.nan, None
+    return frame.set_axis([f"r{k}" for k in range(n)]), y
 
 
 def random_edits(random, X, count, rows=None):
@@ -82,7 +72,7 @@ def check(v, after, new):
 )
 @pytest.mark.filterwarnings("ignore:model is fitted")
 def test_random_edits_of_numbers(regression, crossed, labelled):
-    X, y = numbers(0, regression=regression)
+    X, y = tables(0, regression=regression)
     kind = RandomForestRegressor if regression else RandomForestClassifier
     model = kind(7, max_depth=4, random_state=1).fit(X, y)
     folds = [(np.arange(k, 60, 3), np.arange((k + 1) % 3, 60, 3)) for k in range(3)]
@@ -102,7 +92,7 @@ def test_random_edits_of_numbers(regression, crossed, labelled):
 @pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
 @pytest.mark.filterwarnings("ignore:model is fitted")
 def test_labels_too(scoring):
-    X, y = numbers(3)
+    X, y = tables(3)
     model = RandomForestClassifier(5, max_depth=4, random_state=1).fit(X, y)
     folds = [(np.arange(k, 60, 2), np.arange(1 - k, 60, 2)) for k in range(2)]
     weight = np.arange(1.0, 61.0)
@@ -123,7 +113,7 @@ def test_labels_too(scoring):
 @pytest.mark.parametrize("labelled", [False, True])
 @pytest.mark.filterwarnings("ignore:baseline='zero' counts")
 def test_numbers_to_predict(labelled):
-    X, y = numbers(4, regression=True)
+    X, y = tables(4, regression=True)
     model = RandomForestRegressor(5, max_depth=4, random_state=1).fit(X, y)
     for baseline in ("labels", "zero"):
         options = {
@@ -142,7 +132,7 @@ def test_numbers_to_predict(labelled):
 
 @pytest.mark.parametrize("semivalue", ["banzhaf", ("beta", 4, 1)])
 def test_other_semivalues(semivalue):
-    X, y = numbers(5)
+    X, y = tables(5)
     model = RandomForestClassifier(5, max_depth=4, random_state=1).fit(X, y)
     given = (X[40:], y[40:])
     options = {"method": "forest", "model": model}
@@ -172,27 +162,27 @@ def boosted():
 
 @pytest.mark.parametrize("make", [piped, boosted])
 def test_categories_gaps_and_labels_of_rows(make):
-    frame, y = mixed(6)
+    frame, y = named(6)
     model = make().fit(frame, y)
     options = {"method": "forest", "model": model}
     v = value_cells(frame[:50], y[:50], frame[50:], y[50:], **options)
     for edits in (
         {("r3", "size"): 1.2},
-        {("r7", "town"): "Oslo", ("r8", "size"): None},
-        {("r9", "town"): None, ("r9", "count"): 4, ("r10", "town"): "Lima"},
+        {("r7", "town"): "Bonn", ("r8", "size"): None},
+        {("r9", "town"): None, ("r9", "pay"): 4, ("r10", "town"): "Lima"},
     ):
         other = frame[:50].copy()
         other["town"] = other["town"].cat.add_categories(["Lima"])
         for (row, column), entry in edits.items():
             other.loc[row, column] = entry
         check(v, v.what_if(edits), value_cells(other, y[:50], frame[50:], y[50:], **options))
-    by_position = v.what_if({(7, "town"): "Oslo"})
-    np.testing.assert_array_equal(by_position.values, v.what_if({("r7", "town"): "Oslo"}).values)
-    assert v.what_if({("r0", "count"): int(frame["count"].iloc[0])}).change == 0
+    by_position = v.what_if({(7, "town"): "Bonn"})
+    np.testing.assert_array_equal(by_position.values, v.what_if({("r7", "town"): "Bonn"}).values)
+    assert v.what_if({("r1", "pay"): frame["pay"].iloc[1]}).change == 0
 
 
 def test_a_grown_forest_keeps_its_trees_and_its_encoding():
-    X, y = numbers(7, n=40, gaps=False)
+    X, y = tables(7, n=40, gaps=0)
     codes = np.unique(y, return_inverse=True)[1]
     options = {"method": "forest", "cv": 2, "max_trees": 6, "tolerance": 0}
     v = value_cells(X, y, **options)
@@ -217,7 +207,7 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding():
 
 
 def test_against_every_subset():
-    X, y = numbers(8, n=30, m=3)
+    X, y = tables(8, n=30)
     y[:3] = ["a", "b", "c"]
     model = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, y)
     v = value_cells(X[:5], y[:5], X[5:12], y[5:12], method="forest", model=model)
@@ -225,8 +215,8 @@ def test_against_every_subset():
     Y = changed(X[:5], {(1, 0): 7.0, (3, 2): None})
     trees = v._held._splits[0].grow()
     h = forest_utility(trees, Y, y[:5], X[5:12], y[5:12])
-    np.testing.assert_allclose(after.values, brute_force(h, 5, 3), **EXACT)
-    assert after.score == pytest.approx(h(frozenset(range(5)), frozenset(range(3))), abs=1e-12)
+    np.testing.assert_allclose(after.values, brute_force(h, 5, 4), **EXACT)
+    assert after.score == pytest.approx(h(frozenset(range(5)), frozenset(range(4))), abs=1e-12)
 
 
 def test_deep_leaves_take_the_same_orders():
@@ -256,7 +246,7 @@ def test_text_is_read_as_the_table_was(kind):
 
 
 def held():
-    X, y = numbers(9)
+    X, y = tables(9)
     return value_cells(X, y, cv=2, method="forest", max_trees=3, tolerance=0)
 
 
@@ -286,7 +276,7 @@ def test_values_without_trees(tmp_path):
         assert copy == v
         with pytest.raises(InputError, match="needs the trees, which a file does not keep"):
             copy.what_if({(0, "x0"): 3})
-    X, y = numbers(9, gaps=False)
+    X, y = tables(9, gaps=0)
     near = value_cells(X, y, cv=2)
     with pytest.raises(InputError, match="needs the trees of a forest, and these values have none"):
         near.what_if({(0, "x0"): 3})

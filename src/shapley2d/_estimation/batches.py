@@ -1,6 +1,6 @@
-"""Batches of numbered pieces of work, as a worker does them.
+"""Batches of numbered tasks, as a worker computes them.
 
-The work is packed once, unpacked once per process, and its pieces are done one after the other.
+The work is pickled once, unpickled once per process, and its tasks are computed one by one.
 """
 
 from __future__ import annotations
@@ -34,19 +34,16 @@ LARGE_BYTES = 2**22
 Sending 4 MB takes 0.04 s; files that are shared keep joblib waiting for a second after every call.
 """
 
-_LOOK_S = 1.0  # between two looks at whether the parent is still there
-_MAX_KEPT = 2  # a worker process keeps the work of two runs unpacked, for calls that take turns
-
 
 class Work(Protocol):
-    """Pieces of work by number."""
+    """Work that consists of numbered tasks."""
 
     def __call__(self, number: int) -> NDArray[np.float64]:
-        """Do piece ``number``; always the same result for the same number."""
+        """Compute task ``number``; always the same result for the same number."""
 
 
 def do_batch(work: Work, start: int, stop: int) -> Batch:
-    """Do pieces ``start .. stop - 1`` and measure how long it took."""
+    """Compute tasks ``start .. stop - 1``, and measure the time."""
     begin = time.perf_counter()
     with single_threaded():
         results = [work(number) for number in range(start, stop)]
@@ -54,9 +51,9 @@ def do_batch(work: Work, start: int, stop: int) -> Batch:
 
 
 def pack(work: Work) -> tuple[NDArray[Any], ...]:
-    """Pickle work once, its large arrays apart, for any number of calls of :func:`do_parcel`.
+    """Pickle work, with its large arrays apart, for any number of calls of :func:`do_parcel`.
 
-    Every part is an array of bytes, which joblib and Dask know how to ship once and share.
+    Every part is an array of bytes, which joblib and Dask send once and share.
     """
     large: list[NDArray[Any]] = []
 
@@ -79,11 +76,11 @@ _lock = threading.Lock()
 def do_parcel(
     start: int, stop: int, token: NDArray[Any], body: NDArray[Any], *large: NDArray[Any]
 ) -> Batch:
-    """Do pieces of packed work, which this process unpacks only once."""
+    """Compute tasks of pickled work, which this process unpickles only once."""
     key = token.tobytes()
     with _lock:
         if key not in _kept:
-            while len(_kept) >= _MAX_KEPT:
+            while len(_kept) >= 2:  # the work of two runs, for calls that take turns
                 _kept.popitem(last=False)
             buffers = [array if array.flags.writeable else array.copy() for array in large]
             _kept[key] = pickle.loads(body.data, buffers=buffers)  # noqa: S301  (packed by our own main process)
@@ -91,21 +88,14 @@ def do_parcel(
     return do_batch(work, start, stop)
 
 
-def do_parcel_for(
-    parent: int,
-    start: int,
-    stop: int,
-    token: NDArray[Any],
-    body: NDArray[Any],
-    *large: NDArray[Any],
-) -> Batch:
-    """The same in a worker process, which ends when its ``parent`` does."""
+def do_parcel_for(parent: int, start: int, stop: int, *parcel: NDArray[Any]) -> Batch:
+    """Compute tasks of pickled work in a worker process, which ends when its ``parent`` does."""
     watch_parent(parent)
-    return do_parcel(start, stop, token, body, *large)
+    return do_parcel(start, stop, *parcel)
 
 
 def watch_parent(parent: int) -> None:
-    """End this process soon after its parent; an orphaned idle worker would stay for minutes."""
+    """End this process soon after its parent; an idle orphan would stay for minutes."""
     with _lock:
         if parent in _watched or sys.platform == "win32":
             return
@@ -122,7 +112,7 @@ _watched: set[int] = set()
 
 def _leave_with(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(_LOOK_S)
+        time.sleep(1.0)
     os._exit(1)
 
 
@@ -133,18 +123,15 @@ class _Threads:
 
 @lru_cache(maxsize=1)
 def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """The libraries with threads of their own; a new module may have brought another.
-
-    Finding them takes 7 ms, a tenth of the smallest runs.
-    """
+    """The libraries with threads of their own, found again after imports: it takes 7 ms."""
     return ThreadpoolController()
 
 
 @contextmanager
 def single_threaded() -> Iterator[None]:
-    """One thread per worker in BLAS and OpenMP: the same sums everywhere, and no idle threads.
+    """Limit BLAS and OpenMP to one thread: equal sums everywhere, and no idle threads.
 
-    The limit holds for the whole process; of several threads that work at once, the last lifts it.
+    The limit holds for the whole process; of several threads that set it, the last one lifts it.
     """
     with _lock:
         if not _Threads.users:

@@ -1,6 +1,6 @@
-"""Batches of work on a Dask cluster, or in any pool of workers.
+"""Batches of tasks on a Dask cluster, or in any pool of workers.
 
-A Dask cluster gets the data once, and the loss of workers is survived.
+A Dask cluster gets the data once, and survives the loss of workers.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import socket
 import time
 from collections import deque
 from contextlib import contextmanager
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -21,11 +22,7 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.batches import Batch, Work
 
-_ANSWER_S = 5  # for a scheduler to take a connection and say its first word
-_PATIENCE_S = 30  # for a first worker to join
-_AGAIN_S = 0.2  # between two tries
-_AHEAD = 2  # batches under way per thread of the cluster, so that no worker waits for the next one
-_POOL_WORKERS = 16  # assumed where a pool does not tell
+_ANSWER_S = 5  # for a scheduler to accept a connection and to greet
 
 
 def on_cluster(
@@ -40,54 +37,59 @@ def on_cluster(
     ----------
     work : Work
     cluster : str, distributed.Client or executor
-        The address of the scheduler, or a client of it; or what has ``submit(...).result()``, as
-        the executors of :mod:`concurrent.futures` do.
+        The address of the scheduler, or a client of it; or an object with ``submit(...).result()``,
+        such as the executors of :mod:`concurrent.futures`.
     batches : iterator of (start, stop)
     """
     # a pool takes work but, unlike a Dask client, cannot send data ahead
-    if callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter"):
-        yield from _in_pool(work, cluster, batches)
-        return
-    with _connected(cluster) as client:
-        parcel = client.scatter(list(pack(work)), broadcast=True, hash=False)
+    is_pool = callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")
+    with (_pool if is_pool else _dask)(cluster, work) as (submit, n_workers):
         under_way: deque[Any] = deque()
         try:
             while True:
-                _submit(client, batches, under_way, parcel)
+                room = max(1, 2 * n_workers())  # so that no worker waits for the next batch
+                for batch in islice(batches, max(0, room - len(under_way))):
+                    under_way.append(submit(*batch))
                 if not under_way:
                     return
                 result = under_way[0].result()
                 under_way.popleft()
                 yield result
         finally:
-            client.cancel([*under_way, *parcel])
+            for future in under_way:
+                if hasattr(future, "cancel"):
+                    future.cancel()
 
 
-def _in_pool(
-    work: Work, pool: Any, batches: Iterator[tuple[int, int]]
-) -> Generator[Batch, None, None]:
-    """Results of batches in their order, from a pool; the data goes along with every batch."""
-    parcel = pack(work)
-    room = _AHEAD * int(getattr(pool, "_max_workers", None) or _POOL_WORKERS)
-    under_way: deque[Any] = deque()
-    try:
-        while True:
-            for batch in islice(batches, room - len(under_way)):
-                under_way.append(_submit_to_pool(pool, *batch, *parcel))
-            if not under_way:
-                return
-            result = under_way[0].result()
-            under_way.popleft()
-            yield result
-    finally:
-        for future in under_way:
-            if hasattr(future, "cancel"):
-                future.cancel()
+Workers = tuple["Callable[..., Any]", "Callable[[], int]"]
+"""A function that submits a batch and returns its future, and one that counts workers."""
 
 
-def _submit_to_pool(pool: Any, *arguments: Any) -> Any:
+@contextmanager
+def _dask(cluster: Any, work: Work) -> Iterator[Workers]:
+    """The workers of a Dask cluster, which come and go; the data is sent once."""
+    with _connected(cluster) as client:
+        parcel = client.scatter(list(pack(work)), broadcast=True, hash=False)
+        try:
+            yield (
+                lambda *batch: client.submit(do_parcel, *batch, *parcel, pure=False),
+                lambda: sum(client.ncores().values()),
+            )
+        finally:
+            client.cancel(parcel)
+
+
+@contextmanager
+def _pool(pool: Any, work: Work) -> Iterator[Workers]:
+    """The workers of a pool; the data goes along with every batch."""
+    n_workers = int(getattr(pool, "_max_workers", None) or 16)  # where a pool does not tell
+    yield partial(_submit_to_pool, pool, pack(work)), lambda: n_workers
+
+
+def _submit_to_pool(pool: Any, parcel: tuple[Any, ...], start: int, stop: int) -> Any:
     """The future of a batch; not every ``submit`` takes a function (Ray's ActorPool does not)."""
-    future = pool.submit(do_parcel, *arguments) if _takes_any(pool.submit) else None
+    takes_any = _takes_any(pool.submit)
+    future = pool.submit(do_parcel, start, stop, *parcel) if takes_any else None
     if not callable(getattr(future, "result", None)):
         raise InputError(
             Setting("cluster", pool),
@@ -117,20 +119,8 @@ def on_a_worker() -> bool:
     return True
 
 
-def _submit(
-    client: Any, batches: Iterator[tuple[int, int]], under_way: deque[Any], parcel: list[Any]
-) -> None:
-    """Keep every thread of the cluster busy; workers may come and go meanwhile."""
-    room = max(1, _AHEAD * sum(client.ncores().values()))
-    while len(under_way) < room:
-        batch = next(batches, None)
-        if batch is None:
-            return
-        under_way.append(client.submit(do_parcel, *batch, *parcel, pure=False))
-
-
 def _await_scheduler(address: str) -> None:
-    """Wait until the scheduler speaks; a client that hears nothing blocks for a minute.
+    """Wait until the scheduler answers; a client without an answer blocks for a minute.
 
     A scheduler greets whoever connects; under TLS the client speaks first.
     """
@@ -149,18 +139,11 @@ def _await_scheduler(address: str) -> None:
         except ConnectionRefusedError:
             if time.monotonic() > patience:
                 raise
-            time.sleep(_AGAIN_S)
+            time.sleep(0.2)
         except TimeoutError:
             raise TimeoutError(f"it said nothing for {_ANSWER_S} seconds") from None
         else:
             return
-
-
-def _new_client(address: str) -> Any:
-    from distributed import Client
-
-    _await_scheduler(address)
-    return Client(address, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
 
 
 @contextmanager
@@ -179,8 +162,11 @@ def _connected(cluster: Any) -> Iterator[Any]:
             " must be the address of a Dask scheduler, a Dask client, or a pool with "
             "submit(...).result()",
         )
+    client: Any = cluster
     try:
-        client = cluster if given else _new_client(cluster)
+        if not given:
+            _await_scheduler(cluster)
+            client = distributed.Client(cluster, timeout=_ANSWER_S, set_as_default=False)  # type: ignore[no-untyped-call]
     except Exception as error:
         # whatever another server's words provoke in Dask, failed assertions too
         why = " ".join(str(error).split()) or type(error).__name__
@@ -189,7 +175,7 @@ def _connected(cluster: Any) -> Iterator[Any]:
         ) from error
     try:
         try:
-            client.wait_for_workers(1, timeout=_PATIENCE_S)
+            client.wait_for_workers(1, timeout=30)
         except TimeoutError as error:
             raise InputError(
                 Setting("cluster", cluster), " has no workers: start some with 'dask worker ...'"

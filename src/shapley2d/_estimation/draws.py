@@ -1,7 +1,7 @@
-"""Monte Carlo draws of a matrix of values, each known by its number.
+"""Numbered Monte Carlo draws of a matrix of values, by permutation sampling.
 
-:class:`UtilityProbes` keeps some utilities of a run's draws in its checkpoint and computes them
-again before the run goes on. Hashes know data and code; a game may depend on more.
+:class:`UtilityProbes` saves some utilities of a run's draws in its checkpoint and computes them
+again before the run resumes. Hashes cover data and code; a game may depend on more.
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from shapley2d._theory.semivalues import Semivalue
 
 MAX_PROBES = 64
-"""Utilities that a file keeps at most."""
-
-PROBES_S = 1.0
-"""Seconds that they may take to compute in all, the last one aside."""
+"""Utilities that a checkpoint holds, at most."""
 
 
 class Draws(Protocol):
@@ -71,7 +68,7 @@ class PermutationDraws:
 
 
 class MeanDraws:
-    """A draw of a cross-valuation: the mean of its games' draws, each over its own rows.
+    """Draws of a cross-valuation: the mean of its games' draws, each over its own rows.
 
     Parameters
     ----------
@@ -99,7 +96,7 @@ class MeanDraws:
 
 
 class _Spot(NamedTuple):
-    """A coalition that a run has met, known without a mask: who has joined by then in a draw."""
+    """A coalition that a run has met: the players who have joined by some step of a draw."""
 
     game: int
     draw: int
@@ -134,10 +131,11 @@ class UtilityProbes:
         self._spent_s = 0.0
 
     def up_to(self, count: int) -> list[dict[str, float]]:
-        """Utilities of coalitions of the first ``count`` draws, for a file; more as these do."""
+        """Utilities of coalitions of the first ``count`` draws, for a checkpoint."""
         random = np.random.default_rng(count)
         for _ in range(MAX_PROBES):
-            if self._spent_s > PROBES_S or len(self._kept) >= min(MAX_PROBES, 8 * count):
+            enough = len(self._kept) >= min(MAX_PROBES, 8 * count)
+            if enough or self._spent_s > 1.0:  # they may take about a second in all
                 break
             spot = self._draw_spot(random, count)
             if spot not in self._kept:
@@ -150,9 +148,9 @@ class UtilityProbes:
         return [{**spot._asdict(), "utility": utility} for spot, utility in self._kept.items()]
 
     def differences(self, there: list[Any], count: int) -> list[str]:
-        """What differs between a file's utilities and those computed now, in words.
+        """Differences between saved utilities and those computed now, in words.
 
-        Raises a ValueError where the file's list is malformed.
+        A ValueError says why the saved list is not sound.
         """
         if len(there) > MAX_PROBES:
             raise ValueError("it holds too many utilities")

@@ -1,4 +1,4 @@
-"""What an estimator returns: values, their standard errors, and facts about the run."""
+"""Results of estimators: values, their standard errors, and facts about the run."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ class Estimate:
         Standard errors of the sums over a row and over a column; they do not follow from
         ``stderr``, because the errors of the cells of a row are correlated.
     info : dict
-        Facts about the run for the result's record. They travel in no other way.
+        Facts about the run for the result's record.
     history : list of (int, float)
-        Convergence: the number of draws, and the largest standard error by then, relative to the
-        spread of the values.
+        Convergence: the number of draws, and the largest standard error after these, relative to
+        the spread of the values.
     covariance : ndarray or None
-        Of the errors of the sums that were asked for.
+        The covariance of the sums that were asked for.
     dof : float
-        Degrees of freedom behind the standard errors; infinite where they are exact.
+        Degrees of freedom of the standard errors; infinite where values are exact.
     total_stderr : float or None
-        Standard error of the sum of all values; None where it is not known.
+        Standard error of the sum of all values; None where it is unknown.
     held : object
-        Answers what other entries would change; None where a method cannot tell.
+        What answers questions about other entries; None where a method has no answer.
     """
 
     values: NDArray[np.float64]
@@ -68,10 +68,10 @@ class Estimate:
 
     @classmethod
     def exact(cls, values: NDArray[np.float64], **info: Any) -> Estimate:
-        """Values without error."""
+        """An estimate without error."""
         n, m = values.shape
         return cls(values, np.zeros((n, m)), np.zeros(n), np.zeros(m), dict(info))
 
     def noting(self, **facts: Any) -> Estimate:
-        """The same estimate with more facts."""
+        """A copy of the estimate with more facts."""
         return replace(self, info={**facts, **self.info})

@@ -1,25 +1,26 @@
-"""Values of deterministic designs: every utility once, no sampling.
+"""Exact values: the utilities of deterministic designs, each computed once.
 
-The utilities of every game are cut into blocks, which are numbered over all games and added up in
+The utilities of every game are cut into blocks, which are numbered over all games and summed in
 that order. Which worker computes a block, when and how often changes no bit, and a run that was
-killed goes on after the last block in its checkpoint.
+killed resumes after the last block in its checkpoint.
 """
 
 from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._theory.designs import AxisDesign, combine_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Sequence
 
     from numpy.typing import NDArray
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
     from shapley2d._theory.game import Game
 
 _SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
-_BLOCKS = 200  # enough for progress, checkpoints and many workers
-_MAX_UTILITIES = 2**20  # of a block, which holds them all at once
 _MIN_UTILITIES = 16  # of a block: fewer are not worth handing to a worker
 _MEAN, _SUM = "cells_mean", "game_sum"
 
@@ -43,9 +42,9 @@ class DesignBlocks:
     game : Game
     rows, columns : AxisDesign
     step : int
-        Coalitions of a block, of rows under all columns.
+        Row coalitions of a block, under all column coalitions.
     by_columns : bool
-        Whether they are coalitions of columns instead, with all rows.
+        Whether a block has column coalitions instead, under all row coalitions.
     """
 
     game: Game
@@ -56,18 +55,22 @@ class DesignBlocks:
 
     @classmethod
     def of_rows(cls, game: Game, rows: AxisDesign, columns: AxisDesign) -> DesignBlocks:
-        """Blocks of row coalitions, about 200 unless there is little or very much to do."""
+        """Blocks of row coalitions: about 200, enough for progress, checkpoints and many workers.
+
+        A block holds all of its utilities in memory, at most 2^20.
+        """
         n_rows, width = len(rows.coalitions), len(columns.coalitions)
-        least, most = -(-_MIN_UTILITIES // width), max(1, _MAX_UTILITIES // width)
-        return cls(game, rows, columns, min(max(-(-n_rows // _BLOCKS), least), most))
+        least, most = -(-_MIN_UTILITIES // width), max(1, 2**20 // width)
+        return cls(game, rows, columns, min(max(-(-n_rows // 200), least), most))
 
     @property
     def n_blocks(self) -> int:
+        """The number of blocks."""
         return -(-self._length // self.step)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Shape of the values."""
+        """The shape of the values."""
         return self.rows.n_players, self.columns.n_players
 
     @property
@@ -75,7 +78,7 @@ class DesignBlocks:
         return len((self.columns if self.by_columns else self.rows).coalitions)
 
     def n_utilities(self, n_blocks: int) -> int:
-        """Utilities in the first blocks."""
+        """The number of utilities in the first blocks."""
         width = len((self.rows if self.by_columns else self.columns).coalitions)
         return min(n_blocks * self.step, self._length) * width
 
@@ -94,11 +97,52 @@ class DesignBlocks:
         return combine_axes(utilities, self.rows, self.columns, start)
 
 
-class DesignValues(NamedTuple):
-    """Values, and how many blocks an earlier run had done."""
+class RunningSum(Protocol):
+    """A sum of numbered results that can be saved."""
 
-    values: NDArray[np.float64]
-    resumed_at: int
+    count: int
+    n_parts: int
+
+    def add(self, part: NDArray[np.float64]) -> None:
+        """Add the next result."""
+
+    def note(self) -> str:
+        """How far it is, for a progress report."""
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Save the sum so far."""
+
+
+def add_in_order(
+    total: RunningSum,
+    results: Generator[NDArray[np.float64], None, None],
+    *,
+    progress: Any,
+    title: str,
+    in_time: str,
+    checkpoint: Checkpoint | None,
+    limit: TimeLimit | None,
+) -> None:
+    """Add all results, which come in order, with progress reports and checkpoints.
+
+    ``in_time`` says what a time limit would give, see :func:`~shapley2d._base.progress.reporting`.
+    """
+    kept, pace = total.count, Pace()
+    with reporting(progress, title, in_time) as report, closing(results):
+        try:
+            for part in results:
+                total.add(part)
+                pace.tick()
+                left = (total.n_parts - total.count) * (pace.seconds() or 0.0)
+                report(total.count / total.n_parts, total.note(), left)
+                if checkpoint is not None and checkpoint.due():
+                    total.save(checkpoint)
+                    kept = total.count
+                if limit is not None and total.count < total.n_parts:
+                    limit.check(pace.seconds() or 0.0)
+        finally:
+            if checkpoint is not None and total.count > kept:
+                total.save(checkpoint)
 
 
 def evaluate_designs(
@@ -112,8 +156,8 @@ def evaluate_designs(
     checkpoint: Checkpoint | None = None,
     cluster: Any = None,
     limit: TimeLimit | None = None,
-) -> DesignValues:
-    """Values of deterministic designs, the mean over games: every utility once.
+) -> tuple[NDArray[np.float64], int]:
+    """The mean of the games' exact values, and the number of blocks that a checkpoint had.
 
     Parameters
     ----------
@@ -127,11 +171,11 @@ def evaluate_designs(
     progress : {"auto", True, False} or callable
     title : str
     checkpoint : Checkpoint, optional
-        Where to go on from, and where to keep what is done.
+        Where to resume from, and where to save what is done.
     cluster : str, distributed.Client or executor, optional
         Where to work instead of here.
     limit : TimeLimit, optional
-        There is no value before the last utility: where it ends first, an error says so, and a
+        There is no value before the last utility: if time runs out first, an error says so, and a
         checkpoint has what was done.
 
     Examples
@@ -140,39 +184,30 @@ def evaluate_designs(
     >>> from shapley2d._theory.designs import AllSubsets
     >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)
     >>> blocks = DesignBlocks.of_rows(game, AllSubsets(2), AllSubsets(1))
-    >>> evaluate_designs([blocks], [np.array([0, 2])], 3).values.tolist()
+    >>> evaluate_designs([blocks], [np.array([0, 2])], 3)[0].tolist()
     [[1.0], [0.0], [1.0]]
     """
-    sums = _Sums(games, members, n_rows)
-    resumed = kept = sums.resume(checkpoint)
-    results = ordered_results(
-        _AllBlocks(games), resumed, sums.n_blocks, n_jobs=n_jobs, cluster=cluster
+    total = _Sums(games, members, n_rows)
+    if checkpoint is not None:
+        checkpoint.load(total.restore)
+    resumed, work = total.count, partial(_do_block, games)
+    results = ordered_results(work, resumed, total.n_parts, n_jobs=n_jobs, cluster=cluster)
+    add_in_order(
+        total,
+        results,
+        progress=progress,
+        title=title,
+        in_time=_SAMPLED,
+        checkpoint=checkpoint,
+        limit=limit,
     )
-    with reporting(progress, title, _SAMPLED) as report, closing(results):
-        try:
-            for part in results:
-                sums.add(part)
-                report(sums.fraction(), sums.note())
-                if checkpoint is not None and checkpoint.due():
-                    sums.save(checkpoint)
-                    kept = sums.count
-                if limit is not None and sums.count < sums.n_blocks:
-                    limit.check()
-        finally:
-            if checkpoint is not None and sums.count > kept:
-                sums.save(checkpoint)
-    return DesignValues(sums.values, resumed)
+    return total.values, resumed
 
 
-@dataclass
-class _AllBlocks:
-    """The blocks of all games, numbered through."""
-
-    games: Sequence[DesignBlocks]
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        k, block = _place(self.games, number)
-        return self.games[k](block)
+def _do_block(games: Sequence[DesignBlocks], number: int) -> NDArray[np.float64]:
+    """The part of the values from block ``number``, counted over all games."""
+    k, block = _place(games, number)
+    return games[k](block)
 
 
 def _place(games: Sequence[DesignBlocks], number: int) -> tuple[int, int]:
@@ -185,14 +220,14 @@ def _place(games: Sequence[DesignBlocks], number: int) -> tuple[int, int]:
 
 
 class _Sums:
-    """The mean over the games that are done, and the sum of the blocks of the one under way."""
+    """The mean over the finished games, and the sum over the blocks of the current game."""
 
     def __init__(
         self, games: Sequence[DesignBlocks], members: Sequence[NDArray[np.intp]], n_rows: int
     ) -> None:
         self._games, self._members = games, members
         self._ends = list(accumulate(game.n_blocks for game in games))
-        self.n_blocks = self._ends[-1]
+        self.n_parts = self._ends[-1]
         self.count = 0
         self.values = np.zeros((n_rows, games[0].shape[1]))
         self._sum = np.zeros(games[0].shape)
@@ -205,9 +240,6 @@ class _Sums:
             self.values[self._members[k]] += self._sum / len(self._games)
             self._sum = np.zeros(self._games[min(k + 1, len(self._games) - 1)].shape)
 
-    def fraction(self) -> float:
-        return self.count / self.n_blocks
-
     def note(self) -> str:
         k, block = _place(self._games, self.count - 1)
         game = self._games[k]
@@ -218,15 +250,10 @@ class _Sums:
     def save(self, checkpoint: Checkpoint) -> None:
         checkpoint.save(self.count, {_MEAN: self.values, _SUM: self._sum})
 
-    def resume(self, checkpoint: Checkpoint | None) -> int:
-        """Restore what an earlier run has left, and return its number of blocks."""
-        if checkpoint is not None:
-            checkpoint.load(self._restore)
-        return self.count
-
-    def _restore(self, saved: Saved) -> None:
-        if saved.count > self.n_blocks:
-            raise ValueError(f"it counts {saved.count:,} blocks of {self.n_blocks:,}")
+    def restore(self, saved: Saved) -> None:
+        """Resume from a checkpoint; a ValueError says why it is not sound."""
+        if saved.count > self.n_parts:
+            raise ValueError(f"it counts {saved.count:,} blocks of {self.n_parts:,}")
         k, _ = _place(self._games, saved.count)
         saved.check_arrays({_MEAN: self.values.shape, _SUM: self._games[k].shape})
         self.count, self.values, self._sum = saved.count, saved.arrays[_MEAN], saved.arrays[_SUM]

@@ -1,8 +1,8 @@
-"""Numbered pieces of work, done here, by worker processes or on a cluster; results in order.
+"""Numbered tasks, computed here, by worker processes or on a cluster; results come in order.
 
-A piece depends on its number alone, so it may be done anywhere and more than once: when a worker
-dies, its missing pieces are done again. Callers get the results in the order of the numbers; how
-pieces are bundled into batches, and which worker does them, changes no bit.
+A task depends on its number alone, so it may be computed anywhere and more than once: when a worker
+dies, its missing tasks are repeated. Neither the batches of tasks nor the workers that compute them
+change a bit of the results.
 """
 
 from __future__ import annotations
@@ -38,22 +38,14 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.batches import Batch, Work
 
-BATCH_S = 0.5
-"""A batch lasts about this long, so that handing it over costs little."""
-
 MAX_LOSSES = 3
 """Times in a row that workers may die without a single result before the run gives up."""
-
-_MAX_BATCH = 64  # pieces: what a lost worker has to repeat
-_MAX_BATCH_BYTES = 2**26  # of results, which wait in memory until their turn
-_CLUSTER_WORKERS = 16  # assumed, to cut the last batches small enough
-_WAVE = 4  # batches per worker of a backend that cannot stream
 
 
 def ordered_results(
     work: Work, first: int, stop: int, *, n_jobs: int | None = None, cluster: Any = None
 ) -> Generator[NDArray[np.float64], None, None]:
-    """Results of pieces ``first .. stop - 1``, in order.
+    """Results of tasks ``first .. stop - 1``, in order.
 
     Parameters
     ----------
@@ -73,13 +65,13 @@ def ordered_results(
     if cluster is None and n_jobs != 1 and hasattr(backend, "client"):
         from shapley2d._estimation.cluster import on_a_worker
 
-        # joblib's Dask backend; our own way survives the loss of the data. A worker must not wait
-        # for workers.
+        # joblib's Dask backend does not survive the loss of data, on_cluster does; a task of a
+        # worker must not wait for other workers
         cluster, n_jobs = (None, 1) if on_a_worker() else (backend.client, n_jobs)
     if cluster is None and effective_n_jobs(n_jobs) == 1:
         with single_threaded():
             for number in range(first, stop):
-                yield work(number)  # one by one, so that Ctrl-C loses a single piece
+                yield work(number)  # one by one, so that Ctrl-C loses a single result
         return
     if cluster is None:
         run: Callable[[Iterator[tuple[int, int]]], Generator[Batch, None, None]]
@@ -88,9 +80,9 @@ def ordered_results(
         from shapley2d._estimation.cluster import on_cluster
 
         run = partial(on_cluster, work, cluster)
-    yield from _retrying(
-        run, first, stop, _CLUSTER_WORKERS if cluster is not None else effective_n_jobs(n_jobs)
-    )
+    # of a cluster 16 workers are assumed, to cut the last batches small enough
+    n_workers = 16 if cluster is not None else effective_n_jobs(n_jobs)
+    yield from _retrying(run, first, stop, n_workers)
 
 
 def _retrying(
@@ -99,16 +91,18 @@ def _retrying(
     stop: int,
     n_workers: int,
 ) -> Generator[NDArray[np.float64], None, None]:
-    """Results in order; what dying workers did not deliver is asked for again."""
+    """Results in order; batches of workers that died are repeated."""
     done, losses = first, 0
     while done < stop:
         pace = {"batch": 1}
         batches = run(_cut(done, stop, n_workers, pace))
         try:
             for results, seconds in batches:
-                most = min(_MAX_BATCH, max(1, _MAX_BATCH_BYTES // max(1, results[0].nbytes)))
-                each = max(seconds / len(results), 1e-6)
-                pace["batch"] = int(np.clip(BATCH_S / each, 1, most))
+                # half a second, so that handing a batch over costs little; at most 64 tasks,
+                # which a lost worker has to repeat, and 64 MB of results, which wait in memory
+                most = min(64, max(1, 2**26 // max(1, results[0].nbytes)))
+                wanted = 0.5 / max(seconds / len(results), 1e-6)
+                pace["batch"] = int(np.clip(wanted, 1, most))
                 for result in results:
                     done, losses = done + 1, 0
                     yield result
@@ -125,7 +119,7 @@ def _retrying(
 
 
 def _cut(start: int, stop: int, n_workers: int, pace: dict[str, int]) -> Iterator[tuple[int, int]]:
-    """Consecutive batches of the size in ``pace`` by then; smaller at the end, to keep all busy."""
+    """Consecutive batches of the current size in ``pace``; smaller at the end, to keep all busy."""
     while start < stop:
         end = start + min(pace["batch"], -(-(stop - start) // (2 * n_workers)))
         yield start, end
@@ -140,9 +134,10 @@ def _by_joblib(
     do = partial(do_batch, work) if shares_memory else partial(do_parcel_for, os.getpid())
     tasks = (delayed(do)(start, stop, *parcel) for start, stop in batches)
     streams = getattr(backend, "supports_return_generator", False)
-    if not streams and not isinstance(backend, MultiprocessingBackend):  # Ray's and Spark's
+    # Ray's and Spark's backends return lists: they get a few tasks per worker at a time
+    if not streams and not isinstance(backend, MultiprocessingBackend):
         n_workers = effective_n_jobs(n_jobs)
-        while wave := list(islice(tasks, _WAVE * n_workers)):  # they return lists
+        while wave := list(islice(tasks, 4 * n_workers)):
             yield from Parallel(n_jobs=n_workers, batch_size=1, max_nbytes=None)(wave)
         return
     # copy on write ("c"): workers share large arrays, and compiled code still finds them writeable
@@ -167,7 +162,7 @@ def _by_joblib(
 
 
 def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:
-    """Let workers watch for their parent before they get any work, where joblib allows it."""
+    """Options of joblib that let workers watch their parent before they get any work."""
     parameters = inspect.signature(Parallel).parameters.values()
     takes_more = any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters)
     if not takes_more or (streams and type(backend).__name__ != "LokyBackend"):
@@ -176,7 +171,7 @@ def _from_the_start(backend: Any, *, streams: bool) -> dict[str, Any]:
 
 
 def lost_worker_errors() -> tuple[type[Exception], ...]:
-    """Errors of a lost worker, not of bad work."""
+    """Types of errors that mean a lost worker, rather than an error of the work."""
     if sys.modules.get("distributed") is None:
         return (BrokenProcessPool,)
     from distributed import KilledWorker

@@ -1,26 +1,20 @@
-"""A fitted model as trees, and the tables as the trees see them."""
+"""Fitted models of any library as trees, and tables as features of the trees."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.words import counted
 from shapley2d._forest.library import about
-from shapley2d._forest.pipelines import (
-    feature_owners,
-    is_pipeline,
-    last_step,
-    transform_table,
-)
+from shapley2d._forest.pipelines import feature_owners, is_pipeline, last_step, transform_table
 from shapley2d._forest.read_catboost import CATBOOST
 from shapley2d._forest.read_lightgbm import LIGHTGBM
 from shapley2d._forest.read_sklearn import SKLEARN, fitted_on
 from shapley2d._forest.read_xgboost import XGBOOST
-from shapley2d._forest.tree_values import Features
+from shapley2d._forest.trees import Features
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.table import Column, Table
@@ -35,8 +29,7 @@ if TYPE_CHECKING:
     from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.problem import Split
 
-LIBRARIES = (SKLEARN, LIGHTGBM, XGBOOST, CATBOOST)
-"""The libraries whose trees are read."""
+    Floats = NDArray[np.float64]
 
 _ADVICE = (
     "pass RandomForest*, ExtraTrees*, GradientBoosting*, HistGradientBoosting* or a decision tree "
@@ -46,7 +39,7 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The trees of a fitted model, and the tables of a split as they see them.
+    """The trees of a fitted model, and their features of the tables of a split.
 
     Attributes
     ----------
@@ -55,19 +48,19 @@ class Ensemble:
     boosted : bool
         Whether the model predicts by a sum of its trees, rather than by their mean.
     see : callable
-        Any rows of such a table, a ``Table``, as the trees see them: one line per feature.
+        ``see(table)``: features of any rows of such a table, one row per feature.
     """
 
     trees: list[SplitTree]
     features: Features
     boosted: bool
-    see: Callable[[Table], NDArray[np.float64]]
+    see: Callable[[Table], Floats]
 
 
 def library_of(model: Any) -> Library:
     """The library of a model, or of the last step of a pipeline; others are refused."""
     last = last_step(model)
-    for library in LIBRARIES:
+    for library in (SKLEARN, LIGHTGBM, XGBOOST, CATBOOST):
         if library.owns(last):
             return library
     raise InputError(about(model), f" is not a tree ensemble that can be read: {_ADVICE}")
@@ -86,69 +79,67 @@ def is_fitted(model: Any) -> bool:
 
 
 def encoded_matrices(split: Split) -> tuple[NDArray[np.float32], Features]:
-    """The training matrix that trees are grown on here, and both tables as the trees see them.
+    """The encoded training matrix that trees are grown on here, and the features of both tables.
 
     Numbers are rounded to 32 bits, as scikit-learn's trees use them; a category has one feature per
     value.
     """
     encoded = encode_tables(split.train, split.valid)
     train, valid = as_float32(encoded.train), as_float32(encoded.valid)
-    return train, Features(_lines(train), _lines(valid), encoded.owners.astype(np.int32))
+    return train, Features(_by_feature(train), _by_feature(valid), encoded.owners.astype(np.int32))
 
 
-def encoded_rows(train: Table, table: Table) -> NDArray[np.float64]:
-    """Rows of a table in the encoding that :func:`encoded_matrices` makes for a training table."""
-    return _lines(as_float32(encode_tables(train, table).valid))
+def encoded_rows(train: Table, table: Table) -> Floats:
+    """Features of any rows, in the encoding of :func:`encoded_matrices` for a training table."""
+    return _by_feature(as_float32(encode_tables(train, table).valid))
 
 
 def read_encoded(model: Any, train: Table, encoded: Features) -> Ensemble:
-    """A model that was fitted on the first of :func:`encoded_matrices`."""
+    """The ensemble of a model that was fitted on the matrix of :func:`encoded_matrices`."""
     reading = library_of(model).read(model)
-    features = Features(
-        reading.see(_matrix_table(encoded.train.T)),
-        reading.see(_matrix_table(encoded.valid.T)),
-        encoded.owners[reading.columns],
-    )
-    see = partial(_see_encoded, reading.see, train)
+
+    def see(table: Table) -> Floats:
+        return reading.see(_matrix_table(encoded_rows(train, table).T))
+
+    tables = (_matrix_table(encoded.train.T), _matrix_table(encoded.valid.T))
+    owners = encoded.owners[reading.columns]
+    features = Features(reading.see(tables[0]), reading.see(tables[1]), owners)
     return Ensemble(reading.trees, features, reading.boosted, see)
 
 
 def read_fitted(model: Any, split: Split) -> Ensemble:
-    """A fitted model, with the tables of a split as the user's model sees them."""
-    check_columns(model, split.train)
+    """The ensemble of a model, or of a pipeline, that was fitted on the user's table."""
+    _check_columns(model, split.train)
     reading = library_of(model).read(last_step(model))
     see, owners = reading.see, np.arange(split.train.n_columns, dtype=np.int32)
     if is_pipeline(model):
-        see, owners = partial(_see_made, see, model), feature_owners(model, split.train)
+        owners = feature_owners(model, split.train)
+
+        def see_transformed(table: Table) -> Floats:
+            made = transform_table(model, table.native)
+            is_frame = hasattr(made, "columns")
+            return reading.see(as_table(made) if is_frame else _matrix_table(np.asarray(made)))
+
+        see = see_transformed
     features = Features(see(split.train), see(split.valid), owners[reading.columns])
     return Ensemble(reading.trees, features, reading.boosted, see)
 
 
-def _see_encoded(
-    see: Callable[[Table], NDArray[np.float64]], train: Table, table: Table
-) -> NDArray[np.float64]:
-    return see(_matrix_table(encoded_rows(train, table).T))
-
-
-def _see_made(
-    see: Callable[[Table], NDArray[np.float64]], model: Any, table: Table
-) -> NDArray[np.float64]:
-    made = transform_table(model, table.native)
-    return see(as_table(made) if hasattr(made, "columns") else _matrix_table(np.asarray(made)))
-
-
 def _matrix_table(matrix: NDArray[Any]) -> Table:
     """A matrix of numbers as a table."""
-    columns = tuple(
-        Column(f"x{j}", "number", np.asarray(line, dtype=np.float64))
-        for j, line in enumerate(matrix.T)
-    )
+    entries = np.asarray(matrix.T, dtype=np.float64)
+    columns = tuple(Column(f"x{j}", "number", column) for j, column in enumerate(entries))
     return Table(columns, np.arange(len(matrix)), matrix)
 
 
-def check_columns(model: Any, table: Table) -> None:
+def _check_columns(model: Any, table: Table) -> None:
     """Refuse a table whose columns are not those that a model was fitted on."""
-    count, names = _fitted_on(model)
+    count: int | None = None
+    names: list[str] | None = None
+    if not is_pipeline(model):
+        count, names = library_of(model).fitted_on(model)
+    elif hasattr(model, "n_features_in_"):
+        count, names = fitted_on(model)
     if count is not None and count != table.n_columns:
         raise InputError(
             about(model),
@@ -166,11 +157,5 @@ def check_columns(model: Any, table: Table) -> None:
             )
 
 
-def _fitted_on(model: Any) -> tuple[int | None, list[str] | None]:
-    if not is_pipeline(model):
-        return library_of(model).fitted_on(model)
-    return fitted_on(model) if hasattr(model, "n_features_in_") else (None, None)
-
-
-def _lines(matrix: NDArray[np.floating]) -> NDArray[np.float64]:
+def _by_feature(matrix: NDArray[np.floating]) -> Floats:
     return np.ascontiguousarray(matrix.T, dtype=np.float64)

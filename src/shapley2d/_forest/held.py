@@ -1,9 +1,9 @@
-"""A forest that was valued, held to be asked what other entries would change.
+"""Fitted forests that answer what other entries would change, without a new run.
 
-A cell that is changed touches only the leaves whose side it crosses. In these alone the values of
-all rows are computed before and after, with the splits, the folds and the encoding held fixed. In
-a cross-valuation a row also moves where it validates: the leaves that it leaves and enters there
-are touched too. A changed label touches all leaves.
+A changed cell changes only the leaves whose path it passes in other columns than before. In these
+alone the values of all rows are computed before and after, with the splits, the folds and the
+encoding held fixed. In a cross-valuation a row also moves where it validates: the leaves that it
+leaves and enters there change too. A changed label changes all leaves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator
 from shapley2d._forest.game import leaves_of
-from shapley2d._forest.tree_values import Features, is_deep
+from shapley2d._forest.trees import Features
 from shapley2d._tables.edits import CellNames, read_edits
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputError
@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Places = NDArray[np.intp]
 
-_TREES_AT_ONCE = 25  # of a task of a thread, each with a table of changes: two to each of two
-
 
 @dataclass(frozen=True)
 class HeldSplit:
@@ -51,7 +49,7 @@ class HeldSplit:
     grow : callable
         Gives its trees.
     see : callable
-        Rows of the table as the trees see them.
+        ``see(table)``: features of any rows of the table.
     """
 
     game: LeafGame
@@ -61,31 +59,22 @@ class HeldSplit:
 
 @dataclass(frozen=True)
 class _HeldTree:
-    """A tree, where the rows of its split fall, and what every leaf adds to the score."""
+    """One tree with the leaf of every row of its split, and sums and scores of every leaf."""
 
     number: int
     tree: SplitTree
     valid: NDArray[np.int32]
     train: NDArray[np.int32]
     weights: Floats
-    filled: Floats
+    counts: Floats
     scores: Floats
-    depth: NDArray[np.int64]
-    place: NDArray[np.int64]
-    deep: NDArray[np.bool_]
-    score: float
 
     @classmethod
     def of(cls, game: LeafGame, number: int, tree: SplitTree) -> _HeldTree:
-        from shapley2d._kernels.leaf_states import find_paths
-
-        seen, count = game.features, tree.n_nodes
-        valid, train = leaves_of(tree, seen.valid), leaves_of(tree, seen.train)
-        weights, filled = game.weigh_leaves(count, valid), game.fill_leaves(count, train)
-        depth, place, *_ = find_paths(tree.arrays, seen.owners, tree.left < 0, game.n_columns)
-        scores, deep = game.leaf_scores(weights, filled), is_deep(tree, seen, depth)
-        score, where = float(scores.sum()), (valid, train)
-        return cls(number, tree, *where, weights, filled, scores, depth, place, deep, score)
+        valid, train = (leaves_of(tree, one) for one in (game.features.valid, game.features.train))
+        weights, counts = game.leaf_weights(tree, valid), game.leaf_counts(tree, train)
+        scores = game.leaf_scores(weights, counts)
+        return cls(number, tree, valid, train, weights, counts, scores)
 
 
 @dataclass(frozen=True)
@@ -101,7 +90,7 @@ class _Moved:
 
 
 class HeldForest:
-    """Trees and tables of a run.
+    """The trees and tables of a run, held to answer questions about other entries.
 
     Parameters
     ----------
@@ -137,7 +126,7 @@ class HeldForest:
         return self._problem.table.n_columns
 
     def what_if(self, changes: Any) -> tuple[float, float, Floats]:
-        """The scores before and after changes, and what is added to the values.
+        """The scores before and after changes, and the change of all values.
 
         Parameters
         ----------
@@ -149,7 +138,7 @@ class HeldForest:
         return self._both(edits, values=True)
 
     def gains(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
-        """What each of some changes, made alone, adds to the score.
+        """The change of the score by each of some edits, made alone.
 
         Parameters
         ----------
@@ -184,18 +173,17 @@ class HeldForest:
         return self._held
 
     def _both(self, edits: Edits, *, values: bool) -> tuple[float, float, Floats]:
-        """The scores before and after, and what is added to the values, if these are wanted."""
+        """The scores before and after, and the change of all values, if these are wanted."""
         shape = (self._problem.table.n_rows, self._splits[0].game.n_columns)
         scores, added = np.zeros(2), np.zeros(shape)
         for k, (split, held) in enumerate(zip(self._splits, self._trees(), strict=True)):
             moved = self._moved(k, edits)
-            compare = self._compare_labels if edits.labels else self._compare
-            task = partial(compare, k, moved, values=values)
+            task = partial(self._compare, k, moved, relabelled=bool(edits.labels), values=values)
             gain, change = 0.0, np.zeros((split.game.n_rows, shape[1]))
             for gained, part in map_in_threads(task, _parts(held), self._n_threads):
                 gain += gained
                 change += part
-            before = sum(one.score for one in held)
+            before = sum(float(one.scores.sum()) for one in held)
             both = np.array([before, before + gain]) / len(held)
             both += [split.game.without_rows(), moved.game.without_rows()]
             scores += both / len(self._splits)
@@ -242,86 +230,39 @@ class HeldForest:
         return found.valid_weights
 
     def _compare(
-        self, k: int, moved: _Moved, trees: Sequence[_HeldTree], *, values: bool
+        self, k: int, moved: _Moved, trees: Sequence[_HeldTree], *, relabelled: bool, values: bool
     ) -> tuple[float, Floats]:
-        """What is added to the score and to the values, summed over some trees."""
-        from shapley2d._kernels.leaf_changes import find_touched
-
-        game = self._splits[k].game
-        gain, added = 0.0, np.zeros((game.n_rows, game.n_columns) if values else 1)
-        rows = game.filled_by(moved.train)
+        """The change of the score and of all values, summed over some trees."""
+        game, (seed, rounds) = self._splits[k].game, self._rounds
+        gain, sums = 0.0, np.zeros((2, game.n_rows, game.n_columns) if values else (2, 1))
         for held in trees:
-            tree, weights, filled = held.tree, held.weights, held.filled
-            touched = np.zeros(tree.n_nodes, dtype=np.bool_)
-            other = np.empty(moved.train.size, dtype=np.int32)
-            if moved.train.size:
-                ways, both = (held.depth, held.place), (moved.before, moved.after)
-                find_touched(tree.arrays, *ways, *both, touched, other)
-            if moved.valid.size:
-                weights = _weigh_moved(game, held, moved)
-                touched |= (weights != held.weights).any(axis=1)
-            if not touched.any():
+            tree, weights = held.tree, held.weights
+            train, valid = held.train.copy(), held.valid.copy()
+            train[moved.train] = leaves_of(tree, moved.after)
+            valid[moved.valid] = leaves_of(tree, moved.after_valid)
+            if relabelled or moved.valid.size:
+                weights = moved.game.leaf_weights(tree, valid)
+            scores = moved.game.leaf_scores(weights, moved.game.leaf_counts(tree, train))
+            gain += float((scores - held.scores).sum())
+            if not values:
                 continue
-            one = held.train[moved.train]
-            if (one != other).any():
-                filled = filled.copy()
-                np.subtract.at(filled, one, rows)
-                np.add.at(filled, other, rows)
-            if filled is not held.filled or moved.valid.size:
-                leaves = np.flatnonzero(touched)
-                scores = game.leaf_scores(weights[leaves], filled[leaves])
-                gain += float((scores - held.scores[leaves]).sum())
-            if values:
-                both = (held.weights, weights)
-                deep = touched & held.deep
-                game.add_changes(tree, (moved.train, moved.after), touched & ~deep, both, added)
-                self._add_deep_changes(k, held, (game, moved.game), deep, both, added)
-        return gain, added
-
-    def _compare_labels(
-        self, k: int, moved: _Moved, trees: Sequence[_HeldTree], *, values: bool
-    ) -> tuple[float, Floats]:
-        """The same where labels change, so that all leaves do."""
-        game = self._splits[k].game
-        gain, added = 0.0, np.zeros((game.n_rows, game.n_columns) if values else 1)
-        for held in trees:
-            tree = held.tree
-            train = _with_entries(held.train, moved.train, leaves_of(tree, moved.after))
-            filled = moved.game.fill_leaves(tree.n_nodes, train)
-            weights = _weigh_moved(moved.game, held, moved)
-            gain += float((moved.game.leaf_scores(weights, filled) - held.scores).sum())
-            if values:
-                both = np.zeros((2, *added.shape))
-                game.add_values(tree, both[0], held.weights)
-                moved.game.add_values(tree, both[1], weights)
-                added += both[1] - both[0]
-                games, both_weights = (game, moved.game), (held.weights, weights)
-                self._add_deep_changes(k, held, games, held.deep, both_weights, added)
-        return gain, added
-
-    def _add_deep_changes(
-        self,
-        k: int,
-        held: _HeldTree,
-        games: tuple[LeafGame, LeafGame],
-        deep: NDArray[np.bool_],
-        weights: tuple[Floats, Floats],
-        added: Floats,
-    ) -> None:
-        """Add what the values change by in some deep leaves, with the orders of the run."""
-        if not deep.any() or not any(one[deep].any() for one in weights):
-            return
-        seed, count = self._rounds
-        both = np.zeros((2, *added.shape))
-        for game, one, part in zip(games, weights, both, strict=True):
-            only = np.where(deep[:, None], one, 0.0)
-            for number in range(count):
-                random = generator(seed, "path orders", number, k, held.number)
-                game.add_deep_values(held.tree, random, part, only)
-        added += (both[1] - both[0]) / count
+            changed = (weights != held.weights).any(axis=1) | relabelled
+            changed |= game.changed_leaves(tree, moved.before, moved.after)
+            if not changed.any():
+                continue
+            for t, one in enumerate((game, moved.game)):
+                only = np.where(changed[:, None], (held.weights, weights)[t], 0.0)
+                one.add_values(tree, sums[t], only)
+                if rounds:
+                    deep = np.zeros_like(sums[t])
+                    for number in range(rounds):  # the orders of the run
+                        random = generator(seed, "path orders", number, k, held.number)
+                        one.add_deep_values(tree, random, deep, only)
+                    sums[t] += deep / rounds
+        return gain, sums[1] - sums[0]
 
     def _alone(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
-        """What every new entry, in a column of the table, adds to the score by itself."""
+        """The change of the score by every new entry alone, none of them a label."""
         if not cells:
             return np.zeros(0)
         edits = read_edits(self._problem, cells)
@@ -343,42 +284,36 @@ class HeldForest:
 
 
 def _parts(held: list[_HeldTree]) -> list[list[_HeldTree]]:
-    return [held[i : i + _TREES_AT_ONCE] for i in range(0, len(held), _TREES_AT_ONCE)]
-
-
-def _weigh_moved(game: LeafGame, held: _HeldTree, moved: _Moved) -> Floats:
-    """The weights of leaves after some validation rows have moved."""
-    leaves = _with_entries(held.valid, moved.valid, leaves_of(held.tree, moved.after_valid))
-    return game.weigh_leaves(held.tree.n_nodes, leaves)
+    return [held[i : i + 25] for i in range(0, len(held), 25)]  # each holds a table of changes
 
 
 def _move_train(
-    game: LeafGame, places: Places, lines: Floats, trees: Sequence[_HeldTree]
+    game: LeafGame, places: Places, features: Floats, trees: Sequence[_HeldTree]
 ) -> Floats:
-    """What training rows, each moved alone, add to the score; summed over trees."""
-    row, added = game.filled_by(places), np.zeros(places.size)
+    """The change of the score by training rows, each moved alone, summed over some trees."""
+    row, added = game.row_counts(places), np.zeros(places.size)
     for held in trees:
-        one, other = held.train[places], leaves_of(held.tree, lines)
+        one, other = held.train[places], leaves_of(held.tree, features)
         moves = one != other
         for leaf, sign in ((one, -1.0), (other, 1.0)):
-            after = game.leaf_scores(held.weights[leaf], held.filled[leaf] + sign * row)
+            after = game.leaf_scores(held.weights[leaf], held.counts[leaf] + sign * row)
             added += np.where(moves, after - held.scores[leaf], 0.0)
     return added
 
 
 def _move_valid(
-    game: LeafGame, places: Places, lines: Floats, trees: Sequence[_HeldTree]
+    game: LeafGame, places: Places, features: Floats, trees: Sequence[_HeldTree]
 ) -> Floats:
-    """The same for validation rows."""
-    row, added = game.weighed_by(places), np.zeros(places.size)
+    """The change of the score by validation rows, each moved alone, summed over some trees."""
+    row, added = game.row_weights(places), np.zeros(places.size)
     for held in trees:
-        one, other = held.valid[places], leaves_of(held.tree, lines)
-        added += game.leaf_scores(row, held.filled[other]) - game.leaf_scores(row, held.filled[one])
+        one, other = held.valid[places], leaves_of(held.tree, features)
+        added += game.leaf_scores(row, held.counts[other]) - game.leaf_scores(row, held.counts[one])
     return added
 
 
 def _matches(positions: Places, rows: Places) -> tuple[Places, Places]:
-    """Of some rows those among positions: where they are there, and which of the rows they are."""
+    """The places of rows among ``positions``, and the indices of the rows that are there."""
     order = np.argsort(positions)
     at = np.minimum(np.searchsorted(positions[order], rows), positions.size - 1)
     there = np.flatnonzero(positions[order][at] == rows)
@@ -390,14 +325,6 @@ def _with_columns(matrix: Floats, places: Places, columns: Floats) -> Floats:
         return matrix
     changed = matrix.copy()
     changed[:, places] = columns
-    return changed
-
-
-def _with_entries(
-    leaves: NDArray[np.int32], places: Places, others: NDArray[np.int32]
-) -> NDArray[np.int32]:
-    changed = leaves.copy()
-    changed[places] = others
     return changed
 
 

@@ -1,4 +1,4 @@
-"""A library that grows trees: what is asked of it, and what its readers share."""
+"""Readers of tree libraries: the interface of a reader, and what all readers share."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reading:
-    """The trees of a fitted model, and how they see a table.
+    """The trees of a fitted model, and the function that makes their features of a table.
 
     Attributes
     ----------
     trees : list of SplitTree
     see : callable
-        ``see(table)``: one line per feature; NaN where an entry is missing.
+        ``see(table)``: one row per feature; NaN where an entry is missing.
     columns : ndarray of int32
         The column of a table behind every feature.
     boosted : bool
@@ -46,14 +46,14 @@ class Reading:
 
 @dataclass(frozen=True)
 class Library:
-    """How the models of a library are read.
+    """The reader of one library's models.
 
     Attributes
     ----------
     name : str
-        As it is installed.
+        The name by which it is installed.
     module : str
-        As it is imported.
+        The name by which it is imported.
     known : str
         The version that is tested.
     owns : callable
@@ -86,13 +86,7 @@ class Library:
 
     @contextmanager
     def parsing(self, model: Any) -> Iterator[None]:
-        """Read a format: what fails says that another version of the library keeps trees otherwise.
-
-        Parameters
-        ----------
-        model : object
-            Named in the message.
-        """
+        """Turn errors of parsing into one that says which version of the library is known."""
         try:
             yield
         except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
@@ -107,24 +101,24 @@ class Library:
 
 
 def is_of(model: Any, module: str, *names: str) -> bool:
-    """Whether a model is of some classes of a library, which is imported if the model is."""
+    """Whether a model is an instance of a library's classes, without importing the library."""
     library = sys.modules.get(module)
     kinds = [getattr(library, name, None) for name in names]
     return isinstance(model, tuple(kind for kind in kinds if isinstance(kind, type)))
 
 
 def about(model: Any) -> Setting:
-    """The option ``model`` for a message; without its value if that has no text of its own."""
+    """The option ``model`` for a message; without its value if that has no ``repr`` of its own."""
     return Setting("model", model) if has_text(model) else Setting("model")
 
 
 def has_text(model: Any) -> bool:
-    """Whether a model tells what it is, and not only where it lies in memory."""
+    """Whether a model has a ``repr`` of its own, not only its address in memory."""
     return bool(getattr(type(model), "__repr__", None) != object.__repr__)
 
 
 def numbers(model: Any, column: Column) -> Floats:
-    """The entries of a column that a model takes as numbers."""
+    """The entries of a column as numbers; columns of other kinds are refused."""
     if column.kind in ("category", "date"):
         held = {"category": "categories", "date": "dates"}[column.kind]
         raise InputError(
@@ -157,7 +151,7 @@ def own_entries(table: Table, j: int) -> list[Any]:
 
 
 def positions(entries: Sequence[Any], known: Sequence[Any]) -> Floats:
-    """The position of every entry among those that are known; NaN for another.
+    """The position of every entry in a list of known ones; NaN for an unknown entry.
 
     Examples
     --------

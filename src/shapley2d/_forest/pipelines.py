@@ -1,8 +1,8 @@
-"""Pipelines that end in a tree ensemble: what they make of a table, and which column is behind it.
+"""Pipelines that end in a tree ensemble: their features, and the column behind each of them.
 
-Which features a column makes is found out by trial: its entries are exchanged between rows, and the
-features that change are its own. So any fitted transformer will do, and all dummies of a column
-are one player. A feature that depends on several columns has no single player, and is refused.
+The features of a column are found by permuting its entries between rows: those that change belong
+to it. So any fitted transformer will do, and all dummies of a column are one player. A feature that
+depends on several columns has no single player, and is refused.
 """
 
 from __future__ import annotations
@@ -16,14 +16,9 @@ from shapley2d._tables.table import Table, native_rows
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     Floats = NDArray[np.float64]
-
-_TRIED_ROWS = 2000  # of which entries are exchanged
-_SHIFTS = (0.382, 0.236)  # by which parts of the rows entries move: apart, so that repeats differ
 
 
 def is_pipeline(model: Any) -> bool:
@@ -34,12 +29,12 @@ def is_pipeline(model: Any) -> bool:
 
 
 def last_step(model: Any) -> Any:
-    """The last step of a pipeline; the model itself if it is none."""
+    """The last step of a pipeline; any other model itself."""
     return last_step(model.steps[-1][1]) if is_pipeline(model) else model
 
 
 def transform_table(model: Any, native: Any) -> Any:
-    """What the last step of a fitted pipeline is given, as a matrix."""
+    """The matrix that a fitted pipeline passes to its last step."""
     if not is_pipeline(model):
         return native
     made = model[:-1].transform(native) if len(model.steps) > 1 else native
@@ -53,24 +48,15 @@ def feature_owners(model: Any, table: Table) -> NDArray[np.int32]:
     def features(rows: Any) -> Floats:
         return np.asarray(transform_table(model, rows), dtype=np.float64)
 
-    return owners_by_trial(features, table)
-
-
-def owners_by_trial(features: Callable[[Any], Floats], table: Table) -> NDArray[np.int32]:
-    """The column behind every feature: the one whose entries, exchanged, change it.
-
-    Parameters
-    ----------
-    features : callable
-        Makes features of rows of the table.
-    table : Table
-    """
-    n = min(table.n_rows, _TRIED_ROWS)
+    n = min(table.n_rows, 2000)  # enough to see which features change
     native = native_rows(table.native, np.arange(n))
     plain = features(native)
     changes = np.zeros((table.n_columns, plain.shape[1]), dtype=np.bool_)
-    for part in _SHIFTS:
-        moved = np.roll(np.arange(n), max(round(part * n), 1))
+    for shift in (
+        0.382,
+        0.236,
+    ):  # shares of the rows: entries that repeat at one differ at the other
+        moved = np.roll(np.arange(n), max(round(shift * n), 1))
         for j in range(table.n_columns):
             changes[j] |= _differ(features(_exchanged(native, j, moved)), plain)
     several = np.flatnonzero(changes.sum(axis=0) > 1)
@@ -81,7 +67,7 @@ def owners_by_trial(features: Callable[[Any], Floats], table: Table) -> NDArray[
             f" makes a feature of several columns ({one!r} and {other!r}), so that its splits "
             "belong to none of them: leave out the step that mixes columns",
         )
-    # a feature that no column changes is the same in all rows, and no row fits a leaf by it
+    # a feature that no column changes is constant in these rows, so that any owner will do
     return np.asarray(changes.argmax(axis=0), dtype=np.int32)
 
 
@@ -90,7 +76,7 @@ def _differ(one: Floats, other: Floats) -> NDArray[np.bool_]:
 
 
 def _exchanged(native: Any, j: int, rows: NDArray[np.intp]) -> Any:
-    """A table whose column j has its entries in another order."""
+    """A copy of a table with the entries of column j permuted."""
     if isinstance(native, np.ndarray):
         changed = native.copy()
         changed[:, j] = native[rows, j]

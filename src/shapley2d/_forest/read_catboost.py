@@ -1,8 +1,8 @@
-"""The trees of CatBoost, from the JSON that it saves models as.
+"""Reader for the trees of CatBoost, from the JSON that it saves models as.
 
-A number goes right if it is above the border, in 32 bits; one that is missing lies below or above
-all borders, as the feature says. A category goes right if it is the one that the split names.
-Splits by statistics of categories (CTR) are refused: most mix several columns.
+A number goes right if it is above the border, in 32 bits; a missing one lies below or above all
+borders, depending on the feature. A category goes right if the split names it. Splits by statistics
+of categories (CTR) are refused: most mix several columns.
 """
 
 from __future__ import annotations
@@ -49,17 +49,17 @@ def _read(model: Any) -> Reading:
         else:
             trees = [reader.nested(one) for one in saved["trees"]]
     columns = np.arange(len(model.feature_names_), dtype=np.int32)
-    return Reading(trees, _Sight(model, reader.named), columns, boosted=True)
+    return Reading(trees, _Features(model, reader.named), columns, boosted=True)
 
 
-class _Sight:
-    """Sees tables as a model does.
+class _Features:
+    """Features of tables for a model.
 
     Parameters
     ----------
     model : CatBoost
     named : dict of int to list of int
-        For every column of categories, the numbers that stand for those that splits name.
+        The hashes of the categories that splits name, by column.
     """
 
     def __init__(self, model: Any, named: dict[int, list[int]]) -> None:
@@ -67,16 +67,16 @@ class _Sight:
         self._hashes: dict[str, int] = {}
 
     def __call__(self, table: Table) -> Floats:
-        lines = np.empty((table.n_columns, table.n_rows))
-        for j, line in enumerate(lines):
+        features = np.empty((table.n_columns, table.n_rows))
+        for j, feature in enumerate(features):
             if j in self._named:
-                line[:] = positions(self._numbers(_texts(table, j)), self._named[j])
+                feature[:] = positions(self._hashes_of(_texts(table, j)), self._named[j])
             else:
-                line[:] = as_float32(numbers(self._model, table.columns[j]))
-        return lines
+                feature[:] = as_float32(numbers(self._model, table.columns[j]))
+        return features
 
-    def _numbers(self, texts: list[str]) -> list[int]:
-        """The numbers that stand for texts in the model."""
+    def _hashes_of(self, texts: list[str]) -> list[int]:
+        """CatBoost's hashes of categories."""
         new = sorted({*texts} - self._hashes.keys())
         with CATBOOST.parsing(self._model):
             if new:
@@ -92,7 +92,7 @@ def _texts(table: Table, j: int) -> list[str]:
 
 
 def _saved(model: Any, texts: list[str]) -> Any:
-    """The model as JSON, with the numbers that stand for some texts in it."""
+    """The model as JSON, with the hashes of some categories in it."""
     import catboost
 
     by_category = [int(j) for j in model.get_cat_feature_indices()]
@@ -106,19 +106,19 @@ def _saved(model: Any, texts: list[str]) -> Any:
 
 
 class _Reader:
-    """Makes trees of splits.
+    """Trees of a saved model.
 
     Parameters
     ----------
     model : CatBoost
         Named in messages.
     features : dict
-        What the model says about its features.
+        ``features_info`` of the saved model.
 
     Attributes
     ----------
     named : dict of int to list of int
-        For every column of categories, the numbers that stand for those that splits name.
+        The hashes of the categories that splits name, by column.
     """
 
     def __init__(self, model: Any, features: dict[str, Any]) -> None:
@@ -136,7 +136,7 @@ class _Reader:
         }
 
     def oblivious(self, splits: list[Split]) -> SplitTree:
-        """A tree with the same split in all nodes of a level: the last one at the root.
+        """A tree with one split for all nodes of a level; the last split is at the root.
 
         Split i adds 2^i to the number of a leaf, so that leaves are in the order of their numbers.
         """
@@ -148,7 +148,7 @@ class _Reader:
         return self._tree(left, np.where(left >= 0, left + 1, -1), dict(enumerate(level)))
 
     def nested(self, root: dict[str, Any]) -> SplitTree:
-        """A tree of nodes within nodes; leaves from left to right have rising numbers."""
+        """A tree of nested nodes; leaves are numbered from left to right."""
         left: list[int] = []
         right: list[int] = []
         splits: dict[int, Split] = {}
@@ -195,7 +195,7 @@ class _Reader:
                     about(self._model),
                     f" has a split of the kind {kind!r}: only numbers and categories can be read",
                 )
-        return SplitTree.of_sets(left, right, feature, threshold, missing_left, sets)
+        return SplitTree.of(left, right, feature, threshold, missing_left, sets)
 
 
 def _owns(model: Any) -> bool:
@@ -233,4 +233,4 @@ CATBOOST = Library(
     takes_table=_takes_table,
     quiet=_quiet,
 )
-"""CatBoost."""
+"""The reader for CatBoost."""

@@ -1,8 +1,8 @@
-"""The trees of LightGBM, from the text that it saves models as.
+"""Reader for the trees of LightGBM, from the text that it saves models as.
 
-A number goes left if it is at most the threshold, in 64 bits. What is missing depends on the
-feature: not-a-number; not-a-number and 0; or nothing, then not-a-number is taken to be 0. A
-category goes left if it is in the set of the split; one that is missing or unknown goes right.
+A number goes left if it is at most the threshold, in 64 bits. Depending on the feature, missing is
+not-a-number; not-a-number and 0; or nothing, and then not-a-number counts as 0. A category goes
+left if it is in the set of the split; one that is missing or unknown goes right.
 """
 
 from __future__ import annotations
@@ -37,11 +37,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_FORMAT = "v4"
-_CATEGORY, _MISSING_LEFT, _MISSING = 1, 2, 12  # bits of a split
-_NOTHING, _ZERO = 0, 4  # what is missing: of the bits _MISSING
-_ZERO_UP_TO = float(np.float32(1e-35))  # numbers that LightGBM takes as 0
-_PLAIN, _GAPS_AT_ZERO, _CODES = range(3)  # how a column is seen by a split
+_PLAIN, _GAPS_AT_ZERO, _CODES = range(3)  # a column as it is, with 0 as missing, or as categories
 
 _WRAPPERS = ("LGBMClassifier", "LGBMRegressor", "LGBMRanker")
 
@@ -51,7 +47,7 @@ def _read(model: Any) -> Reading:
         text = _booster(model).model_to_string()
         header, *blocks = text[: text.index("end of trees")].split("\nTree=")
         fields = dict(_fields(header))
-        if fields["version"] != _FORMAT:
+        if fields["version"] != "v4":
             raise ValueError(fields["version"])
         splits = [_Splits(dict(_fields(block))) for block in blocks]
         known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
@@ -79,7 +75,7 @@ class _Splits:
     Attributes
     ----------
     views : ndarray of int64
-        For every split, three times its column, plus how it sees the column.
+        For every split, three times its column, plus ``_PLAIN``, ``_GAPS_AT_ZERO`` or ``_CODES``.
     """
 
     def __init__(self, fields: dict[str, str]) -> None:
@@ -89,33 +85,31 @@ class _Splits:
         self._n_splits = int(fields["num_leaves"]) - 1
         self._threshold = values("threshold", np.float64)
         self._decision = values("decision_type", np.int64)
-        self._children = [self._nodes(values(f"{side}_child", np.int64)) for side in _SIDES]
+        sides = (values(f"{side}_child", np.int64) for side in ("left", "right"))
+        self._children = [np.where(one >= 0, one, self._n_splits + ~one) for one in sides]
         self._bounds = values("cat_boundaries", np.int64)
         self._words = values("cat_threshold", np.uint32)
         feature = values("split_feature", np.int64)
         sizes = (feature.size, self._threshold.size, self._decision.size)
         if set(sizes) != {self._n_splits}:
             raise ValueError(sizes)
-        self._by_category = (self._decision & _CATEGORY) > 0
-        at_zero = (self._decision & _MISSING) == _ZERO
+        self._by_category = (self._decision & 1) > 0
+        at_zero = (self._decision & 12) == 4  # these two bits tell what is missing
         view = np.where(self._by_category, _CODES, np.where(at_zero, _GAPS_AT_ZERO, _PLAIN))
         self.views = 3 * feature + view
 
-    def _nodes(self, child: NDArray[np.int64]) -> NDArray[np.int64]:
-        return np.where(child >= 0, child, self._n_splits + ~child)
-
     def tree(self, feature: NDArray[np.intp]) -> SplitTree:
-        """The tree whose splits see these features."""
+        """The tree, given the feature of every split."""
         leaves = np.full(self._n_splits + 1, -1)
-        missing_left = (self._decision & _MISSING_LEFT) > 0
-        as_zero = (self._decision & _MISSING) == _NOTHING
+        missing_left = (self._decision & 2) > 0
+        as_zero = (self._decision & 12) == 0  # nothing is missing: not-a-number counts as 0
         missing_left = np.where(as_zero, self._threshold >= 0, missing_left)
         missing_left &= ~self._by_category
         sets = {}
         for node in np.flatnonzero(self._by_category).tolist():
             k = int(self._threshold[node])
             sets[node] = self._words[self._bounds[k] : self._bounds[k + 1]]
-        return SplitTree.of_sets(
+        return SplitTree.of(
             np.concatenate([self._children[0], leaves]),
             np.concatenate([self._children[1], leaves]),
             np.concatenate([feature, np.zeros(leaves.size, np.intp)]),
@@ -125,11 +119,8 @@ class _Splits:
         )
 
 
-_SIDES = ("left", "right")
-
-
 def _category_codes(model: Any, table: Table, known: list[list[Any]]) -> dict[int, Floats]:
-    """Codes of the categorical columns of a table, by the categories that the model was shown."""
+    """Codes of categorical columns, by the categories that the model was fitted on."""
     categorical = [j for j in range(table.n_columns) if is_categorical(table, j)] if known else []
     if len(categorical) != len(known):
         raise InputError(
@@ -152,7 +143,8 @@ def _view(model: Any, table: Table, codes: dict[int, Floats], j: int, how: int) 
     if how == _CODES:
         return np.trunc(entries)
     zero = np.nan if how == _GAPS_AT_ZERO else 0.0
-    return np.where(np.abs(entries) <= _ZERO_UP_TO, zero, entries)
+    is_zero = np.abs(entries) <= float(np.float32(1e-35))  # to LightGBM
+    return np.where(is_zero, zero, entries)
 
 
 def _booster(model: Any) -> Any:
@@ -196,4 +188,4 @@ LIGHTGBM = Library(
     takes_table=_takes_table,
     quiet=_quiet,
 )
-"""LightGBM."""
+"""The reader for LightGBM."""

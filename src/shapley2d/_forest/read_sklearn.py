@@ -1,4 +1,4 @@
-"""The trees of scikit-learn's ensembles.
+"""Reader for the trees of scikit-learn's ensembles.
 
 ``tree_`` is public. Histogram gradient boosting has no public export: its predictors are read as
 the known version keeps them.
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._forest.library import Library, Reading, about, numbers
+from shapley2d._forest.library import Library, Reading, about, is_of, numbers
 from shapley2d._forest.trees import SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -23,48 +23,18 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_BIT_WORDS = 8  # 32-bit words of a set of categories
+_FORESTS = ("ExtraTrees", "RandomForest")
+_BOOSTED = ("GradientBoosting", "HistGradientBoosting")
 
 
-def is_sklearn_forest(model: Any) -> bool:
-    """Whether a model is one of scikit-learn's that are read here, fitted or not."""
-    from sklearn.tree import BaseDecisionTree
-
-    return isinstance(model, (BaseDecisionTree, *_forests(), *_boosted())) or is_histogram(model)
+def _is_ensemble(model: Any, *kinds: str) -> bool:
+    names = [f"{kind}{role}" for kind in kinds for role in ("Classifier", "Regressor")]
+    return is_of(model, "sklearn.ensemble", *names)
 
 
-def is_boosted(model: Any) -> bool:
-    """Whether the trees of a model are steps of a sum, not predictions by themselves."""
-    return isinstance(model, _boosted()) or is_histogram(model)
-
-
-def is_histogram(model: Any) -> bool:
-    """Whether a model is scikit-learn's histogram gradient boosting."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    return isinstance(model, (HistGradientBoostingClassifier, HistGradientBoostingRegressor))
-
-
-def _forests() -> tuple[type, ...]:
-    from sklearn.ensemble import (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-
-    return (
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomForestClassifier,
-        RandomForestRegressor,
-    )
-
-
-def _boosted() -> tuple[type, ...]:
-    from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-
-    return (GradientBoostingClassifier, GradientBoostingRegressor)
+def _owns(model: Any) -> bool:
+    is_tree = is_of(model, "sklearn.tree", "BaseDecisionTree")
+    return is_tree or _is_ensemble(model, *_FORESTS, *_BOOSTED)
 
 
 def read_tree(estimator: Any) -> SplitTree:
@@ -78,20 +48,16 @@ def read_tree(estimator: Any) -> SplitTree:
     ([1, -1, -1], [0.5, -2.0, -2.0])
     """
     tree = estimator.tree_
-    return SplitTree.of_numbers(
-        tree.children_left,
-        tree.children_right,
-        np.maximum(tree.feature, 0),
-        tree.threshold,
-        np.asarray(tree.missing_go_to_left, dtype=np.bool_),
-    )
+    feature = np.maximum(tree.feature, 0)
+    children = tree.children_left, tree.children_right
+    return SplitTree.of(*children, feature, tree.threshold, tree.missing_go_to_left)
 
 
 def read_trees(model: Any) -> list[SplitTree]:
     """The splits of all trees of a fitted model."""
     if hasattr(model, "tree_"):
         return [read_tree(model)]
-    if not is_histogram(model):
+    if not _is_ensemble(model, "HistGradientBoosting"):
         return [read_tree(estimator) for estimator in np.ravel(model.estimators_)]
     return [_read_predictor(one) for step in model._predictors for one in step]  # noqa: SLF001
 
@@ -99,24 +65,20 @@ def read_trees(model: Any) -> list[SplitTree]:
 def _read_predictor(predictor: Any) -> SplitTree:
     nodes = predictor.nodes
     inner = ~np.asarray(nodes["is_leaf"], dtype=np.bool_)
-    by_category = inner & (np.asarray(nodes["is_categorical"]) > 0)
-    words = np.asarray(predictor.raw_left_cat_bitsets, dtype=np.uint32).reshape(-1, _BIT_WORDS)
-    start = np.asarray(nodes["bitset_idx"], dtype=np.int32) * _BIT_WORDS
-    threshold = np.asarray(nodes["num_threshold"], dtype=np.float64)
-    return SplitTree(
-        np.where(inner, nodes["left"].astype(np.int32), -1).astype(np.int32),
-        np.where(inner, nodes["right"].astype(np.int32), -1).astype(np.int32),
-        np.where(inner, nodes["feature_idx"].astype(np.int32), 0).astype(np.int32),
-        np.where(np.isnan(threshold), 0.0, threshold),
+    sets = predictor.raw_left_cat_bitsets
+    by_category = np.flatnonzero(inner & (np.asarray(nodes["is_categorical"]) > 0)).tolist()
+    return SplitTree.of(
+        np.where(inner, nodes["left"].astype(np.int32), -1),
+        np.where(inner, nodes["right"].astype(np.int32), -1),
+        np.where(inner, nodes["feature_idx"], 0),
+        np.nan_to_num(nodes["num_threshold"], nan=0.0, posinf=np.inf, neginf=-np.inf),
         np.asarray(nodes["missing_go_to_left"]) > 0,
-        np.where(by_category, start, -1).astype(np.int32),
-        np.where(by_category, _BIT_WORDS, 0).astype(np.int32),
-        np.ascontiguousarray(words.ravel()),
+        {node: sets[nodes["bitset_idx"][node]] for node in by_category},
     )
 
 
-def _histogram_lines(model: Any, table: Table) -> Floats:
-    """What histogram gradient boosting makes of a table."""
+def _histogram_features(model: Any, table: Table) -> Floats:
+    """The features that histogram gradient boosting makes of a table."""
     try:
         with SKLEARN.parsing(model):
             make = model._preprocess_X  # noqa: SLF001
@@ -128,25 +90,25 @@ def _histogram_lines(model: Any, table: Table) -> Floats:
     return np.ascontiguousarray(np.transpose(matrix), dtype=np.float64)
 
 
+def _number_features(model: Any, table: Table) -> Floats:
+    """The columns of a table as features, rounded to 32 bits."""
+    features = np.empty((table.n_columns, table.n_rows))
+    for feature, column in zip(features, table.columns, strict=True):
+        feature[:] = as_float32(numbers(model, column))
+    return features
+
+
 def _read(model: Any) -> Reading:
     with SKLEARN.parsing(model):
         trees = read_trees(model)
         columns = np.arange(model.n_features_in_, dtype=np.int32)
-        if not is_histogram(model):
-            see = partial(_number_lines, model)
+        if not _is_ensemble(model, "HistGradientBoosting"):
+            see = partial(_number_features, model)
         else:
-            see = partial(_histogram_lines, model)
+            see = partial(_histogram_features, model)
             if model.is_categorical_ is not None:  # columns of categories come first
                 columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
-    return Reading(trees, see, columns, is_boosted(model))
-
-
-def _number_lines(model: Any, table: Table) -> Floats:
-    """The columns of a table, rounded to 32 bits."""
-    lines = np.empty((table.n_columns, table.n_rows))
-    for line, column in zip(lines, table.columns, strict=True):
-        line[:] = as_float32(numbers(model, column))
-    return lines
+    return Reading(trees, see, columns, _is_ensemble(model, *_BOOSTED))
 
 
 def _is_fitted(model: Any) -> bool:
@@ -174,10 +136,10 @@ SKLEARN = Library(
     name="scikit-learn",
     module="sklearn",
     known="1.9",
-    owns=is_sklearn_forest,
+    owns=_owns,
     is_fitted=_is_fitted,
     fitted_on=fitted_on,
     read=_read,
     takes_table=_takes_table,
 )
-"""scikit-learn."""
+"""The reader for scikit-learn."""

@@ -1,7 +1,7 @@
-"""The trees of XGBoost, from the JSON that it saves models as.
+"""Reader for the trees of XGBoost, from the JSON that it saves models as.
 
-A number goes left if it is below the threshold, in 32 bits; one that is missing by its default
-direction. The set of a split by categories has those that go right; an unknown one goes left.
+A number goes left if it is below the threshold, in 32 bits; a missing one goes in the default
+direction of the split. A set of categories has those that go right; an unknown one goes left.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _WRAPPERS = ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor", "XGBRanker")
-_MOST_CODE = 2.0**24  # a category beyond it is unknown
 
 
 def _read(model: Any) -> Reading:
@@ -66,14 +65,14 @@ def _see(model: Any, codes: dict[int, int], known: dict[int, list[Any]], table: 
         [
             _codes(model, table, j, known, codes[j])
             if j in codes
-            else _number_line(model, table, j)
+            else _number_feature(model, table, j)
             for j in range(table.n_columns)
         ]
     )
 
 
 def _rounds(model: Any, most: int) -> int:
-    """The rounds that a model predicts by: of a wrapper those up to the best one."""
+    """The number of boosting rounds that a model predicts by; wrappers stop at the best one."""
     if is_of(model, "xgboost", "Booster"):
         return most
     try:
@@ -83,7 +82,7 @@ def _rounds(model: Any, most: int) -> int:
 
 
 def _set_sizes(trees: list[dict[str, Any]], n_columns: int) -> NDArray[np.int64]:
-    """For every column, one more than the largest category that any split names."""
+    """One more than the largest category that any split names, for every column."""
     sizes = np.zeros(n_columns, dtype=np.int64)
     for tree in trees:
         for node, members in _sets(tree):
@@ -93,7 +92,7 @@ def _set_sizes(trees: list[dict[str, Any]], n_columns: int) -> NDArray[np.int64]
 
 
 def _sets(tree: dict[str, Any]) -> list[tuple[int, NDArray[np.int64]]]:
-    """The categories that go right, by node."""
+    """The categories that go right, for every categorical split of a tree."""
     members = np.array(tree["categories"], dtype=np.int64)
     return [
         (node, members[start : start + size])
@@ -114,34 +113,36 @@ def _tree(tree: dict[str, Any], sizes: NDArray[np.int64]) -> SplitTree:
     column = np.where(inner, tree["split_indices"], 0)
     sets = {}
     for node, members in _sets(tree):
-        goes_left = np.ones(sizes[column[node]] + 1, dtype=np.bool_)  # the last one: any other
+        goes_left = np.ones(
+            sizes[column[node]] + 1, dtype=np.bool_
+        )  # the last stands for all others
         goes_left[members] = False
         sets[node] = bits(goes_left)
     missing_left = inner & (np.array(tree["default_left"]) > 0)
     below = np.nextafter(threshold, -np.inf)  # less than, as at most
-    return SplitTree.of_sets(left, right, column, below, missing_left, sets)
+    return SplitTree.of(left, right, column, below, missing_left, sets)
 
 
 def _known_categories(booster: Any) -> dict[int, list[Any]]:
-    """The categories that the model was shown, by column; those of numbers have no names."""
+    """The categories that the model was fitted on, by column; those of numbers have no names."""
     categories = booster.get_categories(export_to_arrow=True)
     pairs = [] if categories is None else categories.to_arrow()
     return {j: names.to_pylist() for j, (_, names) in enumerate(pairs) if names is not None}
 
 
 def _codes(model: Any, table: Table, j: int, known: dict[int, list[Any]], size: int) -> Floats:
-    """The codes of a column of categories; the size of its sets for those that no split names."""
+    """The codes of a column of categories; ``size`` stands for all that no split names."""
     if j in known:
         entries = positions(own_entries(table, j), known[j])
     else:
-        entries = _number_line(model, table, j)
+        entries = _number_feature(model, table, j)
     missing = np.isnan(entries)
-    unknown = ~missing & ((entries < 0) | (entries >= _MOST_CODE))
-    codes = np.minimum(np.trunc(np.where(unknown, _MOST_CODE, entries)), size)
+    unknown = ~missing & ((entries < 0) | (entries >= 2.0**24))  # to XGBoost
+    codes = np.minimum(np.trunc(np.where(unknown, size, entries)), size)
     return np.where(missing, np.nan, codes)
 
 
-def _number_line(model: Any, table: Table, j: int) -> Floats:
+def _number_feature(model: Any, table: Table, j: int) -> Floats:
     entries = as_float32(numbers(model, table.columns[j])).astype(np.float64)
     gap = getattr(model, "missing", np.nan)
     if gap is None or np.isnan(gap):
@@ -188,4 +189,4 @@ XGBOOST = Library(
     takes_table=_takes_table,
     counts_classes=True,
 )
-"""XGBoost."""
+"""The reader for XGBoost."""

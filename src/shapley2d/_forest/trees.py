@@ -1,8 +1,8 @@
-"""One tree as arrays, whichever library has grown it."""
+"""The trees of an ensemble as arrays, whichever library has grown them."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,12 +13,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _no_words() -> NDArray[np.uint32]:
-    return np.zeros(0, dtype=np.uint32)
-
-
 def bits(members: NDArray[np.bool_]) -> NDArray[np.uint32]:
-    """The words of a set, given whether each category is in it.
+    """A set of categories as 32-bit words, given whether each category is a member.
 
     Examples
     --------
@@ -39,14 +35,14 @@ class SplitTree:
     left, right : ndarray of int32
         Children of every node; -1 in leaves.
     feature : ndarray of int32
-        The feature that a node asks about.
+        The feature that a node splits on.
     threshold : ndarray of float64
         A number goes left if it is at most this.
     missing_left : ndarray of bool
         Whether a missing entry goes left.
     categories : ndarray of int32
         Where the set of categories that go left begins in ``words``, in 32-bit words; -1 where a
-        node asks for a number.
+        node splits on a number.
     n_words : ndarray of int32
         Words of that set. A category beyond them is treated as missing.
     words : ndarray of uint32
@@ -60,22 +56,28 @@ class SplitTree:
     missing_left: NDArray[np.bool_]
     categories: NDArray[np.int32]
     n_words: NDArray[np.int32]
-    words: NDArray[np.uint32] = field(default_factory=_no_words)
+    words: NDArray[np.uint32]
 
     @classmethod
-    def of_numbers(
+    def of(
         cls,
         left: NDArray[np.integer],
         right: NDArray[np.integer],
         feature: NDArray[np.integer],
         threshold: NDArray[np.floating],
         missing_left: NDArray[np.bool_],
+        sets: Mapping[int, NDArray[np.uint32]] | None = None,
     ) -> SplitTree:
-        """A tree that asks for numbers only."""
-        count = len(left)
+        """A tree from the arrays of a library; ``sets`` has the words of categorical splits."""
         inner = np.flatnonzero(np.asarray(left) >= 0)
         if (np.minimum(left, right)[inner] <= inner).any():
             raise ValueError("a child comes before its parent")
+        categories, n_words = np.full(len(left), -1, np.int32), np.zeros(len(left), np.int32)
+        words, start = [np.zeros(0, np.uint32)], 0
+        for node, members in (sets or {}).items():
+            categories[node], n_words[node] = start, members.size
+            words.append(members)
+            start += members.size
         # Contiguous, all of them: scikit-learn's thresholds are every eighth number of its own
         # array, and numba 0.60 takes a tuple with such an array for one without.
         return cls(
@@ -84,44 +86,34 @@ class SplitTree:
             np.ascontiguousarray(feature, dtype=np.int32),
             np.ascontiguousarray(threshold, dtype=np.float64),
             np.ascontiguousarray(missing_left, dtype=np.bool_),
-            np.full(count, -1, dtype=np.int32),
-            np.zeros(count, dtype=np.int32),
+            categories,
+            n_words,
+            np.concatenate(words).astype(np.uint32),
         )
-
-    @classmethod
-    def of_sets(
-        cls,
-        left: NDArray[np.integer],
-        right: NDArray[np.integer],
-        feature: NDArray[np.integer],
-        threshold: NDArray[np.floating],
-        missing_left: NDArray[np.bool_],
-        sets: Mapping[int, NDArray[np.uint32]],
-    ) -> SplitTree:
-        """A tree some of whose nodes ask for categories: ``sets`` has the words of these nodes."""
-        tree = cls.of_numbers(left, right, feature, threshold, missing_left)
-        start = 0
-        for node, words in sets.items():
-            tree.categories[node], tree.n_words[node] = start, words.size
-            start += words.size
-        words = np.concatenate([_no_words(), *sets.values()]).astype(np.uint32)
-        return replace(tree, words=words)
 
     @property
     def n_nodes(self) -> int:
-        """Nodes, leaves included."""
+        """The number of nodes, leaves included."""
         return int(self.left.size)
 
     @property
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
-        """What the compiled code takes."""
-        return (
-            self.left,
-            self.right,
-            self.feature,
-            self.threshold,
-            self.missing_left,
-            self.categories,
-            self.n_words,
-            self.words,
-        )
+        """The arrays as a tuple, which the compiled code takes."""
+        return tuple(getattr(self, one.name) for one in fields(self))
+
+
+@dataclass(frozen=True)
+class Features:
+    """The two tables of a split as features of the trees.
+
+    Attributes
+    ----------
+    train, valid : ndarray of shape (width, n) and (width, T)
+        One row per feature; NaN where an entry is missing.
+    owners : ndarray of shape (width,)
+        The column of the table behind every feature.
+    """
+
+    train: NDArray[np.float64]
+    valid: NDArray[np.float64]
+    owners: NDArray[np.int32]

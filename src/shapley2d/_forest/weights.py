@@ -1,9 +1,8 @@
-"""Weights of subset sizes in a leaf: of the rows that fit it, and of the columns on its path.
+"""Weights of coalition sizes in a leaf: of the rows that fit it, and of the columns on its path.
 
-Every semivalue is a mixture over a probability t that another player has arrived, so that players
-who change nothing drop out: in a leaf only its c rows and d columns play. With
-``q(k) = E[(1 - t)^k]`` the weights of a row that joins s of the c - 1 others are sums of positive
-numbers:
+Every semivalue is a mixture over a probability t that another player has joined, so that null
+players drop out: in a leaf only its c rows and d columns play. With ``q(k) = E[(1 - t)^k]`` the
+weights of a row that joins s of the c - 1 others are sums of positive numbers:
 
 - P(s = 0) = q(c - 1), and E[1 / (s + 1)] = (q(0) + ... + q(c - 1)) / c;
 - E[1 / s; s >= 1] and E[1 / (s + 1)^2], which squared errors need, are convolutions with 1 / j.
@@ -15,16 +14,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._theory.semivalues import marginal_weights, size_probabilities
-
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._theory.semivalues import Semivalue
 
     Floats = NDArray[np.float64]
-
-_DIRECT = 4096  # rows up to which a convolution is a plain sum; longer ones take Fourier's way
 
 
 def absent_moments(semivalue: Semivalue, count: int) -> Floats:
@@ -47,9 +44,9 @@ def absent_moments(semivalue: Semivalue, count: int) -> Floats:
 
 
 def share_weights(semivalue: Semivalue, n_rows: int) -> Floats:
-    """Weights of a row in the share of a label, one line each, by the number c of rows in play.
+    """Weights of a row in the share of a label, for c = 0 .. n rows in play, (2, n + 1).
 
-    Line 0 has P(s = 0), for a row that joins none; line 1 has E[1 / (s + 1); s >= 1], for one that
+    Row 0 has P(s = 0), for a row that joins none; row 1 has E[1 / (s + 1); s >= 1], for one that
     moves the share of s others. Column 0, no rows, is not used.
 
     Examples
@@ -66,11 +63,11 @@ def share_weights(semivalue: Semivalue, n_rows: int) -> Floats:
 
 
 def error_weights(semivalue: Semivalue, n_rows: int) -> Floats:
-    """Weights of a row in a squared error, one line each, by the number c of rows in play.
+    """Weights of a row in a squared error, for c = 0 .. n rows in play, (4, n + 1).
 
-    Lines 0 and 1 are those of :func:`share_weights`; line 2 has E[1 / (s + 1)^2; s >= 1]. The mean
+    Rows 0 and 1 are those of :func:`share_weights`; row 2 has E[1 / (s + 1)^2; s >= 1]. The mean
     of s of the c - 1 others has the variance ``v (c - 1 - s) / (s (c - 2))``, where v is that of
-    the others, and line 3 is what v is multiplied by:
+    the others, and row 3 has the coefficient of v:
     E[(c - 1 - s) / s (2 / (s + 1) - 1 / (s + 1)^2); s >= 1] / (c - 2).
     """
     q = absent_moments(semivalue, n_rows)
@@ -95,48 +92,35 @@ def error_weights(semivalue: Semivalue, n_rows: int) -> Floats:
 
 
 def _convolve(left: Floats, right: Floats) -> Floats:
-    """The first terms of a convolution, as many as each has."""
+    """The first terms of a convolution of two sequences of one length, as many as each has."""
     size = left.size
-    if size <= _DIRECT:
+    if size <= 4096:  # above, a transform is much faster
         return np.asarray(np.convolve(left, right)[:size])
     from scipy.signal import fftconvolve
 
     return np.asarray(fftconvolve(left, right)[:size])
 
 
-def column_weights(semivalue: Semivalue, most: int, factor: float = 1.0) -> Floats:
-    """Weights ``p(s; d)`` of a column that joins s of d - 1 others, line d, times a factor.
+def weight_table(
+    weigh: Callable[[Semivalue, int], Floats], semivalue: Semivalue, most: int
+) -> Floats:
+    """Weights of a column that joins s of d - 1 others, in row d, for d = 0 .. most.
+
+    Parameters
+    ----------
+    weigh : callable
+        Of a semivalue and d: ``marginal_weights`` for the sum over all subsets of columns, or
+        ``size_probabilities`` for the mean over random orders.
+    semivalue : Semivalue
+    most : int
 
     Examples
     --------
-    >>> column_weights("shapley", 2).tolist()
+    >>> from shapley2d._theory.semivalues import marginal_weights
+    >>> weight_table(marginal_weights, "shapley", 2).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.5, 0.5]]
     """
     weights = np.zeros((most + 1, max(most, 1)))
     for d in range(1, most + 1):
-        weights[d, :d] = factor * marginal_weights(semivalue, d)
-    return weights
-
-
-def order_weights(semivalue: Semivalue, most: int, factor: float = 1.0) -> Floats:
-    """What a step of a random order weighs, where a column joins s of d - 1 others: line d.
-
-    It is d times the probability of s, since an order meets every s once; 1 for Shapley's value.
-
-    Examples
-    --------
-    >>> order_weights("banzhaf", 3)[3].tolist()
-    [0.75, 1.5, 0.75]
-    """
-    weights = np.zeros((most + 1, max(most, 1)))
-    for d in range(1, most + 1):
-        weights[d, :d] = factor * d * size_probabilities(semivalue, d)
-    return weights
-
-
-def label_weights(semivalue: Semivalue, most: int) -> Floats:
-    """The probability that the label joins s of d columns: line d."""
-    weights = np.zeros((most + 1, most + 1))
-    for d in range(most + 1):
-        weights[d, : d + 1] = size_probabilities(semivalue, d + 1)
+        weights[d, :d] = weigh(semivalue, d)
     return weights

@@ -1,8 +1,9 @@
-"""Cells in leaves with many columns on their path: one random order of these columns.
+"""Permutation sampling in leaves with many columns on their path: one random order of the columns.
 
-Along an order the subsets are nested, and a row votes up to the first column that it does not fit.
-So the rows of an order differ by that place and by their label only, and the values that they get
-in it are unbiased: their mean over all orders is the sum over all subsets.
+Along an order the column subsets are nested, and a row is in play up to the first column whose
+splits it does not pass. So rows differ by that position and by their label only. The values of an
+order are unbiased: their mean over all orders is the sum over all subsets (Castro, Gomez and Tejada
+2009, doi:10.1016/j.cor.2008.04.004).
 """
 
 from __future__ import annotations
@@ -33,18 +34,18 @@ def add_orders(
     beside: NDArray[np.float64],
     values: NDArray[np.float64],
 ) -> None:
-    """Add the values of all rows in some leaves, for one order of the columns of each.
+    """Add the values of all rows in some leaves, for one order of the columns of each leaf.
 
     Parameters
     ----------
     codes : ndarray of shape (leaves, n)
-        Which columns on the path of a leaf each row fits, bit by bit.
+        The columns on the path of a leaf whose splits each row passes, bit by bit.
     orders : ndarray of shape (leaves, most columns)
-        In which order they join.
+        The order in which they join.
     columns : ndarray of shape (leaves, most columns)
         The columns, in the order of their bits.
     depths : ndarray of shape (leaves,)
-        How many they are.
+        Their number.
     labels, targets : ndarray of shape (n,)
         Classes, empty in regression; numbers, empty in classification.
     leaf_weights : ndarray of shape (leaves, classes or 2)
@@ -53,10 +54,9 @@ def add_orders(
     row_weights : ndarray
         ``share_weights`` or ``error_weights`` of :mod:`shapley2d._forest.weights`.
     steps : ndarray
-        Line d has what a step weighs that joins s of d columns, times d; 1 for Shapley's value.
+        Row d has the weights of a step that joins s of d columns; 1 for the Shapley value.
     beside : ndarray
-        Line d has the probability that the label joins s of d columns; no lines where it is not
-        valued.
+        Row d has the probability that the label joins s of d columns; empty where it is not valued.
     values : ndarray of shape (n, m), or (n, m + 1) with the label
         Is added to.
     """

@@ -1,8 +1,8 @@
-"""How rows fit the leaves of a tree: the columns on a leaf's path whose split a row passes.
+"""Codes of rows in the leaves of a tree: the columns on a leaf's path whose splits a row passes.
 
-A leaf is a box. Of the d columns on its path a row fits some; its *code* has a bit for each. Small
-subtrees are *bundles*: the code at their root and one bit for every split below determine the code
-in all of their leaves, so a row has one *state* per bundle and is looked at once for all of them.
+Of the d columns on the path to a leaf a row passes the splits of some; its *code* has a bit for
+each. Small subtrees are *bundles*: the code at their root and one bit for every split below
+determine the codes in all of their leaves, so that a row has one *state* per bundle.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ depth 8 took 33, 33, 20 and 39 ms.
 """
 
 BLOCK = 2048
-"""Rows that walk down the tree together: their codes stay in the processor's first cache."""
+"""Rows that pass down the tree together: their codes stay in the processor's first cache."""
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def in_set(entry: Any, missing_left: Any, start: Any, n_words: Any, words: Any) -> Any:
-    """Whether a category goes left: by its bit; as a missing entry where there is none."""
+    """Whether a category goes left: by its bit, or as a missing entry if there is none."""
     if not entry >= 0 or entry >= 32 * n_words:
         return missing_left
     code = np.int64(entry)
@@ -41,7 +41,7 @@ def in_set(entry: Any, missing_left: Any, start: Any, n_words: Any, words: Any) 
 def find_leaves(
     tree: tuple[Any, ...], features: NDArray[np.float64], leaves: NDArray[np.int32]
 ) -> None:
-    """The leaf of every row.
+    """Find the leaf of every row.
 
     Parameters
     ----------
@@ -54,7 +54,7 @@ def find_leaves(
     """
     left, right, feature, threshold, missing_left, categories, n_words, words = tree
     n = leaves.size
-    # rows are parted at every split: no branch to foresee, and entries are read in their order
+    # rows are partitioned at every split: no branch to mispredict, and entries are read in order
     rows = np.arange(n)
     apart = np.empty(n, np.int64)
     starts, stops = np.zeros(left.size, np.int64), np.zeros(left.size, np.int64)
@@ -87,7 +87,7 @@ def find_leaves(
 def find_paths(
     tree: tuple[Any, ...], owners: NDArray[np.int32], weighs: NDArray[np.bool_], n_columns: int
 ) -> Any:
-    """What the way down to every node looks like.
+    """Find the columns on the path to every node.
 
     Parameters
     ----------
@@ -101,19 +101,20 @@ def find_paths(
     Returns
     -------
     depth : ndarray
-        Columns on the way to each node.
+        The number of columns on the path to each node.
     place : ndarray
         For a split, the bit of its column in the codes of its children.
     paths : ndarray of shape (nodes, most columns)
         The columns, in the order of their bits.
     inner : ndarray
-        Splits at or below a node on the way to a leaf that weighs; -1 where there is none.
+        The number of splits, from a node down, that lie above leaves that weigh: 0 in such a leaf,
+        -1 where none is below.
     """
     left, right, feature = tree[0], tree[1], tree[2]
     count = left.size
     depth = np.zeros(count, np.int64)
     most = 0
-    # the longest way, counted in splits, bounds its columns
+    # the number of splits on the longest path bounds its columns
     steps = np.zeros(count, np.int64)
     for k in range(count):
         if left[k] >= 0:
@@ -146,16 +147,16 @@ def find_paths(
 
 @numba.njit(nogil=True, cache=CACHE)
 def find_bundles(left: Any, right: Any, depth: Any, inner: Any, most_states: int) -> Any:
-    """Cut a tree into bundles, as large as the number of their states allows.
+    """Cut a tree into bundles with at most ``most_states`` states each.
 
     Returns
     -------
     roots : ndarray
-        The root of every bundle, in the order of a walk that takes left before right.
+        The root of every bundle, in depth-first order, left before right.
     number : ndarray
         The bundle of a node that is a root; -1 elsewhere.
     after : ndarray
-        For every node above, the number of the first bundle that is not below it.
+        For every node above the bundles, the number of the first bundle that is not below it.
     before : ndarray
         The number of the first bundle below it.
     """
@@ -191,7 +192,7 @@ def find_bundles(left: Any, right: Any, depth: Any, inner: Any, most_states: int
 
 @numba.njit(nogil=True, cache=CACHE)
 def splits_of_bundle(left: Any, right: Any, inner: Any, root: int, splits: Any) -> Any:
-    """The splits of a bundle, parents first; returns how many there are."""
+    """Fill in the splits of a bundle, parents first, and return their number."""
     count = 0
     if inner[root] > 0:
         splits[0] = root
@@ -215,7 +216,7 @@ def fill_states(
     first: int,
     states: NDArray[Any],
 ) -> None:
-    """States of all rows in some bundles.
+    """Fill the states of all rows in some bundles.
 
     Parameters
     ----------
@@ -268,7 +269,7 @@ def fill_states(
             side(features[feature[k], start:stop], k, tree, goes)
             bit = kind(1) << kind(place[k])
             beyond = codes[top + 1]
-            if place[k] == depth[k]:  # the first split of its column on this way
+            if place[k] == depth[k]:  # the first split of its column on this path
                 for i in range(size):
                     passed = code[i] | bit
                     beyond[i] = passed if goes[i] else code[i]
@@ -285,7 +286,7 @@ def fill_states(
 
 @numba.njit(nogil=True, cache=CACHE)
 def side(entries: Any, k: int, tree: tuple[Any, ...], goes: Any) -> None:
-    """Whether each of some entries goes left at node k."""
+    """Find out whether each of some entries goes left at node k."""
     limit, to_left, start = tree[3][k], tree[4][k], tree[5][k]
     if start >= 0:
         for i in range(entries.size):

@@ -1,13 +1,14 @@
-"""What a cell is worth in a leaf, for every code: sums over all column subsets by recursion.
+"""Values of cells in one leaf, for every code: sums over all column subsets by recursion.
 
-The value of a row under the columns F is a polynomial in what is known of the row (the weight of
-its label among the validation rows, or its target), whose coefficients depend on F alone. With
+A code has a bit for every column on the path, set if a row passes its splits. The value of a row
+under the columns F is a polynomial in the weight of its label among the validation rows, or in its
+target, whose coefficients depend on F alone: on the rows in play, whose codes contain F. With
 ``A(q)`` and ``B(q)`` the sums over F in q of a coefficient times ``p(|F|)`` and ``p(|F| - 1)``, a
 row with code q has in column j
 
     B(q) - B(q - j) - A(q - j)     if it fits j,     - A(q)     if not,
 
-so two sums over subsets serve all columns.
+so two sums over subsets, of d 2^d steps each (fast zeta transforms), serve all columns.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_supersets(counts: NDArray[np.float64], n_bits: int) -> None:
-    """Replace every line q of ``counts`` by the sum of the lines that contain q."""
+    """Replace the counts of every code q by the sums over all codes that contain q."""
     for b in range(n_bits):
         bit = 1 << b
         for q in range(1 << n_bits):
@@ -36,7 +37,7 @@ def add_supersets(counts: NDArray[np.float64], n_bits: int) -> None:
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_subsets(sums: NDArray[np.float64], n_bits: int) -> None:
-    """Replace every line q of ``sums`` by the sum of the lines that q contains."""
+    """Replace the sums of every code q by the sums over all codes that q contains."""
     for b in range(n_bits):
         bit = 1 << b
         for q in range(1 << n_bits):
@@ -52,7 +53,7 @@ def share_coefficients(
     size: int,
     coefficients: NDArray[np.float64],
 ) -> None:
-    """The value of a row of label l, c rows in play: coefficient 0 + coefficient 1 x weight of l.
+    """Coefficients of the value of a row in the share of its label, linear in the label's weight.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def error_coefficients(
     size: int,
     coefficients: NDArray[np.float64],
 ) -> None:
-    """The value of a row with target y in minus the squared error, as a polynomial in y.
+    """Coefficients of the value of a row in minus the squared error, quadratic in its target.
 
     Parameters
     ----------
@@ -131,7 +132,7 @@ def sum_over_subsets(
     beside: NDArray[np.float64],
     sums: NDArray[np.float64],
 ) -> None:
-    """``A``, ``B`` and the label's sum for every code, K coefficients each.
+    """Fill ``A``, ``B`` and the label's sum for every code, K coefficients each.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ def cell_values(
     met: NDArray[np.bool_],
     worth: NDArray[np.float64],
 ) -> None:
-    """The coefficients of a row's cells for every code, from :func:`sum_over_subsets`.
+    """Fill the coefficients of a row's cells for every code, from :func:`sum_over_subsets`.
 
     Parameters
     ----------

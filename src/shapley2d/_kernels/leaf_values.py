@@ -1,4 +1,8 @@
-"""The cells of all rows in the leaves of bundles: tables by state, and rows that read them."""
+"""Values of the cells of all rows in the leaves of bundles, by a table per bundle.
+
+Rows in one state of a bundle and with one label have the same cells in all of its leaves: the table
+of a bundle has these values for every state and label, and every row reads its own.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +39,13 @@ def fill_tables(
     offsets: NDArray[np.int64],
     tables: NDArray[np.float64],
 ) -> None:
-    """Fill the tables of some bundles: for every state, what a row gets in each column.
+    """Fill the tables of some bundles: the values of a row's cells for every state and label.
 
     Parameters
     ----------
     nodes : tuple
-        ``left``, ``right``, ``depth``, ``place``, ``paths`` and ``inner`` of the nodes.
+        ``left``, ``right``, and ``depth``, ``place``, ``paths`` and ``inner`` of
+        :func:`~shapley2d._kernels.leaf_states.find_paths`.
     roots : ndarray
         The root of each bundle.
     states : ndarray of shape (bundles, n)
@@ -53,18 +58,18 @@ def fill_tables(
         Of the validation rows in every leaf: the weight of each label; or in regression their
         weight, and the weighted sum of their targets.
     weights : tuple
-        ``share_weights`` or ``error_weights``, and ``column_weights`` of the columns and of the
-        label beside them (see :mod:`shapley2d._forest.weights`); the last has no lines where the
+        ``share_weights`` or ``error_weights`` of the rows, and ``weight_table`` of the columns and
+        of the label beside them (see :mod:`shapley2d._forest.weights`); the last is empty where the
         label is not valued.
     columns : ndarray of shape (bundles, m + 1)
         Receives the columns of every bundle, the label's, m, last.
     widths : ndarray of shape (bundles,)
-        Receives how many these are.
+        Receives their number.
     offsets : ndarray of shape (bundles + 1,)
         Where each table begins.
     tables : ndarray
-        Zeros; receives for every state and every label (or power of the target) what a row gets in
-        each column of the bundle.
+        Zeros; receives for every state and every label (or power of the target) the value of a
+        row's cell in each column of the bundle.
     """
     left, right, depth, place, paths, inner = nodes
     classifies = labels.size > 0
@@ -127,7 +132,7 @@ def add_rows(
     channels: int,
     values: NDArray[np.float64],
 ) -> None:
-    """Let every row take its line from the table of every bundle; see :func:`fill_tables`."""
+    """Add the values of all rows from the tables of bundles, see :func:`fill_tables`."""
     n, kinds = values.shape[0], np.uint64(channels)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
@@ -154,7 +159,7 @@ def add_rows(
 def _columns_of(
     root: int, splits: Any, depth: Any, place: Any, paths: Any, left: Any, columns: Any
 ) -> Any:
-    """The columns of a bundle: those on the way to its root, then those that its splits add."""
+    """The columns of a bundle: those on the path to its root, then those that its splits add."""
     count = depth[root]
     for j in range(count):
         columns[j] = paths[root, j]

@@ -80,7 +80,7 @@ def value_designs(
         unit="pieces of work",
         **known,
     )
-    found = evaluate_designs(
+    values, resumed = evaluate_designs(
         blocks,
         rows,
         n_rows,
@@ -92,6 +92,6 @@ def value_designs(
         limit=run.limit,
     )
     estimate = Estimate.exact(
-        found.values, n_utilities=sum(part.n_utilities(part.n_blocks) for part in blocks)
+        values, n_utilities=sum(part.n_utilities(part.n_blocks) for part in blocks)
     )
-    return estimate.noting(resumed_at=found.resumed_at) if found.resumed_at else estimate
+    return estimate.noting(resumed_at=resumed) if resumed else estimate

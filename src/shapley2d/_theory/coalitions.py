@@ -1,4 +1,4 @@
-"""Lists of coalitions: which players take part."""
+"""Lists of coalitions of players, by their membership masks."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Coalitions(ABC):
     """An ordered list of coalitions of the players ``0 .. n_players - 1``.
 
     A game needs the length of the list and boolean membership masks, in slices. Games that can
-    share work between coalitions look at the type of the list: :class:`NestedCoalitions` has the
-    order in which players join.
+    share work between coalitions use the type of the list: :class:`NestedCoalitions` has the order
+    in which players join.
     """
 
     n_players: int
@@ -81,7 +81,7 @@ class SubsetCoalitions(Coalitions):
 
 
 class NestedCoalitions(Coalitions):
-    """The ``n + 1`` coalitions that arise as players join one after the other.
+    """The ``n + 1`` nested coalitions of players who join one after the other.
 
     Examples
     --------
@@ -104,7 +104,7 @@ class NestedCoalitions(Coalitions):
 
 
 class GroupedCoalitions(Coalitions):
-    """Coalitions of groups as coalitions of their members.
+    """Coalitions of groups, as coalitions of the members.
 
     Parameters
     ----------

@@ -5,8 +5,9 @@ estimate is
 
     values  =  Wr^T  H  Wc,        H[a, b] = utility of row coalition a under column coalition b,
 
-and a design is one of the two factors: it lists the coalitions of its axis and contracts utilities
-with its weights. Designs know nothing of data, and build a weight matrix only if they must.
+(Liu et al. 2023, arXiv:2306.10473), and a design is one of the two factors: it lists the coalitions
+of its axis and contracts utilities with its weights. Designs know nothing of data, and build a
+weight matrix only if they must.
 """
 
 from __future__ import annotations
@@ -50,7 +51,7 @@ class AxisDesign(ABC):
 
 
 class AllSubsets(AxisDesign):
-    """All coalitions of an axis: the exact value.
+    """All coalitions of an axis, whose weighted sum is the exact value.
 
     Examples
     --------
@@ -74,12 +75,11 @@ class AllSubsets(AxisDesign):
 
 
 class Permutation(AxisDesign):
-    """The nested coalitions of one order of the players: one Monte Carlo draw.
+    """The nested coalitions of one order of the players: one draw of permutation sampling.
 
-    A player's value is the change in utility when it joins. For other semivalues than Shapley's, a
-    step into a coalition of size s is multiplied by the probability of that size relative to
-    Shapley's, where all sizes are equally likely; the mean over random orders is then that
-    semivalue.
+    A player's value is its marginal contribution when it joins. For other semivalues than Shapley's
+    it is multiplied by the probability of the coalition's size relative to Shapley's, where all
+    sizes are equally likely; the mean over random orders is then that semivalue.
 
     Examples
     --------
@@ -114,7 +114,7 @@ class Permutation(AxisDesign):
 def combine_axes(
     utilities: NDArray[np.float64], rows: AxisDesign, columns: AxisDesign, start: int = 0
 ) -> NDArray[np.float64]:
-    """The bilinear form ``Wr^T H Wc``: values of both axes' players from a matrix of utilities.
+    """Values from a matrix of utilities H: the bilinear product ``Wr^T H Wc``.
 
     Parameters
     ----------

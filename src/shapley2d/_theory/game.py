@@ -1,8 +1,8 @@
-"""The game: the utility of a row coalition under a column coalition.
+"""Games: the utility of a row coalition under a column coalition.
 
 A game has one method, :meth:`Game.utilities`, and knows nothing of Shapley. The empty row coalition
-has the same utility under all columns; the empty column coalition has the baseline: 0, or the score
-of predicting from the labels of the rows alone.
+has one utility under all columns; the empty column coalition has the baseline: 0, or the score of
+predicting from the labels of the rows alone.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @runtime_checkable
 class Game(Protocol):
-    """Anything that computes utilities of row coalitions under column coalitions."""
+    """A function of row coalitions and column coalitions that computes utilities."""
 
     @property
     def n_rows(self) -> int:

@@ -1,7 +1,8 @@
-"""Semivalues: the weight of a marginal contribution, by the size of the coalition it joins.
+"""Semivalues: weights of a player's marginal contributions, by the size of the coalition it joins.
 
 Every value of this package weights the marginal contributions of a player to the coalitions ``S``
-without it by ``p(|S|; n)``. Three families have names:
+without it by ``p(|S|; n)``: Shapley (1953), Banzhaf (Wang and Jia 2023, arXiv:2205.15466) and Beta
+(Kwon and Zou 2022, arXiv:2110.14049).
 
 ================= ============================ =====================================================
 semivalue         p(s; n)                      what it is good for
@@ -11,8 +12,8 @@ semivalue         p(s; n)                      what it is good for
 ``("beta",a,b)``  B(s+b, n-s-1+a) / B(a, b)    ``a > b`` stresses small coalitions, ``b > a`` large
 ================= ============================ =====================================================
 
-All are mixtures over a probability ``t`` that another player has arrived, so the same closed forms
-serve them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a) for Beta(a, b).
+All are mixtures over a probability ``t`` that another player has joined, so one closed form serves
+them all: ``t`` is uniform for Shapley, 1/2 for Banzhaf and Beta(b, a) for Beta(a, b).
 """
 
 from __future__ import annotations
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
 
 Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
 """The name of a semivalue: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``."""
-
-
-_LARGEST = 1e6  # beta parameter; beyond it, rounding errors exceed the weights
 
 
 def check_semivalue(semivalue: object) -> Semivalue:
@@ -53,7 +51,7 @@ def check_semivalue(semivalue: object) -> Semivalue:
             a, b = float(semivalue[1]), float(semivalue[2])
         except (TypeError, ValueError, OverflowError):
             a = b = math.nan
-        if min(a, b) >= 1 / _LARGEST and max(a, b) <= _LARGEST:
+        if min(a, b) >= 1e-6 and max(a, b) <= 1e6:  # beyond, rounding errors exceed the weights
             return ("beta", a, b)
     raise InputError(
         Setting("semivalue", semivalue),
@@ -114,7 +112,7 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
 
 
 def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
-    """Probability ``comb(n-1, s) p(s; n)`` that a player joins ``s = 0 .. n-1`` others.
+    """Probabilities ``comb(n-1, s) p(s; n)`` that a player joins ``s = 0 .. n-1`` others.
 
     Examples
     --------
@@ -139,7 +137,7 @@ def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float
 
 
 def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
-    """A factor and a semivalue of the game without the label, for features beside the label.
+    """The factor and the semivalue that value a feature where the label is a player too.
 
     A feature has no utility without the label, so its value is a semivalue of the game without the
     label: joining ``s`` features and the label has weight ``p(s + 1; m + 1)``. In the mixture over
@@ -159,7 +157,7 @@ def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
 
 
 def _shapley_weights(n: int) -> NDArray[np.float64]:
-    """``1 / (n comb(n-1, s))``, correctly rounded as long as the binomials fit a float."""
+    """Weights ``1 / (n comb(n-1, s))``, correctly rounded as long as the binomials fit a float."""
     if n <= 1000:
         return np.array([1 / (n * math.comb(n - 1, s)) for s in range(n)])
     from scipy.special import gammaln

@@ -1,6 +1,6 @@
 """Weighted sums of the cells of a table, by blocks of row groups and column groups.
 
-An owner's region is a union of blocks, so its sum needs only sums of blocks; nothing here is as
+An owner's region is a union of blocks, so its sum needs only sums of blocks, and no array is as
 large as owners x rows x columns.
 """
 
@@ -52,7 +52,7 @@ class BlockSums:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Rows and columns of the table."""
+        """The numbers of rows and columns of the table."""
         return self.rows.size, self.columns.size
 
     def blocks(self, values: Floats) -> Floats:
@@ -102,11 +102,11 @@ class BlockSums:
         return sums.reshape(size, *values.shape[1:])
 
     def take_rows(self, rows: NDArray[np.intp]) -> BlockSums:
-        """The same sums over some of the rows."""
+        """Sums over some of the rows, in the same blocks."""
         return replace(self, rows=self.rows[rows])
 
     def take_columns(self, columns: NDArray[np.intp]) -> BlockSums:
-        """The same sums over some of the columns."""
+        """Sums over some of the columns, in the same blocks."""
         return replace(self, columns=self.columns[columns])
 
     def _cells(self, values: Floats, i: int, j: int) -> Floats:

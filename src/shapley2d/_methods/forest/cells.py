@@ -1,26 +1,25 @@
 """Values of cells under tree ensembles whose splits are held fixed.
 
-Where no model is given, trees are grown until their mean is precise: a tree is a draw. A given
-model has all its trees already, so that nothing is sampled and the values are exact; but in leaves
-with many columns on their path random orders of these stand for all subsets.
+Where no model is given, trees are grown until their mean is precise: a tree is a Monte Carlo draw.
+A given model has all its trees already, so that nothing is sampled and the values are exact; only
+in deep leaves, with many columns on their path, random orders of these are sampled.
 """
 
 from __future__ import annotations
 
-from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads
-from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.streams import draw_seeds
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.exact import add_in_order
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.workers import ordered_results
@@ -38,7 +37,7 @@ from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
@@ -86,7 +85,7 @@ def forest_cells(
         Stop when the largest standard error is at most this share of the spread.
     baseline : {"labels", "zero"}
     checkpoint : path-like or None
-        Where to keep the sums over the trees that are done, and to go on from.
+        Where to save the sums over the trees that are done, and to resume from.
     cluster : str, distributed.Client, executor or None
         Where to work instead of here.
 
@@ -99,31 +98,30 @@ def forest_cells(
     check_forest_scoring(scoring, problem.target.task)
     if checkpoint is not None:
         check_place(checkpoint)  # before anything is trained
+    sample = partial(
+        monte_carlo,
+        tolerance=tolerance,
+        progress=run.progress,
+        sums=run.sums,
+        cluster=cluster,
+        n_threads=count_threads(run.n_jobs),
+        limit=run.limit,
+    )
     unweighed, problem = problem, weigh_problem(problem, scoring)
     facts = forest_baseline(problem, baseline) | score_facts(problem, scoring, "leaves")
     from_zero = baseline == "zero"
     if model is None:
         grown = GrownForests(problem, run)
         games = grown.games
-        estimate = monte_carlo(
-            grown.draws,
-            tolerance=tolerance,
-            max_draws=max_trees,
-            progress=run.progress,
-            title="forest",
-            sums=run.sums,
-            checkpoint=_checkpoint(checkpoint, problem, run, trees="grown"),
-            cluster=cluster,
-            unit="tree",
-            n_threads=count_threads(run.n_jobs),
-            limit=run.limit,
+        known = _checkpoint(checkpoint, problem, run, trees="grown")
+        estimate = sample(
+            grown.draws, max_draws=max_trees, title="forest", checkpoint=known, unit="tree"
         )
         estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
         run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
         count = estimate.info["n_trees"]
         facts["forest"] = f"a forest of {counted(count, 'tree')}"
-        if estimate.column_stderr is not None:
-            facts["other_trees"] = _other_trees(count, estimate.column_stderr)
+        facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
         splits = grown.held(count)
     else:
         ensembles, fitted = read_model(model, problem, run)
@@ -140,26 +138,20 @@ def forest_cells(
             for game, ensemble in zip(games, ensembles, strict=True)
         ]
         if not deep.columns.any():
-            values, resumed, columns = _sum_pieces(pieces, problem, run, known, cluster)
-            estimate = Estimate.exact(values)
+            total = _sum_pieces(pieces, problem, run, known, cluster)
+            estimate, resumed = Estimate.exact(total.values), total.resumed
             facts |= {"resumed_at": resumed} if resumed else {}
-            errors = None if resumed or facts["boosted"] else pieces.column_errors(columns)
+            errors = None if resumed or facts["boosted"] else pieces.column_errors(total.columns)
             if errors is not None:
-                facts["other_trees"] = _other_trees(facts["n_trees"], errors)
+                facts["other_trees"] = {"n_trees": facts["n_trees"], "stderr": errors.tolist()}
         else:  # a file keeps the rounds, which take longest
-            values, *_ = _sum_pieces(pieces, problem, run, None, cluster)
-            estimate = monte_carlo(
+            values = _sum_pieces(pieces, problem, run, None, cluster).values
+            estimate = sample(
                 partial(deep.values, values),
-                tolerance=tolerance,
                 max_draws=max_rounds,
-                progress=run.progress,
                 title="forest, deep leaves",
-                sums=run.sums,
                 checkpoint=known,
-                cluster=cluster,
                 unit="round",
-                n_threads=count_threads(run.n_jobs),
-                limit=run.limit,
             )
             estimate.stderr[:, ~deep.columns] = 0.0  # not on the path of a deep leaf
             run.warn_of_precision(estimate, tolerance, "max_rounds", max_rounds)
@@ -200,7 +192,7 @@ def check_forest_scoring(scoring: Any, task: str) -> None:
 
 
 class GrownForests:
-    """A forest for every split, whose trees are grown as they are asked for.
+    """A forest for every split, whose trees are grown when they are needed.
 
     Attributes
     ----------
@@ -223,7 +215,7 @@ class GrownForests:
             self.draws = MeanDraws([*self._draws], rows, problem.table.n_rows)
 
     def held(self, count: int) -> list[HeldSplit]:
-        """The splits with the first trees of each."""
+        """The splits with the first ``count`` trees of each."""
         return [
             HeldSplit(draws.game, partial(draws.first, count), partial(encoded_rows, split.train))
             for draws, split in zip(self._draws, self._splits, strict=True)
@@ -231,7 +223,7 @@ class GrownForests:
 
 
 def _constant_columns(problem: Problem) -> NDArray[np.intp]:
-    """Columns with one entry only in all rows that train."""
+    """Columns that are constant in the training rows of every split."""
     return np.array(
         [
             j
@@ -243,7 +235,7 @@ def _constant_columns(problem: Problem) -> NDArray[np.intp]:
 
 
 def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
-    """Say that a fitted model has chosen its splits by the rows that validate."""
+    """Warn that a fitted model may have chosen its splits by rows that validate it here."""
     whole = problem.splits[0].train.n_rows == problem.table.n_rows
     if isinstance(model, str) or not is_fitted(model) or (len(problem.splits) == 1 and whole):
         return
@@ -259,7 +251,7 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
 
 
 def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
-    """What the record of a run says of the trees."""
+    """Facts about the trees for the record of a run."""
     count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
     last = last_step(model)
     name = type(last).__name__
@@ -306,60 +298,62 @@ def _shape(problem: Problem) -> tuple[int, int]:
     return problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
 
 
-def _other_trees(n_trees: int, stderr: NDArray[np.float64]) -> dict[str, Any]:
-    """What the record says of how much the columns' values depend on the trees."""
-    return {"n_trees": n_trees, "stderr": stderr.tolist()}
+class _Sum:
+    """The values under the trees so far, and the column sums of every piece since a checkpoint."""
+
+    def __init__(self, pieces: TreePieces, problem: Problem) -> None:
+        self._pieces, self._rows = pieces, [split.rows for split in problem.splits]
+        shape = _shape(problem)
+        self._in_order = [np.array_equal(rows, np.arange(shape[0])) for rows in self._rows]
+        self.n_parts, self.count, self.resumed = len(pieces), 0, 0
+        self.values, self.columns = np.zeros(shape), list[Any]()
+
+    def restore(self, saved: Saved) -> None:
+        """Resume from a checkpoint; a ValueError says why it is not sound."""
+        saved.check_arrays({"values": self.values.shape})
+        if saved.count > self.n_parts:
+            raise ValueError("it has more trees than the model")
+        self.values, self.count = saved.arrays["values"].copy(), saved.count
+        self.resumed = saved.count
+
+    def add(self, part: NDArray[np.float64]) -> None:
+        """Add the next piece."""
+        k = self._pieces.split_of(self.count)
+        if self._in_order[k]:  # without a copy of the rows
+            self.values += part
+        else:
+            self.values[self._rows[k]] += part
+        self.columns.append(part.sum(axis=0))
+        self.count += 1
+
+    def note(self) -> str:
+        """How far it is, for a progress report."""
+        return f"{self.count:,} of {self.n_parts:,} pieces"
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Save the values so far."""
+        checkpoint.save(self.count, {"values": self.values})
 
 
 def _sum_pieces(
-    pieces: TreePieces,
-    problem: Problem,
-    run: Run,
-    checkpoint: Checkpoint | None,
-    cluster: Any,
-) -> tuple[NDArray[np.float64], int, list[NDArray[np.float64]]]:
-    """The values under all trees, the number of pieces that a checkpoint had, and column sums.
-
-    The column sums are those of the other pieces, in order.
-    """
-    shape, start, columns = _shape(problem), 0, []
-    values = np.zeros(shape)
-    in_order = [np.array_equal(split.rows, np.arange(shape[0])) for split in problem.splits]
-
-    def check(saved: Saved) -> None:
-        saved.check_arrays({"values": shape})
-        if saved.count > len(pieces):
-            raise ValueError("it has more trees than the model")
-
+    pieces: TreePieces, problem: Problem, run: Run, checkpoint: Checkpoint | None, cluster: Any
+) -> _Sum:
+    """The values under all trees."""
+    total = _Sum(pieces, problem)
     if checkpoint is not None:
-        saved = checkpoint.load(check)
-        if saved is not None:
-            values, start = saved.arrays["values"].copy(), saved.count
-    results: Generator[NDArray[np.float64], None, None]
+        checkpoint.load(total.restore)
     if cluster is not None:
-        results = ordered_results(pieces, start, len(pieces), cluster=cluster)
+        results = ordered_results(pieces, total.count, len(pieces), cluster=cluster)
     else:
-        results = map_in_threads(pieces, range(start, len(pieces)), count_threads(run.n_jobs))
-    done, pace = start, Pace()
-    # all trees or nothing: a time limit is of no use
-    with reporting(run.progress, "forest", in_time="") as report, closing(results):
-        try:
-            for part in results:
-                k = pieces.split_of(done)
-                if in_order[k]:  # without a copy of the rows
-                    values += part
-                else:
-                    values[problem.splits[k].rows] += part
-                columns.append(part.sum(axis=0))
-                done += 1
-                pace.tick()
-                left = (len(pieces) - done) * (pace.seconds() or 0.0)
-                report(done / len(pieces), f"{done:,} of {len(pieces):,} pieces", left)
-                if checkpoint is not None and checkpoint.due():
-                    checkpoint.save(done, {"values": values})
-                if run.limit is not None and done < len(pieces):
-                    run.limit.check(pace.seconds() or 0.0)
-        finally:
-            if checkpoint is not None and done > start:
-                checkpoint.save(done, {"values": values})
-    return values, start, columns
+        numbers = range(total.count, len(pieces))
+        results = map_in_threads(pieces, numbers, count_threads(run.n_jobs))
+    add_in_order(
+        total,
+        results,
+        progress=run.progress,
+        title="forest",
+        in_time="",  # all trees or nothing
+        checkpoint=checkpoint,
+        limit=run.limit,
+    )
+    return total

@@ -1,4 +1,4 @@
-"""A given model: its trees in numbered pieces, whose values are summed up in order."""
+"""Given models: their trees in numbered pieces of work, whose values are summed in order."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from shapley2d._forest.ensemble import (
 )
 from shapley2d._forest.game import LeafGame
 from shapley2d._forest.pipelines import is_pipeline, last_step
-from shapley2d._forest.tree_values import may_be_deep
 from shapley2d._games.fitting import check_task, cloned, error_line, model_name, prepared_model
 from shapley2d._methods.models import is_built_in, resolve_model
 from shapley2d.exceptions import InputError, Setting, UtilityError
@@ -25,27 +24,19 @@ from shapley2d.exceptions import InputError, Setting, UtilityError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._forest.trees import SplitTree
+    from shapley2d._forest.trees import Features, SplitTree
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
+    from shapley2d._theory.semivalues import Semivalue
 
 PIECE_TREES = 4
-"""Trees of a piece: the values of a piece are added to the sum as a whole."""
-
-
-LEAST_PIECES = 5
-"""Pieces that say how much trees differ, at least: 20 trees."""
+"""Trees of a piece of work: its values are added to the sum as a whole."""
 
 
 def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
-    """The trees of a model for every split, and the model; one that is not fitted is fitted there.
+    """The trees of a model for every split, and the model, fitted on each split if it is unfitted.
 
-    Parameters
-    ----------
-    model : estimator or str
-    problem : Problem
-    run : Run
-        Its seed is that of an unfitted model without one.
+    The seed of the run is that of an unfitted model without one.
     """
     task = problem.target.task
     if isinstance(model, str):
@@ -68,6 +59,14 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
     return [_fit(model, split) for split in problem.splits], model
 
 
+def split_game(
+    features: Features, split: Split, semivalues: tuple[Semivalue, Semivalue], *, labelled: bool
+) -> LeafGame:
+    """The game of one split, whose tables have these features."""
+    target = (split.y, split.y_valid, split.valid_weights)
+    return LeafGame(features, *target, semivalues, split.train.n_columns, labelled=labelled)
+
+
 def _fit(model: Any, split: Split) -> Ensemble:
     library, y = library_of(model), split.y.y
     # others name, encode or fill columns of the user's table
@@ -86,7 +85,7 @@ def _fit(model: Any, split: Split) -> Ensemble:
 
 
 class TreePieces:
-    """Numbered pieces of trees: what the trees of each add to the mean over trees and splits.
+    """Numbered pieces of work: four trees each, and their part of the mean over trees and splits.
 
     Parameters
     ----------
@@ -97,16 +96,9 @@ class TreePieces:
     """
 
     def __init__(self, ensembles: list[Ensemble], problem: Problem, run: Run) -> None:
+        labelled = problem.label is not None
         self.games = [
-            LeafGame(
-                ensemble.features,
-                split.y,
-                split.y_valid,
-                split.valid_weights,
-                run.semivalues,
-                problem.table.n_columns,
-                labelled=problem.label is not None,
-            )
+            split_game(ensemble.features, split, run.semivalues, labelled=labelled)
             for ensemble, split in zip(ensembles, problem.splits, strict=True)
         ]
         self.trees = [ensemble.trees for ensemble in ensembles]
@@ -120,7 +112,7 @@ class TreePieces:
         return len(self._pieces)
 
     def split_of(self, number: int) -> int:
-        """The split that a piece belongs to."""
+        """The split of a piece."""
         return self._pieces[number][0]
 
     def __call__(self, number: int) -> NDArray[np.float64]:
@@ -133,17 +125,12 @@ class TreePieces:
         return values
 
     def column_errors(self, sums: list[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-        """Standard errors of the columns' values over trees that could have been others.
+        """Standard errors of the columns' values over other random trees; None for few trees.
 
         Parameters
         ----------
         sums : list of ndarray
             Sums over the rows, of all pieces in order.
-
-        Returns
-        -------
-        ndarray or None
-            None where a split has too few pieces to tell.
         """
         variances = np.zeros(self.games[0].n_columns)
         for k, trees in enumerate(self.trees):
@@ -152,7 +139,7 @@ class TreePieces:
                 for one, (split, start) in zip(sums, self._pieces, strict=True)
                 if split == k and start + PIECE_TREES <= len(trees)
             ]
-            if len(full) < LEAST_PIECES:
+            if len(full) < 5:  # too few to estimate a variance
                 return None
             # the variance of a sum of independent pieces, the last trees of all included
             variances += np.var(full, axis=0, ddof=1) * len(trees) / PIECE_TREES
@@ -160,7 +147,7 @@ class TreePieces:
 
 
 class DeepDraws:
-    """Rounds of random orders of columns, one for every deep leaf; the other leaves are exact.
+    """Rounds of permutation sampling in deep leaves: one random order of the columns of each.
 
     Parameters
     ----------
@@ -172,9 +159,9 @@ class DeepDraws:
     Attributes
     ----------
     share : float
-        Of the predictions, the part that falls into deep leaves.
+        The share of the predictions that deep leaves make.
     columns : ndarray of bool
-        The columns on the paths of these.
+        The columns on the paths of deep leaves.
     """
 
     def __init__(self, pieces: TreePieces, rows: list[NDArray[np.intp]], seed: int) -> None:
@@ -185,16 +172,15 @@ class DeepDraws:
         for game, trees in zip(pieces.games, pieces.trees, strict=True):
             deep = []
             for number, tree in enumerate(trees):
-                if may_be_deep(tree, game.features):
-                    mass, named = game.deep_part(tree)
-                    if named.any():
-                        deep.append((number, tree))
-                        self.columns |= named
-                        self.share += mass / len(trees) / len(pieces.trees)
+                mass, named = game.deep_part(tree)
+                if named.any():
+                    deep.append((number, tree))
+                    self.columns |= named
+                    self.share += mass / len(trees) / len(pieces.trees)
             self._deep.append(deep)
 
     def values(self, exact: NDArray[np.float64], number: int) -> NDArray[np.float64]:
-        """Round ``number``, with the values of all other leaves added."""
+        """The values of round ``number``, those of all other leaves (``exact``) included."""
         values = exact.copy()
         for k, (game, deep) in enumerate(zip(self._games, self._deep, strict=True)):
             part = np.zeros((game.n_rows, game.n_columns))

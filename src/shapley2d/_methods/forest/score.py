@@ -1,4 +1,4 @@
-"""The score of a forest with all rows and columns, from the counts in its leaves."""
+"""Scores of forests with all rows and columns, from the row counts of their leaves."""
 
 from __future__ import annotations
 
@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
-from shapley2d._forest.game import leaves_of
 from shapley2d._methods.baseline_utility import forest_baseline
 from shapley2d._methods.forest.cells import check_forest_scoring, forest_cells
 from shapley2d._methods.forest.fixed import TreePieces, read_model
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
-    from shapley2d._forest.game import LeafGame
-    from shapley2d._forest.trees import SplitTree
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -26,14 +23,7 @@ def forest_score(
 ) -> float:
     """The score of the trees less that of the labels alone: what Shapley values sum to.
 
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    model : estimator, str or None
-    scoring : str or None
-    **options
-        The other options of the method.
+    ``options`` are the other options of the method.
     """
     problem = replace(problem, label=None)
     check_forest_scoring(scoring, problem.target.task)
@@ -45,13 +35,8 @@ def forest_score(
     problem = weigh_problem(problem, scoring)
     ensembles, _ = read_model(model, problem, run)
     pieces = TreePieces(ensembles, problem, run)
-    scores = [
-        np.mean([_tree_score(game, tree) for tree in trees]) + game.without_rows()
-        for game, trees in zip(pieces.games, pieces.trees, strict=True)
-    ]
+    scores = []
+    for game, trees in zip(pieces.games, pieces.trees, strict=True):
+        leaves = (game.leaf_scores(game.leaf_weights(t), game.leaf_counts(t)) for t in trees)
+        scores.append(np.mean([float(one.sum()) for one in leaves]) + game.without_rows())
     return float(np.mean(scores)) - float(forest_baseline(problem, "labels")["baseline_utility"])
-
-
-def _tree_score(game: LeafGame, tree: SplitTree) -> float:
-    filled = game.fill_leaves(tree.n_nodes, leaves_of(tree, game.features.train))
-    return float(game.leaf_scores(game.leaf_weights(tree), filled).sum())

@@ -1,0 +1,654 @@
+"""Models of LightGBM, XGBoost and CatBoost under ``method="forest"``: our leaf of every row is the library's."""
+
+import json
+import tempfile
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from scipy.stats import spearmanr
+from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_breast_cancer
+from sklearn.metrics import average_precision_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from shapley2d import value_blocks, value_cells
+from shapley2d._forest.ensemble import read_fitted
+from shapley2d._tables.problem import make_problem
+from shapley2d.exceptions import InputError, UtilityError
+
+from boosted_tables import (
+    TARGETS,
+    leaves,
+    mixed,
+    near_thresholds,
+    read,
+    tables_of_numbers,
+    target,
+    thresholds,
+)
+from forest_oracle import forest_utility
+from oracles import brute_force
+
+
+class Library:
+    """One library: small models of it, and the leaves that it tells of itself."""
+
+    def __init__(self, name, prefix, small, by_category=None, one_leaf=None):
+        self.name, self.prefix, self.small = name, prefix, small
+        self.by_category, self.one_leaf = by_category, one_leaf
+
+    @property
+    def module(self):
+        return import_module(self.name)
+
+    def model(self, kind="two classes", forest="", **options):
+        role = f"{forest}{'Regressor' if kind == 'numbers' else 'Classifier'}"
+        return getattr(self.module, f"{self.prefix}{role}")(**{**self.small, **options})
+
+    def fitted(self, kind, X, y, **options):
+        return self.model(kind, **options).fit(X, y)
+
+    def categorical(self, frame):
+        """Options that let a model split on the categories of a frame."""
+        return self.by_category
+
+    def ours(self, ensemble):
+        """Our leaves by the numbers of the library."""
+        return leaves(ensemble)
+
+    def check(self, model, ensemble, X):
+        """Our leaf of every row in every tree is the library's."""
+        np.testing.assert_array_equal(self.ours(ensemble), self.own(model, X))
+
+
+class LightGBM(Library):
+    def ours(self, ensemble):
+        splits = np.array([(tree.left >= 0).sum() for tree in ensemble.trees])  # they come first
+        return leaves(ensemble) - splits
+
+    def own(self, model, X):
+        return np.reshape(
+            getattr(model, "booster_", model).predict(X, pred_leaf=True), (len(X), -1)
+        )
+
+    def stopped_early(self, X, y):
+        model = self.model(n_estimators=200)
+        stop = self.module.early_stopping(3, verbose=False)
+        model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], callbacks=[stop])
+        return model, model.best_iteration_
+
+    def booster(self, model):
+        return model.booster_
+
+    def untrained(self, X, y):
+        data = self.module.Dataset(X, y)
+        return [self.module.Booster({"verbose": -1, "objective": "binary"}, data)]
+
+
+class XGBoost(Library):
+    def own(self, model, X):
+        if isinstance(model, self.module.Booster):
+            return model.predict(self.module.DMatrix(X), pred_leaf=True)
+        return np.asarray(model.apply(X)).reshape(len(X), -1)
+
+    def stopped_early(self, X, y):
+        model = self.model(n_estimators=200, early_stopping_rounds=3)
+        model.fit(X[:200], y[:200], eval_set=[(X[200:], y[200:])], verbose=False)
+        return model, 3 * (model.best_iteration + 1)  # a tree for every class
+
+    def booster(self, model):
+        return model.get_booster()
+
+    def untrained(self, X, y):
+        data = self.module.DMatrix(X, y)
+        return [self.module.train({}, data, num_boost_round=0), self.module.Booster()]
+
+
+class CatBoost(Library):
+    def categorical(self, frame):
+        named = [name for name in ("town", "grade") if name in frame]
+        return {"one_hot_max_size": 255, "cat_features": named}
+
+    def ours(self, ensemble):
+        """Our leaves by number, from left to right."""
+        found = leaves(ensemble)
+        for t, tree in enumerate(ensemble.trees):
+            number, waiting, count = {}, [0], 0
+            while waiting:
+                node = waiting.pop()
+                if tree.left[node] < 0:
+                    number[node] = count
+                    count += 1
+                else:
+                    waiting += [tree.right[node], tree.left[node]]
+            found[:, t] = [number[node] for node in found[:, t]]
+        return found
+
+    def own(self, model, X):
+        return model.calc_leaf_indexes(X)
+
+    def check(self, model, ensemble, X):
+        """The leaves are CatBoost's, and their saved values add up to its predictions.
+
+        Symmetric trees have the same numbers. Those of other trees are not in their text, so that
+        the numbers must be one to one.
+        """
+        ours, own = self.ours(ensemble), self.own(model, X)
+        assert ours.shape == own.shape
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "model.json"
+            model.save_model(str(path), format="json")
+            saved = json.loads(path.read_text())
+        scale, bias = saved["scale_and_bias"]
+        total = np.zeros((len(X), len(bias))) + bias
+        if "oblivious_trees" in saved:
+            np.testing.assert_array_equal(ours, own)
+            values = [np.array(one["leaf_values"]) for one in saved["oblivious_trees"]]
+        else:
+            for one, other in zip(ours.T, own.T, strict=True):
+                pairs = {*zip(one.tolist(), other.tolist(), strict=True)}
+                assert len(pairs) == np.unique(one).size == np.unique(other).size
+            values = [np.ravel(leaf_values(one)) for one in saved["trees"]]
+        for line, numbers_of in zip(values, ours.T, strict=True):
+            total += scale * line.reshape(-1, len(bias))[numbers_of]
+        raw = np.reshape(model.predict(X, prediction_type="RawFormulaVal"), total.shape)
+        np.testing.assert_allclose(total, raw, rtol=0, atol=1e-12 * max(1, abs(raw).max()))
+
+    def stopped_early(self, X, y):
+        model = self.model(iterations=200, learning_rate=0.5)
+        model.fit(X[:200], y[:200], eval_set=(X[200:], y[200:]), early_stopping_rounds=3)
+        return model, model.get_best_iteration() + 1
+
+
+def leaf_values(node):
+    """The values of the leaves of a nested tree, from left to right."""
+    if "split" not in node:
+        return [node["value"]]
+    return leaf_values(node["left"]) + leaf_values(node["right"])
+
+
+def case(library, *values, name=None):
+    missing = find_spec(library.name) is None
+    skip = pytest.mark.skipif(missing, reason=f"{library.name} is an extra: make test-boosting")
+    return pytest.param(
+        library, *values, marks=skip, id=name or "-".join([library.name, *map(str, values)])
+    )
+
+
+LIGHTGBM = LightGBM(
+    "lightgbm",
+    "LGBM",
+    {"n_estimators": 4, "num_leaves": 9, "min_child_samples": 3, "verbose": -1, "n_jobs": 1},
+    {"min_data_per_group": 1, "cat_smooth": 0.1},
+    {"min_child_samples": 30},
+)
+SMALL = {"n_estimators": 4, "max_depth": 4, "n_jobs": 1}
+XGBOOST = XGBoost("xgboost", "XGB", SMALL, {"enable_categorical": True}, {"gamma": 1e9})
+QUIET = {"logging_level": "Silent", "allow_writing_files": False}
+CATBOOST = CatBoost(
+    "catboost", "CatBoost", {"iterations": 4, "depth": 4, "thread_count": 1, **QUIET}
+)
+ALL = pytest.mark.parametrize("library", [case(one) for one in (LIGHTGBM, XGBOOST, CATBOOST)])
+TWO = pytest.mark.parametrize("library", [case(one) for one in (LIGHTGBM, XGBOOST)])
+NUMBERS = {
+    LIGHTGBM: [
+        {},
+        {"zero_as_missing": True},
+        {"use_missing": False},
+        {"boosting_type": "dart"},
+        {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1},
+        {"extra_trees": True, "max_bin": 7},
+        {"linear_tree": True},
+    ],
+    XGBOOST: [
+        {},
+        {"missing": 0.0},
+        {"missing": 0.1},
+        {"booster": "dart", "rate_drop": 0.5},
+        {"forest": "RF", "subsample": 0.7},
+        {"num_parallel_tree": 3},
+        {"tree_method": "exact"},
+        {"tree_method": "approx", "gamma": 0.3},
+        {"grow_policy": "lossguide", "max_leaves": 6, "max_depth": 0},
+        {"multi_strategy": "multi_output_tree"},
+    ],
+    CATBOOST: [
+        {"grow_policy": policy, "nan_mode": mode}
+        for policy in ("SymmetricTree", "Depthwise", "Lossguide")
+        for mode in ("Min", "Max")
+    ],
+}
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+@pytest.mark.parametrize(
+    ("library", "options"),
+    [case(library, options) for library, several in NUMBERS.items() for options in several],
+)
+@given(tables_of_numbers())
+@settings(max_examples=8)
+def test_leaves_of_numbers_are_the_librarys(library, options, kind, table):
+    random, X = table
+    y = target(random, X, kind)
+    if library is CATBOOST:  # it refuses constants alone
+        assume((np.nanmax(X, axis=0) > np.nanmin(X, axis=0)).any())
+    model = library.fitted(kind, X, y, **options)
+    limits = thresholds(read(model, X, y, X), below=library is XGBOOST)
+    at = near_thresholds(X, limits, random)[: len(X)]
+    if library is CATBOOST:  # it refuses gaps in columns that had none
+        at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
+    ensemble = read(model, X, y, at)
+    library.check(model, ensemble, at)
+    assert ensemble.boosted == (options.get("boosting_type") != "rf" and "forest" not in options)
+
+
+@pytest.mark.parametrize("kind", [np.int64, np.float32, np.int8, bool])
+@TWO
+def test_leaves_of_other_types_are_the_librarys(library, kind):
+    random = np.random.default_rng(0)
+    X = random.integers(-100, 100, (200, 3))
+    X = (X > 0) if kind is bool else (X * (2**20 if kind is np.int64 else 1)).astype(kind)
+    y = ((X[:, 0] > 3) ^ (X[:, 1] > X[:, 2])).astype(int)
+    large = {"num_leaves": 60} if library is LIGHTGBM else {"max_depth": 7}
+    model = library.fitted("two classes", X, y, **large)
+    # both take them as 32-bit numbers, which do not tell these apart
+    at = X + random.integers(-20, 20, X.shape) if kind is np.int64 else X
+    library.check(model, read(model, X, y, at), at)
+
+
+@pytest.mark.parametrize(
+    ("library", "options", "as_frame"),
+    [
+        *(
+            case(LIGHTGBM, {"max_cat_to_onehot": k}, pd.DataFrame, name=f"lightgbm-{k}")
+            for k in (1, 50)
+        ),
+        *(
+            case(XGBOOST, {"max_cat_to_onehot": k}, kind, name=f"xgboost-{k}-{kind.__module__}")
+            for k in (1, 100)
+            for kind in (pd.DataFrame, pl.from_pandas)
+        ),
+        *(
+            case(
+                CATBOOST,
+                {"grow_policy": policy, "depth": 6},
+                pd.DataFrame,
+                name=f"catboost-{policy}",
+            )
+            for policy in ("SymmetricTree", "Depthwise")
+        ),
+    ],
+)
+@given(st.integers(0, 2**32 - 1))
+@settings(max_examples=8)
+def test_leaves_of_categories_are_the_librarys(library, options, as_frame, seed):
+    random = np.random.default_rng(seed)
+    frame, y = mixed(random, 300)
+    options = {**library.categorical(frame), **options}
+    if library is CATBOOST:
+        frame["word"] = random.choice(["", "nan", "ü", "a b", "3", "0.5"], 300)
+        options["cat_features"] = ["town", "grade", "new", "level", "word"]
+    else:
+        frame.loc[random.random(300) < 0.1, "town"] = None
+    if as_frame is pl.from_pandas:
+        frame["grade"] = frame["grade"].astype(str).astype("category")
+    train, valid = frame[:200], frame[200:].copy()
+    town = valid["town"].astype(object)
+    if library is XGBOOST:  # it refuses towns that it was not fitted on
+        town = town.where(town.isin({None, np.nan, *train["town"].dropna()}))
+    else:
+        town = town.where(random.random(100) < 0.8, "elsewhere")
+    # another order of the categories, and not all of them
+    valid["town"] = town if library is CATBOOST else pd.Categorical(town)
+    train, valid = as_frame(train), as_frame(valid)
+    model = library.fitted("two classes", train, y[:200], **options)
+    ensemble = read(model, train, y[:200], valid)
+    asked = {int(j) for tree in ensemble.trees for j in tree.feature[tree.categories >= 0]}
+    assert len(asked) > (library is CATBOOST)
+    library.check(model, ensemble, valid)
+
+
+@pytest.mark.parametrize(
+    ("library", "one_hot"), [case(LIGHTGBM, 4), case(XGBOOST, 1), case(XGBOOST, 100)]
+)
+def test_leaves_of_categories_by_number(library, one_hot):
+    random = np.random.default_rng(0)
+    X = np.column_stack([random.integers(0, 70, 400), random.normal(size=400)]).astype(float)
+    y = (np.isin(X[:, 0], [1, 4, 33, 64]) | (X[:, 1] > 1)).astype(int)
+    model = library.model(**library.by_category, max_cat_to_onehot=one_hot)
+    unknown = [0, 1, 1.9, 4, 33, 33.5, 64, 200, np.nan]
+    if library is LIGHTGBM:
+        model.fit(X, y, categorical_feature=[0])
+        unknown += [-3, -0.5, 1e10]
+    else:
+        X[random.random(400) < 0.1, 0] = np.nan
+        model.set_params(feature_types=["c", "q"]).fit(X, y)
+        unknown += [69, 5000]
+    at = X.copy()
+    at[:, 0] = random.choice(unknown, 400)
+    ensemble = read(model, X, y, at)
+    assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+    library.check(model, ensemble, at)
+
+
+@pytest.mark.filterwarnings("ignore:.*eval_set")  # deprecated in LightGBM 4.7
+@ALL
+def test_only_the_trees_up_to_the_best_round(library):
+    random = np.random.default_rng(1)
+    X = random.normal(size=(300, 3))
+    cuts = [-0.5, 0.5] if library is XGBOOST else [0]
+    y = np.searchsorted(cuts, X[:, 0] + random.normal(size=300))
+    model, n_trees = library.stopped_early(X, y)
+    ensemble = read(model, X, y, X)
+    assert len(ensemble.trees) == n_trees < 190 * len(cuts)
+    library.check(model, ensemble, X)
+    if library is XGBOOST:  # the booster itself predicts by all of its trees
+        expected = library.own(model.get_booster(), X)
+        assert expected.shape[1] > n_trees
+        library.check(model.get_booster(), read(model.get_booster(), X, y, X), X)
+
+
+@TWO
+def test_trees_of_one_leaf(library):
+    X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
+    model = library.fitted("two classes", X, y, **library.one_leaf)
+    assert not library.ours(read(model, X, y, X)).any()
+    v = value_cells(X, y, X, y, method="forest", model=model)
+    assert not v.values.any() and v.exact
+
+
+@pytest.mark.parametrize("library", [case(CATBOOST)])
+def test_trees_of_one_leaf_that_has_null_for_its_splits(library):
+    X = np.repeat([[16777214.0], [16777218.0], [np.nan]], [20, 20, 6], axis=0)
+    X[::3] += 2.0
+    y = np.arange(46) % 4
+    model = library.fitted("four classes", X, y, random_seed=0, random_strength=50, iterations=30)
+    ensemble = read(model, X, y, X)
+    assert min(tree.n_nodes for tree in ensemble.trees) == 1
+    library.check(model, ensemble, X)
+    v = value_cells(X, y, X, y, method="forest", model=model, progress=False)
+    assert np.isfinite(v.values).all()
+
+
+@pytest.mark.parametrize("library", [case(CATBOOST)])
+def test_every_kind_of_category_is_written_as_catboost_writes_it(library):
+    """One column only, so that each tree must ask for it."""
+    random = np.random.default_rng(0)
+    kinds = {
+        "text": random.choice(["x", "y", "z"], 90),
+        "whole": random.choice([3, -7, 10**12], 90),
+        "truth": random.random(90) < 0.5,
+        "categories of numbers": pd.Categorical(random.choice([3, 7, 9], 90)),
+        "categories of truth": pd.Categorical(random.random(90) < 0.5),
+        "categories of text": pd.Categorical(random.choice(["x", "y", "nan"], 90)),
+    }
+    for column in kinds.values():
+        frame = pd.DataFrame({"a": column, "b": 0.0})
+        y = (frame["a"] == frame["a"].iloc[0]).astype(int).to_numpy()
+        options = {"one_hot_max_size": 9, "cat_features": ["a"], "depth": 2}
+        model = library.fitted("two classes", frame, y, **options)
+        ensemble = read(model, frame, y, frame)
+        assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+        library.check(model, ensemble, frame)
+    X = np.empty((90, 2), dtype=object)
+    X[:, 0], X[:, 1] = kinds["text"], random.normal(size=90)
+    y = (X[:, 0] == "x").astype(int)
+    model = library.fitted("two classes", X, y, one_hot_max_size=9, cat_features=[0])
+    library.check(model, read(model, X, y, X), X)
+
+
+@pytest.mark.parametrize(
+    ("library", "as_booster"),
+    [
+        case(one, booster)
+        for one in (LIGHTGBM, XGBOOST, CATBOOST)
+        for booster in ([False] if one is CATBOOST else [False, True])
+    ],
+)
+def test_cells_are_those_of_the_definition(library, as_booster):
+    """Brute force over all subsets of rows and columns, one of them categorical."""
+    frame, y = mixed(4, 120)
+    frame = frame[["a size", "town", "level"]]
+    few = {"iterations" if library is CATBOOST else "n_estimators": 3}
+    model = library.fitted("two classes", frame, y, **library.categorical(frame), **few)
+    name = f"{library.name}'s Booster" if as_booster else type(model).__name__
+    model = library.booster(model) if as_booster else model
+    rows, held = [*np.flatnonzero(y == 0)[:2], *np.flatnonzero(y == 1)[:2]], range(50, 58)
+    tables = frame.iloc[rows], y[rows], frame.iloc[held], y[held]
+    v = value_cells(*tables, method="forest", model=model)
+    ensemble = read_fitted(model, make_problem(*tables).splits[0])
+    train, valid = ensemble.features.train.T, ensemble.features.valid.T
+    owners = ensemble.features.owners.tolist()
+    h = forest_utility(ensemble.trees, train, y[rows], valid, y[held], owners=owners)
+    np.testing.assert_allclose(v.values, brute_force(h, 4, 3), rtol=0, atol=1e-12)
+    assert v.info["about"]["how"].startswith(f"the 3 trees of {name}, whose leaves stand in")
+    assert " at 0x" not in v.info["model"]
+
+
+@ALL
+def test_an_unfitted_model_is_fitted_on_the_rows_that_train(library, capfd, tmp_path, monkeypatch):
+    """Labels may be text, which XGBoost itself does not take; nothing is printed or written."""
+    monkeypatch.chdir(tmp_path)
+    frame, codes = mixed(0, 200)
+    y = np.where(codes, "yes", "no")
+    options = {**library.small, **library.categorical(frame), "random_state": 3}
+    loud = options.keys() - QUIET.keys() - {"verbose"}
+    model = type(library.model())(**{k: options[k] for k in loud})
+    parts = (frame[:150], y[:150], frame[150:], y[150:])
+    v = value_cells(*parts, method="forest", model=model)
+    assert capfd.readouterr().out == "" and not list(tmp_path.iterdir())
+    known = codes if library is XGBOOST else y
+    fitted = library.fitted("two classes", frame[:150], known[:150], **options)
+    parts = (frame[:150], known[:150], frame[150:], known[150:])
+    other = value_cells(*parts, method="forest", model=fitted)
+    np.testing.assert_array_equal(v.values, other.values)
+    # text is encoded, and a column stays one player
+    text = frame.astype({"town": str, "grade": str})
+    plain = library.model()
+    v = value_cells(text[:150], y[:150], text[150:], y[150:], method="forest", model=plain)
+    assert v.column_names == [*frame.columns] and v.column_values.argmax() in (0, 1)
+    assert v.total > 0.05
+    assert value_cells(text, y, method="forest", model=plain, cv=3).values.shape == (200, 5)
+
+
+@pytest.mark.parametrize("behind", [False, True])
+@ALL
+def test_the_call_of_a_fitted_model_names_it(library, behind):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    model, y = library.model("numbers"), X.sum(axis=1)
+    model = make_pipeline(StandardScaler(), model) if behind else model
+    v = value_cells(X, y, X, y, method="forest", model=clone(model).fit(X, y))
+    assert "model=model)" in v.info["call"]
+    call = value_cells(X, y, X, y, method="forest", model=model).info["call"]
+    # XGBoost shortens the text of an unfitted model, which is no code then
+    assert {LIGHTGBM: "Regressor(", XGBOOST: "model=model)", CATBOOST: "model="}[library] in call
+
+
+@ALL
+def test_behind_an_encoder(library):
+    frame, y = mixed(0, 200)
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=library is XGBOOST)
+    steps = ColumnTransformer([("words", encoder, ["town", "grade"])], remainder="passthrough")
+    steps = steps.set_output(transform="pandas") if library is LIGHTGBM else steps
+    model = make_pipeline(steps, library.model()).fit(frame[:150], y[:150])
+    tables = (frame[:150], y[:150], frame[150:], y[150:])
+    made = model[:-1].transform(frame[150:])
+    made = made.toarray() if hasattr(made, "toarray") else made
+    ensemble = read_fitted(model, make_problem(*tables).splits[0])
+    np.testing.assert_array_equal(library.ours(ensemble), library.own(model[-1], made))
+    v = value_cells(*tables, method="forest", model=model)
+    assert v.column_names == [*frame.columns] and v.info["boosted"]
+
+
+def refused(error, message, X, y, model, **options):
+    with pytest.raises(error, match=message):
+        value_cells(X, y, X, y, method="forest", model=model, **options)
+
+
+@ALL
+def test_tables_with_other_columns_are_refused(library):
+    frame, y = mixed(0, 60)
+    frame = frame[["a size", "level"]]
+    model = library.fitted("two classes", frame, y)
+    refused(InputError, "was fitted on 2 columns, but the table has 1", frame[["level"]], y, model)
+    other = frame.rename(columns={"level": "floor"})
+    refused(InputError, "was fitted on 'level' where the table has 'floor'", other, y, model)
+    dates = frame.assign(level=pd.Timestamp("2024-01-01"))
+    refused(InputError, "fitted on numbers, but column 'level' holds dates", dates, y, model)
+    words = "is a classifier, but the task is regression"
+    refused(InputError, words, frame, y * 1.5, model, task="regression")
+
+
+@pytest.mark.parametrize(
+    ("library", "options", "error", "message"),
+    [
+        case(LIGHTGBM, {}, InputError, "fitted on 2 categorical columns, but the table has 1"),
+        case(LIGHTGBM, {"objective": "no such thing"}, UtilityError, "failed on 60 rows"),
+        case(
+            XGBOOST,
+            {"booster": "gblinear", "max_depth": None},
+            InputError,
+            "has no trees: use booster='gbtree' or 'dart'",
+        ),
+        case(
+            CATBOOST,
+            {"cat_features": ["town"]},
+            InputError,
+            "fit it with a one_hot_max_size of at least the number",
+        ),
+    ],
+)
+def test_models_that_cannot_be_read_are_refused(library, options, error, message):
+    frame, y = mixed(0, 60)
+    if error is UtilityError:
+        refused(error, message, frame, y, library.model(**options))
+        return
+    table = frame if not options else frame[["a size", "town", "level"]]
+    table = table[["a size", "level"]].fillna(0) if library is XGBOOST else table
+    model = library.fitted("two classes", table, y, **options)
+    refused(error, message, table if options else table.astype({"town": str}), y, model)
+
+
+@pytest.mark.parametrize(
+    ("library", "old", "new", "known"),
+    [
+        case(LIGHTGBM, "version=v4", "version=v5", r"lightgbm is 4\..*, and 4\.7 is known to work"),
+        case(LIGHTGBM, "threshold=", "limit=", "is known to work"),
+        case(LIGHTGBM, "end of trees", "fin", "is known to work"),
+        case(LIGHTGBM, "left_child=1", "left_child=0", "is known to work"),
+        case(XGBOOST, "left_children", "lefts", r"xgboost is \d.*, and 3\.2 is known to work"),
+        case(CATBOOST, "oblivious_trees", "forest", r"catboost is \d.*, and 1\.2 is known to work"),
+    ],
+)
+def test_a_version_that_keeps_its_trees_otherwise(library, old, new, known, monkeypatch):
+    frame, y = mixed(0, 60)
+    frame = frame[["a size", "level"]]
+    model = library.fitted("two classes", frame, y)
+    if library is LIGHTGBM:
+        text = model.booster_.model_to_string()
+        changed = text.replace(old, new)
+        monkeypatch.setattr(library.module.Booster, "model_to_string", lambda _self: changed)
+    elif library is XGBOOST:
+        text = bytes(model.get_booster().save_raw("json")).decode()
+        changed = text.replace(old, new).encode()
+        monkeypatch.setattr(library.module.Booster, "save_raw", lambda _self, _format: changed)
+    else:
+        save = library.module.CatBoost.save_model
+
+        def save_changed(self, path, **options):
+            save(self, path, **options)
+            Path(path).write_text(Path(path).read_text().replace(old, new))
+
+        text = old  # of all symmetric trees
+        monkeypatch.setattr(library.module.CatBoost, "save_model", save_changed)
+    assert old in text
+    refused(InputError, known, frame, y, model)
+
+
+@ALL
+def test_what_if_an_entry_were_another(library):
+    """Rows that come later are seen by the same categories, and gaps are gaps."""
+    frame, y = mixed(0, 200)
+    model = library.fitted("two classes", frame, y, **library.categorical(frame))
+    train, valid = frame[:150], (frame[150:], y[150:])
+    v = value_cells(train, y[:150], *valid, method="forest", model=model)
+    for changes in (
+        {(3, "town"): "t5"},
+        {(3, "a size"): -3.0, (7, "grade"): 9},
+        {(5, "a size"): None},
+    ):
+        changed = train.copy()
+        for place, entry in changes.items():
+            changed.loc[place] = entry
+        new = value_cells(changed, y[:150], *valid, method="forest", model=model)
+        np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)
+
+
+@TWO
+def test_a_booster_without_trees(library):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    y = (X[:, 0] > 0).astype(int)
+    for booster in library.untrained(X, y):
+        message = f"model is a Booster of {library.name} without any trees: train"
+        refused(InputError, message, X, y, booster)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize("piped", [False, True])
+@pytest.mark.parametrize("library", [case(XGBOOST)])
+def test_labels_of_text_are_worth_what_their_numbers_are(library, n_classes, piped):
+    """XGBoost takes classes 0, 1, ... only, also where a subset of the rows lacks one of them."""
+    rng = np.random.default_rng(n_classes)
+    entries = rng.normal(size=(26, 2))
+    cuts = np.quantile(entries[:, 0], np.arange(1, n_classes) / n_classes)
+    codes = np.digitize(entries[:, 0], cuts)
+    texts = np.array(["low", "middle", "top"])[codes]  # in the order of the alphabet
+    model = library.model(n_estimators=2, max_depth=2, min_child_weight=0, learning_rate=1.0)
+    model = make_pipeline(StandardScaler(), model) if piped else model
+    asked = {"method": "mc", "model": model, "max_permutations": 2, "tolerance": 0}
+    train, valid = entries[:14], entries[14:]
+    one, other = (value_cells(train, y[:14], valid, y[14:], **asked) for y in (codes, texts))
+    assert np.array_equal(one.values, other.values) and np.abs(one.values).max() > 0
+    one, other = (value_blocks(entries, y, rows=np.arange(26) % 4, **asked) for y in (codes, texts))
+    assert np.array_equal(one.values, other.values)
+    by_loss = value_cells(train, texts[:14], valid, texts[14:], scoring="neg_log_loss", **asked)
+    assert np.isfinite(by_loss.values).all()
+
+
+@pytest.mark.parametrize("library", [case(CATBOOST)])
+def test_rows_beside_catboosts_own_importance_of_objects(library):
+    """What the page for its users says."""
+    X, y = load_breast_cancer(return_X_y=True)
+    random = np.random.default_rng(0)
+    order = random.permutation(len(y))
+    X, y = X[order], y[order]
+    wrong = random.choice(400, 40, replace=False)
+    noisy = y[:400].copy()
+    noisy[wrong] = 1 - noisy[wrong]
+    model = library.fitted("two classes", X[:400], noisy, iterations=50)
+    pool = library.module.Pool
+    pools = pool(X[400:], y[400:]), pool(X[:400], noisy)
+    rows, scores = model.get_object_importance(*pools)
+    theirs = np.empty(400)
+    theirs[rows] = scores
+    ours = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model).rows
+    assert spearmanr(theirs, ours).statistic == pytest.approx(-0.92, abs=0.02)
+    is_wrong = np.isin(np.arange(400), wrong)
+    assert average_precision_score(is_wrong, theirs) == pytest.approx(0.94, abs=0.02)
+    assert average_precision_score(is_wrong, -ours) == pytest.approx(0.85, abs=0.02)
+    # what it does not take, and we do
+    for options in ({"loss_function": "MultiClass"}, {"grow_policy": "Depthwise"}):
+        model = library.fitted("two classes", X[:400], noisy, **options)
+        with pytest.raises(library.module.CatBoostError, match="not supported"):
+            model.get_object_importance(*pools)
+        v = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model)
+        assert v.exact and v.total > 0.2
