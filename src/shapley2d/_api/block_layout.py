@@ -43,67 +43,37 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class BlockLayout:
-    """The blocks of a table.
+    """The blocks of a table."""
 
-    Attributes
-    ----------
-    grid : Grid
-        Groups of the rows that are valued: one of each cluster of copies, where these count as one.
-    ownership : Ownership or None
-    copies : Copies or None
-        Which rows repeat others; None where there are no owners.
-    regions : Regions or None
-        What the owners have of the table that was read.
-    problem : Problem or None
-        That of the columns that are valued, one of each cluster of copies; None where there are no
-        owners.
-    valued : ndarray of int or None
-        The valued row that every row of the changed table is part of; -1 for rows that are not
-        valued.
-    column_clusters : ndarray of int or None
-        The valued column that every column is part of, the label's last.
-    """
-
+    # groups of the rows that are valued: one of each cluster of copies, where these count as one
     grid: Grid
     ownership: Ownership | None = None
-    copies: Copies | None = None
-    regions: Regions | None = None
+    copies: Copies | None = None  # which rows repeat others; None where there are no owners
+    regions: Regions | None = None  # what the owners have of the table that was read
+    # that of the columns that are valued, one of each cluster of copies; None where there are no
+    # owners
     problem: Problem | None = None
+    # the valued row that every row of the changed table is part of; -1 for rows that are not valued
     valued: NDArray[np.intp] | None = None
+    # the valued column that every column is part of, the label's last
     column_clusters: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
 class Prepared:
-    """A training table after changes to it, and with copies merged, before it is split.
+    """A training table after changes to it, and with copies merged, before it is split."""
 
-    Attributes
-    ----------
-    rule : {"one", "first", "escrow", "each"} or None
-        What copies count for; None where there are no owners, for whom they are looked for.
-    distance : float or "auto"
-        Within which rows are copies.
-    copy_r2 : float
-        From which R squared on columns are copies; 0 for none.
-    row_names : list
-        Of the table that was read.
-    origin : ndarray of int
-        Its row that every row of the changed table comes from.
-    clusters : ndarray of int or None
-        The cluster of copies that every row of the changed table is in.
-    kept : ndarray of int
-        The rows of the changed table that are valued.
-    table, target
-        Those rows.
-    """
-
+    # "one", "first", "escrow", "each": what copies count for; None where there are no owners, for
+    # whom they are looked for
     rule: str | None
-    distance: float | str
-    copy_r2: float
-    row_names: list[Any]
-    origin: NDArray[np.intp]
+    distance: float | str  # within which rows are copies
+    copy_r2: float  # from which R squared on columns are copies; 0 for none
+    row_names: list[Any]  # of the table that was read
+    origin: NDArray[np.intp]  # its row that every row of the changed table comes from
+    # the cluster of copies that every row of the changed table is in
     clusters: NDArray[np.intp] | None
-    kept: NDArray[np.intp]
+    kept: NDArray[np.intp]  # the rows of the changed table that are valued
+    # those rows
     table: Table
     target: Target
 

@@ -122,37 +122,21 @@ class Variation:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question came to.
-
-    Attributes
-    ----------
-    estimate : Estimate
-        Of the blocks.
-    owners : ndarray or None
-        Values of the owners, where players are cells.
-    covariance, spread, dof
-        Of the owners' values, or of the blocks where there are no owners; beyond 256 owners
-        ``spread`` has what other validation rows would change.
-    method : str
-        The one that was used.
-    groups : int
-        Groups of validation rows that were left out in turn.
-    scoring : str, callable or None
-        The score; None for that of the model.
-    read : (Table, Target)
-        The training table as it was read, before copies were merged.
-    """
+    """What a question came to."""
 
     problem: Problem
     layout: BlockLayout
-    estimate: Estimate
-    owners: NDArray[np.float64] | None
+    estimate: Estimate  # of the blocks
+    owners: NDArray[np.float64] | None  # values of the owners, where players are cells
+    # of the owners' values, or of the blocks where there are no owners; beyond 256 owners
+    # ``spread`` has what other validation rows would change
     covariance: NDArray[np.float64] | None
     spread: NDArray[np.float64] | None
     dof: float
-    method: str
-    groups: int
-    scoring: Any
+    method: str  # the one that was used
+    groups: int  # groups of validation rows that were left out in turn
+    scoring: Any  # the score; None for that of the model
+    # the training table as it was read, before copies were merged
     read: tuple[Table, Target] | None = None
 
     @property
@@ -166,30 +150,16 @@ class Answer:
 
 @dataclass(frozen=True)
 class BlocksJob:
-    """A question about blocks with its defaults settled.
+    """A question about blocks with its defaults settled."""
 
-    Attributes
-    ----------
-    asked : BlockQuestion
-        As the user asked it.
-    question : BlockQuestion
-        With the entries of the column that names the groups of rows in the place of its name.
-    run : Run
-    players : {"cells", "groups"}
-    copies : {"one", "first", "escrow", "each"}
-    claims : list of Claim or None
-        What the owners claim; None where no table names them.
-    owned : bool
-        Whether there are owners: of a table of them, or the groups of one axis.
-    """
-
-    asked: BlockQuestion
+    asked: BlockQuestion  # as the user asked it
+    # with the entries of the column that names the groups of rows in the place of its name
     question: BlockQuestion
     run: Run
-    players: str
-    copies: str
-    claims: list[Claim] | None
-    owned: bool
+    players: str  # "cells", "groups"
+    copies: str  # "one", "first", "escrow", "each"
+    claims: list[Claim] | None  # what the owners claim; None where no table names them
+    owned: bool  # whether there are owners: of a table of them, or the groups of one axis
 
     @classmethod
     def prepare(cls, question: BlockQuestion) -> BlocksJob:

@@ -36,13 +36,7 @@ def with_method_docs(**lists: str) -> Callable[[F], F]:
 
 
 def methods_list(names: Iterable[str] | None = None) -> str:
-    """One sentence per method.
-
-    Examples
-    --------
-    >>> print(methods_list(["knn"]))
-    - ``"knn"``: nearest neighbours, trains no model.
-    """
+    """One sentence per method."""
     chosen = METHODS if names is None else {name: METHODS[name] for name in names}
     return "\n".join(
         _wrapped(f'``"{name}"``: {method.summary}.') for name, method in chosen.items()
@@ -55,24 +49,12 @@ def options_list() -> str:
 
 
 def _names_of(takers: Iterable[tuple[Method, Option]]) -> str:
-    """The methods that take an option.
-
-    Examples
-    --------
-    >>> _names_of(all_options()["max_trees"])
-    'forest'
-    """
+    """The methods that take an option."""
     return ", ".join(method.name for method, _ in takers)
 
 
 def _defaults_of(takers: list[tuple[Method, Option]]) -> str:
-    """The default of an option, with those of methods that differ.
-
-    Examples
-    --------
-    >>> _defaults_of(all_options()["model"])
-    "'tree' (forest: a forest grown until the tolerance is met)"
-    """
+    """The default of an option, with those of methods that differ."""
     first = takers[0][1].default_words
     others = [
         f"{method.name}: {option.default_words}"

@@ -23,15 +23,9 @@ _ROWS_IN_EACH = 10  # rows per cluster, on average, that fewer rows than 400 are
 
 @dataclass(frozen=True)
 class Clusters:
-    """Clusters of similar rows in the place of labels.
+    """Clusters of similar rows in the place of labels."""
 
-    Attributes
-    ----------
-    count : int or None
-        How many; None for :data:`MANY`, and fewer where there are few rows.
-    """
-
-    count: int | None
+    count: int | None  # how many; None for :data:`MANY`, and fewer where there are few rows
 
     def of(self, table: Table, seed: int) -> Groups:
         """The cluster of every row of a table."""

@@ -37,17 +37,7 @@ _STALE_S = 3600.0  # without locks, a temporary file of this age counts as aband
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path beside ``path`` that replaces it when the block ends without an error.
-
-    Examples
-    --------
-    >>> import tempfile, pathlib
-    >>> target = pathlib.Path(tempfile.mkdtemp()) / "note.txt"
-    >>> with atomic_write(target) as temporary:
-    ...     _ = temporary.write_text("done")
-    >>> target.read_text()
-    'done'
-    """
+    """Yield a temporary path that replaces ``path`` when the block ends without an error."""
     reason = obstacle(Path(path))
     if reason:
         raise InputError(f"cannot write {path}: {reason}")
@@ -73,11 +63,6 @@ def why_unwritable(path: str | os.PathLike[str]) -> str:
     """Why a file cannot be written at a path, as the end of a sentence; empty if it can.
 
     Creates and deletes a temporary file: better to know before hours of work than after.
-
-    Examples
-    --------
-    >>> why_unwritable("nowhere/values.csv")
-    'the folder nowhere does not exist, make it first'
     """
     reason = obstacle(Path(path))
     target = real_path(path)

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 def equal_lines(lines: NDArray[np.float64]) -> NDArray[np.intp]:
     """Clusters of equal lines; two missing entries are equal.
 
-    Examples
-    --------
     >>> equal_lines(np.array([[1.0, np.nan], [0.0, 2.0], [1.0, np.nan], [-0.0, 2.0]]))
     array([0, 1, 0, 1])
     """

@@ -19,8 +19,6 @@ _NEVER_MISSING = frozenset({str, bytes, int, bool})
 def is_number(item: Any) -> bool:
     """Whether an object is a real number (int, float, decimal, fraction), booleans excluded.
 
-    Examples
-    --------
     >>> is_number(1.5), is_number(True), is_number("1")
     (True, False, False)
     """
@@ -32,11 +30,6 @@ def as_text(item: Any) -> str:
 
     Python reads them from files in an unknown encoding and from cut JSON, but no file, page or
     terminal takes them. All text of a user's table passes through here.
-
-    Examples
-    --------
-    >>> as_text("no\udce9"), as_text("noé"), as_text(7)
-    ('no\\udce9', 'noé', '7')
     """
     return str(item).encode("utf-8", "backslashreplace").decode()
 
@@ -53,8 +46,6 @@ def with_texts(items: Iterable[Any]) -> list[Any]:
 def is_missing(item: Any) -> bool:
     """Whether an entry is None, NaN, NaT or pandas' NA; all but None do not equal themselves.
 
-    Examples
-    --------
     >>> is_missing(None), is_missing(float("nan")), is_missing("")
     (True, True, False)
     """
@@ -69,13 +60,7 @@ def is_missing(item: Any) -> bool:
 
 
 def which_missing(items: Sequence[Any]) -> NDArray[np.bool_]:
-    """Which items are missing, by :func:`is_missing`.
-
-    Examples
-    --------
-    >>> which_missing(["a", None]).tolist(), which_missing(["a", "b"]).tolist()
-    ([False, True], [False, False])
-    """
+    """Which items are missing, by :func:`is_missing`."""
     if set(map(type, items)) <= _NEVER_MISSING:  # no need to look at each
         return np.zeros(len(items), dtype=bool)
     return np.array([is_missing(item) for item in items], dtype=bool)

@@ -46,11 +46,6 @@ def map_in_threads(
     stop : ndarray of one bool, optional
         Set when the consumer stops, a task fails or Ctrl-C arrives. Tasks that look at it can end
         early; tasks that have not started are dropped in any case.
-
-    Examples
-    --------
-    >>> list(map_in_threads(len, ["ab", "c"], n_threads=2))
-    [2, 1]
     """
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
@@ -80,13 +75,7 @@ def count_threads(n_jobs: int | None) -> int:
 def map_columns(
     task: Callable[[T], R], columns: Iterable[T], n_rows: int, n_threads: int = _COLUMN_THREADS
 ) -> list[R]:
-    """Run a task on every column, in threads where the columns are long.
-
-    Examples
-    --------
-    >>> map_columns(len, ["ab", "c"], n_rows=10**6)
-    [2, 1]
-    """
+    """Run a task on every column, in threads where the columns are long."""
     if n_rows < LONG or n_threads == 1:
         return [task(column) for column in columns]
     return list(map_in_threads(task, columns, min(n_threads, os.cpu_count() or 1)))

@@ -36,24 +36,10 @@ def allowed_bytes(size: int) -> int:
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be read of a file.
+    """What may be read of a file."""
 
-    Attributes
-    ----------
-    name : str
-        Of the file, for messages.
-    size : int
-        In bytes.
-
-    Examples
-    --------
-    >>> Limits("t.csv", 2000).check(columns=200_000)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    shapley2d.exceptions.InputError: t.csv has more than 100,000 columns, the most that is ...
-    """
-
-    name: str
-    size: int
+    name: str  # of the file, for messages
+    size: int  # in bytes
 
     def check(self, *, n_bytes: int = 0, columns: int = 0, cells: int = 0) -> None:
         """Refuse a file that holds more; a cell takes 8 bytes at least, as a number."""
@@ -96,15 +82,6 @@ def read_parquet(file: BinaryIO, name: str) -> Any:
 
     What the metadata declare is checked first, what was read after every batch of rows. Text stays
     in dictionaries until its length is known, since a long one may occur in every row.
-
-    Examples
-    --------
-    >>> import io
-    >>> import pyarrow as pa, pyarrow.parquet as pq
-    >>> file = io.BytesIO()
-    >>> pq.write_table(pa.table({"a": ["x", None]}), file)
-    >>> read_parquet(file, "t.parquet").to_pydict()
-    {'a': ['x', None]}
     """
     try:
         return _read_batches(file, Limits(name, file.seek(0, io.SEEK_END)))

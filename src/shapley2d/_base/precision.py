@@ -36,8 +36,6 @@ def without_rounding(
     values : float or ndarray
         What the sums were made of; the largest counts.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> without_rounding(np.array([7e-16, 0.01]), 0.5).tolist()
     [0.0, 0.01]
@@ -67,11 +65,6 @@ def interval_factor(dof: float = math.inf) -> float:
     ----------
     dof : float
         Degrees of freedom behind the standard errors.
-
-    Examples
-    --------
-    >>> round(interval_factor(), 2), round(interval_factor(9), 2)
-    (1.96, 2.26)
     """
     if math.isinf(dof):
         return _NORMAL
@@ -86,12 +79,6 @@ def convergence_ratio(
     """Largest standard error relative to the range of the values; ``tolerance`` bounds it.
 
     With few degrees of freedom the standard error is scaled up as its interval is.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> convergence_ratio(np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]]))
-    0.05
     """
     largest = float(stderr.max())
     if largest == 0:

@@ -53,21 +53,11 @@ class Display(Protocol):
 
 @dataclass
 class RunProgress:
-    """The option ``progress`` of a run, and what the run says once where it looks long.
+    """The option ``progress`` of a run, and what the run says once where it looks long."""
 
-    Attributes
-    ----------
-    option : {"auto", True, False}, callable or Display
-    takes_limit : bool
-        Whether the call could have a time limit, and has none.
-    otherwise : str
-        Another way to the values that takes less time, as a phrase.
-    said : bool
-    """
-
-    option: Any
-    takes_limit: bool = False
-    otherwise: str = ""
+    option: Any  # "auto", True, False
+    takes_limit: bool = False  # whether the call could have a time limit, and has none
+    otherwise: str = ""  # another way to the values that takes less time, as a phrase
     said: bool = False
 
     def announce(self, display: Display, seconds_left: float, in_time: str) -> None:
@@ -111,12 +101,6 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
         What is being done.
     in_time : str
         What a time limit of ``{limit}``, in words ``{time}``, would give; empty for nothing.
-
-    Examples
-    --------
-    >>> with reporting(lambda fraction, note: print(fraction, note), "counting") as report:
-    ...     report(0.5, "half way")
-    0.5 half way
     """
     check_progress(progress)
     run = progress if isinstance(progress, RunProgress) else RunProgress(progress)

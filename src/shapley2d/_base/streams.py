@@ -51,13 +51,7 @@ _KEYS: dict[str, tuple[int, ...]] = {
 
 
 def seed_sequence(seed: int, stream: str, *numbers: int) -> np.random.SeedSequence:
-    """The seed sequence of a stream or of one piece of it.
-
-    Examples
-    --------
-    >>> seed_sequence(7, "label coalitions").spawn_key, seed_sequence(7, "draw", 12).spawn_key
-    ((2,), (12,))
-    """
+    """The seed sequence of a stream or of one piece of it."""
     return np.random.SeedSequence(seed, spawn_key=(*_KEYS[stream], *numbers))
 
 

@@ -25,8 +25,6 @@ _INSTEAD = "allow more time, or ask for less: fewer validation rows, fewer rows 
 def parse_time(value: Any, name: str = "max_time") -> float:
     """Seconds of a time that is a number, or text such as ``"90s"``, ``"5m"`` or ``"1h30m"``.
 
-    Examples
-    --------
     >>> parse_time(90), parse_time("90"), parse_time("5 min"), parse_time("1h30m")
     (90.0, 90.0, 300.0, 5400.0)
     >>> parse_time("soon")  # doctest: +ELLIPSIS
@@ -54,22 +52,10 @@ def parse_time(value: Any, name: str = "max_time") -> float:
 
 @dataclass(frozen=True)
 class TimeLimit:
-    """Seconds that a call may take, and when they are over.
-
-    Attributes
-    ----------
-    seconds : float
-    end : float
-        By the clock of :func:`now`.
-
-    Examples
-    --------
-    >>> TimeLimit.of("5m").seconds
-    300.0
-    """
+    """Seconds that a call may take, and when they are over."""
 
     seconds: float
-    end: float
+    end: float  # by the clock of :func:`now`
 
     @classmethod
     def of(cls, value: Any) -> TimeLimit:

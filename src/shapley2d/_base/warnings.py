@@ -25,27 +25,12 @@ _inside: list[warnings.catch_warnings[None]] = []
 
 
 def warn(warning: Warning) -> None:
-    """Warn at the line of the user's code that called the package.
-
-    Examples
-    --------
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     warn(UserWarning("look here"))
-    >>> str(caught[0].message)
-    'look here'
-    """
+    """Warn at the line of the user's code that called the package."""
     warnings.warn(warning, stacklevel=find_stacklevel())
 
 
 def find_stacklevel() -> int:
-    """The ``stacklevel``, seen from the caller, of the first frame outside the package.
-
-    Examples
-    --------
-    >>> find_stacklevel()
-    1
-    """
+    """The ``stacklevel``, seen from the caller, of the first frame outside the package."""
     # inspect.stack reads source files, which takes milliseconds
     frame = sys._getframe(1)  # noqa: SLF001
     level = 1
@@ -59,13 +44,7 @@ def find_stacklevel() -> int:
 
 @contextmanager
 def without_warnings() -> Iterator[None]:
-    """Ignore all warnings until the last thread has left.
-
-    Examples
-    --------
-    >>> with without_warnings():
-    ...     warnings.warn("not shown", stacklevel=1)
-    """
+    """Ignore all warnings until the last thread has left."""
     _enter()
     try:
         yield

@@ -18,21 +18,13 @@ _TIMES = "\N{MULTIPLICATION SIGN}"
 
 
 def plural(count: int, one: str, several: str = "") -> str:
-    """The word that goes with a count; ``several`` where it is not ``one`` with an s.
-
-    Examples
-    --------
-    >>> plural(1, "row"), plural(2, "row"), plural(2, "is", "are")
-    ('row', 'rows', 'are')
-    """
+    """The word that goes with a count; ``several`` where it is not ``one`` with an s."""
     return one if count == 1 else several or f"{one}s"
 
 
 def counted(count: int, one: str, several: str = "") -> str:
     """The count and its word.
 
-    Examples
-    --------
     >>> counted(1, "entry", "entries"), counted(2000, "entry", "entries")
     ('1 entry', '2,000 entries')
     """
@@ -40,36 +32,18 @@ def counted(count: int, one: str, several: str = "") -> str:
 
 
 def one_of(words: Iterable[Any]) -> str:
-    """The choices of an option.
-
-    Examples
-    --------
-    >>> one_of(["auto", "none"]), one_of(["a", "b", "c"])
-    ("'auto' or 'none'", "one of 'a', 'b', 'c'")
-    """
+    """The choices of an option."""
     shown = [repr(word) for word in words]
     return " or ".join(shown) if len(shown) <= 2 else f"one of {', '.join(shown)}"
 
 
 def nearest_word(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known word that is most like another one; None if none is similar.
-
-    Examples
-    --------
-    >>> nearest_word("fats", ["exact", "fast"]), nearest_word("slow", ["exact", "fast"])
-    ('fast', None)
-    """
+    """The known word that is most like another one; None if none is similar."""
     return next(iter(difflib.get_close_matches(word, list(known), 1, cutoff)), None)
 
 
 def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
-    """A hint at the nearest known word, to append to a message; empty if none is similar.
-
-    Examples
-    --------
-    >>> did_you_mean("zap", ["zip", "age"])
-    " (did you mean 'zip'?)"
-    """
+    """A hint at the nearest known word, to append to a message; empty if none is similar."""
     near = nearest_word(word, known, cutoff)
     return "" if near is None else f" (did you mean {near!r}?)"
 
@@ -77,8 +51,6 @@ def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 def figure(number: float, digits: int = 3, *, signed: bool = False) -> str:
     """A number to some digits, without an exponent unless it is tiny or huge.
 
-    Examples
-    --------
     >>> figure(0.01234), figure(-38.66), figure(12345.6, signed=True), figure(2.5e-9)
     ('0.0123', '-38.7', '+12,346', '2.5e-09')
     """
@@ -93,21 +65,13 @@ def figure(number: float, digits: int = 3, *, signed: bool = False) -> str:
 
 
 def entry_text(number: float) -> str:
-    """A number of a table as text, exactly; a whole one without a decimal point.
-
-    Examples
-    --------
-    >>> entry_text(12.0), entry_text(0.1 + 0.2)
-    ('12', '0.30000000000000004')
-    """
+    """A number of a table as text, exactly; a whole one without a decimal point."""
     return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
 
 
 def typed_number(number: float) -> str:
     """A number as a person would type it, without the digits that rounding left.
 
-    Examples
-    --------
     >>> typed_number(17.0), typed_number(-0.5), typed_number(0.1 + 0.2)
     ('17', '-0.5', '0.3')
     """
@@ -117,21 +81,13 @@ def typed_number(number: float) -> str:
 
 
 def power_of_ten(exponent: int) -> str:
-    """A power of ten as a page writes it.
-
-    Examples
-    --------
-    >>> power_of_ten(6) == "10\N{SUPERSCRIPT SIX}"
-    True
-    """
+    """A power of ten as a page writes it."""
     return "10" + str(exponent).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def typeset(words: str) -> str:
     """A sentence with the signs that a page has for minus, times and powers of ten.
 
-    Examples
-    --------
     >>> typeset("-3.9 x average cell") == "\N{MINUS SIGN}3.9 \N{MULTIPLICATION SIGN} average cell"
     True
     >>> typeset("at most 2.5e-07 points") == f"at most 2.5 {_TIMES} {power_of_ten(-7)} points"
@@ -144,21 +100,13 @@ def typeset(words: str) -> str:
 
 
 def shorten(text: str, length: int) -> str:
-    """Text of at most ``length`` characters, with an ellipsis where it was longer.
-
-    Examples
-    --------
-    >>> shorten("abc", 3), shorten("abcd", 3)
-    ('abc', 'ab…')
-    """
+    """Text of at most ``length`` characters, with an ellipsis where it was longer."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
 
 def format_seconds(seconds: float) -> str:
     """A time span in at most two units, one that nobody waits for in days or years.
 
-    Examples
-    --------
     >>> format_seconds(8.2), format_seconds(90), format_seconds(7300)
     ('8 s', '1 min 30 s', '2 h 1 min')
     >>> format_seconds(47 * 3600), format_seconds(3650 * 3600), format_seconds(1e9)
@@ -179,21 +127,13 @@ def format_seconds(seconds: float) -> str:
 
 
 def took_words(seconds: float | None) -> str:
-    """How long a run took; empty below a minute, or if nobody knows.
-
-    Examples
-    --------
-    >>> took_words(75.2), took_words(2.0), took_words(None)
-    ('1 min 15 s', '', '')
-    """
+    """How long a run took; empty below a minute, or if nobody knows."""
     return "" if seconds is None or seconds < 60 else format_seconds(seconds)
 
 
 def format_bytes(count: float) -> str:
     """An amount of memory in a fitting unit.
 
-    Examples
-    --------
     >>> format_bytes(900), format_bytes(3.2e6), format_bytes(2.5e9)
     ('1 kB', '3 MB', '2.5 GB')
     """
@@ -203,13 +143,7 @@ def format_bytes(count: float) -> str:
 
 
 def is_harmless(letter: str) -> bool:
-    r"""Whether a terminal shows the character and does nothing else.
-
-    Examples
-    --------
-    >>> is_harmless("é"), is_harmless("\x1b"), is_harmless("\x9b"), is_harmless("\u202e")
-    (True, False, False, False)
-    """
+    r"""Whether a terminal shows the character and does nothing else."""
     return unicodedata.category(letter) not in ("Cc", "Cf", "Cs", "Zl", "Zp") or letter in _JOINERS
 
 
@@ -224,8 +158,6 @@ def printable(text: str, keep: str = "") -> str:
     keep : str
         Characters to leave unchanged, such as line breaks of our own.
 
-    Examples
-    --------
     >>> printable("a\x1b[31mb\x7f\u202e")
     'a\\x1b[31mb\\x7f\\u202e'
     """
@@ -244,11 +176,5 @@ _SHARES = (
 
 
 def is_share(scoring: str) -> bool:
-    """Whether a score is a share, which people read in per cent.
-
-    Examples
-    --------
-    >>> is_share("f1_macro"), is_share("neg_log_loss")
-    (True, False)
-    """
+    """Whether a score is a share, which people read in per cent."""
     return scoring.startswith(_SHARES)

@@ -17,13 +17,7 @@ if TYPE_CHECKING:
 
 
 def most_frequent(counts: NDArray[np.integer]) -> NDArray[np.bool_]:
-    """Which classes are the most frequent, for each line of counts.
-
-    Examples
-    --------
-    >>> most_frequent(np.array([[1, 3, 3], [0, 0, 0]])).tolist()
-    [[False, True, True], [True, True, True]]
-    """
+    """Which classes are the most frequent, for each line of counts."""
     return np.asarray(counts == counts.max(axis=1, keepdims=True))
 
 

@@ -57,8 +57,6 @@ class Trainer:
     Rows of a single class predict that class, since many classifiers refuse to fit them. Classes
     that the rows lack get probability 0.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> from shapley2d._tables.target import as_target
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])

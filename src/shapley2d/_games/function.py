@@ -28,16 +28,6 @@ class FunctionGame:
         not asked about coalitions without rows or without columns, which are worth 0 by definition.
     n_rows, n_columns : int
         The numbers of players.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)
-    >>> game.utilities(SubsetCoalitions(2), SubsetCoalitions(1))
-    array([[0., 0.],
-           [0., 1.],
-           [0., 1.],
-           [0., 2.]])
     """
 
     def __init__(
@@ -82,13 +72,7 @@ def describe_coalition(
     row_names: NDArray[np.generic] | None = None,
     column_names: list[str] | None = None,
 ) -> str:
-    """Name a coalition in a message, by its first few rows and columns.
-
-    Examples
-    --------
-    >>> describe_coalition(np.array([True, True, False]), np.array([True]))
-    '2 rows (0, 1) and 1 column (0)'
-    """
+    """Name a coalition in a message, by its first few rows and columns."""
 
     def listed(mask: NDArray[np.bool_], names: Any, what: str) -> str:
         members = np.flatnonzero(mask)

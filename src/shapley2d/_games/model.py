@@ -67,18 +67,6 @@ class ModelGame:
     Rows of a single class predict that class, since many classifiers refuse to fit them. Classes
     that a coalition lacks get probability 0. A model that fails raises
     :class:`~shapley2d.exceptions.UtilityError` with the coalition named; there is no default score.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.target import as_target
-    >>> X = as_table([[0], [1], [2], [3]])
-    >>> y = as_target([0, 0, 1, 1], X)
-    >>> game = ModelGame(None, X, y, X, y)
-    >>> float(game.utilities(SubsetCoalitions(4), SubsetCoalitions(1))[-1, 1])
-    1.0
     """
 
     def __init__(

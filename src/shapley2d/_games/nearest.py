@@ -63,19 +63,6 @@ class KnnGame:
         Threads; the utilities do not depend on it.
     device : Device, optional
         A GPU to compute on instead.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> from shapley2d._knn.metric import integer_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> table = as_table([[0.0], [1.0], [5.0]])
-    >>> codes = np.array([0, 0, 1])
-    >>> game = KnnGame(
-    ...     integer_columns(table, table), codes, codes, task="classification", n_neighbors=1
-    ... )
-    >>> game.utilities(SubsetCoalitions(3), SubsetCoalitions(1))[[1, 4, 7], 1].round(3)
-    array([0.667, 0.333, 1.   ])
     """
 
     def __init__(

@@ -26,15 +26,7 @@ _WORDS = ("drop", "passthrough", None)
 
 
 def names_columns(model: Any) -> bool:
-    """Whether a model has a ``ColumnTransformer`` anywhere.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import Ridge
-    >>> from sklearn.pipeline import make_pipeline
-    >>> names_columns(make_pipeline(ColumnTransformer([]), Ridge())), names_columns(Ridge())
-    (True, False)
-    """
+    """Whether a model has a ``ColumnTransformer`` anywhere."""
     parts = [model, *_parameters(model, deep=True).values()]
     return any(isinstance(part, ColumnTransformer) for part in parts)
 
@@ -51,15 +43,6 @@ def prune_columns(model: Any, native: Any, names: list[str], kept: NDArray[np.in
         Its columns.
     kept : ndarray of int
         Positions of the columns that are there, ascending.
-
-    Examples
-    --------
-    >>> from sklearn.preprocessing import OneHotEncoder, StandardScaler
-    >>> numbers, words = ["age", "pay"], ["town"]
-    >>> model = ColumnTransformer([("n", StandardScaler(), numbers), ("c", OneHotEncoder(), words)])
-    >>> X = np.array([[30, 1, "a"], [40, 2, "b"]], dtype=object)
-    >>> prune_columns(model, X, ["age", "pay", "town"], np.array([1])).transformers
-    [('n', StandardScaler(), [0])]
     """
     return _pruned(clone(model), _Seen(native, names, kept))
 

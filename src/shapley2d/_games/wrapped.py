@@ -33,14 +33,6 @@ class GroupedGame:
         A game over single rows and columns.
     row_labels, column_labels : array-like of int
         The group, 0 to the number of groups minus 1, of every row and of every column.
-
-    Examples
-    --------
-    >>> from shapley2d._games.function import FunctionGame
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> game = GroupedGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 3, 2), [0, 0, 1], [0, 0])
-    >>> game.utilities(SubsetCoalitions(2), SubsetCoalitions(1))[:, 1]
-    array([0., 4., 2., 6.])
     """
 
     def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
@@ -68,14 +60,6 @@ class LabelGame:
     ----------
     game : Game
         The game over the features, in which the label is always known.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> from shapley2d._games.function import FunctionGame
-    >>> game = LabelGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 1, 1))
-    >>> game.utilities(SubsetCoalitions(1), SubsetCoalitions(2))[1]
-    array([0., 0., 0., 1.])
     """
 
     def __init__(self, game: Game) -> None:
@@ -113,16 +97,6 @@ class CachedGame:
     ----------
     n_computed : int
         Utilities computed in this process, of coalitions that have rows and columns.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> from shapley2d._games.function import FunctionGame
-    >>> game = CachedGame(FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 2))
-    >>> for _ in range(3):
-    ...     utilities = game.utilities(SubsetCoalitions(2), SubsetCoalitions(2))
-    >>> float(utilities.max()), game.n_computed
-    (4.0, 9)
     """
 
     def __init__(self, game: Game) -> None:

@@ -37,13 +37,6 @@ def knn_baseline(
     baseline : {"labels", "zero"}
     n_neighbors : int
     votes : {"share", "k"}
-
-    Examples
-    --------
-    >>> from shapley2d._tables.problem import make_problem
-    >>> X, y = [[0], [1], [2], [3]], ["a", "a", "a", "b"]
-    >>> knn_baseline(make_problem(X, y, X, y), "labels", 2)
-    {'baseline_utility': 0.625, 'baseline': "what the rows' labels alone predict"}
     """
     classifies = problem.target.task == "classification"
     if baseline == "zero" and votes == "k":

@@ -41,20 +41,11 @@ _SAMPLING_NAMES = [option.name for option in SAMPLING]
 
 
 class BlockEstimate(NamedTuple):
-    """Values of blocks.
-
-    Attributes
-    ----------
-    estimate : Estimate
-    method : str
-        The one that was used.
-    problem : Problem
-        With the folds that were used.
-    """
+    """Values of blocks."""
 
     estimate: Estimate
-    method: str
-    problem: Problem
+    method: str  # the one that was used
+    problem: Problem  # with the folds that were used
 
 
 def estimate_blocks(

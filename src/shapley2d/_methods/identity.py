@@ -111,18 +111,7 @@ def identity_of_sums(run: Run) -> dict[str, Any]:
 
 
 def fingerprint_problem(problem: Problem) -> dict[str, str]:
-    """Hashes of a problem's tables, targets and splits.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.problem import make_problem
-    >>> X, y = [[0, 5], [1, 5]], ["a", "b"]
-    >>> from shapley2d._estimation.fingerprint import differences
-    >>> here = fingerprint_problem(make_problem(X, y, X, y))
-    >>> there = fingerprint_problem(make_problem([[0, 5], [2, 5]], y, X, y))
-    >>> differences(there, here)
-    ['X differs']
-    """
+    """Hashes of a problem's tables, targets and splits."""
     weights = [split.valid_weights for split in problem.splits if split.valid_weights is not None]
     return {
         **({"valid_weight": hash_parts(part.tobytes() for part in weights)} if weights else {}),

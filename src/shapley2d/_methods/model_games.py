@@ -23,24 +23,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class ProblemGames:
-    """The games of a problem.
+    """The games of a problem."""
 
-    Attributes
-    ----------
-    games : list of Game
-        One per split; the value is the mean over them.
-    rows : list of ndarray
-        The rows of the table behind the rows of each game.
-    n_rows : int
-        Rows of the table.
-    info : dict
-        Facts for the result's record.
-    """
-
-    games: list[Game]
-    rows: list[NDArray[np.intp]]
-    n_rows: int
-    info: dict[str, Any]
+    games: list[Game]  # one per split; the value is the mean over them
+    rows: list[NDArray[np.intp]]  # the rows of the table behind the rows of each game
+    n_rows: int  # rows of the table
+    info: dict[str, Any]  # facts for the result's record
 
 
 def model_games(

@@ -18,28 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Model:
-    """A model that has a name.
-
-    Attributes
-    ----------
-    name : str
-    summary : str
-    make : callable, optional
-        ``make(task)``: scikit-learn's estimator; None for a built-in model.
-    classifies_only : bool
-        Whether it predicts classes only.
-    options : tuple of str
-        The options of the method that apply to it.
-    scorings : tuple of str
-        The scores that it can compute, if not all of scikit-learn's.
-    """
+    """A model that has a name."""
 
     name: str
     summary: str
+    # ``make(task)``: scikit-learn's estimator; None for a built-in model
     make: Callable[[str], Any] | None = None
-    classifies_only: bool = False
+    classifies_only: bool = False  # whether it predicts classes only
+    # the options of the method that apply to it
     options: tuple[str, ...] = ("scoring", "preprocess", "truncation")
-    scorings: tuple[str, ...] = ()
+    scorings: tuple[str, ...] = ()  # the scores that it can compute, if not all of scikit-learn's
 
     @property
     def built_in(self) -> bool:

@@ -21,13 +21,6 @@ def settle_players(players: Any, method: str, given: Mapping[str, Any], *, owned
     """The default of ``players``: cells for contributors and nearest neighbours, else groups.
 
     Methods that value nothing but cells take cells.
-
-    Examples
-    --------
-    >>> settle_players(None, "auto", {}, owned=True)
-    'cells'
-    >>> settle_players(None, "auto", {"model": "tree"}, owned=True)
-    'groups'
     """
     if players is not None:
         return str(players)
@@ -46,8 +39,6 @@ def settle_method(
     groups it stays ``"auto"`` until the number of groups is known, and ``"knn"`` is any method with
     that model.
 
-    Examples
-    --------
     >>> settle_method("cells", "auto", {"n_neighbors": 3})[0]
     'knn'
     >>> settle_method("cells", "auto", {"model": "ridge"})[0]

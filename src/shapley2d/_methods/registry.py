@@ -25,13 +25,7 @@ METHODS: dict[str, Method] = {
 
 
 def find_method(method: Any) -> Method:
-    """The method of a name; a record, which may be the caller's own, is the method itself.
-
-    Examples
-    --------
-    >>> find_method("knn").validates
-    True
-    """
+    """The method of a name; a record, which may be the caller's own, is the method itself."""
     if isinstance(method, Method):
         return method
     check_choice(method, "method", METHODS)
@@ -72,13 +66,7 @@ def all_options() -> dict[str, list[tuple[Method, Option]]]:
 
 
 def common_default(name: str) -> Any:
-    """The default of an option that all methods with one share; None where they differ.
-
-    Examples
-    --------
-    >>> common_default("n_neighbors"), common_default("max_permutations")
-    (10, 1000)
-    """
+    """The default of an option that all methods with one share; None where they differ."""
     options = [option for _, option in all_options()[name]]
     if len({option.default_words for option in options}) > 1:
         return None

@@ -25,12 +25,6 @@ def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
         Its name.
     arguments : mapping
         By name. Those that are None or that change no value are left out.
-
-    Examples
-    --------
-    >>> given = {"X": [[1]], "y": "kind", "method": "mc", "groups": ["a"], "tolerance": 0.1}
-    >>> repeat_call("value_cells", given)
-    'value_cells(X, "kind", method="mc", groups=groups, tolerance=0.1)'
     """
     parts = []
     for name, value in arguments.items():

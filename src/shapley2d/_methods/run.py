@@ -29,30 +29,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Run:
-    """The shared settings of a run.
-
-    Attributes
-    ----------
-    seed : int
-    semivalues : (Semivalue, Semivalue)
-        Of the rows and of the columns.
-    n_jobs : int or None
-    progress : {"auto", True, False}, callable or RunProgress
-    sums : BlockSums or None
-        Sums of cells whose joint errors are wanted, from methods that can estimate them.
-    limit : TimeLimit or None
-        When the answer has to be there; None for as long as it takes.
-    game : str or None
-        Name of the user's own game, by which its checkpoint knows it.
-    """
+    """The shared settings of a run."""
 
     seed: int
-    semivalues: tuple[Semivalue, Semivalue]
+    semivalues: tuple[Semivalue, Semivalue]  # of the rows and of the columns
     n_jobs: int | None
-    progress: Any
+    progress: Any  # "auto", True, False
+    # sums of cells whose joint errors are wanted, from methods that can estimate them
     sums: BlockSums | None = None
-    limit: TimeLimit | None = None
-    game: str | None = None
+    limit: TimeLimit | None = None  # when the answer has to be there; None for as long as it takes
+    game: str | None = None  # name of the user's own game, by which its checkpoint knows it
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
@@ -164,13 +150,7 @@ def _plain(value: Any) -> Any:
 
 
 def as_seed(random_state: Any) -> int:
-    """A whole-number seed from anything that scikit-learn or numpy takes.
-
-    Examples
-    --------
-    >>> as_seed(7)
-    7
-    """
+    """A whole-number seed from anything that scikit-learn or numpy takes."""
     if random_state is None:
         return int(np.random.SeedSequence().generate_state(1, np.uint64)[0]) >> 1
     if isinstance(random_state, np.random.Generator):

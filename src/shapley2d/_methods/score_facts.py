@@ -54,8 +54,6 @@ def score_facts(
     predicts : {"neighbours", "leaves", "model"}
     n_neighbors : int, optional
 
-    Examples
-    --------
     >>> from shapley2d._tables.problem import make_problem
     >>> problem = make_problem([[0], [1]], [1.5, 2.5], [[0], [1]], [1.5, 5.5])
     >>> facts = score_facts(problem, None, "neighbours", 1)["score"]

@@ -21,37 +21,21 @@ _PAIRS = 20  # listed at most
 
 @dataclass(frozen=True)
 class Copies:
-    """Duplicate rows of a table.
+    """Duplicate rows of a table."""
 
-    Attributes
-    ----------
-    rule : {"one", "first", "escrow", "each"}
-        What a cluster of copies counts as.
-    distance : float or "auto"
-        Rows within this distance are copies; 0 means identical rows, and ``"auto"`` that rows are
-        copies if they are nearer, or more often equal, than validation rows are.
-    n_rows : int
-        Rows that repeat an earlier one.
-    n_clusters : int
-        Distinct rows that occur more than once.
-    within : list of (str, int)
-        Owners with the same row more than once, and their numbers of surplus rows.
-    between : list of (str, str, int)
-        Owners with copies of each other's rows, and how many of their rows repeat others of the
-        two; most first.
-    n_pairs : int
-        Number of such pairs, listed or not.
-    columns : list of (str, str, float)
-        A column that counts, one that says the same, and with which R squared.
-    """
-
-    rule: str
+    rule: str  # "one", "first", "escrow", "each": what a cluster of copies counts as
+    # rows within this distance are copies; 0 means identical rows, and ``"auto"`` that rows are
+    # copies if they are nearer, or more often equal, than validation rows are
     distance: float | str
-    n_rows: int
-    n_clusters: int
+    n_rows: int  # rows that repeat an earlier one
+    n_clusters: int  # distinct rows that occur more than once
+    # owners with the same row more than once, and their numbers of surplus rows
     within: list[tuple[str, int]]
+    # owners with copies of each other's rows, and how many of their rows repeat others of the two;
+    # most first
     between: list[tuple[str, str, int]]
-    n_pairs: int
+    n_pairs: int  # number of such pairs, listed or not
+    # a column that counts, its duplicate, and their R squared
     columns: list[tuple[str, str, float]]
 
     @classmethod

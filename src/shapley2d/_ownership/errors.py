@@ -21,26 +21,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class JointErrors:
-    """Errors of k values with covariance ``diag(variance) + spread.T @ spread``.
+    """Errors of k values with covariance ``diag(variance) + spread.T @ spread``."""
 
-    Attributes
-    ----------
-    variance : ndarray of shape (k,)
-        Of what errs in each value by itself.
-    spread : ndarray of shape (r, k)
-        What errs in all of them together.
-    covariance : ndarray of shape (k, k) or None
-        The same as a matrix, where it was estimated as one; the other two are then empty.
-
-    Examples
-    --------
-    >>> errors = JointErrors.shared(np.array([0.0, 1.0]), np.array([[3.0, -3.0]]))
-    >>> errors.variances.tolist(), errors.variance_of_sum()
-    ([9.0, 10.0], 1.0)
-    """
-
-    variance: Floats
-    spread: Floats
+    variance: Floats  # (k,): of what errs in each value by itself
+    spread: Floats  # (r, k): what errs in all of them together
+    # (k, k): the same as a matrix, where it was estimated as one; the other two are then empty
     covariance: Floats | None = None
 
     @classmethod

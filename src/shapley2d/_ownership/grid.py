@@ -21,18 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Groups:
-    """A partition of the players of one axis.
+    """A partition of the players of one axis."""
 
-    Attributes
-    ----------
-    labels : ndarray of shape (players,)
-        The number of every player's group.
-    names : list
-        Names of the groups, in the order of their numbers.
-    """
-
-    labels: NDArray[np.intp]
-    names: list[Any]
+    labels: NDArray[np.intp]  # (players,): the number of every player's group
+    names: list[Any]  # names of the groups, in the order of their numbers
 
     @property
     def sizes(self) -> NDArray[np.intp]:
@@ -76,8 +68,6 @@ def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | Non
     kind : {"row", "column"}, optional
         What the players are; by default from the option.
 
-    Examples
-    --------
     >>> groups = label_groups(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
     >>> groups.labels.tolist(), groups.names
     ([0, 1, 0], ['bank', 'shop'])
@@ -118,13 +108,7 @@ def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | Non
 
 
 def count_groups(labels: Any, option: str) -> int:
-    """The number of different labels, as :func:`label_groups` would find them.
-
-    Examples
-    --------
-    >>> count_groups({"a": 1, "b": 1.0, "c": "shop"}, "columns")
-    2
-    """
+    """The number of different labels, as :func:`label_groups` would find them."""
     items = list(labels.values()) if isinstance(labels, Mapping) else _as_list(labels, option)
     return len(set(with_texts(items)))
 

@@ -57,12 +57,6 @@ class AxisNames:
     groups : Groups, optional
         Groups whose names may be used too. Group names come first, then names, then positions; if
         names are whole numbers, a number is always a name.
-
-    Examples
-    --------
-    >>> columns = AxisNames("column", ["age", "income", "spend"])
-    >>> columns.find("income", "line 2").tolist(), columns.find("1-2", "line 3").tolist()
-    ([1], [1, 2])
     """
 
     def __init__(self, kind: str, names: Sequence[Any], groups: Groups | None = None) -> None:
@@ -134,11 +128,6 @@ def read_claims(
         What to call it in messages.
     where : callable, optional
         How a message names the record at a position; by default ``owners, line 1`` and so on.
-
-    Examples
-    --------
-    >>> read_claims([{"owner": "bank", "row": "0-9", "column": ""}])[0].where
-    'owners, line 1'
     """
     claims = []
     where = where or _counted(name)

@@ -51,11 +51,6 @@ def settle_rule(negative: str | None, players: object) -> str:
     Sums of cells do not change when an owner splits up; payments do not either, but only if
     negative values owe. Otherwise an owner could hide harmful cells in a shell that is paid
     nothing.
-
-    Examples
-    --------
-    >>> settle_rule(None, "cells"), settle_rule(None, "groups"), settle_rule("zero", "cells")
-    ('owe', 'zero', 'zero')
     """
     if negative is not None:
         return negative
@@ -95,8 +90,6 @@ def divide_total(
     -------
     list of float
 
-    Examples
-    --------
     >>> divide_total(100, [2.0, 1.0])
     [66.67, 33.33]
     >>> divide_total(100, [3.0, -1.0], negative="zero")
@@ -185,11 +178,6 @@ def payment_intervals(
     Returns
     -------
     low, high : ndarray of shape (k,)
-
-    Examples
-    --------
-    >>> payment_intervals(90, np.array([1.0, 2.0]), np.zeros((2, 2)))
-    (array([30., 60.]), array([30., 60.]))
     """
     errors = errors if isinstance(errors, JointErrors) else JointErrors.of(errors)
     amounts = np.array(
@@ -288,11 +276,6 @@ def uncertain_pairs(
         Positions of the pairs, the higher value first, in the order of the values.
     difference, stderr : ndarray
         Of the pairs' values.
-
-    Examples
-    --------
-    >>> uncertain_pairs(np.array([1.0, 3.0, 1.1]), np.diag([0.1, 0.1, 0.1]))[:2]
-    (array([2]), array([0]))
     """
     order = np.argsort(-values, kind="stable")
     first, second = np.triu_indices(values.size, 1)

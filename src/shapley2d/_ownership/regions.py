@@ -24,36 +24,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ownership:
-    """Who owns the blocks of a grid.
+    """Who owns the blocks of a grid."""
 
-    Attributes
-    ----------
-    names : list of str
-        The owners, then :data:`ESCROW` if pay is withheld, and :data:`UNOWNED` last if a block has
-        no owner.
-    shares : ndarray of shape (owners, row groups, column groups)
-        Each owner's share of every block; owners of one block have equal shares.
-    """
-
+    # the owners, then :data:`ESCROW` if pay is withheld, and :data:`UNOWNED` last if a block has no
+    # owner
     names: list[str]
+    # (owners, row groups, column groups): each owner's share of every block; owners of one block
+    # have equal shares
     shares: NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class Regions:
-    """The regions of owners: the owner, rows and columns of each.
+    """The regions of owners: the owner, rows and columns of each."""
 
-    Attributes
-    ----------
-    names : list of str
-        The owners.
-    owner : ndarray of shape (regions,)
-        The owner of every region, by number.
-    rows, columns : ndarray of bool of shape (regions, rows) and (regions, columns)
-    """
-
-    names: list[str]
-    owner: NDArray[np.intp]
+    names: list[str]  # the owners
+    owner: NDArray[np.intp]  # (regions,): the owner of every region, by number
+    # (regions, rows) and (regions, columns)
     rows: NDArray[np.bool_]
     columns: NDArray[np.bool_]
 
@@ -134,15 +121,6 @@ def find_regions(
         Names of the table's rows and columns.
     row_groups, column_groups : Groups, optional
         Groups whose names the claims may use.
-
-    Examples
-    --------
-    >>> from shapley2d._ownership.owners import read_claims
-    >>> lines = [{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}]
-    >>> claims = read_claims(lines)
-    >>> regions = find_regions(claims, [0, 1, 2], ["x", "y"])
-    >>> regions.names, regions.of_rows().astype(int).tolist()
-    (['A', 'B'], [[1, 0, 0], [0, 1, 1]])
     """
     rows = AxisNames("row", row_names, row_groups)
     columns = AxisNames("column", column_names, column_groups)
@@ -164,15 +142,7 @@ def find_regions(
 def regions_of_groups(
     row_groups: Groups | None, column_groups: Groups | None, n_rows: int, n_columns: int
 ) -> Regions:
-    """The regions where the groups of one axis are the owners of it; the other axis has none.
-
-    Examples
-    --------
-    >>> groups = Groups(np.array([0, 1, 0]), ["bank", "shop"])
-    >>> regions = regions_of_groups(groups, None, 3, 2)
-    >>> regions.names, regions.of_rows().astype(int).tolist()
-    (['bank', 'shop'], [[1, 0, 1], [0, 1, 0]])
-    """
+    """The regions where the groups of one axis are the owners of it; the other axis has none."""
     groups = column_groups if row_groups is None else row_groups
     assert groups is not None
     claims = read_claims([{"owner": name} for name in groups.names])
@@ -204,16 +174,6 @@ def cut_grid(
         Groups that the grid respects too.
     escrow : bool
         Whether blocks with several owners belong to :data:`ESCROW` instead.
-
-    Examples
-    --------
-    >>> from shapley2d._ownership.owners import read_claims
-    >>> lines = [{"owner": "A", "row": 0, "column": "x"}, {"owner": "B", "row": "1-2"}]
-    >>> claims = read_claims(lines)
-    >>> regions = find_regions(claims, [0, 1, 2], ["x", "y"])
-    >>> grid, ownership = cut_grid(regions, [0, 1, 2], ["x", "y"])
-    >>> grid.shape, ownership.names
-    ((2, 2), ['A', 'B', '(unowned)'])
     """
     names, masks, inside = regions.names, regions.columns, regions.rows.T
     # rows in the same regions have the same owners; rows in different regions may too

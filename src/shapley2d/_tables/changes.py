@@ -39,12 +39,6 @@ def change_cells(native: Any, changes: Mapping[str, Mapping[int, str | None]]) -
     native : frame, or ndarray whose columns are called x0, x1 and so on
     changes : mapping from columns to (row, text) pairs
         The new entries as text; None for a missing one.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> change_cells(pa.table({"a": [1, 20], "b": ["x", "y"]}), {"a": {1: "2"}}).to_pydict()
-    {'a': [1, 2], 'b': ['x', 'y']}
     """
     changes = {name: part for name, part in changes.items() if part}
     if isinstance(native, np.ndarray):
@@ -73,13 +67,7 @@ def change_entries(series: nw.Series[Any], changes: Mapping[int, str | None]) ->
 
 
 def change_vector(y: Any, changes: Mapping[int, str | None]) -> Any:
-    """A copy of a target of any type with some entries replaced.
-
-    Examples
-    --------
-    >>> change_vector(["yes", "no"], {1: "yes"})
-    ['yes', 'yes']
-    """
+    """A copy of a target of any type with some entries replaced."""
     if not changes:
         return y
     series = nw.from_native(y, series_only=True, pass_through=True)
@@ -255,13 +243,6 @@ def take_cells(table: Table, index: Sequence[NDArray[np.intp]]) -> Table:
     table : Table
     index : sequence of ndarray
         For each column the rows whose entries it takes; all of the same length.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> mixed = take_cells(as_table([[1, 10], [2, 20]]), [np.array([0, 1]), np.array([1, 0])])
-    >>> [column.entries.tolist() for column in mixed.columns], mixed.native.tolist()
-    ([[1.0, 2.0], [20.0, 10.0]], [[1, 20], [2, 10]])
     """
     columns = tuple(column.take(rows) for column, rows in zip(table.columns, index, strict=True))
     lines = None if table.lines is None else table.lines[index[0]]
@@ -291,13 +272,6 @@ def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:
     ----------
     table : Table
     gone : ndarray of bool of shape (rows, columns)
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> gone = np.array([[True, False], [False, False]])
-    >>> blank_cells(as_table([[1, 10], [2, 20]]), gone).columns[0].entries
-    array([nan,  2.])
     """
     columns = tuple(
         column.with_entries(np.where(mask, np.nan, column.entries))

@@ -41,44 +41,20 @@ _READ = {
 
 @dataclass(frozen=True)
 class Key:
-    """A column that looks like a key.
-
-    Attributes
-    ----------
-    name : str
-    why : str
-        The evidence.
-    text : bool
-        Whether it is text, which is of no use to any model; numbers may mean something.
-    """
+    """A column that looks like a key."""
 
     name: str
-    why: str
-    text: bool
+    why: str  # the evidence
+    text: bool  # whether it is text, which is of no use to any model; numbers may mean something
 
 
 def looks_like_key(distinct: int, count: int) -> bool:
-    """Whether a column with this many distinct values is a key.
-
-    Examples
-    --------
-    >>> looks_like_key(95, 100), looks_like_key(5, 5)
-    (True, False)
-    """
+    """Whether a column with this many distinct values is a key."""
     return count >= _MIN_ROWS and distinct >= _SHARE * count
 
 
 def find_keys(table: Table) -> list[Key]:
-    """Columns that look like keys, except those whose kind the user set.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> numbers = range(30)
-    >>> X = {"name": [f"N{k}" for k in numbers], "age": [k % 7 for k in numbers]}
-    >>> find_keys(as_table(X))
-    [Key(name='name', why='30 different texts in 30 rows', text=True)]
-    """
+    """Columns that look like keys, except those whose kind the user set."""
     found = (_key(column) for column in table.columns if not column.from_text.asked)
     return [key for key in found if key is not None]
 
@@ -113,13 +89,7 @@ def _are_whole(numbers: NDArray[np.float64]) -> bool:
 
 
 def in_words(keys: Iterable[Key]) -> str:
-    """Names of keys, each with the evidence.
-
-    Examples
-    --------
-    >>> in_words([Key("id", "it only counts the rows", False)])
-    "'id' (it only counts the rows)"
-    """
+    """Names of keys, each with the evidence."""
     return ", ".join(f"{key.name!r} ({key.why})" for key in keys)
 
 

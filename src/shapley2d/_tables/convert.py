@@ -64,8 +64,6 @@ def as_table(
     -------
     Table
 
-    Examples
-    --------
     >>> table = as_table([[1, 2], [3, 4]])
     >>> table.column_names, table.columns[0].kind
     (['x0', 'x1'], 'number')

@@ -28,21 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edits:
-    """Changed rows.
+    """Changed rows."""
 
-    Attributes
-    ----------
-    rows : ndarray of shape (k,)
-        Their positions in the table.
-    table : Table or None
-        These rows with their new entries; None where only labels are new.
-    labels : dict of int to float
-        New codes of labels, or new targets, by position among the k rows.
-    """
-
-    rows: NDArray[np.intp]
-    table: Table | None
-    labels: dict[int, float]
+    rows: NDArray[np.intp]  # (k,): their positions in the table
+    table: Table | None  # these rows with their new entries; None where only labels are new
+    labels: dict[int, float]  # new codes of labels, or new targets, by position among the k rows
 
 
 Cell = tuple[int, int]

@@ -25,35 +25,20 @@ _ORDINARY = (1e-30, 1e30)
 
 @dataclass(frozen=True)
 class EncodedTables:
-    """Training and validation matrices, and which of their columns belong to which player.
+    """Training and validation matrices, and which of their columns belong to which player."""
 
-    Attributes
-    ----------
-    train, valid : ndarray of shape (n, width) and (T, width)
-        Encoded tables; missing numbers are NaN, a missing category has no 1.
-    owners : ndarray of shape (width,)
-        The player, i.e. the column of the table, behind every column of the matrices.
-    has_missing : ndarray of shape (n_players,)
-        Whether a player's encoded columns hold NaN anywhere.
-    """
-
+    # (n, width) and (T, width): encoded tables; missing numbers are NaN, a missing category has no
+    # 1
     train: NDArray[np.float64]
     valid: NDArray[np.float64]
+    # (width,): the player, i.e. the column of the table, behind every column of the matrices
     owners: NDArray[np.intp]
+    # (n_players,): whether a player's encoded columns hold NaN anywhere
     has_missing: NDArray[np.bool_]
 
 
 def encode_tables(train: Table, valid: Table) -> EncodedTables:
-    """Encode a training table and a validation table with the same columns.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.kinds import match_columns
-    >>> train = as_table([["red", 1.0], ["blue", 2.0]])
-    >>> encode_tables(train, train).train.tolist()
-    [[0.0, 1.0, 1.0], [1.0, 0.0, 2.0]]
-    """
+    """Encode a training table and a validation table with the same columns."""
     pieces = [_encode(t, v) for t, v in zip(train.columns, valid.columns, strict=True)]
     widths = [left.shape[1] for left, _ in pieces]
     missing = [bool(np.isnan(left).any() or np.isnan(right).any()) for left, right in pieces]
@@ -76,8 +61,6 @@ def fill_means(
     source : ndarray of shape (any, width) or None
         The matrix whose means are used; by default the same one.
 
-    Examples
-    --------
     >>> fill_means(np.array([[1.0, np.nan], [np.nan, np.nan], [5.0, np.nan]])).tolist()
     [[1.0, 0.0], [3.0, 0.0], [5.0, 0.0]]
     """
@@ -101,8 +84,6 @@ def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[n
         Whether every column has a scale of its own, for models that ignore scales; otherwise all
         columns share one.
 
-    Examples
-    --------
     >>> (scaled,) = near_one(np.array([[3e-160, 5.0], [-6e-160, 7.0]]), by_column=True)
     >>> scaled.round(3).tolist()
     [[0.264, 5.0], [-0.527, 7.0]]
@@ -120,13 +101,7 @@ def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[n
 
 
 def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
-    """The matrix as 32-bit numbers, as trees use them, clipped to their range.
-
-    Examples
-    --------
-    >>> as_float32(np.array([[1e60, -1e60, 0.5]]))
-    array([[ 3.4028235e+38, -3.4028235e+38,  5.0000000e-01]], dtype=float32)
-    """
+    """The matrix as 32-bit numbers, as trees use them, clipped to their range."""
     largest = float(np.finfo(np.float32).max)
     return np.ascontiguousarray(np.clip(matrix, -largest, largest), dtype=np.float32)
 

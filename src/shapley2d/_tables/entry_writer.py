@@ -25,30 +25,18 @@ _SLASHED = re.compile(r"^\s*(\d{1,4})([/.-])(\d{1,2})\2(\d{1,4})(\s|$)")
 
 @dataclass(frozen=True)
 class EntryWriter:
-    """Writes entries in the style of a column.
-
-    Attributes
-    ----------
-    column : Column
-    decimals : int or None
-        Decimals of its numbers; None if it holds no numbers.
-    known : dict of float to str
-        The most common text of each entry in the column.
-    style : NumberStyle or None
-        How its numbers are written, where not as Python writes them.
-    """
+    """Writes entries in the style of a column."""
 
     column: Column
-    decimals: int | None
+    decimals: int | None  # decimals of its numbers; None if it holds no numbers
+    # the most common text of each entry in the column
     known: dict[float, str] = field(default_factory=dict)
-    style: NumberStyle | None = None
+    style: NumberStyle | None = None  # how its numbers are written, where not as Python writes them
 
     @classmethod
     def of(cls, column: Column) -> EntryWriter:
         """Learn the style of a column.
 
-        Examples
-        --------
         >>> from shapley2d._tables.convert import as_table
         >>> writer = EntryWriter.of(as_table({"price": ["1,5", "2,25", "3,0"]}).columns[0])
         >>> writer.text(1.5), writer.text(2.4999)
@@ -108,29 +96,19 @@ class EntryWriter:
 
 @dataclass(frozen=True)
 class NumberStyle:
-    """How the numbers of a column are written.
+    """How the numbers of a column are written."""
 
-    Attributes
-    ----------
-    before, after : str
-        What most have before and behind their digits, as ``$`` or `` €``, space included.
-    group : str
-        The sign between thousands; empty without one.
-    places : int
-        Decimals that nearly all have, zeros included; 0 where they have as many as they need.
-    """
-
+    # what most have before and behind their digits, as ``$`` or `` €``, space included
     before: str = ""
     after: str = ""
-    group: str = ""
+    group: str = ""  # the sign between thousands; empty without one
+    # decimals that nearly all have, zeros included; 0 where they have as many as they need
     places: int = 0
 
     @classmethod
     def of(cls, known: dict[float, str]) -> NumberStyle:
         """Learn the style from numbers and their texts.
 
-        Examples
-        --------
         >>> NumberStyle.of({1632.5: "1.632,50 €", 96.75: "96,75 €", 8.0: "8,00 €"})
         NumberStyle(before='', after=' €', group='.', places=2)
         """
@@ -157,8 +135,6 @@ class NumberStyle:
     def write(self, plain: str, *, comma: bool) -> str:
         """A number that Python wrote, in this style.
 
-        Examples
-        --------
         >>> NumberStyle("", " €", ".", 2).write("-1632.5", comma=True)
         '-1.632,50 €'
         """
@@ -173,13 +149,7 @@ class NumberStyle:
 
 
 def _with_places(number: str, places: int) -> str:
-    """A number that Python wrote, with at least so many decimals.
-
-    Examples
-    --------
-    >>> _with_places("12", 2), _with_places("0.125", 2), _with_places("1e+20", 2)
-    ('12.00', '0.125', '1e+20')
-    """
+    """A number that Python wrote, with at least so many decimals."""
     if not places or "e" in number or "n" in number:  # 1e+20, inf
         return number
     whole, _, rest = number.partition(".")
@@ -216,8 +186,6 @@ def _decimals(entries: NDArray[np.float64]) -> int:
 def _dated(iso: str, example: str, notation: str) -> str:
     """A date in the style of an example with slashes, dots or dashes; else unchanged.
 
-    Examples
-    --------
     >>> _dated("2024-02-29", "31/01/2024", "day first"), _dated("2024-02-29", "January 31", "")
     ('29/02/2024', '2024-02-29')
     """

@@ -18,14 +18,7 @@ FRAME_KINDS = ("pandas", "polars", "pyarrow")
 
 
 def frame_kind(data: Any) -> str:
-    """The library of a frame; for anything else pandas where it is installed, pyarrow otherwise.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> frame_kind(pa.table({"a": [1]}))
-    'pyarrow'
-    """
+    """The library of a frame; for anything else pandas where it is installed, pyarrow otherwise."""
     if isinstance(data, Table):
         data = data.native
     frame = nw.from_native(data, pass_through=True)
@@ -37,13 +30,7 @@ def frame_kind(data: Any) -> str:
 
 
 def make_frame(columns: dict[str, Any], kind: str) -> Any:
-    """Make a frame of some library from columns.
-
-    Examples
-    --------
-    >>> make_frame({"row": [0], "value": [0.5]}, "pyarrow").to_pydict()
-    {'row': [0], 'value': [0.5]}
-    """
+    """Make a frame of some library from columns."""
     as_lists = "O" if kind == "pandas" else "OUS"  # arrays that the library does not take
     plain = {
         key: part.tolist() if isinstance(part, np.ndarray) and part.dtype.kind in as_lists else part
@@ -73,12 +60,6 @@ def plain_types(table: Any) -> Any:
     """A pyarrow table with views and run-end-encoded columns as plain types.
 
     Not all functions of pyarrow accept the newer types.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> plain_types(pa.table({"a": pa.array(["x"], pa.string_view())})).schema.field("a").type
-    DataType(string)
     """
     import pyarrow as pa
     import pyarrow.compute as pc

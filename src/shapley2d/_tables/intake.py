@@ -52,14 +52,7 @@ def opened(data: Any) -> Any:
 
 
 def as_frame(data: Any, name: str = "X") -> Any:
-    """A frame that narwhals knows; arrays and lists unchanged.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> as_frame(pa.record_batch({"a": [1, 2]})).column_names
-    ['a']
-    """
+    """A frame that narwhals knows; arrays and lists unchanged."""
     if isinstance(data, (nw.DataFrame, nw.LazyFrame)):
         data = data.to_native()
     if isinstance(data, Source):
@@ -83,14 +76,7 @@ def as_frame(data: Any, name: str = "X") -> Any:
 
 
 def names_columns(data: Any) -> bool:
-    """Whether a frame names its columns by texts, as scikit-learn asks of feature names.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> names_columns(pa.table({"a": [1]})), names_columns([[1]])
-    (True, False)
-    """
+    """Whether a frame names its columns by texts, as scikit-learn asks of feature names."""
     names = getattr(data, "column_names", getattr(data, "columns", None))
     if names is None or callable(names):
         return False
@@ -98,13 +84,7 @@ def names_columns(data: Any) -> bool:
 
 
 def names_of(data: Any) -> list[str]:
-    """Names of the columns of a table; none where it has no names.
-
-    Examples
-    --------
-    >>> names_of({"a": [1]}), names_of([[1]])
-    (['a'], [])
-    """
+    """Names of the columns of a table; none where it has no names."""
     frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
     return frame.columns if isinstance(frame, nw.DataFrame) else []
 
@@ -257,12 +237,6 @@ def collected(data: Any, name: str = "X") -> Any:
     data : object
     name : str
         What to call it in messages.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> collected(pl.LazyFrame({"a": [1, 2]})).shape
-    (2, 1)
     """
     of_dask = type(data).__module__.startswith("dask.") and hasattr(data, "compute")
     if of_dask and not hasattr(data, "columns"):  # a single column

@@ -44,16 +44,6 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
     -------
     ndarray of int
         Positions of the rows.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.target import as_target
-    >>> table = as_table(np.arange(60)[:, None] // 30 * 50 + np.arange(60)[:, None] % 30)
-    >>> labels = ["low"] * 30 + ["high"] * 30
-    >>> labels[12] = "high"
-    >>> disagreeing_rows(table, as_target(labels, table))
-    array([12])
     """
     none = np.zeros(0, dtype=np.intp)
     has_classes = target.task == "classification" and target.classes.size >= 2
@@ -81,8 +71,6 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
 def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
     """The nearest other rows of every row; importing scikit-learn for it would take seconds.
 
-    Examples
-    --------
     >>> near = _nearest_others(np.append(np.arange(11.0), 99.0)[:, None])
     >>> sorted(near[11].tolist()), 0 in near[0]
     ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], False)
@@ -106,16 +94,7 @@ def _scaled(table: Table) -> NDArray[np.float64]:
 
 
 def rare_classes(target: Target) -> list[tuple[str, int, str | None]]:
-    """Classes of one or two rows, their sizes, and the common class that each may misspell.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.target import as_target
-    >>> table = as_table(np.arange(21)[:, None])
-    >>> rare_classes(as_target(["heart attack"] * 10 + ["stroke"] * 10 + ["heaxt attack"], table))
-    [('heaxt attack', 1, 'heart attack')]
-    """
+    """Classes of one or two rows, their sizes, and the common class that each may misspell."""
     if target.task != "classification":
         return []
     counts = Counter(str(label) for label in target.y.tolist())

@@ -55,14 +55,7 @@ def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, A
 
 
 def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
-    """The group of every row as a number, in the order of the labels, as scikit-learn sorts them.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.table import RowNames
-    >>> read_groups(["b", "a", "b"], RowNames(np.arange(3)))
-    array([1, 0, 1])
-    """
+    """The group of every row as a number, in the sorted order of the labels."""
     items = _items(given, "groups", rows.size)
     _refuse_missing([is_missing(item) for item in items], rows, "groups")
     try:
@@ -78,26 +71,12 @@ def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
 
 
 def read_times(given: Any, rows: RowNames) -> NDArray[np.float64]:
-    """The time of every row as a number: numbers as they are, dates as days since 1970.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.table import RowNames
-    >>> read_times(["2024-03-01", "2024-02-28"], RowNames(np.arange(2))).tolist()
-    [19783.0, 19781.0]
-    """
+    """The time of every row as a number: numbers as they are, dates as days since 1970."""
     return _numbers(given, "time", rows, ("number", "date", "boolean"), "a number or a date")
 
 
 def read_weights(given: Any, rows: RowNames) -> NDArray[np.float64]:
-    """The weight of every row.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.table import RowNames
-    >>> read_weights([1, 0.5], RowNames(np.arange(2)))
-    array([1. , 0.5])
-    """
+    """The weight of every row."""
     option = "valid_weight"
     weights = _numbers(given, option, rows, ("number", "boolean"), "a number")
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))

@@ -30,28 +30,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Split:
-    """Training rows and the table that they are evaluated on.
+    """Training rows and the table that they are evaluated on."""
 
-    Attributes
-    ----------
-    rows : ndarray
-        Positions of the training rows in the user's table.
-    train, y : Table, Target
-        Those rows.
-    valid, y_valid : Table, Target
-        The validation rows, with the columns and codes of the training table.
-    valid_weights : ndarray of shape (T,), optional
-        Their weights, in any unit; None if all are equal.
-    valid_rows : ndarray, optional
-        Their positions in the user's table; None where they are a table of their own.
-    """
-
-    rows: NDArray[np.intp]
+    rows: NDArray[np.intp]  # positions of the training rows in the user's table
+    # those rows
     train: Table
     y: Target
+    # the validation rows, with the columns and codes of the training table
     valid: Table
     y_valid: Target
+    # (T,): their weights, in any unit; None if all are equal
     valid_weights: NDArray[np.float64] | None = None
+    # their positions in the user's table; None where they are a table of their own
     valid_rows: NDArray[np.intp] | None = None
 
     def take_valid(self, rows: NDArray[np.intp]) -> Split:
@@ -76,27 +66,15 @@ class GivenRows:
 
 @dataclass(frozen=True)
 class Problem:
-    """A checked table with its target and splits; a value is the mean over the splits.
-
-    Attributes
-    ----------
-    table, target : Table, Target
-    splits : list of Split
-        Empty for methods that need no validation.
-    label : str or None
-        Name of the target if it is valued as one more column.
-    given : GivenRows or None
-        The user's rows, if some were left out because of their targets.
-    how : str
-        How the rows were split, in words; empty for random folds.
-    """
+    """A checked table with its target and splits; a value is the mean over the splits."""
 
     table: Table
     target: Target
-    splits: list[Split]
-    label: str | None = None
+    splits: list[Split]  # empty for methods that need no validation
+    label: str | None = None  # name of the target if it is valued as one more column
+    # the user's rows, if some were left out because of their targets
     given: GivenRows | None = None
-    how: str = ""
+    how: str = ""  # how the rows were split, in words; empty for random folds
 
     @property
     def n_valid(self) -> int:
@@ -291,13 +269,6 @@ def _mean_one(split: Split, *, balanced: bool) -> NDArray[np.float64] | None:
     """Weights with mean 1; None if all are equal.
 
     Balanced accuracy gives every class of the validation rows the same weight.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.problem import make_problem
-    >>> (split,) = make_problem([[0], [1]], ["a", "b"], [[0]] * 4, ["a", "a", "a", "b"]).splits
-    >>> _mean_one(split, balanced=True).round(3).tolist()
-    [0.667, 0.667, 0.667, 2.0]
     """
     weights = np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
     if balanced:

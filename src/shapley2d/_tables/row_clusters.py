@@ -26,14 +26,6 @@ def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp],
     Numbers count by their ranks, categories by equality, and every column counts the same. Where
     fewer rows differ than there should be clusters, there are fewer. The order of the rows does not
     matter: they are sorted first.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> table = as_table({"age": [20, 21, 22, 70, 71], "job": ["none", "none", "none", "it", "it"]})
-    >>> labels, names = cluster_rows(table, 2, 0)
-    >>> labels.tolist(), names
-    ([0, 0, 0, 1, 1], ['1: low age, job none', '2: high age, job it'])
     """
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits

@@ -35,38 +35,23 @@ MILLISECONDS_PER_DAY = 86_400_000.0
 
 @dataclass(frozen=True)
 class FromText:
-    """How a column of text was read as numbers or dates.
+    """How a column of text was read as numbers or dates."""
 
-    Attributes
-    ----------
-    strays : dict of int to str
-        Entries that are neither missing nor of the column's kind, by row; treated as missing.
-    notation : str
-        The notation, where it had to be decided: ``"decimal commas"``, ``"thousands commas"``,
-        ``"day first"`` or ``"month first"``.
-    example : str
-        An entry in that notation and its meaning, where that is not obvious.
-    remark : str
-        Anything else that the user should know.
-    asked : bool
-        Whether the user set the kind of the column.
-    distinct : int
-        Number of distinct numbers before rounding made some equal; 0 if it made none equal.
-    places : int
-        Decimals that nearly all numbers are written with, zeros included; 0 where they have as many
-        as they need.
-    words, codes : ndarray or None
-        The distinct texts, None last, and the position of each entry among them, -1 where missing.
-        Kept only where entries are not written as Python writes them, as in ``$1,200``.
-    """
-
+    # entries that are neither missing nor of the column's kind, by row; treated as missing
     strays: dict[int, str] = field(default_factory=dict)
+    # the notation, where it had to be decided: ``"decimal commas"``, ``"thousands commas"``, ``"day
+    # first"`` or ``"month first"``
     notation: str = ""
-    example: str = ""
-    remark: str = ""
-    asked: bool = False
+    example: str = ""  # an entry in that notation and its meaning, where that is not obvious
+    remark: str = ""  # anything else that the user should know
+    asked: bool = False  # whether the user set the kind of the column
+    # number of distinct numbers before rounding made some equal; 0 if it made none equal
     distinct: int = 0
+    # decimals that nearly all numbers are written with, zeros included; 0 where they have as many
+    # as they need
     places: int = 0
+    # the distinct texts, None last, and the position of each entry among them, -1 where missing.
+    # Kept only where entries are not written as Python writes them, as in ``$1,200``
     words: NDArray[Any] | None = None
     codes: NDArray[np.int32] | None = None
 
@@ -81,26 +66,15 @@ class FromText:
 
 @dataclass(frozen=True)
 class Column:
-    """One typed column: name, kind, entries (NaN where missing), and how its text was read.
-
-    Attributes
-    ----------
-    name : str
-    kind : str
-    held : ndarray
-        The entries, or those of a longer column.
-    categories : tuple of str
-    from_text : FromText
-    rows : ndarray, optional
-        The rows of ``held`` that are the column's; all by default. They are taken when
-        ``entries`` is read: a plan reads few of the entries of five folds.
-    """
+    """One typed column: name, kind, entries (NaN where missing), and how its text was read."""
 
     name: str
     kind: Kind
-    held: NDArray[np.float64]
+    held: NDArray[np.float64]  # the entries, or those of a longer column
     categories: tuple[str, ...] = ()
     from_text: FromText = field(default=FromText(), compare=False)
+    # the rows of ``held`` that are the column's; all by default. They are taken when ``entries`` is
+    # read: a plan reads few of the entries of five folds
     rows: NDArray[np.intp] | None = None
 
     @cached_property
@@ -151,17 +125,10 @@ class Column:
 
 @dataclass(frozen=True)
 class RowNames:
-    """What the rows of a table are called in messages.
+    """What the rows of a table are called in messages."""
 
-    Attributes
-    ----------
-    names : ndarray of shape (n,)
-    lines : ndarray of shape (n,) or None
-        Where each row starts in the file that was read.
-    """
-
-    names: NDArray[Any]
-    lines: NDArray[np.int64] | None = None
+    names: NDArray[Any]  # (n,)
+    lines: NDArray[np.int64] | None = None  # (n,): where each row starts in the file that was read
 
     @property
     def size(self) -> int:
@@ -176,26 +143,15 @@ class RowNames:
 
 @dataclass(frozen=True)
 class Table:
-    """A checked table of typed columns.
-
-    Attributes
-    ----------
-    columns : tuple of Column
-    row_names : ndarray of shape (n,)
-        The labels of a pandas index, or positions.
-    frame : object
-        The user's table, or a longer one.
-    lines : ndarray of shape (n,) or None
-        Where each row starts in the file that was read; None where there was none, or a column
-        names the rows.
-    rows : ndarray, optional
-        The rows of ``frame`` that are the table's; all by default.
-    """
+    """A checked table of typed columns."""
 
     columns: tuple[Column, ...]
-    row_names: NDArray[Any]
-    frame: Any = field(default=None, repr=False, compare=False)
+    row_names: NDArray[Any]  # (n,): the labels of a pandas index, or positions
+    frame: Any = field(default=None, repr=False, compare=False)  # the user's table, or a longer one
+    # (n,): where each row starts in the file that was read; None where there was none, or a column
+    # names the rows
     lines: NDArray[np.int64] | None = None
+    # the rows of ``frame`` that are the table's; all by default
     rows: NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
 
     @cached_property

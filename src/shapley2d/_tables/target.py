@@ -55,26 +55,15 @@ _MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
 @dataclass(frozen=True)
 class Target:
-    """A checked target.
-
-    Attributes
-    ----------
-    task : "classification" or "regression"
-    y : ndarray of shape (n,)
-        The labels or numbers as the user passed them.
-    codes : ndarray of shape (n,)
-        Classification: the position of each label in ``classes``, -1 where it is not among them.
-        Regression: the numbers as float64.
-    classes : ndarray
-        The labels that training shows, sorted (empty in regression).
-    kept : ndarray or None
-        Positions of the remaining rows, where rows whose entry is not a number were left out.
-    """
+    """A checked target."""
 
     task: Task
-    y: NDArray[Any]
+    y: NDArray[Any]  # (n,): the labels or numbers as the user passed them
+    # (n,): classification: the position of each label in ``classes``, -1 where it is not among
+    # them. Regression: the numbers as float64
     codes: NDArray[Any]
-    classes: NDArray[Any]
+    classes: NDArray[Any]  # the labels that training shows, sorted (empty in regression)
+    # positions of the remaining rows, where rows whose entry is not a number were left out
     kept: NDArray[np.intp] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> Target:
@@ -106,8 +95,6 @@ def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
 def guess_task(y: NDArray[Any]) -> Task:
     """Guess the task: text, booleans and up to 20 different whole numbers are labels.
 
-    Examples
-    --------
     >>> guess_task(np.array(["yes", "no"])), guess_task(np.array([0.5, 1.25]))
     ('classification', 'regression')
     """
@@ -325,13 +312,7 @@ def _warn_of_leak(target: Target, table: Table) -> None:
 
 
 def label_name(y: Any, column_names: Sequence[str]) -> str:
-    """Name of the label's column: that of the target, unless it has none or a column has it.
-
-    Examples
-    --------
-    >>> label_name([0, 1], ["age"])
-    '(label)'
-    """
+    """Name of the label's column: that of the target, unless it has none or a column has it."""
     name = y if isinstance(y, str) else getattr(as_series(y), "name", None)
     wanted = LABEL if name is None or name == "" else as_text(name)
     candidates = (wanted, LABEL, *(f"{LABEL} {k}" for k in range(2, len(column_names) + 3)))

@@ -105,17 +105,10 @@ def object_vector(items: list[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Labels:
-    """A target's entries.
+    """A target's entries."""
 
-    Attributes
-    ----------
-    entries : ndarray of shape (n,)
-        Numbers, or labels with None where one is missing.
-    strays : dict of int to str
-        Entries that are not numbers, by row, where the others are.
-    """
-
-    entries: NDArray[Any]
+    entries: NDArray[Any]  # (n,): numbers, or labels with None where one is missing
+    # entries that are not numbers, by row, where the others are
     strays: dict[int, str] = field(default_factory=dict)
 
 
@@ -132,11 +125,6 @@ def read_labels(
     kind : {None, "number", "text"}
         Its kind, where that is known.
     task : {"auto", "classification", "regression"}
-
-    Examples
-    --------
-    >>> read_labels(np.array(["1.5", "2.5", "3.5", "4.5", "5.5", "?", "x"]), "y")
-    Labels(entries=array([1.5, 2.5, 3.5, 4.5, 5.5, nan, nan]), strays={6: 'x'})
     """
     if entries.dtype.kind == "M":
         return _dates(entries, name, kind, task)

@@ -341,13 +341,7 @@ def load_dataset(name: str, frame: str | None = None) -> tuple[Any, np.ndarray[A
 
 
 def known_name(name: str) -> str:
-    """Check the name of a table; the error names the nearest one.
-
-    Examples
-    --------
-    >>> known_name("wine")
-    'wine'
-    """
+    """Check the name of a table; the error names the nearest one."""
     if name not in DATASETS:
         hint = did_you_mean(str(name).lower(), DATASETS, cutoff=0.5)
         raise InputError(f"there is no dataset {name!r}{hint}: choose one of {', '.join(DATASETS)}")

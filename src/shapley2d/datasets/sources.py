@@ -34,13 +34,7 @@ CHECKSUMS = {
 
 
 def bundled_csv(name: str) -> bytes:
-    """Unpack a bundled table and check its checksum.
-
-    Examples
-    --------
-    >>> bundled_csv("credit").splitlines()[1][:24]
-    b'20000,2,2,1,24,2,2,-1,-1'
-    """
+    """Unpack a bundled table and check its checksum."""
     file = f"{name}.csv.xz"
     try:
         content = lzma.decompress((files("shapley2d.datasets") / "data" / file).read_bytes())
@@ -52,13 +46,7 @@ def bundled_csv(name: str) -> bytes:
 
 
 def bundled_table(name: str) -> Any:
-    """A bundled table as a pyarrow table of whole numbers and text; null where missing.
-
-    Examples
-    --------
-    >>> bundled_table("census").shape
-    (48842, 15)
-    """
+    """A bundled table as a pyarrow table of whole numbers and text; null where missing."""
     return read_csv(bundled_csv(name))
 
 
@@ -94,13 +82,7 @@ def find_file(*names: str, title: str, origin: str) -> Path:
 
 
 def read_csv(content: bytes) -> Any:
-    r"""Read a CSV file into a pyarrow table; an empty field is missing.
-
-    Examples
-    --------
-    >>> read_csv(b"a,b\n1,x\n2,\n").to_pydict()
-    {'a': [1, 2], 'b': ['x', None]}
-    """
+    r"""Read a CSV file into a pyarrow table; an empty field is missing."""
     from pyarrow import BufferReader, csv
 
     options = csv.ConvertOptions(null_values=[""], strings_can_be_null=True)
@@ -118,12 +100,6 @@ def as_categories(labels: Any) -> Any:
     Returns
     -------
     pyarrow.DictionaryArray
-
-    Examples
-    --------
-    >>> column = as_categories(["b", None, "a", "b"])
-    >>> column.dictionary.to_pylist(), column.indices.to_pylist()
-    (['a', 'b'], [1, None, 0, 1])
     """
     import pyarrow as pa
     from pyarrow import compute
@@ -139,25 +115,12 @@ def as_categories(labels: Any) -> Any:
 
 
 def name_codes(codes: Any, names: Mapping[int, str]) -> Any:
-    """A column of codes as named categories; a code without a name is missing.
-
-    Examples
-    --------
-    >>> name_codes([1, 0, 9], {0: "female", 1: "male"}).to_pylist()
-    ['male', 'female', None]
-    """
+    """A column of codes as named categories; a code without a name is missing."""
     return as_categories([names.get(code) for code in np.asarray(codes).tolist()])
 
 
 def to_frame(table: Any, frame: str | None) -> Any:
-    """A pyarrow table as a frame of the caller's choice.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> to_frame(pa.table({"a": [1]}), "pyarrow").to_pydict()
-    {'a': [1]}
-    """
+    """A pyarrow table as a frame of the caller's choice."""
     kind = frame or frame_kind(None)
     if kind not in FRAME_KINDS:
         raise InputError(Setting("frame", frame), f" must be {one_of(FRAME_KINDS)}")

@@ -29,16 +29,6 @@ def sweep_game(
         Training and validation rows, checked.
     baseline : {"labels", "zero"}
     scoring : str or None
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import SubsetCoalitions
-    >>> from shapley2d._tables.problem import make_problem
-    >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
-    >>> (split,) = make_problem(X, y, X, y).splits
-    >>> game = sweep_game("ridge", split)
-    >>> float(game.utilities(SubsetCoalitions(4), SubsetCoalitions(1))[-1, 1])
-    1.0
     """
     check_choice(name, "model", SWEEPS)
     if name == "gaussian_nb":

@@ -24,21 +24,11 @@ if TYPE_CHECKING:
 
 
 class Chain(NamedTuple):
-    """A run of coalitions, each within the next.
+    """A run of coalitions, each within the next."""
 
-    Attributes
-    ----------
-    order : ndarray
-        The players as they join.
-    sizes : ndarray
-        How many have joined by each coalition.
-    start : int
-        Position of the run in the list of coalitions; empty coalitions are left out.
-    """
-
-    order: NDArray[np.intp]
-    sizes: NDArray[np.intp]
-    start: int
+    order: NDArray[np.intp]  # the players as they join
+    sizes: NDArray[np.intp]  # how many have joined by each coalition
+    start: int  # position of the run in the list of coalitions; empty coalitions are left out
 
 
 def chains(coalitions: Coalitions) -> list[Chain]:
@@ -46,14 +36,6 @@ def chains(coalitions: Coalitions) -> list[Chain]:
 
     The coalitions of a permutation are one chain; any other list falls into short ones, of a single
     coalition at worst, so that a kernel for chains serves every list.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import MaskCoalitions
-    >>> for chain in chains(MaskCoalitions([[0, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])):
-    ...     print(chain.order.tolist(), chain.sizes.tolist(), chain.start)
-    [1, 0] [1, 2] 1
-    [2] [1] 3
     """
     if isinstance(coalitions, NestedCoalitions):
         return [Chain(coalitions.order, np.arange(1, len(coalitions), dtype=np.intp), 1)]
@@ -95,16 +77,6 @@ def sweep_utilities(
     baseline : ConstantBaseline or None
         What coalitions are worth that have nothing to learn from; None takes what the model makes
         of rows that are all alike, and no rows or no columns for 0.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import NestedCoalitions
-    >>> def fill(rows, sizes, columns, ends):
-    ...     return np.multiply.outer(sizes, ends)
-    >>> sweep_utilities(NestedCoalitions([1, 0]), NestedCoalitions([0]), [np.array([0, 1])], fill)
-    array([[0., 0.],
-           [0., 2.],
-           [0., 4.]])
     """
     widths = np.array([owned.size for owned in members])
     matrix = np.full((len(rows), len(columns)), 0.0 if baseline is None else baseline.nothing)

@@ -25,27 +25,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class EncodedSplit:
-    """Encoded tables without missing entries, and which of their columns belong to which player.
+    """Encoded tables without missing entries, and which of their columns belong to which player."""
 
-    Attributes
-    ----------
-    train : ndarray of shape (n, width)
-    valid : ndarray of shape (width, T)
-        In classification the validation rows are those of :func:`class_blocks`, in that order.
-    members : tuple of ndarray
-        The encoded columns of every player, i.e. of every column of the table; none where the table
-        is counted from a ``baseline`` and the player is the same in all rows.
-    score : ClassScore or None
-        Of a classification.
-    baseline : ConstantBaseline or None
-        What coalitions are worth that have nothing to learn from; None leaves it to the model and
-        counts from 0.
-    """
-
-    train: NDArray[np.float64]
+    train: NDArray[np.float64]  # (n, width)
+    # (width, T): in classification the validation rows are those of :func:`class_blocks`, in that
+    # order
     valid: NDArray[np.float64]
+    # the encoded columns of every player, i.e. of every column of the table; none where the table
+    # is counted from a ``baseline`` and the player is the same in all rows
     members: tuple[NDArray[np.intp], ...]
-    score: ClassScore | None
+    score: ClassScore | None  # of a classification
+    # what coalitions are worth that have nothing to learn from; None leaves it to the model and
+    # counts from 0
     baseline: ConstantBaseline | None
 
 
@@ -74,8 +65,6 @@ def encode_split(
         Whether all columns may be multiplied by one number without changing the model. Extremely
         large or small numbers are then brought near 1.
 
-    Examples
-    --------
     >>> from shapley2d._tables.problem import make_problem
     >>> X = [["red", 1.0], ["blue", None], ["red", 5.0]]
     >>> (split,) = make_problem(X, [0, 1, 0], X, [0, 1, 0]).splits
@@ -115,18 +104,11 @@ def class_blocks(split: Split) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
 
 
 class NumberTargets(NamedTuple):
-    """Targets of a regression, less the mean of training.
-
-    Attributes
-    ----------
-    train, valid : ndarray
-    spread : float
-        Squared deviations of the validation targets from their mean.
-    """
+    """Targets of a regression, less the mean of training."""
 
     train: NDArray[np.float64]
     valid: NDArray[np.float64]
-    spread: float
+    spread: float  # squared deviations of the validation targets from their mean
 
 
 def number_targets(split: Split) -> NumberTargets:

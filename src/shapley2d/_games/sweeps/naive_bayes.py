@@ -43,8 +43,6 @@ class NaiveBayesSweep:
     likely except for rounding may be decided differently. The area under the ROC curve ranks by
     log-odds, which still differ where probabilities are rounded to 0 or 1.
 
-    Examples
-    --------
     >>> from shapley2d._theory.coalitions import NestedCoalitions
     >>> from shapley2d._tables.problem import make_problem
     >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]

@@ -43,15 +43,6 @@ class RidgeSweep:
     tie may be decided differently. Where numbers are so large that the penalty of 1 is lost beside
     the rounding of their squares, and the coalition has columns that depend on one another,
     singular values take the place of the factor.
-
-    Examples
-    --------
-    >>> from shapley2d._theory.coalitions import NestedCoalitions
-    >>> from shapley2d._tables.problem import make_problem
-    >>> X, y = [[0], [1], [8], [9]], [0, 0, 1, 1]
-    >>> (split,) = make_problem(X, y, X, y).splits
-    >>> RidgeSweep(split).utilities(NestedCoalitions([0, 2, 1, 3]), NestedCoalitions([0]))[:, 1]
-    array([0.5, 0.5, 1. , 1. , 1. ])
     """
 
     def __init__(
@@ -122,14 +113,7 @@ class RidgeSweep:
 def _ridge_predictions(
     train: NDArray[np.float64], targets: NDArray[np.float64], valid: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Predictions of a ridge regression; ignores directions that differ by rounding alone.
-
-    Examples
-    --------
-    >>> X = np.array([[0.0, 0.0], [3e140, 3e140]])
-    >>> _ridge_predictions(X, np.array([[0.0], [1.0]]), np.array([[3e140, 0.0]]))
-    array([[0.5]])
-    """
+    """Predictions of a ridge regression; ignores directions that differ by rounding alone."""
     centre, middle = train.mean(axis=0), targets.mean(axis=0)
     off = train - centre
     size = float(np.abs(off).max(initial=0.0)) or 1.0

@@ -30,19 +30,13 @@ _KINDS = {
 
 
 class ClassScore(NamedTuple):
-    """A score of classes as the kernels take it, and what constant predictions score.
+    """A score of classes as the kernels take it, and what constant predictions score."""
 
-    Attributes
-    ----------
-    kind, parameter
-        See :mod:`shapley2d._kernels.scores`.
-    shares : ndarray of shape (n_classes,)
-        Of the classes that training shows among the validation rows.
-    """
-
+    # see :mod:`shapley2d._kernels.scores`
     kind: int
     parameter: float
     n_valid: int
+    # (n_classes,): of the classes that training shows among the validation rows
     shares: NDArray[np.float64]
 
     @property
@@ -81,16 +75,7 @@ class ClassScore(NamedTuple):
 
 
 def class_score(split: Split, scoring: str | None = None) -> ClassScore:
-    """The score of classes by its name; the accuracy by default.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.problem import make_problem
-    >>> (split,) = make_problem([[0], [1]], [0, 1], [[2], [3], [4]], [0, 1, 1]).splits
-    >>> score = class_score(split, "f1")
-    >>> score.of_constants(np.array([[True, False], [False, True]]), np.array([[0.5, 0.5]] * 2))
-    array([0. , 0.8])
-    """
+    """The score of classes by its name; the accuracy by default."""
     kind = _KINDS["accuracy" if scoring is None else scoring]
     classes, valid = split.y.classes, split.y_valid
     known = valid.codes >= 0
@@ -124,13 +109,7 @@ def class_score(split: Split, scoring: str | None = None) -> ClassScore:
 
 
 def r_squared(errors: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
-    """R squared of sums of squared errors; ``spread`` is that of predicting the mean.
-
-    Examples
-    --------
-    >>> r_squared(np.array([0.0, 2.0]), 4.0)
-    array([1. , 0.5])
-    """
+    """R squared of sums of squared errors; ``spread`` is that of predicting the mean."""
     if spread > 0:
         return 1.0 - errors / spread
     return np.where(errors == 0.0, 1.0, 0.0)  # constant targets, as scikit-learn scores them

@@ -27,13 +27,7 @@ _MARKS = (
 
 
 def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | None]:
-    """The text of a file, and a note if its encoding was guessed.
-
-    Examples
-    --------
-    >>> decode("größe".encode(), "sizes.csv", None)
-    ('größe', None)
-    """
+    """The text of a file, and a note if its encoding was guessed."""
     if encoding is not None:
         try:
             return data.decode(encoding).removeprefix("\ufeff"), None
@@ -75,15 +69,7 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
 
 
 def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
-    """The encoding that :func:`decode` uses, as a name that keeps the byte-order mark.
-
-    Examples
-    --------
-    >>> encoding_of("größe".encode("cp1252"), "sizes.csv", None)
-    'cp1252'
-    >>> encoding_of(codecs.BOM_UTF8 + b"a", "a.csv", None)
-    'utf-8'
-    """
+    """The encoding that :func:`decode` uses, as a name that keeps the byte-order mark."""
     marks = {
         codecs.BOM_UTF8: "utf-8",
         codecs.BOM_UTF16_LE: "utf-16-le",
@@ -107,8 +93,6 @@ def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
 def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
     r"""Spans of the fields of each non-empty line, quotes included.
 
-    Examples
-    --------
     >>> text = 'a,b\n1,"x, y"\n\n2,z'
     >>> [[text[start:stop] for start, stop in spans] for spans in field_spans(text, ",")]
     [['a', 'b'], ['1', '"x, y"'], ['2', 'z']]
@@ -138,13 +122,7 @@ def _line(data: bytes, position: int) -> int:
 
 
 def find_separator(text: str, path: str, asked: str | None) -> str:
-    r"""The separator of a CSV file: as given, or the one on which its first lines agree best.
-
-    Examples
-    --------
-    >>> find_separator("a;b\n1,5;2\n", "table.csv", None)
-    ';'
-    """
+    r"""The separator of a CSV file: as given, or the one on which its first lines agree best."""
     if asked is not None:
         separator = SEPARATORS.get(asked, "\t" if asked == "\\t" else asked)
         if len(separator) != 1 or separator in '"\r\n\0' or not separator.isascii():
@@ -185,13 +163,7 @@ def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
 
 
 def first_lines(text: str, separator: str, n_rows: int) -> list[int]:
-    r"""The line where each row starts; empty if the numbers of rows differ.
-
-    Examples
-    --------
-    >>> first_lines("a,b\n1,\"two\nlines\"\n\n3,4\n", ",", 2)
-    [2, 5]
-    """
+    r"""The line where each row starts; empty if the numbers of rows differ."""
     lines = [start for start, _ in _records(text, separator)][1:]
     return lines if len(lines) == n_rows else []
 

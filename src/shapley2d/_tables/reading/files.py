@@ -35,27 +35,14 @@ _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 @dataclass(frozen=True)
 class Source:
-    """A table and the file it came from.
+    """A table and the file it came from."""
 
-    Attributes
-    ----------
-    path : str
-        The file as the user named it.
-    table : pyarrow.Table
-        Columns of a CSV file are text; their kinds are found later.
-    lined : bool
-        Whether row k is on line k + 2 of the file.
-    lines : ndarray of int
-        Otherwise the line where each row starts, if known.
-    notes : list of Note
-        What the user should know about the file.
-    """
-
-    path: str
-    table: Any
-    lined: bool = False
+    path: str  # the file as the user named it
+    table: Any  # columns of a CSV file are text; their kinds are found later
+    lined: bool = False  # whether row k is on line k + 2 of the file
+    # otherwise the line where each row starts, if known
     lines: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
-    notes: list[Note] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)  # what the user should know about the file
 
     def line(self, row: int) -> int | None:
         """The line of the file where a row starts; None where it has no lines."""

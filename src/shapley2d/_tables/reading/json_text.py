@@ -18,15 +18,7 @@ _SUFFIXES = (".json", ".jsonl", ".ndjson")
 
 
 def looks_like_json(text: str, path: str) -> bool:
-    r"""Whether a file holds records as JSON, by its content or by its name.
-
-    Examples
-    --------
-    >>> looks_like_json('{"a": 1}\n{"a": 2}\n', "table.csv")
-    True
-    >>> looks_like_json("a,b\n1,2\n", "table.csv")
-    False
-    """
+    r"""Whether a file holds records as JSON, by its content or by its name."""
     if any(suffix.lower() in _SUFFIXES for suffix in Path(path).suffixes):
         return True
     start = text.lstrip()
@@ -40,13 +32,7 @@ def looks_like_json(text: str, path: str) -> bool:
 
 
 def record_lines(text: str, n_rows: int) -> list[int]:
-    r"""The line of every record; empty where there is not one record to a line.
-
-    Examples
-    --------
-    >>> record_lines('{"a": 1}\n\n{"a": 2}\n', 2)
-    [1, 3]
-    """
+    r"""The line of every record; empty where there is not one record to a line."""
     lines = [k for k, line in enumerate(text.split("\n"), 1) if line.strip()]
     return lines if len(lines) == n_rows else []
 

@@ -80,13 +80,7 @@ def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
 
 
 def _as_text(entry: Any) -> str:
-    """An entry as a spreadsheet would show it, dates as year-month-day.
-
-    Examples
-    --------
-    >>> [_as_text(entry) for entry in (3.0, 2.5, True, dt.datetime(2024, 1, 2), "x")]
-    ['3', '2.5', 'TRUE', '2024-01-02', 'x']
-    """
+    """An entry as a spreadsheet would show it, dates as year-month-day."""
     if isinstance(entry, bool):
         return str(entry).upper()
     if isinstance(entry, float) and entry.is_integer() and abs(entry) < _SURE_WHOLE:

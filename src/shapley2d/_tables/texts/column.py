@@ -38,13 +38,6 @@ def text_column(
         The notation of other columns of the table.
     like : Column, optional
         The same column of the training table; this one is read alike if possible.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> column = text_column(pa.array(["1", " 2", "?", "4", "5", "6", "l"]), "age")
-    >>> column.kind, column.entries.tolist(), column.from_text.strays
-    ('number', [1.0, 2.0, nan, 4.0, 5.0, 6.0, nan], {6: 'l'})
     """
     import pyarrow as pa
 

@@ -43,26 +43,14 @@ _MILLISECOND = dt.timedelta(milliseconds=1)
 
 @dataclass(frozen=True)
 class ParsedDates:
-    """The dates of some texts.
+    """The dates of some texts."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        Days since 1970; NaN where a text is not a date.
-    found : ndarray of bool of shape (n,)
-    notation : str
-        ``"day first"`` or ``"month first"`` if dates are written as 1/2/2024, else empty.
-    plain : bool
-        Whether all are in ISO format.
-    doubtful : bool
-        Whether the other order gives as many dates.
-    """
-
-    values: NDArray[np.float64]
-    found: NDArray[np.bool_]
+    values: NDArray[np.float64]  # (n,): days since 1970; NaN where a text is not a date
+    found: NDArray[np.bool_]  # (n,)
+    # ``"day first"`` or ``"month first"`` if dates are written as 1/2/2024, else empty
     notation: str = ""
-    plain: bool = True
-    doubtful: bool = False
+    plain: bool = True  # whether all are in ISO format
+    doubtful: bool = False  # whether the other order gives as many dates
 
 
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
@@ -86,8 +74,6 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Pa
     order : {"", "day first", "month first"}
         The order if both are possible.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> texts = pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"])
     >>> parse_dates(texts, np.ones(4, dtype=int)).values

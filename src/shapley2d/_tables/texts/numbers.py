@@ -51,30 +51,15 @@ _THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # 1.500 may mean 1500
 
 @dataclass(frozen=True)
 class ParsedNumbers:
-    """The numbers of some texts.
+    """The numbers of some texts."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        NaN where a text is not a number.
-    found : ndarray of bool of shape (n,)
-        Which texts are numbers.
-    marks : ndarray of str of shape (n,)
-        The currency or percent sign of each; usually empty.
-    notation : str
-        ``"decimal commas"`` or ``"thousands commas"`` if a number has a comma, else empty.
-    plain : bool
-        Whether all are written as Python writes numbers.
-    doubtful : bool
-        Whether the other notation gives as many numbers.
-    """
-
-    values: NDArray[np.float64]
-    found: NDArray[np.bool_]
-    marks: NDArray[Any]
+    values: NDArray[np.float64]  # (n,): NaN where a text is not a number
+    found: NDArray[np.bool_]  # (n,): which texts are numbers
+    marks: NDArray[Any]  # (n,): the currency or percent sign of each; usually empty
+    # ``"decimal commas"`` or ``"thousands commas"`` if a number has a comma, else empty
     notation: str = ""
-    plain: bool = True
-    doubtful: bool = False
+    plain: bool = True  # whether all are written as Python writes numbers
+    doubtful: bool = False  # whether the other notation gives as many numbers
 
 
 def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
@@ -88,12 +73,6 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     -------
     ndarray or None
         NaN for nulls; None if the full rule must decide.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> plain_numbers(pa.array(["1.5", "2", None])), plain_numbers(pa.array(["1", "?"]))
-    (array([1.5, 2. , nan]), None)
     """
     import pyarrow as pa
 
@@ -110,14 +89,7 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
 
 
 def common_places(texts: Any) -> int:
-    """Decimals that nearly all numbers are written with, zeros included; 0 where they differ.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> common_places(pa.array(["1.50", "2.25", None])), common_places(pa.array(["1.5", "2.25"]))
-    (2, 0)
-    """
+    """Decimals that nearly all numbers are written with, zeros included; 0 where they differ."""
     import pyarrow.compute as pc
 
     known = pc.drop_null(texts)
@@ -143,8 +115,6 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     commas : {"", "decimal commas"}
         The notation if both are possible.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> texts = pa.array(["1.5", "$1,200", "(5)", "abc"])
     >>> parse_numbers(texts, np.ones(4, dtype=np.int64)).values.tolist()
@@ -244,24 +214,12 @@ def flags(array: Any) -> NDArray[np.bool_]:
 
 
 def are_long(numbers: NDArray[np.float64]) -> bool:
-    """Whether some numbers are too large for float64 to hold every whole number.
-
-    Examples
-    --------
-    >>> are_long(np.array([1.0, np.nan])), are_long(np.array([1e17]))
-    (False, True)
-    """
+    """Whether some numbers are too large for float64 to hold every whole number."""
     return bool(np.nanmax(np.abs(numbers), initial=0.0) > EXACT)
 
 
 def as_digits(items: Sequence[Any]) -> list[str | None]:
-    """Whole numbers of any length, or decimals, as text with all digits.
-
-    Examples
-    --------
-    >>> as_digits([12345678901234567, None, Decimal("1E+2")])
-    ['12345678901234567', None, '100']
-    """
+    """Whole numbers of any length, or decimals, as text with all digits."""
     return [
         None if item is None else f"{item:f}" if isinstance(item, Decimal) else str(item)
         for item in items

@@ -44,32 +44,16 @@ CODE_REPEATS = 3
 
 @dataclass(frozen=True)
 class TextReading:
-    """What the distinct texts of a column stand for.
-
-    Attributes
-    ----------
-    kind : str
-    values : ndarray of shape (n,)
-        The number or the days since 1970 of each; NaN where missing or a stray. Unused for text.
-    strays : ndarray of bool of shape (n,)
-        Texts that are neither missing nor of this kind.
-    notation : str
-        The notation of numbers or dates, where it had to be decided.
-    remark : str
-        Anything else that the user should know.
-    plain : bool
-        Whether all entries are written as Python writes them.
-    doubtful : bool
-        Whether another notation is as likely.
-    """
+    """What the distinct texts of a column stand for."""
 
     kind: Kind
+    # (n,): the number or the days since 1970 of each; NaN where missing or a stray. Unused for text
     values: NDArray[np.float64]
-    strays: NDArray[np.bool_]
-    notation: str = ""
-    remark: str = ""
-    plain: bool = True
-    doubtful: bool = False
+    strays: NDArray[np.bool_]  # (n,): texts that are neither missing nor of this kind
+    notation: str = ""  # the notation of numbers or dates, where it had to be decided
+    remark: str = ""  # anything else that the user should know
+    plain: bool = True  # whether all entries are written as Python writes them
+    doubtful: bool = False  # whether another notation is as likely
 
 
 def read_texts(
@@ -92,8 +76,6 @@ def read_texts(
     notation : str
         The notation of another column or of the training table, used if both are possible.
 
-    Examples
-    --------
     >>> import pyarrow as pa
     >>> reading = read_texts(pa.array(["1.5", "2.5", "1O"]), np.array([4, 5, 1]))
     >>> reading.kind, reading.strays.tolist()

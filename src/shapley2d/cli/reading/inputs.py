@@ -40,38 +40,20 @@ WEIGHT = "valid_weight"
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a command values.
-
-    Attributes
-    ----------
-    train : Source
-    target : str
-    X : Table
-        The features.
-    y : ndarray or pyarrow array
-    rows : ndarray
-        Positions of the rows of ``X`` in the file.
-    row_names : ndarray
-        Those positions, or the entries of the column that names the rows.
-    kinds : dict
-        What the user says that columns hold.
-    valid : Source or None
-    X_valid, y_valid
-        Of the validation file, or None.
-    of_rows : dict
-        What columns that are no features say of the rows, by the option that names the column.
-    """
+    """What a command values."""
 
     train: Source
     target: str
-    X: Table
+    X: Table  # the features
     y: Any
-    rows: NDArray[np.intp]
-    row_names: NDArray[Any]
-    kinds: dict[str, str]
+    rows: NDArray[np.intp]  # positions of the rows of ``X`` in the file
+    row_names: NDArray[Any]  # those positions, or the entries of the column that names the rows
+    kinds: dict[str, str]  # what the user says that columns hold
     valid: Source | None = None
+    # of the validation file, or None
     X_valid: Table | None = None
     y_valid: Any = None
+    # what columns that are no features say of the rows, by the option that names the column
     of_rows: dict[str, Any] = field(default_factory=dict)
 
     @property

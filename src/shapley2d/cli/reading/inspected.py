@@ -32,31 +32,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class InspectedFile:
-    """A file to inspect.
-
-    Attributes
-    ----------
-    source : Source
-    target : str or None
-    X : Table
-    y : pyarrow table of one column, or None
-    row_names : ndarray
-    kinds : dict
-        Types of columns that the user gave.
-    fingerprint : str
-        Of the whole file, dropped columns included.
-    flags : tuple of str
-        Options that later commands on the file need too.
-    """
+    """A file to inspect."""
 
     source: Source
     target: str | None
     X: Table
     y: Any
     row_names: NDArray[Any]
-    kinds: dict[str, str]
-    fingerprint: str
-    flags: tuple[str, ...] = ()
+    kinds: dict[str, str]  # types of columns that the user gave
+    fingerprint: str  # of the whole file, dropped columns included
+    flags: tuple[str, ...] = ()  # options that later commands on the file need too
 
     @property
     def commands(self) -> tuple[str, str]:

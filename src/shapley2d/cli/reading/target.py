@@ -25,21 +25,11 @@ _SHOWN = 3
 
 @dataclass(frozen=True)
 class TargetColumn:
-    """A target, and the rows of the file that have one.
+    """A target, and the rows of the file that have one."""
 
-    Attributes
-    ----------
-    rows : ndarray
-        Positions in the file.
-    y : ndarray or pyarrow array
-        Their entries: numbers, or labels to be taken as they stand.
-    missing : ndarray
-        Positions of rows without a target.
-    """
-
-    rows: NDArray[np.intp]
-    y: Any
-    missing: NDArray[np.intp]
+    rows: NDArray[np.intp]  # positions in the file
+    y: Any  # their entries: numbers, or labels to be taken as they stand
+    missing: NDArray[np.intp]  # positions of rows without a target
 
     def rows_of(self, table: Any) -> Any:
         """The rows of a pyarrow table that have a target."""
