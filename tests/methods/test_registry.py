@@ -127,7 +127,7 @@ def test_a_toy_method_works_on_the_command_line(toy):
     assert toy["code"] == [0, 2]
     assert toy["saved"] == [[5 / 6] * 2] * 3
     assert "--n-dice goes with --method dice, not with knn" in toy["complained"]
-    assert "dice: throws dice." in toy["help"]
+    assert "dice throws dice" in toy["help"]
     assert "For dice: how many to throw. (default: 3)" in toy["help"]
     assert "Dice have no memory." in toy["printed"]
 

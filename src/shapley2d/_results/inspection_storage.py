@@ -177,8 +177,9 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             _check_codes(entries[~np.isnan(entries)], len(known))
         words = [text for text in dict.fromkeys(own) if text is not None]
         code = {None: -1, **{text: k for k, text in enumerate(words)}}
+        missing = np.flatnonzero(np.isnan(entries)).tolist()
         read = FromText(
-            strays={i: own[i] for i in np.flatnonzero(np.isnan(entries)) if own[i] is not None},
+            strays={i: own[i] for i in missing if own[i] is not None},
             notation=record["notations"][j],
             places=record["places"][j],
             words=np.array([*words, None], dtype=object),
