@@ -363,7 +363,7 @@ def test_blocks(tmp_path):
     v = value_blocks(X, Y, X_VALID, Y_VALID, checkpoint=path, **options)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
-    assert v.covariance.tobytes() == plain.covariance.tobytes()
+    assert v._covariance.tobytes() == plain._covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
         value_blocks(
             X, Y, X_VALID, Y_VALID, checkpoint=path, **{**options, "rows": np.arange(len(Y)) % 5}

@@ -407,7 +407,7 @@ def test_intervals_hold_unless_one_order_decides():
         (
             {"method": "magic"},
             InputError,
-            "method='magic' is not known: use one of 'exact', 'mc'",
+            "method='magic' is not known: use 'exact' or 'mc'",
         ),
         ({"method": "mc", "max_permutation": 3}, TypeError, "did you mean 'max_permutations'"),
         ({"method": "exact", "fuss": 3}, TypeError, "method 'exact' has no option 'fuss'"),
