@@ -14,7 +14,7 @@ from shapley2d._api.blocks_job import VALIDATION_GROUPS
 from shapley2d._base.precision import interval_factor
 from shapley2d._estimation.exact import _BLOCKS
 from shapley2d._estimation.workers import MAX_LOSSES
-from shapley2d._inspection.recipe import MOST_CHANCE
+from shapley2d._inspection.learned import SETTINGS
 from shapley2d._knn import rounding
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER
 from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
@@ -80,7 +80,7 @@ SENTENCES = {
     "reliability.md": [
         f"more than {FREE_BYTES >> 20} MB and more than {MAX_RATIO} times its own size"
     ],
-    "find-and-fix.md": [f"Probabilities are capped at {round(100 * MOST_CHANCE)} %"],
+    "find-and-fix.md": [f"Probabilities are capped at {round(100 * SETTINGS['most'])} %"],
     "scale.md": [f"beyond {2**18:,} rows"],
     "../CHANGELOG.md": [f"in {ADDRESS_SPACE // 10**9} GB of address space"],
 }

@@ -21,7 +21,7 @@ def centre_and_spread(entries: NDArray[np.float64]) -> tuple[float, float]:
 
     Examples
     --------
-    >>> centre_and_spread(np.array([0.0, 0, 0, 0, 0, 0, 3, 5]))
+    >>> centre_and_spread(np.array([0.0, 0, 0, 0, 0, 0, 0, 3, 5]))
     (0.0, 4.0)
     """
     if not entries.size:

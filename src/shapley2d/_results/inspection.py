@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import objects, percent, reasons_text
-from shapley2d._inspection.recipe import TRUE_PER_EXPECTED
+from shapley2d._inspection.learned import SETTINGS
 from shapley2d._results.entry_gains import entry_gains
 from shapley2d._results.ranking import rank_cells
 from shapley2d._results.row_words import RowWords
@@ -150,7 +150,7 @@ class Inspection(RowWords):
 
         Errors that look like any other entry cannot be seen, so the interval is wide.
         """
-        low, high = TRUE_PER_EXPECTED
+        low, high = SETTINGS["true per expected"]
         return low * self.expected_errors, high * self.expected_errors
 
     def rank(self, n: int | None = 20, *, by: str = "wrong") -> Any:

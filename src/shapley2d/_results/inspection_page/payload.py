@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.suggestions import all_at_once, chances_of
+from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._results.ranking import gain_scores, rank_cells
 from shapley2d._results.report.encode import pack, shorten
 from shapley2d._results.units import points_of
@@ -189,7 +189,7 @@ def _examples(inspection: Inspection, finding: ColumnFinding) -> list[list[str |
     """Name, entry and suggestion of the likeliest wrong rows of a finding, each entry once."""
     cells = inspection.cells
     j = cells.names.index(finding.columns[0])
-    order = np.argsort(-chances_of(finding), kind="stable")
+    order = np.argsort(-finding.row_chances, kind="stable")
     shown: dict[tuple[str | None, str | None], list[str | None]] = {}
     for i in finding.rows[order].tolist():
         entry = cells.entries[j][i]
