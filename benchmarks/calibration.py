@@ -13,7 +13,8 @@ learned from.
 Prints said and true shares in bins, false alarms on clean tables, and, for tables with .3 % of
 errors or more, how the expected number compares with the true one; the same for labels, as they
 are, with .3 to 20 % flipped, and shuffled, so that nothing predicts them. With --write it writes
-what it has learned to src/shapley2d/_inspection/learned.json. On two cores it takes half an hour.
+what it has learned to src/shapley2d/_inspection/learned.json; its "settings" are set by hand, some of
+them by what is printed here. On two cores it takes half an hour.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d import inspect_cells
 from shapley2d._inspection import score
-from shapley2d._inspection.company import vouched
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -50,24 +50,36 @@ from shapley2d._inspection.evidence import (
     table_evidence,
     weighed,
 )
-from shapley2d._inspection.learned import (
-    CELL_EVIDENCE,
-    CELL_WEIGHTS,
-    FALLING,
-    LABEL_EVIDENCE,
-    ORDER,
-    RISING,
-    RISING_FOR_LABELS,
-)
+from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
+from shapley2d._inspection.marginal import vouched
 from shapley2d._inspection.probability import wrong_probability
-from shapley2d._inspection.recipe import LABEL_WEIGHT, MOST_CHANCE, WEIGHTS
 from shapley2d._kernels.boosted_trees import BoostedTrees
 
 ROWS, MADE_UP = 1000, 80
 FEWEST_ERRORS, SOME_ERRORS = 0.0005, 0.003  # shares of a spoiled table's entries
-LEARNED = Path(score.__file__).with_name("learned.json")
+FILE = Path(score.__file__).with_name("learned.json")
 BINS = (0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.001)
 DIRTY = ("beers", "flights", "hospital", "rayyan")
+
+# Evidence of which more never makes an entry less likely wrong, and that never makes it likelier.
+RISING = (
+    "logit", "surprise", "stories", "distance", "class", "repeat", "gain", "text", "height",
+    "height in column", "stray", "repeated key", "found", "chance", "chance of rule",
+)  # fmt: skip
+FALLING = ("as expected", "vouched")
+# What the trees for cells look at, in their order. In the light of the evidence about the column,
+# the table and the kind of finding, which comes last, the rest says more or less. A kind of finding
+# that at least 15 tables have is one of them.
+CELL_EVIDENCE = (
+    *RISING, *FALLING, "share", "share in column", "odd texts", "number", "different", "times",
+    "found codes", "found formats", "found near-duplicates", "found rule", "found spellings",
+    "10 %", "2 %", "0.2 %", "sure", "high 2 %", "high 0.2 %",
+)  # fmt: skip
+RISING_FOR_LABELS = ("odds", "lift")
+LABEL_EVIDENCE = (
+    *RISING_FOR_LABELS, "class", "rarest class", "unlikely", "2 %", "25 %", "50 %", "75 %", "90 %",
+    "98 %",
+)  # fmt: skip
 
 
 def tables(folder: Path, count: int, random: np.random.Generator) -> dict[str, pd.DataFrame]:
@@ -177,7 +189,7 @@ def in_the_light_of_the_table(parts: list[Any], weights: dict[str, float]) -> No
     for part in parts:
         n = part["y"].size
         evidence = {name: part["X"][:, k] for k, name in enumerate(part["names"])}
-        logit = part["logit"] = weighed(evidence, weights, n)
+        logit = part["logit"] = weighed(evidence, n, weights)
         tail = Tail.of(logit, part["of findings"], part["stated"])
         evidence |= table_evidence(part["table"], tail, logit)
         part["T"] = np.stack([np.broadcast_to(evidence.get(name, 0.0), n) for name in CELL_EVIDENCE], axis=1).astype(np.float32)  # fmt: skip
@@ -218,16 +230,21 @@ def boost_labels(parts: list[Any]) -> HistGradientBoostingClassifier:
 
 def chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
     """The probability of every cell, as an inspection says it."""
-    said = model.decision_function(part["T"]) + ORDER * part["logit"]
-    return np.maximum(MOST_CHANCE / (1 + np.exp(-said)), part["least"])
+    said = model.decision_function(part["T"]) + SETTINGS["order"] * part["logit"]
+    return np.maximum(SETTINGS["most"] / (1 + np.exp(-said)), part["least"])
 
 
 def label_chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
-    said = model.decision_function(part["X"]) + ORDER * part["X"][:, 0]
-    return MOST_CHANCE / (1 + np.exp(-said))
+    said = model.decision_function(part["X"]) + SETTINGS["order"] * part["X"][:, 0]
+    return SETTINGS["most"] / (1 + np.exp(-said))
 
 
-def as_lists(model: HistGradientBoostingClassifier, evidence: tuple[str, ...]) -> str:
+def as_lists(
+    model: HistGradientBoostingClassifier,
+    evidence: tuple[str, ...],
+    rising: tuple[str, ...],
+    falling: tuple[str, ...] = (),
+) -> str:
     """The trees for learned.json; nodes of later trees come behind those of earlier ones."""
     lists: dict[str, list[Any]] = {name: [] for name in BoostedTrees._fields}
     for (tree,) in model._predictors:
@@ -241,8 +258,11 @@ def as_lists(model: HistGradientBoostingClassifier, evidence: tuple[str, ...]) -
             lists["rights"].append(0 if leaf else first + int(node["right"]))
             lists["values"].append(round(float(node["value"]), 5) if leaf else 0.0)
     base = f'"base": {model._baseline_prediction[0, 0]:.5f}'
-    names = f'"evidence": {json.dumps(evidence)}'
-    lines = [names, base, *(f'"{name}": {json.dumps(one)}' for name, one in lists.items())]
+    names = [
+        f'"{name}": {json.dumps(one)}'
+        for name, one in (("rising", rising), ("falling", falling), ("evidence", evidence))
+    ]
+    lines = [*names, base, *(f'"{name}": {json.dumps(one)}' for name, one in lists.items())]
     return "{\n" + ",\n".join(lines) + "\n}"
 
 
@@ -302,7 +322,7 @@ def labels_of(name: str, frame: pd.DataFrame, random: np.random.Generator) -> li
                 codes = columns[-1].entries.astype(int)
                 if at < len(columns):
                     shares = np.bincount(codes)[codes] / len(codes)
-                    taken["X"] = label_evidence(scores[:, -1] / LABEL_WEIGHT, shares)
+                    taken["X"] = label_evidence(scores[:, -1], shares)
                 return wrong_probability(scores, parts, columns, at, as_expected, findings, threads)
 
             with (
@@ -361,7 +381,7 @@ def main() -> None:
         print(refused)
     parts = [part for part in parts if not isinstance(part, str)]
     # few tables may lack a kind of finding
-    known = {name for name in CELL_WEIGHTS if name != "base"}
+    known = {name for name in LEARNED["weights"] if name != "base"}
     names = sorted(known.union(*(part["names"] for part in parts)))
     # the parts of the scores are in the heights; trees look at them one by one
     weighted = [name for name in names if name not in WEIGHTS or name == "text"]
@@ -416,9 +436,14 @@ def main() -> None:
     show(labels, "said")
     if given.write:
         of_labels = boost_labels(labels)
-        parts_of_file = {"weights": json.dumps(weights), "cells": as_lists(model, CELL_EVIDENCE), "labels": as_lists(of_labels, LABEL_EVIDENCE)}  # fmt: skip
+        parts_of_file = {
+            "settings": json.dumps(SETTINGS),
+            "weights": json.dumps(weights),
+            "cells": as_lists(model, CELL_EVIDENCE, RISING, FALLING),
+            "labels": as_lists(of_labels, LABEL_EVIDENCE, RISING_FOR_LABELS),
+        }
         lines = [f'"{name}": {text}' for name, text in parts_of_file.items()]
-        LEARNED.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
+        FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="ascii")
 
 
 if __name__ == "__main__":

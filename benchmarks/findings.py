@@ -22,7 +22,7 @@ import pyarrow as pa
 from sklearn import datasets
 
 from shapley2d._inspection.columns.find import find_in_columns
-from shapley2d._inspection.suggestions import ACCEPTED, BULK, chances_of, suggestion_chances
+from shapley2d._inspection.suggestions import ACCEPTED, suggestion_chances
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import read_table
 
@@ -51,13 +51,13 @@ def dirty() -> None:
         for finding in find_in_columns(table):
             j = table.column_names.index(finding.columns[0])
             chances = zip(
-                finding.rows.tolist(), chances_of(finding), suggestion_chances(finding), strict=True
+                finding.rows.tolist(), finding.row_chances, suggestion_chances(finding), strict=True
             )
             for i, said, sure_of_new in chances:
                 new = finding.suggestions.get(i)
                 right = np.nan if new is None else float(new == truth[i, j].strip())
                 kinds[finding.kind].append((said, found[i, j] != truth[i, j], right))
-                is_sure = said >= BULK and sure_of_new >= ACCEPTED
+                is_sure = said >= 0.5 and sure_of_new >= ACCEPTED
                 if new is not None and is_sure:
                     sure.append(right)
         print(f"\n{name:<20} entries    said   wrong  suggestions right")
@@ -124,7 +124,7 @@ def clean() -> None:
         alarms = np.zeros(table.shape, dtype=bool)
         kinds = defaultdict(int)
         for finding in find_in_columns(table):
-            rows = finding.rows[chances_of(finding) >= 0.5]
+            rows = finding.rows[finding.row_chances >= 0.5]
             alarms[rows, table.column_names.index(finding.columns[0])] = True
             kinds[finding.kind] += rows.size
         total, cells = total + alarms.sum(), cells + alarms.size

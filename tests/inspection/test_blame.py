@@ -27,7 +27,7 @@ def one_row(cause, effect, *, broken, odds=4.0, stranger=False):
 
 def chance(tie, cause_wrong, effect_wrong):
     """Chance that a rule is broken, or that it holds, given which of its entries are wrong."""
-    by_cause = 1 - blame._CAUSE_HOLDS
+    by_cause = 1 - max(tie.by_chance, blame._HOLDS)
     if tie.stranger[0]:
         by_cause *= blame._STRANGER
     exception = 2 * blame._RATE * np.exp(-tie.odds[0])

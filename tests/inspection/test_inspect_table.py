@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d._inspection.binning import bin_column
-from shapley2d._inspection.forests import Bags, chances, grow
-from shapley2d._inspection.recipe import SHARE_MIXED, WEIGHTS
+from shapley2d._inspection.forests import SHARE_MIXED, Bags, chances, grow
+from shapley2d._inspection.learned import WEIGHTS
 from shapley2d._inspection.score import inspect_table
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target

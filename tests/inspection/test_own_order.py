@@ -10,17 +10,10 @@ from hypothesis import strategies as st
 
 from shapley2d import inspect_cells
 from shapley2d._inspection.own_order import OwnOrder
-from shapley2d._inspection.score import inspect_table
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.target import as_target
 from tests.inspection.test_inspect_table import columns as any_columns
+from tests.inspection.test_inspect_table import inspect
 from tests.inspection.test_suggestions import german
-
-
-def inspect(data, y=None, **options):
-    table = as_table(data)
-    target = None if y is None else as_target(y, table)
-    return inspect_table(table, target, **{"progress": False, "n_jobs": 1, **options})
 
 
 def make_data(seed, n=60):

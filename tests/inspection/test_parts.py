@@ -1,4 +1,4 @@
-"""The parts of a score against direct formulas."""
+"""The parts of a score, and the lift of entries, against direct formulas."""
 
 from __future__ import annotations
 
@@ -6,16 +6,11 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from shapley2d._base.robust import centre_and_spread
 from shapley2d._inspection.binning import bin_column
-from shapley2d._inspection.column_alone import (
-    class_distance,
-    odd_writing,
-    rare_pairs,
-    rare_shapes,
-    shape_of,
-    standing_alone,
-)
 from shapley2d._inspection.deviation import (
     Scale,
     category_stories,
@@ -23,8 +18,24 @@ from shapley2d._inspection.deviation import (
     number_stories,
     shortest_half,
 )
-from shapley2d._inspection.forests import Bags, chances, grow, is_predicted, repair_gains
-from shapley2d._inspection.recipe import FLOOR_MIXED, SHARE_MIXED, STRAY
+from shapley2d._inspection.forests import (
+    FLOOR_MIXED,
+    SHARE_MIXED,
+    Bags,
+    chances,
+    grow,
+    is_predicted,
+    repair_gains,
+)
+from shapley2d._inspection.marginal import (
+    class_distance,
+    odd_writing,
+    rare_pairs,
+    rare_shapes,
+    shape_of,
+    standing_alone,
+    vouched,
+)
 from shapley2d._kernels.forest import CODES, is_seen
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
@@ -102,13 +113,11 @@ def test_columns_that_cannot_be_predicted():
     assert not is_predicted(coded(np.arange(9.0)))
 
 
-@pytest.mark.parametrize(
-    ("n", "trees", "size"), [(1, 100, 0), (100, 100, 60), (60_000, 83, 4000), (400_000, 32, 4000)]
-)
-def test_large_tables_have_fewer_trees_of_as_many_rows(n, trees, size):
-    bags = Bags.draw(np.arange(n), 0)
-    assert bags.rows.shape == (trees, size)
-    assert bags.seen.shape == (n, 2 if trees > 64 else 1)
+def test_large_tables_have_fewer_trees_of_as_many_rows():
+    small, large, larger = (Bags.draw(np.arange(n), 0) for n in (100, 60_000, 400_000))
+    assert small.rows.shape[0] > large.rows.shape[0] > larger.rows.shape[0]
+    assert small.rows.shape[1] < large.rows.shape[1] == larger.rows.shape[1]
+    assert Bags.draw(np.arange(1), 0).rows.shape[1] == 0
 
 
 def test_chances_are_means_over_unseen_trees_blurred_and_mixed(small):
@@ -204,7 +213,7 @@ def test_pieces_of_rows_give_what_all_rows_give(small, monkeypatch):
 
     coded, codes, bags, forests = small
     whole = [deviation(coded[j], forests[j], codes, bags) for j in range(3)]
-    monkeypatch.setattr(module, "CHUNK_CELLS", 100)
+    monkeypatch.setattr(module, "_CHUNK_CELLS", 100)
     for j in range(3):
         parts = deviation(coded[j], forests[j], codes, bags)
         assert np.array_equal(whole[j].stories, parts.stories)
@@ -233,8 +242,8 @@ def test_stories_of_numbers_are_densities_on_the_squashed_scale():
     scale = Scale.of(coded)
     predicted = rng.dirichlet(np.ones(coded.n_bins), size=200)
     found = number_stories(coded, scale, entries, coded.bins, predicted)
-    low, middle, high = np.percentile(entries, [25, 50, 75])
-    place = np.arcsinh((entries - middle) / ((high - low) / 1.35))
+    middle, spread = centre_and_spread(entries)
+    place = np.arcsinh((entries - middle) / spread)
     for row in (3, 50, 111):
         kernel = [
             np.exp(-d) / (1 + np.exp(-d)) ** 2 / w
@@ -295,7 +304,7 @@ def test_odd_writing_stands_out_and_usual_writing_does_not():
     assert odd.argmax() == 90
     assert (odd[:90] < 0.5).all()
     strays = as_table({"a": [*map(str, range(30)), "x"]}).columns[0]
-    assert odd_writing(strays)[30] == STRAY
+    assert odd_writing(strays)[30] == odd_writing(strays).max() > odd.max()
     assert not odd_writing(as_table({"a": np.arange(5.0)}).columns[0]).any()
 
 
@@ -323,3 +332,39 @@ def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
     np.testing.assert_allclose(short.expected.chances, whole.expected.chances)
     assert np.array_equal(short.expected.alternatives, whole.expected.alternatives)
     assert np.array_equal(short.expected.entries, coded.values, equal_nan=True)
+
+
+def by_counting(entries):
+    """``vouched``, row by row, for a list of columns with None for empty cells."""
+    n = len(entries[0])
+    different = [len({*column}) for column in entries]
+    said = np.zeros((n, len(entries)))
+    for i in range(n):
+        for j, own in enumerate(entries):
+            for k, other in enumerate(entries):
+                if j == k or own[i] is None or not 1 < different[k] <= n / 2 or different[j] == n:
+                    continue
+                same, same_other = ([at for at in range(n) if column[at] == column[i] and at != i] for column in (own, other))  # fmt: skip
+                both = len({*same} & {*same_other})
+                by_chance = len(same) * len(same_other) / (n - 1)
+                said[i, j] = max(said[i, j], np.log((both + 0.5) / (by_chance + 0.5)))
+    return said
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_rows_that_vouch_are_counted(data):
+    n, p = data.draw(st.integers(12, 30)), data.draw(st.integers(1, 4))
+    entry = st.sampled_from(["a", "b", "c", "d", "e", None])
+    entries = [data.draw(st.lists(entry, min_size=n, max_size=n)) for _ in range(p)]
+    entries = [column for column in entries if any(column)]
+    table = as_table({f"c{j}": column for j, column in enumerate(entries)}) if entries else None
+    if table is None or any(column.kind != "category" for column in table.columns):
+        return
+    assert vouched(table.columns) == pytest.approx(by_counting(entries), abs=1e-5)
+    assert (vouched(table.columns, 2) == vouched(table.columns)).all()
+
+
+def test_keys_vouch_for_nothing_and_nobody_for_them():
+    keys = as_table({"id": [f"u{i:03}" for i in range(80)], "letter": [*"ab" * 40]}).columns
+    assert not vouched(keys).any()

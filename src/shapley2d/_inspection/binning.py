@@ -1,4 +1,4 @@
-"""A typed column as a forest sees it: bins to predict and codes to split on.
+"""Discretised columns, as forests see them: quantile bins to predict, and codes to split on.
 
 Numbers and dates fall into bins of equal shares, or into one per value where there are few. Every
 category is a bin of its own, and so are empty cells.
@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.recipe import FEWEST_BINS, MOST_BINS, ROWS_PER_BIN
 from shapley2d._kernels.forest import CODES, Predicted
 
 if TYPE_CHECKING:
@@ -19,10 +18,19 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column
 
+FEWEST_ROWS = 10
+"""Entries that a column must have to be judged."""
+
+MOST_CATEGORIES = 0.5
+"""A column with more categories than this share of its rows is a key, and is not predicted."""
+
+_ROWS_PER_BIN, _BINS = 8, (6, 24)
+"""A column of numbers has one bin per 8 entries, between 6 and 24 bins."""
+
 
 @dataclass(frozen=True)
 class BinnedColumn:
-    """A column in bins.
+    """A discretised column.
 
     Attributes
     ----------
@@ -96,7 +104,7 @@ class BinnedColumn:
 
 
 def bin_column(column: Column) -> BinnedColumn:
-    """Put a column into bins.
+    """Discretise a column.
 
     Examples
     --------
@@ -110,7 +118,7 @@ def bin_column(column: Column) -> BinnedColumn:
     there = ~np.isnan(values)
     entries = values[there]
     distinct, place, counts = np.unique(entries, return_inverse=True, return_counts=True)
-    most = int(np.clip(entries.size / ROWS_PER_BIN, FEWEST_BINS, MOST_BINS))
+    most = int(np.clip(entries.size / _ROWS_PER_BIN, *_BINS))
     graded = is_category or distinct.size <= most
     bin_of = np.arange(distinct.size) if graded else _equal_shares(entries, distinct, most)
     filled = int(bin_of[-1]) + 1 if distinct.size else 0

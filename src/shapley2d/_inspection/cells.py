@@ -1,4 +1,4 @@
-"""What an inspection knows of every cell: its score, how likely it is wrong, what was expected.
+"""The scored cells of a table: score, probability of being wrong, expected entry, and reasons.
 
 The label, where there is one, is one more column behind the others, here and in every array.
 """
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.recipe import STANDS_OUT
+from shapley2d._inspection.columns.finding import SUREST
+from shapley2d._inspection.learned import SETTINGS
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import objects
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
@@ -27,20 +28,15 @@ EMPTY, NO_ALTERNATIVE = -2, -1
 _LEAST_CHANCE = 0.01  # alternatives less likely than this are not named
 _LEAST_SHARE = 0.1  # reasons that make up less of a score are not named
 
-_SLIPS = {
+_RIGHT = {
     "a rare spelling": 0.95, "a digit doubled": 0.6, "the decimal point slipped": 0.85,
     "day and month swapped": 0.85, "the sign": 0.5, "two digits swapped": 0.7,
-    "a neighbouring key": 0.4,
+    "a neighbouring key": 0.4, "the only number": 0.9, "a range": 0.1,
 }  # fmt: skip
-"""How likely the entry that a slip explains is the right one. Keys have several neighbours; in
-tables with planted errors 4 of 19 doubled digits were (benchmarks/detection.py), and 0 of 16 signs
-(tables like those of benchmarks/calibration.py), where far numbers were planted and no signs."""
-
-_SUREST = 0.97
-_SURE_NUMBER, _GUESSED_NUMBER = 0.9, 0.1
-"""Chance that a number is the right one, to the last digit: where only one is expected, and where a
-range is (in tables like those of benchmarks/calibration.py one in ten was, however narrow the
-range)."""
+"""How likely the entry that a slip explains is the right one, and a number to the last digit, where
+only one is expected and where a range is. Keys have several neighbours; in tables with planted
+errors 4 of 19 doubled digits were right (benchmarks/detection.py), and 0 of 16 signs and one in ten
+numbers of a range, however narrow (tables like those of benchmarks/calibration.py)."""
 
 _SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
 _REASONS = {
@@ -85,18 +81,17 @@ class Expected:
         slip : str or None
             The slip that explains the entry, in words.
         """
-        by_slip = next((p for words, p in _SLIPS.items() if slip and slip.startswith(words)), 0.0)
+        by_slip = next((p for words, p in _RIGHT.items() if slip and slip.startswith(words)), 0.0)
         if self.alternatives is not None and self.chances is not None:
             codes = self.alternatives[i].astype(np.float64)
             own = EMPTY if np.isnan(entry) else entry
             meant = EMPTY if np.isnan(self.entries[i]) else self.entries[i]
             others = float(self.chances[i][codes != own].sum())
             found = float(self.chances[i][(codes == meant) & (codes != own)].sum())
-            return max(by_slip, min(found / others, _SUREST) if others > 0 else 0.0)
+            return max(by_slip, min(found / others, SUREST) if others > 0 else 0.0)
         if self.low is None or self.high is None:
             return by_slip
-        only_one = self.high[i] <= self.low[i]
-        return max(by_slip, _SURE_NUMBER if only_one else _GUESSED_NUMBER)
+        return max(by_slip, _RIGHT["the only number" if self.high[i] <= self.low[i] else "a range"])
 
 
 @dataclass(frozen=True)
@@ -149,7 +144,7 @@ class ScoredCells:
     @property
     def standing_out(self) -> NDArray[np.bool_]:
         """The entries that are so likely wrong that few clean tables have any."""
-        return self.probability >= STANDS_OUT
+        return np.asarray(self.probability >= SETTINGS["stands out"])
 
     @property
     def summary(self) -> str:

@@ -1,12 +1,13 @@
-"""How far entries are from what their row suggests, and what it suggests.
+"""How far entries are from their predicted distribution, and what that distribution expects.
 
 Two stories compete to explain an entry. It belongs to its row: drawn from what the forest expects
 there. Or it is an error: half the time another entry of the column, such as a swap, half the time
 anything, that is any category alike or a number from a wide distribution with heavy tails. Their
 log-likelihood ratio is part of the score.
 
-Numbers are compared by densities, on a scale that draws far ones together: asinh of the distance
-from the median in spreads. A number that many rows share has a mass instead, as a category has.
+Numbers are compared by kernel densities, on a scale that draws far ones together: asinh of the
+distance from the median in robust standard deviations. A number that many rows share has a
+probability mass instead, as a category has.
 """
 
 from __future__ import annotations
@@ -16,20 +17,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.robust import NORMAL_IQR, centre_and_spread
 from shapley2d._inspection.cells import EMPTY, NO_ALTERNATIVE, Expected
-from shapley2d._inspection.forests import chances, mixed, row_chunks
-from shapley2d._inspection.recipe import (
-    ALTERNATIVES,
-    ANYTHING,
-    ATOM_ROWS,
-    ATOM_SHARE,
-    CHUNK_CELLS,
-    FLOOR_MIXED,
-    HALF_WIDTH,
-    NARROWEST,
-    RANGE,
-    WIDE,
-)
+from shapley2d._inspection.forests import FLOOR_MIXED, chances, mixed, row_chunks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -38,7 +28,15 @@ if TYPE_CHECKING:
     from shapley2d._inspection.forests import Bags
     from shapley2d._kernels.forest import Forest
 
-_SCALE = 2 * HALF_WIDTH  # two halves of a normal distribution, in standard deviations
+_WIDE = 3.0
+"""Half width of the Cauchy distribution of numbers that may be anything, on the asinh scale."""
+
+_NARROWEST = 0.01  # least distance of two kernels, on the asinh scale
+_ATOM_SHARE, _ATOM_ROWS = 0.02, 3
+"""A number alone in its bin counts as a category if it has this share and number of rows."""
+
+_ALTERNATIVES = 3  # likeliest categories that are kept
+_CHUNK_CELLS = 2**21  # rows times bins that are held at a time: more need more memory
 _FAR = 1e100  # spreads from the median; beyond, numbers are alike
 _NEVER = 1e-300
 _SORTED = 64  # bins up to which a row is sorted whole: that is fast then, and keeps ties in order
@@ -48,7 +46,15 @@ _SORTED = 64  # bins up to which a row is sorted whole: that is fast then, and k
 class Deviation:
     """How far the entries of a column are off, and what was expected; arrays of shape (n,).
 
-    ``surprise`` and ``stories`` are logarithms of likelihoods, ``distance`` one of spreads.
+    Attributes
+    ----------
+    surprise : ndarray
+        Negative log-likelihood of the entry.
+    stories : ndarray
+        Log-likelihood ratio of an error and of belonging to the row.
+    distance : ndarray
+        Logarithm of how many spreads a number is off.
+    expected : Expected
     """
 
     surprise: NDArray[np.float64]
@@ -79,35 +85,31 @@ def deviation(
     if forest is None and column.is_category:
         return _unpredicted(column, plain=plain)
     scale = Scale.of(column) if not column.is_category and column.filled > 1 else None
-    size = max(1, min(CHUNK_CELLS // max(1, column.n_bins), column.bins.size))
+    size = max(1, min(_CHUNK_CELLS // max(1, column.n_bins), column.bins.size))
     pieces = []
     for rows in row_chunks(column.bins.size, size):
         predicted = chances(column, forest, codes[rows], bags.seen[rows])
         predicted /= predicted.sum(axis=1, keepdims=True)
         pieces.append(_judge(column, scale, predicted, rows, plain=plain))
-    return _joined(pieces)
+    joined: Deviation = _joined(pieces)
+    return joined
 
 
 def _unpredicted(column: BinnedColumn, *, plain: bool) -> Deviation:
-    """A column of categories that nothing predicts, such as a key: the same chances in every row.
+    """A column of categories that nothing predicts, such as a key: each row has its shares.
 
     The entry itself is what is expected.
     """
-    shares = mixed(column.shares, column.shares, column.bins.size)
+    n = column.bins.size
+    shares = mixed(column.shares, column.shares, n)
     shares /= shares.sum()
     own = shares[column.bins]
     surprise = -np.log(own)
     if not plain:
         surprise = np.maximum(0.0, surprise - _entropy(shares[None])[0])
-    alike = _category(column, shares[None])
-    n = column.bins.size
-    expected = Expected(
-        column.values.copy(),
-        alternatives=None
-        if alike.alternatives is None
-        else np.repeat(alike.alternatives, n, axis=0),
-        chances=None if alike.chances is None else np.repeat(alike.chances, n, axis=0),
-    )
+    usual = _category(column, shares[None])
+    repeated = (np.repeat(getattr(usual, name), n, axis=0) for name in ("alternatives", "chances"))
+    expected = Expected(column.values.copy(), None, None, *repeated)
     return Deviation(surprise, category_stories(column, own, column.bins), np.zeros(n), expected)
 
 
@@ -119,6 +121,7 @@ def _judge(
     *,
     plain: bool,
 ) -> Deviation:
+    """Compare the entries of some rows with their predicted distributions."""
     bins, values = column.bins[rows], column.values[rows]
     stray, empty = bins < 0, bins == column.filled
     own = predicted[np.arange(bins.size), bins.clip(0)]
@@ -149,6 +152,7 @@ def _judge(
 
 
 def _entropy(predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The entropy of every row's distribution: its mean negative log-likelihood."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = predicted * np.log(predicted)
     return np.asarray(-np.where(predicted > 0, terms, 0.0).sum(axis=1))
@@ -159,20 +163,21 @@ def _distance(
 ) -> NDArray[np.float64]:
     """The log of how many spreads a number is from the middle of what is expected.
 
-    The middle is that of the shortest stretch that holds half of the expected numbers.
+    Middle and spread are those of the shortest half of the distribution (the shorth, Andrews et al.
+    1972), the spread averaged with the column's own.
     """
     middle, length = shortest_half(predicted, column.centres)
-    spread = (length + _own_half(column.ordered)) / _SCALE
+    spread = (length + _own_half(column.ordered)) / (2 * NORMAL_IQR)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         off = np.abs(values - middle) / spread
-    return np.asarray(np.log1p(np.where(spread > 0, off, 0.0).clip(max=1e100)))
+    return np.asarray(np.log1p(np.where(spread > 0, off, 0.0).clip(max=_FAR)))
 
 
 def _own_half(ordered: NDArray[np.float64]) -> float:
-    """Length of the shortest stretch that holds half of a column; another spread where it is 0."""
+    """Length of the shortest stretch that holds half of a column; a normal one's where it is 0."""
     half = ordered.size // 2
     shortest = float((ordered[half:] - ordered[: ordered.size - half]).min())
-    return shortest or float(np.subtract(*np.percentile(ordered, [75, 25]))) or float(ordered.std())
+    return shortest or NORMAL_IQR * centre_and_spread(ordered)[1]
 
 
 def shortest_half(
@@ -201,7 +206,7 @@ def _number(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
         nothing = np.full(len(predicted), np.nan)
         return Expected(nothing, nothing.copy(), nothing.copy())
     upto = np.cumsum(predicted[:, : column.filled], axis=1)
-    low, entry, high = (_quantile(column, upto, q) for q in (RANGE[0], 0.5, RANGE[1]))
+    low, entry, high = (_quantile(column, upto, q) for q in (0.1, 0.5, 0.9))
     if column.has_empty:
         entry = np.where(predicted[:, -1] > 0.5, np.nan, entry)
     return Expected(entry, low, high)
@@ -221,10 +226,10 @@ def _quantile(column: BinnedColumn, upto: NDArray[np.float64], q: float) -> NDAr
 
 def _category(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
     """The likeliest categories."""
-    k = min(ALTERNATIVES, column.n_bins)
+    k = min(_ALTERNATIVES, column.n_bins)
     likeliest = _largest(predicted, k)
-    alternatives = np.full((len(predicted), ALTERNATIVES), NO_ALTERNATIVE, dtype=np.int32)
-    likelihood = np.zeros((len(predicted), ALTERNATIVES), dtype=np.float32)
+    alternatives = np.full((len(predicted), _ALTERNATIVES), NO_ALTERNATIVE, dtype=np.int32)
+    likelihood = np.zeros((len(predicted), _ALTERNATIVES), dtype=np.float32)
     names = np.append(column.distinct, np.nan)  # the bin of empty cells comes last
     entries = names[likeliest]
     alternatives[:, :k] = np.where(np.isnan(entries), EMPTY, entries)
@@ -241,27 +246,19 @@ def _largest(predicted: NDArray[np.float64], k: int) -> NDArray[np.intp]:
     return np.take_along_axis(some, order, axis=1)
 
 
-def _joined(pieces: list[Deviation]) -> Deviation:
-    if len(pieces) == 1:
-        return pieces[0]
-
-    def join(parts: list[Any]) -> Any:
-        return None if parts[0] is None else np.concatenate(parts)
-
-    off, names = (
-        ("surprise", "stories", "distance"),
-        ("entries", "low", "high", "alternatives", "chances"),
-    )
-    expected = {name: join([getattr(piece.expected, name) for piece in pieces]) for name in names}
-    return Deviation(
-        **{name: join([getattr(piece, name) for piece in pieces]) for name in off},
-        expected=Expected(**expected),
-    )
+def _joined(pieces: list[Any]) -> Any:
+    """Deviations, or what they expect, one below the other."""
+    first = pieces[0]
+    if first is None or len(pieces) == 1:
+        return first
+    if isinstance(first, np.ndarray):
+        return np.concatenate(pieces)
+    return type(first)(*(_joined([vars(one)[name] for one in pieces]) for name in vars(first)))
 
 
 @dataclass(frozen=True)
 class Scale:
-    """Positions of the bins of a column of numbers on the squashed scale.
+    """Kernels at the bins of a column of numbers, on the asinh scale.
 
     Attributes
     ----------
@@ -283,7 +280,7 @@ class Scale:
     def of(cls, column: BinnedColumn) -> Scale:
         """The scale of a column."""
         entries, centres = column.ordered, column.centres
-        middle, spread = float(np.median(entries)), _spread(entries)
+        middle, spread = centre_and_spread(entries)
         positions = squash(centres, middle, spread)
         gaps = np.diff(positions)
         # every kernel is as wide as the gap to its nearer neighbour
@@ -296,19 +293,9 @@ class Scale:
             middle,
             spread,
             positions,
-            (0.25 if column.graded else 0.5) * np.maximum(nearest, NARROWEST),
-            single & (counts >= max(ATOM_ROWS, ATOM_SHARE * entries.size)),
+            (0.25 if column.graded else 0.5) * np.maximum(nearest, _NARROWEST),
+            single & (counts >= max(_ATOM_ROWS, _ATOM_SHARE * entries.size)),
         )
-
-
-def _spread(entries: NDArray[np.float64]) -> float:
-    """The interquartile range as a standard deviation, or where it is 0 the median distance."""
-    low, high = np.percentile(entries, [25, 75])
-    if high > low:
-        return float((high - low) / HALF_WIDTH)
-    away = np.abs(entries - np.median(entries))
-    away = away[away > 0]
-    return float(np.median(away)) if away.size else 1.0
 
 
 def squash(entries: NDArray[np.float64], middle: float, spread: float) -> NDArray[np.float64]:
@@ -324,7 +311,7 @@ def category_stories(
 
     ``own`` is the predicted chance of each entry's bin.
     """
-    error = (1 - ANYTHING) * column.shares[bins] + ANYTHING / (column.n_bins + 1)
+    error = 0.5 * column.shares[bins] + 0.5 / (column.n_bins + 1)
     return np.asarray(np.log(error) - np.log(own))
 
 
@@ -352,7 +339,7 @@ def number_stories(
     belongs = np.einsum("ij,ij->i", chances[:, :filled], near)
     # einsum, as BLAS may round otherwise on other machines
     another = np.einsum("ij,j->i", near, column.shares[:filled])
-    anything = 1 / (np.pi * WIDE * (1 + (place / WIDE) ** 2))
+    anything = 1 / (np.pi * _WIDE * (1 + (place / _WIDE) ** 2))
     mass = 1.0 / (column.n_bins + 1)
     atom = scale.atoms[bins]
     if column.graded and scale.atoms.any():
@@ -364,7 +351,7 @@ def number_stories(
     another = np.where(atom, column.shares[bins], another)
     if not column.graded:
         anything = np.where(atom, mass, anything)
-    error = (1 - ANYTHING) * another + ANYTHING * anything
+    error = 0.5 * another + 0.5 * anything
     return np.asarray(np.log(error + _NEVER) - np.log(belongs + _NEVER))
 
 

@@ -1,10 +1,11 @@
-"""What speaks for and against every cell, as numbers.
+"""The evidence for and against every cell, as numbers: the inputs of the learned models.
 
 Two steps. Evidence of a cell: how far its score and the parts of it lie above the others of its
 table and column, how it is written, what the findings about its column say; learned weights add it
-up. Evidence of the table: how the strongest of these sums lie above the rest, by which the same
-outlier is an error in one table and ordinary in another. Learned trees judge by both
-(:mod:`shapley2d._inspection.learned`).
+up (a logistic model). Evidence of the table: how the strongest of these sums lie above the rest, by
+which the same outlier is an error in one table and ordinary in another. Boosted trees judge by both
+(:mod:`shapley2d._inspection.probability`). The bounds in these formulas are in ``learned.json``:
+the models were learned with them.
 """
 
 from __future__ import annotations
@@ -14,18 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._inspection.column_alone import shape_of
-from shapley2d._inspection.learned import CELL_WEIGHTS
-from shapley2d._inspection.recipe import (
-    HIGH_SCORE,
-    HIGH_SHARES,
-    LABEL_CHANCES,
-    STRAY_CHANCE,
-    STRAYS_ALIKE,
-    TAIL,
-    WEIGHTS,
-)
-from shapley2d._inspection.suggestions import chances_of
+from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
+from shapley2d._inspection.marginal import shape_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,17 +26,10 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
 
-_HEIGHTS = (-1.0, 12.0)  # heights beyond which it does not matter how high
-_ROOTS = 24.0
-_SURE = 0.98  # no finding counts as surer than this
-_ODD_TEXT = 2.0  # written unlike most others
-_LIKELY_CODE = 0.5  # codes for missing that are less sure are shown, and count for nothing
+_WEIGHTS: dict[str, float] = LEARNED["weights"]  # of the evidence of a cell
 # kinds that are right at least as often as they say: of 4,875 spellings said to be .6 to .95 likely
 # wrong, 99 % were, in tables like those of benchmarks/calibration.py
 _TRUSTED = ("spellings",)
-_NEARLY_KEY = 0.8  # share of different entries from which a repeated one begins to be suspicious
-_LABEL_ENDS = {"2 %": 0.02, "25 %": 0.25, "50 %": 0.5, "75 %": 0.75, "90 %": 0.9, "98 %": 0.98}
-_FLATTEST = 0.25  # a column's own spread of scores counts at least as this part of the table's
 
 
 class Scores(NamedTuple):
@@ -79,9 +63,10 @@ class Scores(NamedTuple):
         varied = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], bool)
         others = scores[~found & varied]
         if not others.size:
-            return cls(scores, found, 0.0, 1.0, float(np.log(HIGH_SHARES[0])), (0.0, 0.0))
+            least = float(np.log(SETTINGS["high share"][0]))
+            return cls(scores, found, 0.0, 1.0, least, (0.0, 0.0))
         share = _log_high_share(others)
-        quantiles = [0.5, *(1 - end for end in TAIL)]
+        quantiles = [0.5, *(1 - end for end in SETTINGS["tail"])]
         middle, high, *ends = np.quantile(others, quantiles, overwrite_input=True).tolist()
         spread = high - middle or 1.0
         heights = tuple((end - middle) / spread for end in ends)
@@ -96,7 +81,8 @@ class Scores(NamedTuple):
 
 def _log_high_share(scores: NDArray[np.float64]) -> float:
     """Logarithm of the share of high scores, within bounds."""
-    return float(np.clip(_log_share(scores > HIGH_SCORE), *np.log(HIGH_SHARES)))
+    share = _log_share(scores > SETTINGS["high score"])
+    return float(np.clip(share, *np.log(SETTINGS["high share"])))
 
 
 def _log_share(those: NDArray[np.bool_]) -> float:
@@ -113,7 +99,7 @@ def cell_evidence(
     vouched: NDArray[np.float32],
     findings: Sequence[ColumnFinding],
 ) -> dict[str, NDArray[np.float64] | float]:
-    """What speaks for and against the entries of a column, by name.
+    """The evidence for and against the entries of a column, by name.
 
     Parameters
     ----------
@@ -127,7 +113,7 @@ def cell_evidence(
     as_expected : ndarray of bool of shape (n,)
         Whether the entry is the expected one.
     vouched : ndarray of shape (n,)
-        How far other rows vouch for the entry (:func:`~shapley2d._inspection.company.vouched`).
+        How far other rows vouch for the entry (:func:`~shapley2d._inspection.marginal.vouched`).
     findings : sequence of ColumnFinding
         Those about this column.
     """
@@ -136,8 +122,8 @@ def cell_evidence(
     against = {name: part / WEIGHTS[name] for name, part in parts.items()}
     height = (scores - table.middle) / table.spread
     middle, high, share = table.usual(j)
-    in_column = (scores - middle) / max(high - middle, _FLATTEST * table.spread)
-    cut, cut_in_column = np.clip(height, *_HEIGHTS), np.clip(in_column, *_HEIGHTS)
+    in_column = (scores - middle) / max(high - middle, SETTINGS["flattest"] * table.spread)
+    cut, cut_in_column = (np.clip(one, *SETTINGS["height"]) for one in (height, in_column))
     _, place, counts = np.unique(column.entries, return_inverse=True, return_counts=True)
     times = np.where(np.isnan(column.entries), 1, counts[place])
     strays = _strays_alike(column)
@@ -145,18 +131,18 @@ def cell_evidence(
     times[rows] = list(strays.values())
     stray = np.zeros(scores.size)
     stray[rows] = 1.0
-    different = counts.size / n
+    different, nearly = counts.size / n, SETTINGS["nearly key"]
     # where nearly all entries are different, one that is there twice is suspicious
     repeated = (times > 1) & ~np.isnan(column.entries)
-    odd = np.clip(against["text"], 0.0, 10.0).astype(np.float64)
+    odd = np.clip(against["text"], 0.0, SETTINGS["text"]).astype(np.float64)
     # where many entries are written unlike the others, as names of places are, that says little
-    odd_texts = _log_share(odd[~table.found[:, j]] > _ODD_TEXT)
+    odd_texts = _log_share(odd[~table.found[:, j]] > SETTINGS["odd text"])
     return {
         **against,
         "height": cut,
-        "root of height": np.sqrt(np.clip(height, 0.0, _ROOTS)),
+        "root of height": np.sqrt(np.clip(height, 0.0, SETTINGS["root of height"])),
         "height in column": cut_in_column,
-        "root of height in column": np.sqrt(np.clip(in_column, 0.0, _ROOTS)),
+        "root of height in column": np.sqrt(np.clip(in_column, 0.0, SETTINGS["root of height"])),
         "share": table.log_share,
         "height and share": cut * table.log_share,
         "share in column": share,
@@ -171,7 +157,7 @@ def cell_evidence(
         "vouched": vouched.astype(np.float64),
         "number": float(column.kind in ("number", "date")),
         "different": different,
-        "repeated key": repeated * max(0.0, (different - _NEARLY_KEY) / (1 - _NEARLY_KEY)),
+        "repeated key": repeated * max(0.0, (different - nearly) / (1 - nearly)),
         **found_evidence(findings, scores.size),
     }
 
@@ -198,7 +184,7 @@ def named_cells(
     place = {column.name: j for j, column in enumerate(columns)}
     for finding in findings:
         if finding.columns[0] in place:
-            named[finding.rows[chances_of(finding) > 0], place[finding.columns[0]]] = True
+            named[finding.rows[finding.row_chances > 0], place[finding.columns[0]]] = True
     return named
 
 
@@ -208,13 +194,13 @@ def found_evidence(findings: Sequence[ColumnFinding], n: int) -> dict[str, NDArr
     Kinds without a weight, which the tables of the calibration hardly have, are left out: see
     :func:`stated_chance`.
     """
-    learned = [one for one in findings if f"found {one.kind}" in CELL_WEIGHTS]
+    learned = [one for one in findings if f"found {one.kind}" in _WEIGHTS]
     chance, kind = _surest(learned, n)
-    # a spike that may well be true, such as the zeros of a capital gain, is no evidence
-    found = (chance > 0) & ~((kind == "codes") & (chance < _LIKELY_CODE))
+    # a spike that is likelier true, such as the zeros of a capital gain, is no evidence
+    found = (chance > 0) & ~((kind == "codes") & (chance < 0.5))
     kind[~found] = ""
     odds = np.zeros(n)
-    sure = np.clip(chance[found], 1 - _SURE, _SURE)
+    sure = np.clip(chance[found], 1 - SETTINGS["chance"], SETTINGS["chance"])
     odds[found] = np.log(sure / (1 - sure))
     evidence = {"found": found.astype(np.float64), "chance": odds}
     # a rule weighs its entries one by one, and says the truth more often than other kinds
@@ -226,7 +212,7 @@ def found_evidence(findings: Sequence[ColumnFinding], n: int) -> dict[str, NDArr
 
 def stated_chance(findings: Sequence[ColumnFinding], n: int) -> NDArray[np.float64]:
     """How likely entries are wrong by findings of kinds without a weight: as they state it."""
-    return _surest([one for one in findings if f"found {one.kind}" not in CELL_WEIGHTS], n)[0]
+    return _surest([one for one in findings if f"found {one.kind}" not in _WEIGHTS], n)[0]
 
 
 def least_chance(
@@ -238,11 +224,9 @@ def least_chance(
 
     As a stated chance or a kind to be trusted says; texts among numbers too, unless many are alike.
     """
-    kept = [
-        one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in CELL_WEIGHTS
-    ]
-    few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(STRAYS_ALIKE))
-    return np.asarray(np.maximum(_surest(kept, n)[0], STRAY_CHANCE * few_alike))
+    kept = [one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in _WEIGHTS]
+    few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(SETTINGS["strays alike"]))
+    return np.asarray(np.maximum(_surest(kept, n)[0], SETTINGS["stray"] * few_alike))
 
 
 def _surest(
@@ -251,7 +235,7 @@ def _surest(
     """The chance of the surest finding about every entry, 0 without one, and its kind."""
     chance, kind = np.zeros(n), np.full(n, "", dtype=object)
     for finding in findings:
-        rows, said = finding.rows, chances_of(finding)
+        rows, said = finding.rows, finding.row_chances
         surer = said > chance[rows]
         chance[rows[surer]] = said[surer]
         kind[rows[surer]] = finding.kind
@@ -264,7 +248,7 @@ class Tail(NamedTuple):
     Attributes
     ----------
     ends : tuple of float
-        The evidence that the shares :data:`~shapley2d._inspection.recipe.TAIL` of cells exceed.
+        Upper quantiles of the evidence, at the fractions ``SETTINGS["tail"]``.
     share : float
         Logarithm of the share of cells that are wrong, by the cells likelier wrong than right.
     """
@@ -286,11 +270,11 @@ class Tail(NamedTuple):
         """
         others = logit[~found] if not found.all() else logit.flatten()
         if not others.size:
-            return cls((0.0,) * len(TAIL), -9.0)
-        ends = np.quantile(others, [1 - share for share in TAIL], overwrite_input=True)
+            return cls((0.0, 0.0, 0.0), SETTINGS["sure"][0])
+        ends = np.quantile(others, [1 - end for end in SETTINGS["tail"]], overwrite_input=True)
         sure = 1 / (1 + np.exp(-logit[(logit > 0) & ~stated]))
         counted = logit.size - int(stated.sum())
-        share = np.log((sure.sum() + 0.5) / max(counted, 1)).clip(-9.0, -1.5)
+        share = np.log((sure.sum() + 0.5) / max(counted, 1)).clip(*SETTINGS["sure"])
         return cls(tuple(ends.tolist()), float(share))
 
 
@@ -330,25 +314,27 @@ def label_evidence(
     shares : ndarray of shape (n,)
         How frequent each label's class is.
     """
-    odds = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0)))
-    cut = np.minimum(odds, LABEL_CHANCES)
+    odds, most = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0))), SETTINGS["odds"]
+    cut = np.minimum(odds, most)
     # beyond what the class alone makes likely: labels of a rare class are always against the odds
     lift = odds - np.log((1 - shares + 1e-3) / shares)
-    ends = dict(zip(_LABEL_ENDS, np.quantile(cut, list(_LABEL_ENDS.values())), strict=True))
+    ends = (2, 25, 50, 75, 90, 98)
     return {
         "odds": cut,
-        "lift": np.clip(lift, -2.0, LABEL_CHANCES),
+        "lift": np.clip(lift, -2.0, most),
         "class": np.log(shares),
         "rarest class": float(np.log(shares.min())),
         "unlikely": float(np.log(((odds > 1).sum() + 0.5) / (odds.size + 10))),
-        **{name: float(end) for name, end in ends.items()},
+        **{f"{end} %": float(np.quantile(cut, end / 100)) for end in ends},
     }
 
 
 def weighed(
-    evidence: dict[str, NDArray[np.float64] | float], weights: dict[str, float], n: int
+    evidence: dict[str, NDArray[np.float64] | float],
+    n: int,
+    weights: dict[str, float] = _WEIGHTS,
 ) -> NDArray[np.float64]:
-    """The sum of all evidence, weighted; evidence without a weight does not count."""
+    """The weighted sum of all evidence; evidence without a weight does not count."""
     total = np.full(n, weights["base"])
     for name, against in evidence.items():
         if name in weights:

@@ -1,5 +1,8 @@
-"""One forest per column that predicts every entry from the rest of its row.
+"""A conditional density forest per column: it predicts every entry from the rest of its row.
 
+Leaves keep the training rows' bins, so that a forest gives a distribution, not a mean (quantile
+regression forests, Meinshausen 2006, jmlr.org/papers/v7/meinshausen06a.html). Rows are judged
+out-of-bag, by the trees that did not learn from them (Breiman 2001, doi:10.1023/A:1010933404324).
 Every column's forest has a random stream of its own and is grown by one thread, so that the number
 of threads changes nothing.
 """
@@ -12,21 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.streams import seed_sequence
-from shapley2d._inspection.recipe import (
-    BAG_SHARE,
-    FEWEST_ROWS,
-    FEWEST_TREES,
-    FLOOR_MIXED,
-    GAIN_ROWS,
-    MOST_BAG_ROWS,
-    MOST_CATEGORIES,
-    MOST_CHANCES,
-    ROWS_OF_ALL_TREES,
-    SHARE_MIXED,
-    SMALLEST_LEAF,
-    TREES,
-    TRIED_SHARE,
-)
+from shapley2d._inspection.binning import FEWEST_ROWS, MOST_CATEGORIES
 from shapley2d._kernels.forest import Forest, draw_bags, grow_forest
 from shapley2d._kernels.forest_answers import add_replaced, add_shares
 
@@ -36,6 +25,26 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.binning import BinnedColumn
+
+_TREES, _FEWEST_TREES, _ROWS_OF_ALL_TREES = 100, 32, 50_000
+"""Trees of a forest. Beyond the last number of rows there are fewer, down to the second number:
+there most of the time goes into asking them."""
+
+_BAG_SHARE, _MOST_BAG_ROWS = 0.6, 4000
+"""Rows that a tree learns from: this share of all, up to this number."""
+
+_SMALLEST_LEAF = 5
+"""Rows of a leaf; smaller leaves follow single rows, errors included."""
+
+_MOST_CHANCES = 2e9
+"""Rows times bins beyond which a column is not predicted: it would take minutes."""
+
+SHARE_MIXED, FLOOR_MIXED = 0.02, 0.1
+"""Share of a prediction that comes from the column as a whole, and the part of one row that is
+added to every bin, so that no entry is impossible."""
+
+_GAIN_ROWS = 4096
+"""Rows whose repairs are tried at a time: more need more memory."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +62,7 @@ class Bags:
     seen: NDArray[np.uint64]
 
     @classmethod
-    def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int = TREES) -> Bags:
+    def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int = _TREES) -> Bags:
         """Draw them without replacement.
 
         Parameters
@@ -66,8 +75,8 @@ class Bags:
             Where a time limit has no room for more.
         """
         n_rows = alike.size
-        size = int(min(MOST_BAG_ROWS, BAG_SHARE * n_rows))
-        trees = int(np.clip(TREES * ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, TREES))
+        size = int(min(_MOST_BAG_ROWS, _BAG_SHARE * n_rows))
+        trees = int(np.clip(_TREES * _ROWS_OF_ALL_TREES / n_rows, _FEWEST_TREES, _TREES))
         trees = min(trees, most_trees)
         rows, seen = draw_bags(n_rows, size, trees, _word(seed, "inspection bags"))
         return cls(rows, seen[alike])
@@ -79,8 +88,8 @@ def _word(seed: int, stream: str, *numbers: int) -> np.uint64:
 
 def is_predicted(column: BinnedColumn) -> bool:
     """Whether a column can be predicted: it varies, its entries repeat, and it takes no minutes."""
-    n_rows = int((column.bins >= 0).sum())
-    if column.n_bins < 2 or n_rows < FEWEST_ROWS or column.n_bins * column.bins.size > MOST_CHANCES:
+    n_rows, n_bins = int((column.bins >= 0).sum()), column.n_bins
+    if n_bins < 2 or n_rows < FEWEST_ROWS or n_bins * column.bins.size > _MOST_CHANCES:
         return False
     return not column.is_category or column.filled <= max(2, MOST_CATEGORIES * column.bins.size)
 
@@ -99,18 +108,15 @@ def grow(
     )
     if not inputs.size or not is_predicted(columns[j]):
         return None
-    tried = max(1, round(TRIED_SHARE * inputs.size))
+    tried = max(1, round(inputs.size / 2))
     word = _word(seed, "inspection trees", j)
-    return grow_forest(codes, inputs, columns[j].predicted, bags.rows, SMALLEST_LEAF, tried, word)
+    return grow_forest(codes, inputs, columns[j].predicted, bags.rows, _SMALLEST_LEAF, tried, word)
 
 
 def chances(
     column: BinnedColumn, forest: Forest | None, codes: NDArray[np.uint8], seen: NDArray[np.uint64]
 ) -> NDArray[np.float64]:
-    """How likely each bin is in some rows, by the trees that did not learn from them.
-
-    Every row sums to about 1.
-    """
+    """The predicted distribution over the bins in some rows, out-of-bag; sums are about 1."""
     sums = np.zeros((len(codes), column.n_bins))
     asked = np.zeros(len(codes), dtype=np.int32)
     if forest is not None:
@@ -130,8 +136,8 @@ def share_mixed(forest: Forest | None) -> float:
 
     More where a time limit left few trees: eight that agree are no proof.
     """
-    trees = FEWEST_TREES if forest is None else forest.roots.size - 1
-    return SHARE_MIXED if trees >= FEWEST_TREES else 1 / (trees + 1)
+    trees = _FEWEST_TREES if forest is None else forest.roots.size - 1
+    return SHARE_MIXED if trees >= _FEWEST_TREES else 1 / (trees + 1)
 
 
 def mixed(
@@ -152,9 +158,9 @@ def repair_gains(
     bags: Bags,
     rows: slice,
 ) -> NDArray[np.float64]:
-    """How much likelier the rest of a row gets once an entry is replaced.
+    """Log-likelihood ratios of the rest of a row with and without an entry replaced.
 
-    The log of the ratio, summed over the other columns.
+    They are summed over the other columns, as if these were independent given the row.
 
     Parameters
     ----------
@@ -182,6 +188,6 @@ def repair_gains(
     return gains
 
 
-def row_chunks(n_rows: int, size: int = GAIN_ROWS) -> list[slice]:
+def row_chunks(n_rows: int, size: int = _GAIN_ROWS) -> list[slice]:
     """All rows in slices."""
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

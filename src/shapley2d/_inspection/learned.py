@@ -1,110 +1,61 @@
-"""What was learned on other tables: weights of the evidence, and trees that judge it.
-
-``benchmarks/calibration.py`` learns both, on clean tables and on tables with planted errors, and
-writes ``learned.json`` beside this file.
-"""
+"""The weights of a score, and what was learned on other tables: ``learned.json``."""
 
 from __future__ import annotations
 
 import json
 from importlib.resources import files
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any
 
-import numpy as np
+WEIGHTS = {
+    "surprise": 0.25,
+    "stories": 0.5,
+    "distance": 2.0,
+    "class": 1.5,
+    "repeat": 0.5,
+    "gain": 0.5,
+    "text": 1.0,
+}
+"""Weights of the parts of a cell's score, chosen on tables with planted errors and checked on
+others (``benchmarks/detection.py``). The score of a class label is its surprise.
 
-from shapley2d._base.in_threads import map_in_threads
-from shapley2d._kernels.boosted_trees import BoostedTrees, sum_of_trees
+=========== ================================================================================
+surprise    how unlikely the entry is given the rest of its row
+stories     how much likelier an error would have produced it than the row
+distance    how far a number is from the middle of what is expected, unless its bin is expected
+class       how unusual it is among the rows of its label
+repeat      it occurs once in a column whose entries repeat
+gain        how much better the rest of the row fits once the entry is replaced
+text        it is not written like the rest of its column
+=========== ================================================================================
+"""
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
+LEARNED: dict[str, Any] = json.loads(
+    (files(__package__) / "learned.json").read_text(encoding="ascii")
+)
+"""What ``benchmarks/calibration.py`` has learned."""
 
-_ROWS = 2**15  # rows asked about at a time
-_TYPES = {"cuts": np.float32, "values": np.float64}  # of the others: int32
+SETTINGS: dict[str, Any] = LEARNED["settings"]
+"""What the models were learned with, and what was measured on tables left out.
 
-RISING = (
-    "logit", "surprise", "stories", "distance", "class", "repeat", "gain", "text", "height",
-    "height in column", "stray", "repeated key", "found", "chance", "chance of rule",
-)  # fmt: skip
-"""Evidence of which more never makes an entry less likely wrong."""
-
-FALLING = ("as expected", "vouched")
-"""Evidence that never makes an entry likelier wrong."""
-
-CELL_EVIDENCE = (
-    *RISING, *FALLING, "share", "share in column", "odd texts", "number", "different", "times",
-    "found codes", "found formats", "found near-duplicates", "found rule", "found spellings",
-    "10 %", "2 %", "0.2 %", "sure", "high 2 %", "high 0.2 %",
-)  # fmt: skip
-"""What the trees for cells look at, in their order. In the light of the evidence about the column,
-the table and the kind of finding, which comes last, the rest says more or less."""
-
-RISING_FOR_LABELS = ("odds", "lift")
-"""The same for labels."""
-
-LABEL_EVIDENCE = (
-    *RISING_FOR_LABELS, "class", "rarest class", "unlikely", "2 %", "25 %", "50 %", "75 %", "90 %",
-    "98 %",
-)  # fmt: skip
-"""What the trees for labels look at, in their order."""
-
-ORDER = 0.03
-"""Part of the first evidence that is added to what the trees say: cells that end in the same leaves
-keep their order."""
-
-
-class Learned(NamedTuple):
-    """Boosted trees and what they look at.
-
-    Attributes
-    ----------
-    evidence : tuple of str
-    base : float
-        What is said before any tree.
-    trees : BoostedTrees
-    """
-
-    evidence: tuple[str, ...]
-    base: float
-    trees: BoostedTrees
-
-    @classmethod
-    def kept(cls, name: str) -> Learned:
-        """Those that the file has under a name."""
-        lists = _KEPT[name]
-        trees = (np.array(lists[k], dtype=_TYPES.get(k, np.int32)) for k in BoostedTrees._fields)
-        return cls(tuple(lists["evidence"]), lists["base"], BoostedTrees(*trees))
-
-    def ask(
-        self, evidence: dict[str, NDArray[np.float64] | float], n: int, threads: int = 1
-    ) -> NDArray[np.float64]:
-        """The logarithm of the odds of being wrong, of n cells of a column.
-
-        Parameters
-        ----------
-        evidence : dict of str to ndarray of shape (n,) or float
-            By name; what is not there is 0.
-        n : int
-        threads : int
-        """
-
-        def ask(start: int) -> NDArray[np.float64]:
-            rows = np.empty((min(_ROWS, n - start), len(self.evidence)), dtype=np.float32)
-            for k, name in enumerate(self.evidence):
-                about = np.asarray(evidence.get(name, 0.0))
-                rows[:, k] = about[start : start + _ROWS] if about.ndim else about
-            return np.asarray(sum_of_trees(self.trees, rows))
-
-        said = np.full(n, self.base) + ORDER * evidence[self.evidence[0]]
-        starts = range(0, n, _ROWS)
-        for start, some in zip(starts, map_in_threads(ask, starts, threads), strict=True):
-            said[start : start + _ROWS] += some
-        return said
-
-
-_KEPT = json.loads((files(__package__) / "learned.json").read_text(encoding="ascii"))
-
-CELL_WEIGHTS: dict[str, float] = _KEPT["weights"]
-"""Weights of what speaks against a cell (``evidence.cell_evidence``). A kind of finding that at
-least 15 tables of the calibration have is one of them."""
-
-CELLS, LABELS = Learned.kept("cells"), Learned.kept("labels")
+================= ==========================================================================
+height            heights above the table beyond which it does not matter how high
+root of height    upper bound of heights whose root is taken
+flattest          least spread of a column's scores, in that of the table
+text, odd text    upper bound of the score of a text, and from where it is odd
+nearly key        share of distinct entries from which a repeated one begins to be suspicious
+chance            no finding counts as surer than this
+high score        few correct cells score this high
+high share        bounds of the share of such cells
+tail              upper-tail fractions at which quantiles are taken
+sure              bounds of the log share of cells that are likelier wrong than right
+odds              upper bound of the log-odds against a label
+order             part of the first evidence that is added to what the trees say
+most              no entry is surer to be wrong
+stray             least probability that a text among numbers is wrong: 99 % of 2,000 were
+strays alike      texts of one shape up to which that holds: of shapes that more than 20 have, which
+                  may be codes, 82 % were
+stands out        probability from which an entry stands out: of clean tables, 90 % have none
+true per expected 80 % interval for the true number of errors per expected one, over tables with
+                  .3 % of errors or more
+================= ==========================================================================
+"""

@@ -1,4 +1,4 @@
-"""The order in which a table is inspected: it follows from the entries, not from their positions.
+"""A canonical order of rows and columns, so that no permutation or reflection changes a score.
 
 A random number of an inspection belongs to a position: of a row in the bags of the trees, of a
 column among the inputs. Ties go to the first, and bins are cut from below. So the entries decide
@@ -6,12 +6,12 @@ the order of rows and columns, and which end of a column of numbers comes first.
 the same scores in any order of its rows and columns, and with any column mirrored. Categories stay
 in the order of their names: likely neighbours in it, such as times of day, help the forests.
 
-Every entry first gets a word that none of these change: a number by its rank's distance from the
-middle, a category by its code. They make the words of rows and columns, and the words of rows
-decide which way round numbers go. Where numbers repeat, as zeros do in many columns, the end that
-repeats most comes first: the recipe was tuned on such columns. All sums are of whole numbers modulo
-2^64, so they are exact in any order. Columns that hold the same go by name; rows that hold the same
-are judged alike. A table that is its own mirror image has no direction; it stays as given.
+Every entry first gets a hash that none of these change: a number by its rank's distance from the
+middle, a category by its code. They make the hashes of rows and columns, and those of rows decide
+which way round numbers go. Where numbers repeat, as zeros do in many columns, the end that repeats
+most comes first: the score was tuned on such columns. All sums are of whole numbers modulo 2^64, so
+they are exact in any order. Columns that hold the same go by name; rows that hold the same are
+judged alike. A table that is its own mirror image has no direction; it stays as given.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _CATEGORY, _LABEL = 1, 2  # what tells columns apart beside their entries
 
 @dataclass(frozen=True)
 class OwnOrder:
-    """A table in its own order.
+    """A table in its canonical order.
 
     Attributes
     ----------

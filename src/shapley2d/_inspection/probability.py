@@ -1,18 +1,21 @@
-"""From evidence to the probability of being wrong: one for every cell, from all that is known.
+"""Calibrated probabilities of being wrong: one for every cell, from all that is known.
 
-Weights and trees were learned on tables with planted errors and on clean ones, and checked on
-tables that were left out (``benchmarks/calibration.py``). How many entries of a table are wrong is
-not assumed: :func:`~shapley2d._inspection.evidence.table_evidence` tells it from how the strongest
-evidence lies above the rest.
+Weights and gradient-boosted trees (Friedman 2001, doi:10.1214/aos/1013203451), monotone in the
+evidence against an entry, were learned on clean tables and on tables with planted errors, and
+checked on tables that were left out: ``benchmarks/calibration.py`` writes ``learned.json`` beside
+this file. How many entries of a table are wrong is not assumed:
+:func:`~shapley2d._inspection.evidence.table_evidence` tells it from how the strongest evidence lies
+above the rest.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._inspection.company import vouched
+from shapley2d._base.in_threads import map_in_threads
+from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -24,8 +27,9 @@ from shapley2d._inspection.evidence import (
     table_evidence,
     weighed,
 )
-from shapley2d._inspection.learned import CELL_WEIGHTS, CELLS, LABELS
-from shapley2d._inspection.recipe import FEWEST_ROWS, LABEL_WEIGHT, MOST_CHANCE
+from shapley2d._inspection.learned import LEARNED, SETTINGS
+from shapley2d._inspection.marginal import vouched
+from shapley2d._kernels.boosted_trees import BoostedTrees, sum_of_trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +38,65 @@ if TYPE_CHECKING:
 
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
+
+_ROWS = 2**15  # rows asked about at a time
+_TYPES = {"cuts": np.float32, "values": np.float64}  # of the others: int32
+
+
+class Learned(NamedTuple):
+    """Boosted trees and what they look at.
+
+    Attributes
+    ----------
+    evidence : tuple of str
+    base : float
+        The log-odds before any tree.
+    trees : BoostedTrees
+    """
+
+    evidence: tuple[str, ...]
+    base: float
+    trees: BoostedTrees
+
+    @classmethod
+    def load(cls, name: str) -> Learned:
+        """Load the model stored under a name."""
+        lists = LEARNED[name]
+        trees = (np.array(lists[k], dtype=_TYPES.get(k, np.int32)) for k in BoostedTrees._fields)
+        return cls(tuple(lists["evidence"]), lists["base"], BoostedTrees(*trees))
+
+    def probability(
+        self, evidence: dict[str, NDArray[np.float64] | float], n: int, threads: int = 1
+    ) -> NDArray[np.float64]:
+        """The probability of being wrong of n cells of a column.
+
+        A part of the first evidence is added to the trees' log-odds, so that cells that end in the
+        same leaves keep their order. A factor, not a cut, keeps probabilities off 1, so that the
+        surest entries keep theirs.
+
+        Parameters
+        ----------
+        evidence : dict of str to ndarray of shape (n,) or float
+            By name; what is not there is 0.
+        n : int
+        threads : int
+        """
+
+        def ask(start: int) -> NDArray[np.float64]:
+            rows = np.empty((min(_ROWS, n - start), len(self.evidence)), dtype=np.float32)
+            for k, name in enumerate(self.evidence):
+                about = np.asarray(evidence.get(name, 0.0))
+                rows[:, k] = about[start : start + _ROWS] if about.ndim else about
+            return np.asarray(sum_of_trees(self.trees, rows))
+
+        logit = np.full(n, self.base) + SETTINGS["order"] * evidence[self.evidence[0]]
+        starts = range(0, n, _ROWS)
+        for start, some in zip(starts, map_in_threads(ask, starts, threads), strict=True):
+            logit[start : start + _ROWS] += some
+        return np.asarray(SETTINGS["most"] / (1 + np.exp(-np.clip(logit, -50.0, 50.0))))
+
+
+CELLS, LABELS = Learned.load("cells"), Learned.load("labels")
 
 
 def wrong_probability(
@@ -68,27 +131,28 @@ def wrong_probability(
     about = [[one for one in findings if one.columns[0] == column.name] for column in columns]
     found = named_cells(findings, columns[:label], n)
     table = Scores.of(scores[:, :label], found)
-    company = vouched(columns[:label], threads)
+    lift = vouched(columns[:label], threads)
 
     def evidence(j: int) -> dict[str, NDArray[np.float64] | float]:
         # made for the sums and again for the trees: to keep it would take ten times the memory
         of_column = {name: part[:, j] for name, part in parts.items()}
-        expected, vouch = as_expected[:, j], company[:, j]
-        return cell_evidence(table, j, columns[j], of_column, expected, vouch, about[j])
+        return cell_evidence(
+            table, j, columns[j], of_column, as_expected[:, j], lift[:, j], about[j]
+        )
 
     for j in range(label):
-        logit[:, j] = weighed(evidence(j), CELL_WEIGHTS, n)
+        logit[:, j] = weighed(evidence(j), n)
         stated[:, j] = stated_chance(about[j], n) > 0
     tail = Tail.of(logit, found, stated)
     for j in range(label):
         of_table = table_evidence(table, tail, logit[:, j].copy())
         of_cells = evidence(j)
-        said = _logistic(CELLS.ask(of_cells | of_table, n, threads))
+        said = CELLS.probability(of_cells | of_table, n, threads)
         logit[:, j] = np.maximum(said, least_chance(about[j], of_cells, n))
     if label < len(columns):
         codes = columns[label].entries.astype(np.intp)
         shares = np.bincount(codes)[codes] / n
-        probability[:, label] = label_probability(scores[:, label] / LABEL_WEIGHT, shares)
+        probability[:, label] = label_probability(scores[:, label], shares)
     return probability
 
 
@@ -100,7 +164,7 @@ def label_probability(
     Parameters
     ----------
     surprise : ndarray of shape (n,)
-        Minus the logarithm of each label's predicted chance.
+        Negative log-likelihood of each label, out-of-bag.
     shares : ndarray of shape (n,)
         How frequent each label's class is.
 
@@ -112,9 +176,4 @@ def label_probability(
     """
     if surprise.size < FEWEST_ROWS:
         return np.zeros(surprise.size)
-    return _logistic(LABELS.ask(label_evidence(surprise, shares), surprise.size))
-
-
-def _logistic(logit: NDArray[np.float64]) -> NDArray[np.float64]:
-    # a factor rather than a cut: the surest entries keep their order
-    return np.asarray(MOST_CHANCE / (1 + np.exp(-np.clip(logit, -50.0, 50.0))))
+    return LABELS.probability(label_evidence(surprise, shares), surprise.size)

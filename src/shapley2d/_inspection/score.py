@@ -1,10 +1,10 @@
-"""The score of every cell: what speaks against its entry, given the rest of its row."""
+"""The anomaly score of every cell: how unlikely its entry is, given the rest of its row."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,12 +14,12 @@ from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
-from shapley2d._inspection.column_alone import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
+from shapley2d._inspection.learned import WEIGHTS
+from shapley2d._inspection.marginal import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.own_order import OwnOrder
 from shapley2d._inspection.probability import wrong_probability
-from shapley2d._inspection.recipe import LABEL_WEIGHT, WEIGHTS
 from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.target import with_label
 
@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
 
-T = TypeVar("T")
-
 _GROWN = 0.6  # share of the time until the forests are grown and asked
-_FEW_TREES, _TRIED = 8, 3  # of every column at least; columns that are timed with them
+_FEW_TREES = 8  # of every column at least
 _AFTER_CELL_S = 1e-6  # seconds for a cell once it is scored: its probability, the list, the page
 _SAFE = 0.8  # of the time that is left: columns differ, and the result has to be made
 
@@ -101,7 +99,7 @@ def inspect_table(
         for k, forest in enumerate(grown):
             forests.append(forest)
             report(_GROWN * (k + 1) / n_columns, f"predicting {work.names[k]!r}")
-        left_out = _note_gains(work, forests, threads, report, limit)
+        left_out = work.note_gains(forests, threads, report, limit)
         as_expected = work.as_expected()
         work.binned.clear()  # a third of the memory, and no longer needed
         forests.clear()
@@ -112,7 +110,7 @@ def inspect_table(
         probability = wrong_probability(
             scores, work.parts, columns, work.label, as_expected, findings, threads
         )
-        notes, suggested = explain_suspects(columns, work.expected, probability)
+        notes, suggested = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
@@ -127,17 +125,9 @@ def inspect_table(
             "trees": int(work.bags.rows.shape[0]),
             "share_of_errors": float(probability.mean()),
             "seconds": time.perf_counter() - started,
-            **_left_out(work, left_out),
+            **work.left_out(left_out),
         },
     )
-
-
-def _left_out(work: _Work, n_rows: int) -> dict[str, Any]:
-    """What a time limit left out, for the record; empty where nothing was."""
-    names = [name for k, name in enumerate(work.names) if k in work.alone]
-    found: dict[str, Any] = {"columns_not_predicted": names} if names else {}
-    found |= {"rows_without_tried_repairs": n_rows} if n_rows else {}
-    return {**found, "time_up": True} if found else {}
 
 
 class _Work:
@@ -176,10 +166,8 @@ class _Work:
         else:
             self.alone.add(k)
         off = deviation(binned, forest, self.codes, self.bags, plain=is_label)
-        if is_label:
-            self.note("surprise", j, off.surprise, LABEL_WEIGHT)
-        else:
-            self.note("surprise", j, off.surprise)
+        self.note("surprise", j, off.surprise)
+        if not is_label:
             self.note("stories", j, off.stories)
             self.note("distance", j, off.distance)
             self.note("class", j, class_distance(binned, self.groups))
@@ -195,21 +183,28 @@ class _Work:
         predicted = [k for k, binned in enumerate(self.binned) if is_predicted(binned)]
         if not predicted:
             return
-        tried = predicted[:: max(len(predicted) // _TRIED, 1)]
-        self._try_column(tried[0], few)  # compiles, or loads what was compiled
+        tried = predicted[:: max(len(predicted) // 3, 1)]
+
+        def look(k: int) -> None:
+            forest = grow(self.binned, self.codes, few, k, self.seed)
+            deviation(self.binned[k], forest, self.codes, few)
+
+        look(tried[0])  # compiles, or loads what was compiled
         begin = now()
         for k in tried:
-            self._try_column(k, few)
+            look(k)
         each_s = (now() - begin) / len(tried) / len(few.rows)
         all_s = each_s * len(predicted) / threads / _GROWN
         fitting = int(_SAFE * limit.left() / max(all_s, 1e-9))
         if fitting < len(self.bags.rows):
             self.bags = Bags.draw(self.order.alike, self.seed, max(fitting, _FEW_TREES))
 
-    def _try_column(self, k: int, bags: Bags) -> None:
-        forest = grow(self.binned, self.codes, bags, k, self.seed)
-        is_label = int(self.order.column_places[k]) == self.label
-        deviation(self.binned[k], forest, self.codes, bags, plain=is_label)
+    def left_out(self, n_rows: int) -> dict[str, Any]:
+        """What a time limit left out, for the record; empty where nothing was."""
+        names = [name for k, name in enumerate(self.names) if k in self.alone]
+        found: dict[str, Any] = {"columns_not_predicted": names} if names else {}
+        found |= {"rows_without_tried_repairs": n_rows} if n_rows else {}
+        return {**found, "time_up": True} if found else {}
 
     def as_expected(self) -> NDArray[np.bool_]:
         """Whether entries have the codes of the expected ones, in the order of the given table."""
@@ -217,40 +212,37 @@ class _Work:
         same[np.ix_(self.order.row_places, self.order.column_places)] = self.new == self.codes
         return same
 
-    def note(
-        self, reason: str, j: int, against: NDArray[np.float64], weight: float | None = None
-    ) -> None:
-        """Add weighted evidence against the entries of a column."""
-        weight = WEIGHTS[reason] if weight is None else weight
+    def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
+        """Add weighted evidence against a column's entries; a label's score is its surprise."""
+        weight = 1.0 if j == self.label else WEIGHTS[reason]
         self.parts[reason][self.order.row_places, j] = weight * against
 
+    def note_gains(
+        self,
+        forests: list[Forest | None],
+        threads: int,
+        report: Callable[..., None],
+        limit: TimeLimit | None = None,
+    ) -> int:
+        """Score how much better the rest of a row fits with the expected entry.
 
-def _note_gains(
-    work: _Work,
-    forests: list[Forest | None],
-    threads: int,
-    report: Callable[..., None],
-    limit: TimeLimit | None = None,
-) -> int:
-    """Score how much better the rest of a row fits with the expected entry.
+        Returns the number of rows that a time limit left out.
+        """
+        chunks = row_chunks(len(self.new))
+        scored = np.flatnonzero(self.order.column_places != self.label)
 
-    Returns the number of rows that a time limit left out.
-    """
-    chunks = row_chunks(len(work.new))
-    scored = np.flatnonzero(work.order.column_places != work.label)
+        def gain(rows: slice) -> NDArray[np.float64] | None:
+            if limit is not None and limit.left() < 0:
+                return None
+            return repair_gains(self.binned, forests, self.codes, self.new, self.bags, rows)
 
-    def gain(rows: slice) -> NDArray[np.float64] | None:
-        if limit is not None and limit.left() < 0:
-            return None
-        return repair_gains(work.binned, forests, work.codes, work.new, work.bags, rows)
-
-    of_chunks = map_in_threads(gain, chunks, threads)
-    left_out = 0
-    for k, (rows, gains) in enumerate(zip(chunks, of_chunks, strict=True)):
-        if gains is None:
-            left_out += rows.stop - rows.start
-            continue
-        cells = np.ix_(work.order.row_places[rows], work.order.column_places[scored])
-        work.parts["gain"][cells] = WEIGHTS["gain"] * np.arcsinh(gains[:, scored])
-        report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
-    return left_out
+        of_chunks = map_in_threads(gain, chunks, threads)
+        left_out = 0
+        for k, (rows, gains) in enumerate(zip(chunks, of_chunks, strict=True)):
+            if gains is None:
+                left_out += rows.stop - rows.start
+                continue
+            cells = np.ix_(self.order.row_places[rows], self.order.column_places[scored])
+            self.parts["gain"][cells] = WEIGHTS["gain"] * np.arcsinh(gains[:, scored])
+            report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
+        return left_out

@@ -1,8 +1,7 @@
-"""Slips that explain the cells most likely wrong: typing errors in numbers, dates and words."""
+"""Typing errors that explain the cells most likely wrong: in numbers, dates and words."""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 from decimal import Decimal
 from itertools import pairwise
@@ -11,18 +10,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import typed_number
-from shapley2d._inspection.recipe import (
-    MOST_SUSPECTS,
-    MOST_WORDS,
-    REPEATED_SHARE,
-    REPEATED_TIMES,
-    SLIP_RANGE,
-    SPELLING_LENGTH,
-    SPELLING_TIMES,
-    SUSPECT_CHANCE,
-    SUSPECT_SHARE,
-    TAIL_SHARE,
-)
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import Column
 
@@ -32,6 +19,18 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import Expected
+    from shapley2d._inspection.columns.finding import ColumnFinding
+
+_SUSPECT, _MOST_SUSPECTS = 0.05, 5000
+"""Entries examined: all from this probability on, at most this many."""
+
+_NARROW = 0.3
+"""A slip is named only if the expected range is at most this part of the entry's distance from its
+middle. In wider ranges some slip always ends by chance."""
+
+_OFTEN, _TIMES = 0.01, 3
+"""A number that more than this share and number of the rows hold is no slip. Where as many are at
+least half as far off, the column has a heavy tail: no decimal point slipped."""
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
@@ -40,9 +39,20 @@ SHIFTED = "the decimal point slipped"
 
 
 def explain_suspects(
-    columns: Sequence[Column], expected: Sequence[Expected], probability: NDArray[np.float64]
+    columns: Sequence[Column],
+    expected: Sequence[Expected],
+    probability: NDArray[np.float64],
+    findings: Sequence[ColumnFinding] = (),
 ) -> tuple[dict[tuple[int, int], str], tuple[Expected, ...]]:
     """The slips that explain the entries most likely wrong, and what is expected in view of them.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    expected : sequence of Expected
+    probability : ndarray of shape (n, p)
+    findings : sequence of ColumnFinding
+        Those about spellings explain words.
 
     Returns
     -------
@@ -52,39 +62,44 @@ def explain_suspects(
         With the entries that were meant.
     """
     notes: dict[tuple[int, int], str] = {}
-    entries = [one.entries for one in expected]
-    spelt = [_Spellings(column) for column in columns]
+    spelt = _spellings(columns, findings)
     writers: dict[int, EntryWriter] = {}
+    meant: dict[int, NDArray[np.float64]] = {}
     for i, j in _most_likely(probability):
-        column, one = columns[j], expected[j]
-        entry = float(column.entries[i])
-        if np.isnan(entry):
-            continue
-        is_category = column.kind == "category"
-        if is_category:
-            found = spelt[j].meant(int(entry), one, i)
-        else:
-            writers[j] = writers.get(j) or EntryWriter.of(column)
-            found = _slip(writers[j], entry, one, i)
+        entry, found = float(columns[j].entries[i]), spelt.get((i, j))
+        if columns[j].kind in ("number", "date") and not np.isnan(entry):
+            writers[j] = writers.get(j) or EntryWriter.of(columns[j])
+            found = _slip(writers[j], entry, expected[j], i)
         if found is not None:
-            if entries[j] is one.entries:
-                entries[j] = one.entries.copy()
-            entries[j][i], notes[i, j] = found
+            meant.setdefault(j, expected[j].entries.copy())
+            meant[j][i], notes[i, j] = found
     return notes, tuple(
-        replace(one, entries=new) for one, new in zip(expected, entries, strict=True)
+        replace(one, entries=meant[j]) if j in meant else one for j, one in enumerate(expected)
     )
 
 
 def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
     """The cells to explain, the likeliest wrong first."""
-    flat = probability.ravel()
-    wanted = max(int((flat >= SUSPECT_CHANCE).sum()), int(np.ceil(SUSPECT_SHARE * flat.size)))
-    wanted = min(wanted, MOST_SUSPECTS)
-    # only those that may be among them are sorted: large tables have millions of others
-    least = np.partition(flat, flat.size - wanted)[flat.size - wanted] if wanted else np.inf
-    likely = np.flatnonzero(flat >= least)
-    order = likely[np.argsort(-flat[likely], kind="stable")][:wanted]
-    return [(int(k // probability.shape[1]), int(k % probability.shape[1])) for k in order]
+    cells = np.argwhere(probability >= _SUSPECT)
+    order = np.argsort(-probability[tuple(cells.T)], kind="stable")[:_MOST_SUSPECTS]
+    return [(i, j) for i, j in cells[order].tolist()]
+
+
+def _spellings(
+    columns: Sequence[Column], findings: Sequence[ColumnFinding]
+) -> dict[tuple[int, int], tuple[float, str]]:
+    """The category that was meant and the slip in words, by row and column of a misspelt entry."""
+    found = {}
+    for finding in findings:
+        j = next(k for k, column in enumerate(columns) if column.name == finding.columns[0])
+        if finding.kind != "spellings" or columns[j].kind != "category":
+            continue
+        codes = {word: code for code, word in enumerate(columns[j].categories)}
+        for i, word in finding.suggestions.items():
+            if word in codes:
+                times = int((columns[j].entries == codes[word]).sum())
+                found[i, j] = float(codes[word]), f"a rare spelling of {word!r} ({times:,} x)"
+    return found
 
 
 def _slip(
@@ -98,19 +113,16 @@ def _slip(
     if expected.low is None or expected.high is None:
         return None
     low, high, middle = float(expected.low[i]), float(expected.high[i]), float(expected.entries[i])
-    # some slip always ends in a wide range: one tells something only where the entry is far
-    # outside a narrow range
-    is_wide = high - low > SLIP_RANGE * abs(entry - middle)
+    is_wide = high - low > _NARROW * abs(entry - middle)
     if low <= entry <= high or np.isnan(middle) or is_wide:
         return None
     is_date = column.kind == "date"
     whole = not is_date and float(entry).is_integer() and float(middle).is_integer()
     best: tuple[str, float] | None = None
     known = column.entries[~np.isnan(column.entries)]
-    if (known == entry).mean() > REPEATED_SHARE and (known == entry).sum() > REPEATED_TIMES:
+    if _are_many(known == entry):
         return None  # nobody slips in the same way so often
-    far = np.sign(entry - middle) * (known - middle) >= abs(entry - middle) / 2
-    is_tail = far.mean() > TAIL_SHARE and far.sum() > REPEATED_TIMES
+    is_tail = _are_many(np.sign(entry - middle) * (known - middle) >= abs(entry - middle) / 2)
     for slip, meant in _meant_dates(entry) if is_date else meant_numbers(entry):
         if slip == SHIFTED and is_tail:
             continue
@@ -129,6 +141,11 @@ def _slip(
     return best[1], f"{best[0]}: {typed} for {meant_text}"
 
 
+def _are_many(rows: NDArray[np.bool_]) -> bool:
+    """Whether rows are too many to be slips."""
+    return bool(rows.mean() > _OFTEN and rows.sum() > _TIMES)
+
+
 def _meant_dates(entry: float) -> Iterator[tuple[str, float]]:
     """Dates from which one slip leads to this one, with the slip's name."""
     day = np.datetime64(int(np.floor(entry)), "D")
@@ -145,29 +162,6 @@ def _meant_dates(entry: float) -> Iterator[tuple[str, float]]:
         except ValueError:
             continue
         yield slip, float(days) + rest
-
-
-class _Spellings:
-    """The rare spellings of a column of categories."""
-
-    def __init__(self, column: Column) -> None:
-        self._words = column.categories if column.kind == "category" else ()
-        present = column.entries[~np.isnan(column.entries)] if self._words else np.zeros(0)
-        self._counts = np.bincount(present.astype(np.int64), minlength=len(self._words))
-        self._near = misspellings(self._words, self._counts)
-
-    def meant(self, code: int, expected: Expected, i: int) -> tuple[float, str] | None:
-        """The spelling that was meant: of those one edit away, the likeliest in row i.
-
-        The most frequent where none of them is likely there.
-        """
-        near = self._near.get(code)
-        if not near:
-            return None
-        likely = [] if expected.alternatives is None else expected.alternatives[i].tolist()
-        meant = next((one for one in likely if one in near), near[0])
-        right = f"{self._words[meant]!r} ({self._counts[meant]:,} x)"
-        return float(meant), f"a rare spelling of {right}"
 
 
 def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
@@ -229,57 +223,3 @@ def _neighbours() -> dict[str, str]:
 
 NEIGHBOURS = _neighbours()
 """The keys beside each digit."""
-
-
-def misspellings(words: Sequence[str], counts: NDArray[np.int64]) -> dict[int, list[int]]:
-    """For rare words the frequent words one edit away, the most frequent first; by position.
-
-    An edit replaces, inserts or leaves out a character, or swaps two neighbours. Words that differ
-    in a digit are two codes, not two spellings.
-
-    Examples
-    --------
-    >>> misspellings(["Birmingham", "Brimingham", "Boston"], np.array([812, 1, 30]))
-    {1: [0]}
-    """
-    found: dict[int, list[int]] = {}
-    # words by themselves, and by what is left of them without one character
-    reach: defaultdict[str, list[int]] = defaultdict(list)
-    order = [
-        int(k)
-        for k in np.argsort(-counts, kind="stable")
-        if counts[k] and len(words[k]) >= SPELLING_LENGTH
-    ]
-    if not order or counts[order[0]] < SPELLING_TIMES or len(words) > MOST_WORDS:
-        return found
-    for k in order:
-        for key in without_a_letter(words[k]):
-            for other in reach.get(key, ()):
-                is_rare = counts[other] >= SPELLING_TIMES * counts[k]
-                if not is_rare or other in found.get(k, ()):
-                    continue
-                if is_edit(words[other], words[k]):
-                    found.setdefault(k, []).append(other)
-        if counts[k] >= SPELLING_TIMES:
-            for key in without_a_letter(words[k]):
-                reach[key].append(k)
-    return {k: sorted(near, key=lambda other: -counts[other]) for k, near in sorted(found.items())}
-
-
-def without_a_letter(word: str) -> set[str]:
-    """A word, and what is left of it without one letter."""
-    return {word, *(word[:k] + word[k + 1 :] for k in range(len(word)))}
-
-
-def is_edit(word: str, other: str) -> bool:
-    """Whether one edit leads from one word to the other, other than a change of digits."""
-    start = 0
-    while start < min(len(word), len(other)) and word[start] == other[start]:
-        start += 1
-    stop = 0
-    while stop < min(len(word), len(other)) - start and word[-1 - stop] == other[-1 - stop]:
-        stop += 1
-    a, b = word[start : len(word) - stop], other[start : len(other) - stop]
-    if (a.isdigit() and b.isdigit()) or (a + b).isdigit():
-        return False
-    return (len(a) <= 1 and len(b) <= 1) or (len(a) == 2 and b == a[::-1])

@@ -1,4 +1,4 @@
-"""What to write instead of a suspect entry, and how likely that is right.
+"""Suggested entries, and how likely each is right.
 
 That an entry is wrong and that a suggestion is right are two questions: an impossible age is surely
 wrong, and nobody knows the right one. A finding about a column that names the new entry comes
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.notations import READ
+from shapley2d._inspection.columns.finding import SURE
 from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
@@ -27,18 +27,13 @@ if TYPE_CHECKING:
 ACCEPTED = 0.8
 """Suggestions at least this likely right are accepted many at a time; others one by one."""
 
-BULK = 0.5
-"""Entries less likely wrong than this are not changed many at a time."""
-
 # How often the new entries of findings are right where the old ones are wrong: on hospital,
 # flights, beers and on errors planted into clean tables.
 _RIGHT = {
-    "notation": READ, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": 0.9,
+    "notation": SURE, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": 0.9,
     "signs": 0.9, "formats": 0.65, "codes": 0.9, "words for missing": 0.85,
     "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
-_OTHERS = 0.5
-_TOLD = 0.5  # an entry less likely right than this is a guess
 
 
 def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> ScoredCells:
@@ -50,14 +45,14 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
             continue
         j = cells.names.index(finding.columns[0])
         rows = finding.rows.tolist()
-        wrong = dict(zip(rows, chances_of(finding).tolist(), strict=True))
+        wrong = dict(zip(rows, finding.row_chances.tolist(), strict=True))
         right = dict(zip(rows, suggestion_chances(finding).tolist(), strict=True))
         for i, text in new.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            sure = right[i] if finding.suggestions else READ
-            # an entry that something tells comes before an empty cell
-            found = (bool(text) and sure >= _TOLD, wrong[i], sure)
+            sure = right[i] if finding.suggestions else SURE
+            # an entry that is likelier right than not comes before an empty cell
+            found = (bool(text) and sure >= 0.5, wrong[i], sure)
             if (i, j) not in best or found > best[i, j][0]:
                 best[i, j] = found, text or None
     return replace(
@@ -78,17 +73,10 @@ def _rewritten(cells: ScoredCells, finding: ColumnFinding) -> dict[int, str]:
     return {i: text for i, text in texts.items() if text is not None}
 
 
-def chances_of(finding: ColumnFinding) -> NDArray[np.float64]:
-    """How likely each entry of a finding is wrong."""
-    if finding.chances is None:
-        return np.full(finding.rows.size, finding.probability)
-    return finding.chances
-
-
 def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
     """How likely suggested entries are right, where those in the table are wrong."""
     if finding.right is None:
-        return np.full(finding.rows.size, _RIGHT.get(finding.kind, _OTHERS))
+        return np.full(finding.rows.size, _RIGHT.get(finding.kind, 0.5))
     return finding.right
 
 
@@ -102,7 +90,7 @@ def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, s
     return [
         (i, text, float(cells.probability[i, j]))
         for i, right in zip(finding.rows.tolist(), suggestion_chances(finding), strict=True)
-        if cells.probability[i, j] >= BULK
+        if cells.probability[i, j] >= 0.5
         and i in finding.suggestions
         and right >= ACCEPTED
         and (text := finding.suggestions[i] or None) != cells.entries[j][i]

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.clusters import equal_lines, number_clusters
+from shapley2d._base.robust import centre_and_spread
 from shapley2d._base.streams import generator
 from shapley2d._knn.copies import equal_rows, tight_clusters
 
@@ -158,7 +159,7 @@ def _near_links(
     if len(valid) <= _NEIGHBOUR:
         return none, none
     nominal = np.array([column.kind in _WORDS for column in table.columns])
-    units = np.array([_centre_and_spread(entries) for entries in valid.T]).T
+    units = np.array([centre_and_spread(entries[~np.isnan(entries)]) for entries in valid.T]).T
     counts = ~nominal & (units[1] > 0)
     if not counts.any():
         return none, none
@@ -195,15 +196,6 @@ def _near_links(
         found.append(np.stack([starts[mutual], ends[mutual]]))
     one, other = np.concatenate(found, axis=1)
     return one, other
-
-
-def _centre_and_spread(entries: Floats) -> tuple[float, float]:
-    """The mean and the standard deviation of a column, both without its tails."""
-    entries = entries[~np.isnan(entries)]
-    if entries.size < 2:
-        return 0.0, 0.0
-    inner = np.clip(entries, *np.quantile(entries, [0.02, 0.98]))
-    return float(np.mean(inner)), float(np.std(inner)) or float(np.std(entries))
 
 
 def _points(

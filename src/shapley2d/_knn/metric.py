@@ -45,6 +45,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
+from shapley2d._base.robust import NORMAL_IQR, centre_and_spread
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import one_of
 from shapley2d._knn.distances import CodedColumn, IntegerColumns, pack
@@ -60,7 +61,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
 
 _CUT = 3.0  # robust standard deviations at which numbers are cut: 0.3 % of a normal column
-_NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
 _NOTICED = 1e-3  # share of distinct numbers that count as equal: warn beyond it
 _MOST_STEPS = 2.0**30  # of a column: squares of steps must leave room for weights
 _A_LITTLE = 1 + 1e-9  # so that rounding does not decide whether a number is within the window
@@ -159,7 +159,8 @@ def _robust(train: Column, valid: Column) -> NumberColumn:
     column = NumberColumn(train.name, train.entries, valid.entries, cuts=True)
     if not there.size or there[0] == there[-1]:
         return column
-    centre, reach = _middle(there)
+    centre, spread = centre_and_spread(there)
+    reach = _CUT * spread
     # one absurd number must not coarsen all others, so what lies well beyond the cut has no part in
     # the grid
     window = (centre - 2 * reach * _A_LITTLE, centre + 2 * reach * _A_LITTLE)
@@ -201,15 +202,8 @@ def _robust(train: Column, valid: Column) -> NumberColumn:
     )
 
 
-def _middle(entries: NDArray[np.float64]) -> tuple[float, float]:
-    """The median of sorted numbers, and three robust standard deviations."""
-    low, centre, high = np.percentile(entries, [25, 50, 75])
-    off = np.abs(entries - centre)
-    return float(centre), _CUT * float((high - low) / _NORMAL_IQR or np.median(off[off > 0]))
-
-
 def _exact_middle(steps: NDArray[np.int64]) -> tuple[Fraction, Fraction]:
-    """The same of whole numbers, in fractions.
+    """The median of sorted whole numbers and three robust standard deviations, in fractions.
 
     Examples
     --------
@@ -224,7 +218,7 @@ def _exact_middle(steps: NDArray[np.int64]) -> tuple[Fraction, Fraction]:
 
     low, centre, high = quarter(1), quarter(2), quarter(3)
     if low != high:
-        return centre, int(_CUT) * (high - low) / Fraction(_NORMAL_IQR)
+        return centre, int(_CUT) * (high - low) / Fraction(NORMAL_IQR)
     off = np.sort(np.abs(2 * steps - int(2 * centre)))
     off = off[off > 0]
     half = (off.size - 1) // 2, off.size // 2

@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import percent, reasons_text
-from shapley2d._inspection.recipe import TRUE_PER_EXPECTED
+from shapley2d._inspection.learned import SETTINGS
 from shapley2d._results.entry_gains import entry_gains
 from shapley2d._results.inspected import InspectedCells
 from shapley2d._results.ranking import rank_cells
@@ -99,7 +99,7 @@ class Inspection(InspectedCells):
 
         Errors that look like any other entry cannot be seen, so the interval is wide.
         """
-        low, high = TRUE_PER_EXPECTED
+        low, high = SETTINGS["true per expected"]
         return low * self.expected_errors, high * self.expected_errors
 
     def rank(self, n: int | None = 20, *, by: str = "wrong") -> Any:

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.robust import centre_and_spread
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Column, Table
 
 _CUT = 5.0  # robust standard deviations at which numbers are cut, so that no tail decides alone
-_NORMAL_IQR = 1.3489795003921634  # interquartile range of a standard normal
 
 
 @dataclass(frozen=True)
@@ -91,9 +92,8 @@ def _coordinates(entries: NDArray[np.float64], valid: Column) -> list[NDArray[np
     there = valid.entries[~np.isnan(valid.entries)]
     gone = np.isnan(entries)
     lines = []
-    if there.size and there.min() < there.max():
-        low, centre, high = np.percentile(there, [25, 50, 75])
-        spread = (high - low) / _NORMAL_IQR or there.std()
+    centre, spread = centre_and_spread(there)
+    if spread:
         places = np.clip((entries - centre) / spread, -_CUT, _CUT)
         lines.append(np.where(gone, 0.0, places / np.sqrt(2)))
     if gone.any():  # with the 0 above, a gap is about as far from a number as two numbers are

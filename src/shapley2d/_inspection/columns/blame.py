@@ -1,15 +1,16 @@
-"""Which entry of a row is wrong, where rules between its columns are broken.
+"""Which entry of a row is wrong, where functional dependencies between its columns are broken.
 
 A broken rule says that one of two entries is wrong, or that it has an exception, not which. Rows
 are judged as a whole: the wrong entry is the one that explains most of the broken rules and takes
 part in few that hold. Each rule tells either of its two columns what it thinks, given what all
-other rules think of the other one (belief propagation).
+other rules think of the other one: loopy belief propagation (Pearl 1988; Murphy, Weiss and Jordan
+1999, arXiv:1301.6725).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,17 +24,14 @@ if TYPE_CHECKING:
 # 50 tables with errors of benchmarks/calibration.py: logarithmic loss of the entries that rules
 # name .62 before rows were judged as a whole, .34 now.
 _RATE = 0.02  # share of wrong entries before any rule speaks
-_HOLDS = 0.05  # chance that a rule holds though the entry it is about is wrong
-_CAUSE_HOLDS = (
-    0.15  # the same for the entry it starts from: the others of its group may be as wrong
-)
+_HOLDS = 0.05  # chance that a rule holds though one of its entries is wrong
 _STRANGER = 0.1  # chance that a wrong cause is beside an entry that no group has as its usual one
 _ROUNDS = 12
 
 
 @dataclass(frozen=True)
 class Tie:
-    """A rule applied to some rows; arrays of shape (rows,).
+    """A dependency applied to rows; arrays of shape (rows,).
 
     Attributes
     ----------
@@ -63,12 +61,17 @@ class Tie:
     stranger: NDArray[np.bool_]
     by_chance: float
 
+    def take(self, rows: NDArray[np.intp]) -> Tie:
+        """The dependency in some of the rows."""
+        arrays = {name: one[rows] for name, one in vars(self).items() if np.ndim(one)}
+        return replace(self, **arrays)
+
     def against(self, column: int, other: NDArray[np.float64]) -> NDArray[np.float64]:
         """Logarithm of how much likelier the rule is broken, or holds, if the entry is wrong.
 
         ``other`` is how likely the entry of the other column is wrong.
         """
-        cause_holds = max(self.by_chance, _CAUSE_HOLDS)
+        cause_holds = max(self.by_chance, _HOLDS)  # the cause of another group with this effect
         is_cause = column == self.cause
         holds, other_holds = (cause_holds, _HOLDS) if is_cause else (_HOLDS, cause_holds)
         exception = np.minimum(2 * _RATE * np.exp(-self.odds), 0.5)

@@ -1,30 +1,33 @@
-"""Rows that repeat another one in all columns but one, and entries of a key that repeat."""
+"""Redundancy: repeated keys, near-duplicate rows, columns that are equal, or spill into another."""
 
 from __future__ import annotations
 
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.words import counted, plural
-from shapley2d._inspection.columns.finding import LOW, ColumnFinding
+from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
-_MIN_ROWS = 50
-_MIN_COLUMNS = 5  # in fewer columns rows agree by chance
-_RARE = 0.02  # share of the rows up to which repetition is an exception, not how the table is made
+_MIN_ROWS = 50  # of a table, or of a column that is compared with another
 _BY_CHANCE = 0.05  # rows that would agree in unrelated columns, as a part of those that do
-_REPEATED_KEY = 0.5  # of two rows with the same key one is wrong
+_COMMON = 0.2
+"""Share of its commonest entry up to which a column hardly equals another by chance; and how often
+entries end like those of another column where that is filled, as a part of where it is not."""
 
 
-def find_duplicates(columns: Sequence[WrittenColumn], keys: Collection[str]) -> list[ColumnFinding]:
-    """Entries that repeat in a key, and entries in which two rows differ that are else the same.
+def find_duplicates(
+    columns: Sequence[WrittenColumn], keys: Collection[str]
+) -> Iterator[ColumnFinding]:
+    """Repeated entries of a key, and the one column in which two otherwise equal rows differ.
 
     Examples
     --------
@@ -38,43 +41,35 @@ def find_duplicates(columns: Sequence[WrittenColumn], keys: Collection[str]) -> 
     [(('c4',), [7, 190])]
     """
     if not columns or columns[0].codes.size < _MIN_ROWS:
-        return []
-    found = [_repeated(column) for column in columns if column.name in keys]
-    found += _near([column for column in columns if column.name not in keys])
-    return [finding for finding in found if finding is not None]
+        return
+    for column in columns:
+        rows = column.rows(column.counts > 1)
+        if column.name in keys and 0 < rows.size <= RARE * column.codes.size:
+            yield column.finding(
+                "repeated key",
+                f"{column.counted_entries(rows)} {plural(rows.size, 'repeats', 'repeat')} another "
+                f"one, {column.example(rows)}, though nearly all differ: check which row it "
+                "belongs to",
+                rows,
+                chance=0.5,  # of two rows with the same key one is wrong
+            )
+    yield from _near_duplicates([column for column in columns if column.name not in keys])
 
 
-def _repeated(column: WrittenColumn) -> ColumnFinding | None:
-    rows = column.rows(column.counts > 1)
-    if not 0 < rows.size <= _RARE * column.codes.size:
-        return None
-    return ColumnFinding(
-        (column.name,),
-        "repeated key",
-        f"{column.counted_entries(rows)} {plural(rows.size, 'repeats', 'repeat')} another one, "
-        f"{column.example(rows)}, though nearly all differ: check which row it belongs to",
-        rows,
-        {},
-        _REPEATED_KEY,
-    )
-
-
-def _near(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
-    """Rows that agree in all columns but one."""
-    if len(columns) < _MIN_COLUMNS:
-        return []
+def _near_duplicates(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+    """Rows that agree in all columns but one, if rows hardly agree by chance."""
+    if len(columns) < 2:
+        return
     random = np.random.default_rng(0)
-    # a random number per entry: rows with the same sum are the same
+    # a random number per entry: rows with the same sum are equal
     parts = [
         random.integers(0, 2**63, len(column.words) + 1, dtype=np.uint64)[column.codes]
         for column in columns
     ]
-    whole = np.zeros(columns[0].codes.size, dtype=np.uint64)
-    for part in parts:
-        whole += part
+    whole = np.asarray(np.sum(parts, axis=0, dtype=np.uint64))
     same = _shared(whole)
-    if same.mean() > _RARE:
-        return []
+    if same.mean() > RARE:
+        return
     alike = [float(((column.counts / max(column.n_written, 1)) ** 2).sum()) for column in columns]
     found = []
     for j, (column, part) in enumerate(zip(columns, parts, strict=True)):
@@ -82,24 +77,98 @@ def _near(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
         by_chance = whole.size**2 * float(np.prod(alike[:j] + alike[j + 1 :]))
         if rows.size and by_chance <= _BY_CHANCE * rows.size:
             found.append((column, rows))
-    if sum(rows.size for _, rows in found) > _RARE * whole.size:
-        return []
-    return [
-        ColumnFinding(
-            (column.name,),
+    if sum(rows.size for _, rows in found) > RARE * whole.size:
+        return
+    for column, rows in found:
+        yield column.finding(
             "near-duplicates",
             f"{counted(rows.size, 'row')} {plural(rows.size, 'is', 'are')} the same as another "
             f"one except in {column.name!r}, such as row {rows[0]}: check whether they are "
             "one row, and which entry is right",
             rows,
-            {},
-            LOW,
+            chance=LOW,
         )
-        for column, rows in found
-    ]
 
 
 def _shared(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """Which numbers occur more than once."""
     _, place, counts = np.unique(numbers, return_inverse=True, return_counts=True)
     return np.asarray(counts[place] > 1)
+
+
+def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+    """Rows in which two columns differ that are equal nearly everywhere else.
+
+    Examples
+    --------
+    >>> from shapley2d._inspection.columns.finding import written_columns
+    >>> from shapley2d._tables.convert import as_table
+    >>> net = [k % 37 for k in range(100)]
+    >>> X = {"net": net, "paid": [*net[:70], 99, *net[71:]]}
+    >>> [(one.columns, one.suggestions) for one in find_siblings(written_columns(as_table(X)))]
+    [(('net', 'paid'), {70: '99'}), (('paid', 'net'), {70: '33'})]
+    """
+    varied = [
+        column
+        for column in columns
+        if column.n_written >= _MIN_ROWS and column.counts.max() <= _COMMON * column.n_written
+    ]
+    places: dict[str, int] = {}
+    texts = [
+        np.array([*(places.setdefault(word, len(places)) for word in column.words), -1])[
+            column.codes
+        ]
+        for column in varied
+    ]
+    for (one, ours), (other, theirs) in combinations(zip(varied, texts, strict=True), 2):
+        both = (ours >= 0) & (theirs >= 0)
+        rows = np.flatnonzero(both & (ours != theirs))
+        if not 0 < rows.size <= RARE * both.sum():
+            continue
+        text = (
+            f"{one.name!r} and {other.name!r} hold the same, except in "
+            f"{counted(rows.size, 'row')} of {int(both.sum()):,}: check which of the two is right"
+        )
+        for about, like in ((one, other), (other, one)):
+            new = {i: like.word(i) for i in rows.tolist()}
+            yield about.finding("unequal", text, rows, new, UNKNOWN, depends_on=(like.name,))
+
+
+def find_spilled(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+    """Entries that end with what another column lacks, as ``San Francisco CA``.
+
+    Examples
+    --------
+    >>> from shapley2d._inspection.columns.finding import written_columns
+    >>> from shapley2d._tables.convert import as_table
+    >>> city = ["Bend", "Gary", "Troy"] * 4 + ["Gary IN"] * 3
+    >>> X = {"city": city, "state": ["OR", "IN", "NY"] * 4 + [""] * 3}
+    >>> next(find_spilled(written_columns(as_table(X)))).suggestions
+    {12: 'Gary', 13: 'Gary', 14: 'Gary'}
+    """
+    texts = [column for column in columns if column.is_text and column.column.kind == "category"]
+    for full, empty in permutations(texts, 2):
+        lacks, written = empty.codes < 0, full.codes >= 0
+        if not (lacks & written).any():
+            continue
+        known = {word for word, count in zip(empty.words, empty.counts, strict=True) if count}
+        parts = [word.rpartition(" ") for word in full.words]
+        ends = np.array([part[2] in known and part[0].strip(" ,;") != "" for part in parts])
+        ends_so = ends[full.codes]
+        rows = np.flatnonzero(lacks & written & ends_so)
+        share, usual = (
+            ends_so[some].mean() if some.any() else 0.0
+            for some in (lacks & written, ~lacks & written)
+        )
+        # breeds and models end with such words too, whether the other column is filled or not
+        if rows.size < 3 or usual > _COMMON * share:
+            continue
+        text = (
+            f"{full.counted_entries(rows)} end with what is missing in {empty.name!r}, "
+            f"such as {full.word(rows[0])!r}: move it there"
+        )
+        spilled = {int(i): parts[int(full.codes[i])] for i in rows}
+        rest = {i: part[0].rstrip(" ,;") for i, part in spilled.items()}
+        moved = {i: part[2] for i, part in spilled.items()}
+        yield full.finding("spilled", text, rows, rest, SURE, depends_on=(empty.name,))
+        yield empty.finding("spilled", text, rows, moved, SURE, depends_on=(full.name,))

@@ -1,10 +1,8 @@
 """All findings about the columns of a table.
 
-To add one, write a function from a :class:`WrittenColumn` to a :class:`ColumnFinding` or None in
-``shapes.py`` (how entries are written), ``codes_and_dates.py`` (what they mean), ``spellings.py``,
-or, for several columns, ``rules.py``, ``siblings.py``, ``duplicates.py`` or
-``marks_for_missing.py``, and call it from that file's ``find_...`` function, which is called here.
-The page, the command line and ``repair`` show and apply it like the others.
+To add one, write a generator of :class:`ColumnFinding` from one :class:`WrittenColumn` or from all,
+in the file that fits (``missing``, ``notations``, ``shapes``, ``spellings``, ``duplicates``,
+``rules``), and call it here. The page, the command line and ``repair`` then show and apply it.
 """
 
 from __future__ import annotations
@@ -13,19 +11,18 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.codes_and_dates import find_codes_and_dates, weigh_codes
-from shapley2d._inspection.columns.duplicates import find_duplicates
+from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
-from shapley2d._inspection.columns.marks_for_missing import find_marks_for_missing
-from shapley2d._inspection.columns.notations import find_notations
+from shapley2d._inspection.columns.missing import find_codes, find_marks_for_missing
+from shapley2d._inspection.columns.notations import find_date_orders, find_notations
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
-from shapley2d._inspection.columns.siblings import find_siblings
 from shapley2d._inspection.columns.spellings import find_spellings
-from shapley2d._inspection.columns.spilled import find_spilled
 from shapley2d._tables.column_warnings import find_keys
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from shapley2d._tables.table import Column, Table
 
 
@@ -49,9 +46,10 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     ]
     for column in columns:
         found += _find_constant(column.column)
-        found += find_codes_and_dates(column)
+        found += find_codes(column)
+        found += find_date_orders(column)
         found += find_notations(column)
-        shapes = find_shapes(column)
+        shapes = list(find_shapes(column))
         found += shapes
         if not any(finding.kind in ("units", "suffix") for finding in shapes):
             found += find_spellings(column)
@@ -62,22 +60,21 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     found += find_siblings(columns)
     found += find_duplicates(columns, keys)
     place = {name: k for k, name in enumerate(table.column_names)}
-    facts = ("key", "constant", "empty")
 
     def order(one: ColumnFinding) -> tuple[bool, float, bool, int]:
-        return one.kind in facts, -one.probability, not one.suggestions, place[one.columns[0]]
+        is_fact = one.kind in ("key", "constant", "empty")
+        return is_fact, -one.probability, not one.suggestions, place[one.columns[0]]
 
-    return sorted(weigh_codes(found), key=order)
+    return sorted(found, key=order)
 
 
-def _find_constant(column: Column) -> list[ColumnFinding]:
+def _find_constant(column: Column) -> Iterator[ColumnFinding]:
     name, entries = column.name, column.entries
     known = entries[~np.isnan(entries)]
     if not known.size:
-        return [_about(name, "empty", f"{name!r} is empty throughout: drop it")]
-    if known.size == entries.size > 1 and (known == known[0]).all():
-        return [_about(name, "constant", f"{name!r} is the same in every row: drop it")]
-    return []
+        yield _about(name, "empty", f"{name!r} is empty throughout: drop it")
+    elif known.size == entries.size > 1 and (known == known[0]).all():
+        yield _about(name, "constant", f"{name!r} is the same in every row: drop it")
 
 
 def _about(name: str, kind: str, text: str) -> ColumnFinding:

@@ -20,8 +20,15 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
 
 SURE, UNKNOWN, LOW = 0.95, 0.45, 0.3
-"""Probabilities of being wrong where all entries of a finding have the same evidence: measured on
-tables with known truth and on their clean twins."""
+"""Probabilities of being wrong where all entries of a finding have the same evidence, measured on
+tables with known truth and on their clean twins. Entries less likely wrong than the last are not
+reported by rules."""
+
+SUREST = 0.97
+"""Cap on the probability that a suggested entry is right, or that a rule states."""
+
+RARE = 0.02
+"""Share of the rows up to which something is an exception, not how the table is made."""
 
 _LONGEST = 40  # letters of an entry in a message
 
@@ -46,7 +53,7 @@ class ColumnFinding:
     probability : float
         How likely an entry of these rows is wrong, on average.
     chances : ndarray or None
-        The same row by row, where it differs.
+        How likely it is row by row, where rows differ.
     right : ndarray or None
         How likely the suggestions are right where the entries are wrong, row by row; None where the
         kind of the finding tells it.
@@ -60,6 +67,13 @@ class ColumnFinding:
     probability: float = 0.0
     chances: NDArray[np.float64] | None = None
     right: NDArray[np.float64] | None = None
+
+    @property
+    def row_chances(self) -> NDArray[np.float64]:
+        """How likely each entry is wrong, row by row."""
+        if self.chances is None:
+            return np.full(self.rows.size, self.probability)
+        return self.chances
 
 
 @dataclass(frozen=True)
@@ -112,6 +126,22 @@ class WrittenColumn:
     def word(self, row: int) -> str:
         """The text in a row."""
         return self.words[int(self.codes[row])]
+
+    def finding(
+        self,
+        kind: str,
+        text: str,
+        rows: NDArray[np.intp],
+        suggestions: dict[int, str] | None = None,
+        chance: float | NDArray[np.float64] = 0.0,
+        *,
+        depends_on: tuple[str, ...] = (),
+        right: NDArray[np.float64] | None = None,
+    ) -> ColumnFinding:
+        """A finding about this column; ``chance`` is one for all its rows, or one for each."""
+        chances = chance if isinstance(chance, np.ndarray) else None
+        names, new = (self.name, *depends_on), suggestions or {}
+        return ColumnFinding(names, kind, text, rows, new, float(np.mean(chance)), chances, right)
 
     def counted_entries(self, rows: NDArray[np.intp]) -> str:
         """How many entries of the column: ``2 entries of 'age'``."""

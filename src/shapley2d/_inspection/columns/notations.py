@@ -1,4 +1,4 @@
-"""Numbers in another notation than their column's: ``EUR 96,75``, ``7.4/10``, ``1 hr. 39 min.``."""
+"""Notations: numbers in another one than their column's (``EUR 96,75``), dates of open order."""
 
 from __future__ import annotations
 
@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import plural
-from shapley2d._inspection.columns.finding import ColumnFinding, shortened
+from shapley2d._inspection.binning import FEWEST_ROWS
+from shapley2d._inspection.columns.finding import SURE, UNKNOWN, shortened
 from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from numpy.typing import NDArray
 
-READ = 0.95
-"""How likely a number in another notation is to be rewritten, and how likely the new text is right:
-it says what the entry says."""
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
-_MIN_NUMBERS = 10
 _ONE_NUMBER = re.compile(r"([^\d]*?)([+-]?\d[\d.,'\u2019 ]*\d|\d)([^\d]*)")
 _OF_MOST = re.compile(r"(\d+(?:[.,]\d+)?)\s*/\s*(?:5|10|20|100)")
 _TIME = re.compile(
@@ -33,13 +31,14 @@ _LETTERS = str.maketrans("OolI|", "00111")  # letters that look like digits
 # a letter beside a digit, or alone beyond the point: 4.r for 4.5
 _STICKS_BEFORE = re.compile(r"[^\W\d_]$|(?<![^\W\d_])[^\W\d_][.,]$")
 _STICKS_BEHIND = re.compile(r"[^\W\d_]|[.,][^\W\d_](?![^\W\d_])")
-_SLACK = 0.5  # interquartile ranges beyond the middle 99 % of the column
+_SLASHES = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 
 
-def find_notations(written: WrittenColumn) -> list[ColumnFinding]:
+def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Texts among numbers that say a number, each rewritten as its column writes numbers.
 
-    Only where just one reading lies among the other numbers.
+    Only where just one reading lies among the other numbers: up to an interquartile range beyond
+    the middle 99 % of them.
 
     Examples
     --------
@@ -47,15 +46,15 @@ def find_notations(written: WrittenColumn) -> list[ColumnFinding]:
     >>> from shapley2d._tables.convert import as_table
     >>> prices = [f"{k},50 €" for k in range(60, 99)] + ["EUR 96,75", "k.A."]
     >>> (column,) = written_columns(as_table({"price": prices}))
-    >>> find_notations(column)[0].suggestions
+    >>> next(find_notations(column)).suggestions
     {39: '96,75 €'}
     """
     column = written.column
     numbers = column.entries[~np.isnan(column.entries)]
-    if column.kind != "number" or not column.from_text.strays or numbers.size < _MIN_NUMBERS:
-        return []
+    if column.kind != "number" or not column.from_text.strays or numbers.size < FEWEST_ROWS:
+        return
     bottom, low, high, top = np.quantile(numbers, [0.005, 0.25, 0.75, 0.995])
-    slack = _SLACK * (high - low)
+    slack = high - low
     writer = EntryWriter.of(column)
     own = "" if writer.style is None else _currency(writer.style.before + writer.style.after)
     suggestions = {}
@@ -68,21 +67,18 @@ def find_notations(written: WrittenColumn) -> list[ColumnFinding]:
         if len(found) == 1:
             suggestions[int(row)] = str(writer.text(found.pop(), exact=True))
     if not suggestions:
-        return []
+        return
     rows = np.array(list(suggestions), dtype=np.intp)
     first = int(rows[0])
-    return [
-        ColumnFinding(
-            (written.name,),
-            "notation",
-            f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} written in another "
-            f"notation than the others, {shortened(column.from_text.strays[first])} for "
-            f"{shortened(suggestions[first])}: rewrite {plural(rows.size, 'it', 'them')}",
-            rows,
-            suggestions,
-            READ,
-        )
-    ]
+    yield written.finding(
+        "notation",
+        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} written in another "
+        f"notation than the others, {shortened(column.from_text.strays[first])} for "
+        f"{shortened(suggestions[first])}: rewrite {plural(rows.size, 'it', 'them')}",
+        rows,
+        suggestions,
+        SURE,
+    )
 
 
 def read_numbers(text: str, currency: str = "") -> Iterator[float]:
@@ -143,3 +139,61 @@ def _currency(text: str) -> str:
     """The currency that a text names; empty for none."""
     word = re.sub(r"[\s.()+\-~:\u2212]", "", text).lower()
     return _CURRENCIES.get(word, word if re.fullmatch(r"[a-z]{3}", word) else "")
+
+
+def find_date_orders(written: WrittenColumn) -> Iterator[ColumnFinding]:
+    """Dates such as 4/2/15, whose order of day, month and year is not known."""
+    if written.column.kind != "date" or not written.is_text:
+        return
+    parts = [_SLASHES.fullmatch(word) for word in written.words]
+    numbers = np.array(
+        [[int(match[1]), int(match[3]), int(match[4])] if match else [0, 0, 0] for match in parts],
+        dtype=np.int64,
+    ).reshape(-1, 3)
+    short = np.array([match is not None and len(match[4]) == 2 for match in parts], dtype=bool)
+    first, second, third = numbers.T
+    slashed = first > 0
+    either = slashed & (first <= 12) & (second <= 12) & (first != second)
+    years_open = short & (third >= 1) & (third <= 31)
+    day_first, month_first = slashed & (first > 12), slashed & (second > 12)
+    if written.counts[years_open].any():
+        yield _open(written, years_open, "which number is the year, the month and the day")
+    elif day_first.any() and month_first.any():
+        days_are_rare = written.counts[day_first].sum() < written.counts[month_first].sum()
+        rows = written.rows(day_first if days_are_rare else month_first)
+        order = "day" if days_are_rare else "month"
+        yield written.finding(
+            "date orders",
+            f"{written.name!r} holds dates in two orders: {rows.size:,} have the {order} first, "
+            f"such as {written.word(rows[0])!r}, and {int(written.counts[either].sum()):,} could "
+            "be either: write them as 2024-02-29",
+            rows,
+            {int(i): _swapped(written.word(i)) for i in rows},
+            SURE,
+        )
+    elif either.any() and not day_first.any() and not month_first.any():
+        yield _open(written, either, "whether the day or the month comes first")
+
+
+def _open(written: WrittenColumn, which: NDArray[np.bool_], what: str) -> ColumnFinding:
+    """Dates that do not tell something, to be looked up."""
+    rows = written.rows(which)
+    return written.finding(
+        "date orders",
+        f"{rows.size:,} {plural(rows.size, 'date')} of {written.name!r} "
+        f"{plural(rows.size, 'does', 'do')} not tell {what}, such as {written.word(rows[0])!r}: "
+        "look it up at the source and write the dates as 2024-02-29",
+        rows,
+        chance=UNKNOWN,
+    )
+
+
+def _swapped(word: str) -> str:
+    """A date with its first two numbers exchanged.
+
+    Examples
+    --------
+    >>> _swapped("25/3/2024")
+    '3/25/2024'
+    """
+    return re.sub(r"^(\d+)(\D)(\d+)", r"\3\2\1", word)

@@ -1,11 +1,13 @@
-"""Rows that break a rule between two columns.
+"""Approximate functional dependencies, and the rows that break them.
 
-A rule says that rows with the same A have the same B: the rows of one flight have one departure.
-Many columns go together without such a rule, so it must pass three tests:
+A dependency A -> B says that rows with the same A have the same B: the rows of one flight have one
+departure. (TANE, Huhtala et al. 1999, doi:10.1093/comjnl/42.2.100, finds them all; here A is one
+column, and few are kept.) Many columns go together without such a rule, so it must pass three
+tests:
 
 1. It explains nearly all of B, or much of it where B has so many different entries that rows can
    hardly agree by chance (the rows of one thing, which several sources tell about).
-2. B shuffled agrees far less, however many pairs of columns are tried.
+2. A permutation test: B shuffled never agrees as much (Phipson and Smyth 2010, arXiv:1603.05766).
 3. Its exceptions are spread over the groups as errors are. Two towns of the same name in two
    states break a rule in one group, again and again: they are no errors.
 """
@@ -14,56 +16,47 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import permutations
-from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._base.words import counted
+from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import ColumnFinding
+from shapley2d._inspection.columns.finding import LOW, SUREST
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 # Set on four dirty tables whose truth is known, on their clean twins and on nine other clean
 # tables: all pairs of columns of which a third of B or more is explained.
-_LIFT = 0.8  # a rule explains at least this part of the entries other than the commonest
-_LIFT_OF_THINGS = 0.45  # the same where rows can hardly agree by chance
+_LIFT, _LIFT_OF_THINGS = 0.8, 0.45
+"""Part of the entries other than the commonest that a rule explains at least; the second where rows
+can hardly agree by chance."""
 _HARDLY = 0.1  # share of the commonest entry up to which that is so
 _THINGS = 20  # groups that are needed then
 _SPREAD = 0.7  # groups with exceptions, as a part of those that independent errors would hit
-_COVERED = 0.3  # at least this share of the rows is in groups of two or more
 _SCREENED = 20_000  # rows on which pairs are chosen: all pairs of columns are tried
-_MAX_GROUPS = 0.7  # groups per row; with more, too few entries repeat
-_MAX_NUMBERS = 0.3  # the same for numbers: with more they are amounts, equal by chance
-_PER_COLUMN = 4  # rules used for one column
+_MAX_NUMBERS = 0.3  # distinct numbers per row; with more they are amounts, equal by chance
 _WEAKER = 0.15  # rules weaker than the strongest by more than this only add noise
-_VOTES = 3  # rows of a group that make a majority
-_MIN_GROUPS = 3  # groups with a majority that make a rule
-_LEAST = 0.3  # breaches less likely wrong are not reported
-_LEAD, _MOST = (-0.6, 6.4), 0.97
+_VOTES = 3  # rows of a group that make a majority, and groups with one that make a rule
+_LEAD = (-0.6, 6.4)
 """Logit of the chance that a wrong entry makes a minority, and not an exception to the rule, by the
 lead of the majority: 3 to 2 gives .6, 3 to 1 .88, 20 to 1 .99. Set on the tables of blame.py."""
 _SHARE = (-4.0, 9.0)
 """Logit of the chance that the majority is right, by its share among the other rows of its group:
 .45 gives .51, .6 .8, .8 .96. Set on 2,442 wrong entries of flights; in hospital and beers, whose
 majorities are clear, all were right."""
-_SHUFFLES = 20
-_CHANCE = 0.01  # of one rule among all pairs of columns that have none
+_SHUFFLES = 20  # of the permutation test
 _REGULAR, _REGULAR_ROWS = 0.9, 5
 """Where this share of the rows of a group breaks a rule, and at least so many, the group follows
 another rule: all hospitals of another state have another average."""
 
-
-@dataclass(frozen=True)
-class _Rule:
-    cause: int
-    lift: float
+_Rule = tuple[int, float]  # the cause, and the lift
 
 
 @dataclass(frozen=True)
@@ -117,14 +110,9 @@ class _Votes:
         expected = (1 - (1 - share) ** size).sum()
         return bool((most < size).sum() >= _SPREAD * expected - 0.5)
 
-    @property
-    def n_majorities(self) -> int:
-        """Number of groups with a majority."""
-        return int((self.most >= _VOTES).sum())
 
-
-def find_rules(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
-    """Rules that rows with the same A have the same B, each with the rows that break it.
+def find_rules(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+    """Dependencies between two columns, each with the rows that break it.
 
     Examples
     --------
@@ -132,86 +120,91 @@ def find_rules(columns: Sequence[WrittenColumn]) -> list[ColumnFinding]:
     >>> from shapley2d._tables.convert import as_table
     >>> city = ["Aa", "Bb", "Cc", "Cc"] * 5 + ["Aa", "Bb", "Cc", "Aa"]
     >>> X = {"zip": ["1", "2", "3", "4"] * 6, "city": city}
-    >>> find_rules(written_columns(as_table(X)))[0].text
+    >>> next(find_rules(written_columns(as_table(X)))).text
     "rows with the same 'zip' have the same 'city', except 1 row of 24"
     """
     rules = _choose(columns)
-    judged = _judge(columns, rules)
-    found = []
-    for effect, causes in rules.items():
-        verdict = judged[effect]
-        rows = np.flatnonzero(verdict.chances >= _LEAST)
-        if not rows.size:
-            continue
-        names = " or ".join(repr(columns[rule.cause].name) for rule in causes)
-        usual = verdict.usual[rows].tolist()
-        found.append(
-            ColumnFinding(
-                (columns[effect].name, *(columns[rule.cause].name for rule in causes)),
-                "rule",
-                f"rows with the same {names} have the same {columns[effect].name!r}, except "
-                f"{counted(rows.size, 'row')} of {verdict.usual.size:,}",
-                rows,
-                {i: columns[effect].words[k] for i, k in zip(rows.tolist(), usual, strict=True)},
-                float(verdict.chances[rows].mean()),
-                verdict.chances[rows],
-                verdict.right[rows],
-            )
-        )
-    return found
-
-
-def _judge(columns: Sequence[WrittenColumn], rules: dict[int, list[_Rule]]) -> dict[int, _Verdict]:
-    """What all rules together say about the entries of every column that they are about."""
     applied = [
-        _Applied.to(columns, rule.cause, effect)
+        _Applied.to(columns, cause, effect)
         for effect, causes in rules.items()
-        for rule in causes
+        for cause, _ in causes
     ]
     if not applied:
-        return {}
-    rows = np.flatnonzero(np.any([one.broken for one in applied], axis=0))
-    wrong = blamed([one.tie(rows) for one in applied], n=columns[0].codes.size)
-    judged = {}
-    for effect in rules:
-        about = [one for one in applied if one.effect == effect]
-        broken = np.array([one.broken for one in about])
-        empty = columns[effect].codes < 0
-        chances = np.zeros(empty.size)
-        chances[rows] = np.where(broken[:, rows].any(axis=0), wrong[effect], 0.0)
-        speaks = np.array([one.speaks for one in about])
-        agreed = np.array([one.agreed for one in about])
-        # an empty cell says nothing against what the others say, if they agree
-        of_empty = (speaks * agreed).sum(axis=0) / np.maximum(speaks.sum(axis=0), 1)
-        chances[empty] = of_empty[empty]
-        odds = np.array([one.odds for one in about])
-        odds[:, rows] += np.log([1 - wrong[one.cause] for one in about])  # a wrong cause misleads
-        surest = np.where(broken | (speaks & empty), odds, -np.inf)
-        usual = np.array([one.usual for one in about])
-        chosen = surest.argmax(axis=0), np.arange(empty.size)
-        right = np.array([one.right for one in about])[chosen]
-        judged[effect] = _Verdict(
-            usual[chosen], np.minimum(chances, _MOST), np.minimum(right, _MOST)
+        return
+    broken = np.flatnonzero(np.any([one.tie.broken for one in applied], axis=0))
+    wrong = blamed([one.tie.take(broken) for one in applied], n=columns[0].codes.size)
+    for effect, causes in rules.items():
+        about = [one for one in applied if one.tie.effect == effect]
+        usual, chances, right = _judge(columns[effect], about, broken, wrong)
+        rows = np.flatnonzero(chances >= LOW)
+        if not rows.size:
+            continue
+        names = tuple(columns[cause].name for cause, _ in causes)
+        words, best = columns[effect].words, usual[rows].tolist()
+        yield columns[effect].finding(
+            "rule",
+            f"rows with the same {' or '.join(map(repr, names))} have the same "
+            f"{columns[effect].name!r}, except {counted(rows.size, 'row')} of {usual.size:,}",
+            rows,
+            {i: words[k] for i, k in zip(rows.tolist(), best, strict=True)},
+            chances[rows],
+            depends_on=names,
+            right=right[rows],
         )
-    return judged
+
+
+def _judge(
+    column: WrittenColumn,
+    rules: list[_Applied],
+    broken_rows: NDArray[np.intp],
+    wrong: dict[int, NDArray[np.float64]],
+) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+    """What the rules about a column say together.
+
+    Returns
+    -------
+    usual : ndarray of int
+        The usual entry of every row, by the surest rule.
+    chances, right : ndarray
+        How likely the row's own entry is wrong, and the usual one right.
+    """
+    empty = column.codes < 0
+    broken, speaks, odds = (
+        np.array([getattr(one.tie, name) for one in rules]) for name in ("broken", "speaks", "odds")
+    )
+    chances = np.zeros(empty.size)
+    effect = rules[0].tie.effect
+    chances[broken_rows] = np.where(broken[:, broken_rows].any(axis=0), wrong[effect], 0.0)
+    # an empty cell says nothing against what the others say, if they agree
+    agreed = (speaks * [one.agreed for one in rules]).sum(axis=0)
+    chances[empty] = (agreed / np.maximum(speaks.sum(axis=0), 1))[empty]
+    # a wrong cause misleads
+    odds[:, broken_rows] += np.log([1 - wrong[one.tie.cause] for one in rules])
+    surest = np.where(broken | (speaks & empty), odds, -np.inf).argmax(axis=0)
+    chosen = surest, np.arange(empty.size)
+    usual, right = np.array([one.usual for one in rules]), np.array([one.right for one in rules])
+    return usual[chosen], np.minimum(chances, SUREST), np.minimum(right[chosen], SUREST)
 
 
 @dataclass(frozen=True)
 class _Applied:
-    """A rule applied to every row; arrays of shape (n,)."""
+    """A dependency applied to every row; arrays of shape (n,).
 
-    cause: int
-    effect: int
+    Attributes
+    ----------
+    tie : Tie
+    usual : ndarray of int
+        The effect that most rows with the row's cause have.
+    agreed : ndarray
+        How likely an empty cell should have it.
+    right : ndarray
+        How likely it is right where the row's own effect is wrong.
+    """
+
+    tie: Tie
     usual: NDArray[np.intp]
-    speaks: NDArray[np.bool_]
-    broken: NDArray[np.bool_]
-    odds: NDArray[np.float64]
-    lead: NDArray[np.float64]
-    votes: NDArray[np.int64]
     agreed: NDArray[np.float64]
     right: NDArray[np.float64]
-    stranger: NDArray[np.bool_]
-    by_chance: float
 
     @classmethod
     def to(cls, columns: Sequence[WrittenColumn], j: int, k: int) -> _Applied:
@@ -227,68 +220,54 @@ class _Applied:
         ahead = (most - votes.own) / (most + votes.own + 1)
         share = most / np.maximum(size - (effect >= 0), 1)  # of the other rows
         shares = np.bincount(effect[effect >= 0]) / max(int((effect >= 0).sum()), 1)
-        return cls(
+        tie = Tie(
             j,
             k,
-            usual=votes.usual[here],
             speaks=speaks,
             broken=speaks & differs & (effect >= 0),
             odds=_LEAD[0] + _LEAD[1] * ahead,
             lead=np.maximum((2 * most - size) / (size + 1), 0.0),
             votes=most,
             stranger=~np.isin(effect, votes.usual[votes.most >= _VOTES]),
-            agreed=0.5 + 0.5 * most / np.maximum(size, 1),
-            right=1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share)),
             by_chance=float((shares**2).sum()),
         )
-
-    def tie(self, rows: NDArray[np.intp]) -> Tie:
-        """The rule in some rows."""
-        names = ("speaks", "broken", "odds", "lead", "votes", "stranger")
-        cut = {name: getattr(self, name)[rows] for name in names}
-        return Tie(self.cause, self.effect, **cut, by_chance=self.by_chance)
-
-
-@dataclass(frozen=True)
-class _Verdict:
-    """The usual entry of every row, how likely the row's own is wrong, and of the usual right."""
-
-    usual: NDArray[np.intp]
-    chances: NDArray[np.float64]
-    right: NDArray[np.float64]
+        return cls(
+            tie,
+            usual=votes.usual[here],
+            agreed=0.5 + 0.5 * most / np.maximum(size, 1),
+            right=1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share)),
+        )
 
 
 def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
     """The strongest rules for each column."""
     n = columns[0].codes.size if columns else 0
-    some = np.arange(n)
     random = np.random.default_rng(0)
+    some = np.arange(n)
     if n > _SCREENED:
         some = np.sort(random.permutation(n)[:_SCREENED])
     parts = [column.codes[some] for column in columns]
-    n_different = [np.unique(part[part >= 0]).size for part in parts]
+    n_distinct = [np.unique(part[part >= 0]).size for part in parts]
     is_number = [column.column.kind in ("number", "date") for column in columns]
-    telling = [
-        j for j, different in enumerate(n_different) if 1 < different <= _MAX_GROUPS * some.size
-    ]
-    worth = NormalDist().inv_cdf(1 - _CHANCE / max(len(telling) * (len(telling) - 1), 1))
+    varied = [j for j, one in enumerate(n_distinct) if 1 < one <= MOST_CATEGORIES * some.size]
     found: dict[int, list[_Rule]] = {}
-    for effect, cause in permutations(telling, 2):
-        if is_number[cause] and n_different[cause] > _MAX_NUMBERS * some.size:
+    for effect, cause in permutations(varied, 2):
+        if is_number[cause] and n_distinct[cause] > _MAX_NUMBERS * some.size:
             continue
         known = (parts[cause] >= 0) & (parts[effect] >= 0)
         if not known.any():
             continue
         order = _order(columns[cause]) if is_number[cause] else None
         lift = _lift(parts[cause][known], parts[effect][known], order)
-        if lift and _beats_shuffled(parts[cause][known], parts[effect][known], worth, random):
-            found.setdefault(effect, []).append(_Rule(cause, lift))
-    return {effect: _strongest(rules) for effect, rules in found.items()}
-
-
-def _strongest(rules: list[_Rule]) -> list[_Rule]:
-    rules = sorted(rules, key=lambda rule: (-rule.lift, rule.cause))
-    return [rule for rule in rules if rule.lift >= rules[0].lift - _WEAKER][:_PER_COLUMN]
+        if lift and _beats_shuffled(parts[cause][known], parts[effect][known], random):
+            found.setdefault(effect, []).append((cause, lift))
+    return {
+        effect: sorted(
+            (rule for rule in rules if rule[1] >= max(lift for _, lift in rules) - _WEAKER),
+            key=lambda rule: (-rule[1], rule[0]),
+        )
+        for effect, rules in found.items()
+    }
 
 
 def _order(column: WrittenColumn) -> NDArray[np.intp]:
@@ -308,18 +287,14 @@ def _lift(
     next to each other often go with the same entry, as amounts do: with an ``order``, what the
     next number explains as well does not count.
     """
-    if (np.bincount(cause)[cause] >= 2).mean() < _COVERED:
-        return 0.0
     votes = _Votes.count(cause, effect)
     commonest = np.bincount(effect).max() / effect.size
-    base = (
-        commonest
-        if order is None
-        else max(commonest, _agree_with_next(votes, cause, effect, order))
-    )
+    base = commonest
+    if order is not None:
+        base = max(commonest, _agree_with_next(votes, cause, effect, order))
     lift = (votes.agreement - base) / (1 - base) if base < 1 else 0.0
-    n = votes.n_majorities
-    is_strong = lift >= _LIFT and n >= _MIN_GROUPS
+    n = int((votes.most >= _VOTES).sum())
+    is_strong = lift >= _LIFT and n >= _VOTES
     is_of_things = lift >= _LIFT_OF_THINGS and commonest <= _HARDLY and n >= _THINGS
     return lift if (is_strong or is_of_things) and votes.is_spread else 0.0
 
@@ -337,15 +312,13 @@ def _agree_with_next(
 
 
 def _beats_shuffled(
-    cause: NDArray[np.intp],
-    effect: NDArray[np.intp],
-    worth: float,
-    random: np.random.Generator,
+    cause: NDArray[np.intp], effect: NDArray[np.intp], random: np.random.Generator
 ) -> bool:
-    """Whether shuffled effects agree so much less that no try among all pairs explains it."""
-    shuffled = [_Votes.count(cause, random.permutation(effect)).agreement for _ in range(_SHUFFLES)]
-    far = float(np.mean(shuffled) + worth * np.std(shuffled, ddof=1))
-    return _Votes.count(cause, effect).agreement > max(far, *shuffled)
+    """Whether no permutation of the effects agrees as much (p = 1/21, Phipson and Smyth 2010)."""
+    found = _Votes.count(cause, effect).agreement
+    return all(
+        _Votes.count(cause, random.permutation(effect)).agreement < found for _ in range(_SHUFFLES)
+    )
 
 
 def _follow_another(

@@ -1,4 +1,10 @@
-"""Categories that are likely the same: they differ in capitals, signs or spaces, or by a slip."""
+"""Misspelt categories: a few letters off a frequent one, or other capitals, spaces and signs.
+
+A slip replaces letters, leaves one out, puts one in, or moves one (Damerau 1964,
+doi:10.1145/363958.363994). Words one slip apart share what is left of them without one letter,
+which finds them without comparing all pairs (Bocek, Hunt and Stiller 2007, "Fast similarity
+search").
+"""
 
 from __future__ import annotations
 
@@ -6,202 +12,146 @@ import re
 import unicodedata
 from collections import defaultdict
 from dataclasses import replace
-from itertools import pairwise, permutations
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import ColumnFinding
-from shapley2d._inspection.recipe import SPELLING_LENGTH, SPELLING_TIMES
-from shapley2d._inspection.slips import is_edit, misspellings, without_a_letter
+from shapley2d._inspection.binning import MOST_CATEGORIES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from numpy.typing import NDArray
 
-_LEAST = 3  # entries of a spelling that others may be slips of
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+
+_LENGTH, _TIMES = 4, 5
+"""A rare spelling has at least this many letters, and the right one is this many times as frequent.
+Shorter or less rare texts are often words of their own."""
 _SLIPS = 0.2  # share of a word's letters that may be replaced; more takes other words for slips
 # Signs that people write or leave out; <, >, +, % and the like change the meaning.
 _SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")
-_LIST_MARKS, _LISTS, _PARTS = (", ", "; ", "|", ";", ","), 0.3, 0.1
-"""What separates the parts of a list, the least share of entries that have several parts, and the
-most different parts per part: other texts with commas hardly repeat theirs."""
+_LIST_MARKS, _PARTS = (", ", "; ", "|", ";", ","), 0.1
+"""What separates the parts of a list, and the most distinct parts per part: other texts with commas
+hardly repeat theirs."""
 _MAX_WORDS = 20_000
-_MAX_REPEATED = 0.5  # distinct texts per entry; with more there are no usual spellings
 
-# Logits of a rare spelling being a slip, set on hospital (typed errors), on beers and rayyan (other
-# words) and on letters replaced, left out, doubled and swapped in clean tables.
-_ODD_PAIR = 3.0  # a letter replaced, and no other word has these two letters side by side
-_OTHER_LETTER, _FIRST_LETTER = -0.5, -1.2  # a letter replaced, as in Cortland and Portland
-_SHORT, _LONG = 0.8, 1.7  # letters left out, doubled or swapped, in words of up to 7 letters, of 8
-_LONG_WORD = 8
+_LOGITS = {"odd pair": 3.0, "replaced": -0.5, "other": 1.7}
+"""Logit of a rare spelling being a slip: set on hospital (typed errors), on beers and rayyan (other
+words) and on letters replaced, left out, doubled and swapped in clean tables. A replaced letter
+often makes another word, as in Cortland, unless no other word has it beside its neighbour."""
 _LEAST_CHANCE = 0.15  # spellings less likely wrong are not reported
-_REPEATED, _MANY_TIMES = 0.7, 50  # less for each doubling, unless the other is so much as frequent
 _CAPITALS = (1.0, -25.0)
 """Logit where only capitals, spaces or signs differ, and its slope in the share of such entries: a
 second way to write it that many use is no slip."""
 
 
-def find_spellings(written: WrittenColumn) -> list[ColumnFinding]:
-    """Rare spellings and near-duplicates of a column of categories."""
+def find_spellings(written: WrittenColumn) -> Iterator[ColumnFinding]:
+    """Rare spellings and variants of a column of categories."""
     n_words = len(written.words)
     if written.column.kind != "category" or not 1 < n_words <= _MAX_WORDS:
-        return []
+        return
     mark = next((mark for mark in _LIST_MARKS if _are_lists(written, mark)), None)
     if mark is not None:
-        return _in_lists(written, mark)
-    if n_words > _MAX_REPEATED * written.n_written + 5:
-        return []
-    likely, alike = _slips(written), _variants(written)
-    alike = {word: usual for word, usual in alike.items() if word not in likely}
-    found: list[ColumnFinding] = []
-    if likely:
-        chances = _slip_chances(written, likely)
-        found += _finding(written, likely, "likely a misspelling of", chances)
-    if alike:
-        counts = written.counts
-        shares = {k: counts[k] / (counts[k] + counts[other]) for k, other in alike.items()}
-        chances = {k: _logistic(_CAPITALS[0] + _CAPITALS[1] * shares[k]) for k in alike}
+        yield from _in_lists(written, mark)
+    elif n_words <= MOST_CATEGORIES * written.n_written:
+        counts, slips = written.counts, misspellings(written.words, written.counts)
+        chances = _slip_chances(written.words, counts, slips)
+        yield from _finding(written, slips, "likely a misspelling of", chances)
+        alike = {k: usual for k, usual in _variants(written).items() if k not in slips}
+        shares = {k: counts[k] / (counts[k] + counts[usual]) for k, usual in alike.items()}
+        chances = {k: _logistic(_CAPITALS[0] + _CAPITALS[1] * share) for k, share in shares.items()}
         how = "which differs only in capitals, spaces or signs from"
-        found += _finding(written, alike, how, chances)
-    return found
+        yield from _finding(written, alike, how, chances)
 
 
 def _are_lists(written: WrittenColumn, mark: str) -> bool:
     """Whether a column holds lists of a few parts that repeat: ``Drama, Comedy``."""
-    if written.share(written.where(lambda word: mark in word)) < _LISTS:
+    if written.share(written.where(lambda word: mark in word)) < 0.5:
         return False
     parts = [part for word in written.words for part in word.split(mark)]
     return len(set(parts)) <= _PARTS * len(parts)
 
 
-def _in_lists(written: WrittenColumn, mark: str) -> list[ColumnFinding]:
+def _in_lists(written: WrittenColumn, mark: str) -> Iterator[ColumnFinding]:
     """Rare spellings of the parts of lists."""
     lists = [[part.strip() for part in word.split(mark)] for word in written.words]
     place: dict[str, int] = {}
     of_words = [[place.setdefault(part, len(place)) for part in parts] for parts in lists]
     codes = np.array([k for code in written.codes if code >= 0 for k in of_words[code]])
     parts = replace(written, words=list(place), codes=codes)
-    slips = _slips(parts)
-    chances = _slip_chances(parts, slips) if slips else {}
+    slips = misspellings(parts.words, parts.counts)
+    chances = _slip_chances(parts.words, parts.counts, slips)
     slips = {k: usual for k, usual in slips.items() if chances[k] >= _LEAST_CHANCE}
+    right = [slips.get(k, k) for k in range(len(parts.words))]
     wrong = np.array([any(k in slips for k in of_word) for of_word in of_words], dtype=bool)
     rows = written.rows(wrong)
     if not rows.size:
-        return []
-    new = {
-        code: mark.join(parts.words[slips.get(k, k)] for k in of_words[code])
-        for code in np.flatnonzero(wrong).tolist()
-    }
-    of_rows = np.array(
-        [max(chances[k] for k in of_words[written.codes[i]] if k in slips) for i in rows]
+        return
+    words = parts.words
+    named = ", ".join(f"{words[k]!r} for {words[slips[k]]!r}" for k in sorted(slips)[:3])
+    yield written.finding(
+        "spellings",
+        f"the lists of {written.name!r} may spell parts in several ways: {named}",
+        rows,
+        {int(i): mark.join(words[right[k]] for k in of_words[written.codes[i]]) for i in rows},
+        np.array([max(chances[k] for k in of_words[written.codes[i]] if k in slips) for i in rows]),
     )
-    named = ", ".join(
-        f"{parts.words[k]!r} for {parts.words[slips[k]]!r}" for k in sorted(slips)[:3]
-    )
-    return [
-        ColumnFinding(
-            (written.name,),
-            "spellings",
-            f"the lists of {written.name!r} may spell parts in several ways: {named}",
-            rows,
-            {int(i): new[int(written.codes[i])] for i in rows},
-            float(of_rows.mean()),
-            of_rows,
-        )
-    ]
 
 
 def _finding(
     written: WrittenColumn, usual: dict[int, int], how: str, chances: dict[int, float]
-) -> list[ColumnFinding]:
+) -> Iterator[ColumnFinding]:
+    """Words, each with the usual spelling, as a finding; none where all are likely right."""
     usual = {word: other for word, other in usual.items() if chances[word] >= _LEAST_CHANCE}
-    if not usual:
-        return []
-    chosen = np.zeros(len(written.words), dtype=bool)
-    chosen[list(usual)] = True
-    rows = written.rows(chosen)
+    rows = np.flatnonzero(np.isin(written.codes, list(usual)))
+    if not rows.size:
+        return
     most = sorted(usual, key=lambda word: (-int(written.counts[usual[word]]), word))[:3]
     times = [f"{word!r} ({n:,} x)" for word, n in zip(written.words, written.counts, strict=True)]
     named = "; ".join(f"{times[word]}, {how} {times[usual[word]]}" for word in most)
     more = f"; and {len(usual) - len(most)} more" if len(usual) > len(most) else ""
-    of_rows = np.array([chances[int(written.codes[i])] for i in rows])
-    return [
-        ColumnFinding(
-            (written.name,),
-            "spellings",
-            f"{written.name!r} may spell the same name in several ways: {named}{more}",
-            rows,
-            {int(i): written.words[usual[int(written.codes[i])]] for i in rows},
-            float(of_rows.mean()),
-            of_rows,
-        )
-    ]
+    yield written.finding(
+        "spellings",
+        f"{written.name!r} may spell the same name in several ways: {named}{more}",
+        rows,
+        {int(i): written.words[usual[int(written.codes[i])]] for i in rows},
+        np.array([chances[int(written.codes[i])] for i in rows]),
+    )
 
 
 def _logistic(logit: float) -> float:
     return float(1 / (1 + np.exp(-logit)))
 
 
-def _slip_chances(written: WrittenColumn, slips: dict[int, int]) -> dict[int, float]:
+def _slip_chances(
+    words: Sequence[str], counts: NDArray[np.intp], slips: dict[int, int]
+) -> dict[int, float]:
     """How likely each rare spelling is a slip, and no word of its own."""
-    counts, words = written.counts, written.words
-    pairs = {
-        pair for k, word in enumerate(words) if k not in slips for pair in pairwise(word.lower())
-    }
-    own_words = _expected_neighbours(written, slips) / len(slips)
+    known = [word.lower() for k, word in enumerate(words) if k not in slips]
+    pairs = {pair for word in known for pair in pairwise(word)}
+    # rare words that would be near a frequent one if all were words of their own: as many, per
+    # word, as frequent words are near each other
+    frequent = [k for k in _long_words(words, counts) if counts[k] >= _TIMES and k not in slips]
+    near = {k for beside in _by_deletion(words, frequent).values() for k in beside
+            if len({_letters(words[other]) for other in beside}) > 1}  # fmt: skip
+    own_words = len(near) / max(len(frequent), 1) * float((counts < _TIMES).sum())
+    is_slip = max(0.1, 1 - own_words / max(len(slips), 1))
     return {
-        k: _logistic(
-            _by_letters(words[k], words[usual], pairs)
-            - _by_times(int(counts[k]), int(counts[usual]))
-        )
-        * max(0.1, 1 - own_words)
+        k: is_slip * _logistic(_LOGITS[_kind(words[k], words[usual], pairs)])
         for k, usual in slips.items()
     }
 
 
-def _by_letters(word: str, usual: str, pairs: set[tuple[str, str]]) -> float:
+def _kind(word: str, usual: str, pairs: set[tuple[str, str]]) -> str:
+    """What kind of slip leads from the usual word to another, a key of :data:`_LOGITS`."""
     if len(word) != len(usual) or sorted(word) == sorted(usual):
-        return _LONG if len(usual) >= _LONG_WORD else _SHORT
-    places = [k for k, (a, b) in enumerate(zip(word, usual, strict=True)) if a != b]
-    text = word.lower()
-    new = {(text[k - 1], text[k]) for k in places if k} | {
-        (text[k], text[k + 1]) for k in places if k + 1 < len(text)
+        return "other"
+    new = {
+        pair for k, pair in enumerate(pairwise(word.lower())) if word[k : k + 2] != usual[k : k + 2]
     }
-    if new - pairs:
-        return _ODD_PAIR
-    starts = any(k == 0 or not usual[k - 1].isalnum() for k in places)
-    return _FIRST_LETTER if starts else _OTHER_LETTER
-
-
-def _by_times(count: int, usual: int) -> float:
-    return 0.0 if usual >= _MANY_TIMES * count else _REPEATED * float(np.log2(count))
-
-
-def _expected_neighbours(written: WrittenColumn, slips: dict[int, int]) -> float:
-    """How many rare words would be near a frequent one if all were words of their own.
-
-    As many, per word, as frequent words are near each other: those are words, not slips.
-    """
-    is_frequent = written.counts >= _LEAST
-    words = [
-        written.words[k]
-        for k in np.flatnonzero(is_frequent).tolist()
-        if k not in slips and len(written.words[k]) >= SPELLING_LENGTH
-    ]
-    reach = defaultdict(list)
-    for word in words:
-        for key in without_a_letter(word):
-            reach[key].append(word)
-    near = {
-        word
-        for beside in reach.values()
-        if len(beside) > 1
-        for word, other in permutations(beside, 2)
-        if word != other and is_edit(word, other)
-    }
-    return len(near) / max(len(words), 1) * float((~is_frequent).sum())
+    return "odd pair" if new - pairs else "replaced"
 
 
 def _variants(written: WrittenColumn) -> dict[int, int]:
@@ -210,7 +160,9 @@ def _variants(written: WrittenColumn) -> dict[int, int]:
     for k, word in enumerate(written.words):
         letters = unicodedata.normalize("NFKD", word.casefold())
         plain = "".join(
-            letter for letter in letters if letter not in _SIGNS and _category(letter) not in "ZMC"
+            letter
+            for letter in letters
+            if letter not in _SIGNS and unicodedata.category(letter)[0] not in "ZMC"
         )
         if plain:
             groups[plain].append(k)
@@ -221,55 +173,84 @@ def _variants(written: WrittenColumn) -> dict[int, int]:
     return found
 
 
-def _category(letter: str) -> str:
-    return unicodedata.category(letter)[0]
+def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, int]:
+    """Rare words, each with a frequent word of which it is a misspelling; by position.
 
+    Words that differ in digits are two codes, not two spellings.
 
-def _slips(written: WrittenColumn) -> dict[int, int]:
-    """Rare texts, each with a frequent one of which it is a misspelling."""
-    counts = written.counts
-    usual = [k for k in np.argsort(-counts, kind="stable").tolist() if counts[k] >= _LEAST]
+    Examples
+    --------
+    >>> words = ["Birmingham", "Brimingham", "Bixminghxm", "Boston", "room 1", "room 2"]
+    >>> misspellings(words, np.array([812, 1, 1, 30, 50, 1]))
+    {1: 0, 2: 0}
+    """
     found: dict[int, int] = {}
-    for word, other in _replaced(written, usual):
-        found.setdefault(word, other)
-    for k, near in misspellings(written.words, counts).items():
-        slips = [other for other in near if _is_slip(written.words[k], written.words[other])]
-        if slips:
-            found.setdefault(k, slips[0])
+    for k, other in (*_replaced(words, counts), *_moved(words, counts)):
+        found.setdefault(k, other)
     return found
 
 
-def _is_slip(text: str, other: str) -> bool:
-    """Whether a letter was dropped or put in, or two were swapped; not one replaced by another."""
-    if re.sub(r"\d", "", text) == re.sub(r"\d", "", other):
-        return False
-    return len(text) != len(other) or sorted(text) == sorted(other)
+def _moved(words: Sequence[str], counts: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Pairs of a rare word and the most frequent one a letter left out, put in or moved away."""
+    long = _long_words(words, counts)
+    reach = _by_deletion(words, [k for k in long if counts[k] >= _TIMES])
+    for k in long:
+        near = {
+            other
+            for key in _without_a_letter(words[k])
+            for other in reach.get(key, ())
+            if counts[other] >= _TIMES * counts[k]
+            and (len(words[other]) != len(words[k]) or sorted(words[other]) == sorted(words[k]))
+            and _letters(words[other]) != _letters(words[k])
+        }
+        if near:
+            yield k, min(near, key=lambda other: (-counts[other], other))
 
 
-def _replaced(written: WrittenColumn, usual: list[int]) -> Iterator[tuple[int, int]]:
-    """Pairs of a rare text and a frequent one of the same length that differ in few letters."""
+def _long_words(words: Sequence[str], counts: NDArray[np.intp]) -> list[int]:
+    """The words that occur and are long enough to tell a slip from another word."""
+    return [k for k, word in enumerate(words) if counts[k] and len(word) >= _LENGTH]
+
+
+def _by_deletion(words: Sequence[str], some: Iterable[int]) -> dict[str, list[int]]:
+    """Some of the words by what is left of them without one letter, and by themselves."""
+    reach = defaultdict(list)
+    for k in some:
+        for key in _without_a_letter(words[k]):
+            reach[key].append(k)
+    return reach
+
+
+def _without_a_letter(word: str) -> set[str]:
+    return {word, *(word[:k] + word[k + 1 :] for k in range(len(word)))}
+
+
+def _letters(word: str) -> str:
+    """A word without its digits."""
+    return re.sub(r"\d", "", word)
+
+
+def _replaced(words: Sequence[str], counts: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
+    """Pairs of a rare word and a frequent one of the same length that differ in few letters."""
     lengths = defaultdict(list)
-    for k in range(len(written.words)):
-        if len(written.words[k]) >= SPELLING_LENGTH:
-            lengths[len(written.words[k])].append(k)
-    frequent = set(usual)
+    for k in _long_words(words, counts):
+        lengths[len(words[k])].append(k)
     for length, members in lengths.items():
-        others = [k for k in members if k in frequent]
+        others = [k for k in members if counts[k] >= _TIMES]
         if not others:
             continue
-        letters = np.array([[ord(letter) for letter in written.words[k]] for k in members])
-        common = np.array([[ord(letter) for letter in written.words[k]] for k in others])
-        allowed = max(1, int(_SLIPS * length))
+        letters, common = (
+            np.array([[ord(letter) for letter in words[k]] for k in some])
+            for some in (members, others)
+        )
         for k, word in zip(members, letters, strict=True):
             apart = (common != word).sum(axis=1)
-            is_frequent = written.counts[others] >= SPELLING_TIMES * written.counts[k]
-            near = np.flatnonzero((apart > 0) & (apart <= allowed) & is_frequent)
-            near = near[np.lexsort((-written.counts[others][near], apart[near]))].tolist()
-            best = next(
-                (o for o in near if _same_words(written.words[k], written.words[others[o]])), None
-            )
+            near = (apart > 0) & (apart <= max(1, int(_SLIPS * length)))
+            near = np.flatnonzero(near & (counts[others] >= _TIMES * counts[k]))
+            near = near[np.lexsort((-counts[others][near], apart[near]))].tolist()
+            best = next((others[o] for o in near if _same_words(words[k], words[others[o]])), None)
             if best is not None:
-                yield k, others[best]
+                yield k, best
 
 
 def _same_words(text: str, other: str) -> bool:
@@ -283,7 +264,7 @@ def _same_words(text: str, other: str) -> bool:
     for word in re.finditer(r"[^\W_]+", other):
         part, whole = text[word.start() : word.end()], word[0]
         apart = [(a, b) for a, b in zip(part, whole, strict=True) if a != b]
-        if apart and (len(whole) < SPELLING_LENGTH - 1 or len(apart) > max(1, len(whole) / 3)):
+        if apart and (len(whole) < _LENGTH - 1 or len(apart) > max(1, len(whole) / 3)):
             return False
         if any(a.isdigit() and b.isdigit() for a, b in apart):
             return False

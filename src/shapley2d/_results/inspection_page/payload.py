@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.suggestions import all_at_once, chances_of
+from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._results.ranking import gain_scores, rank_cells
 from shapley2d._results.report.encode import brief, pack
 from shapley2d._results.wording.units import points_of
@@ -139,7 +139,7 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
 
 def _examples(inspection: InspectedCells, finding: ColumnFinding, j: int) -> list[list[str | None]]:
     """Name, entry and suggestion of the ten likeliest wrong rows of a finding, each entry once."""
-    order = np.argsort(-chances_of(finding), kind="stable")
+    order = np.argsort(-finding.row_chances, kind="stable")
     shown: dict[tuple[str | None, str | None], list[str | None]] = {}
     for i in finding.rows[order].tolist():
         entry, new = inspection._cells.entries[j][i], finding.suggestions.get(i)

@@ -1,4 +1,8 @@
-"""Evidence against an entry from its column alone: its class, how often it occurs, its writing."""
+"""Evidence from marginal counts: how usual an entry is in its class and column, its writing, lift.
+
+None of it needs a model: class-conditional deviations, frequencies, shapes and pairs of characters
+of texts, and the lift of pairs of entries (Brin et al. 1997, doi:10.1145/253260.253325).
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.recipe import (
-    CATEGORY_TIMES,
-    MOST_WORDS,
-    PAIR_WEIGHT,
-    SHAPE_WEIGHT,
-    STRAY,
-)
+from shapley2d._base.in_threads import map_in_threads
+from shapley2d._inspection.binning import MOST_CATEGORIES
+from shapley2d._kernels.distinct import split_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -25,13 +25,22 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column
 
 _RUN = re.compile(r"[^\W\d_]+|\d+")
-_FEWEST = 3  # entries that a column must have to compare them
+
+_STRAY = 5.0
+"""Score of a text among numbers."""
+
+_CATEGORY_TIMES = (30, 300)
+"""An entry that is there this many times counts less and less by how it is written, and from the
+second number on no more. Systematic slips repeat too, mostly below the first: set by hand."""
+
+_MOST_WORDS = 200_000
+"""A column with more distinct texts holds keys: their characters are not compared."""
 
 
 def class_distance(column: BinnedColumn, groups: NDArray[np.intp]) -> NDArray[np.float64]:
-    """How unusual an entry is among the rows of its label.
+    """The class-conditional deviation of every entry: how unusual it is among rows of its label.
 
-    In standard deviations, or by the share of its category.
+    For numbers the logarithm of the z-score, for categories of the excess of their surprisal.
     """
     off = np.zeros(column.bins.size)
     for group in np.unique(groups):
@@ -56,7 +65,7 @@ def standing_alone(column: BinnedColumn) -> NDArray[np.float64]:
     """How much rarer an entry is than usual in its column: the mean log of counts minus its own."""
     alone = np.zeros(column.bins.size)
     there = ~np.isnan(column.values)
-    if there.sum() >= _FEWEST:
+    if there.any():
         counts = np.searchsorted(column.ordered, column.distinct, side="right")
         counts = np.diff(np.concatenate([[0], counts]))
         repeated = np.log(counts[np.searchsorted(column.distinct, column.values[there])])
@@ -72,16 +81,13 @@ def odd_writing(column: Column) -> NDArray[np.float64]:
     odd = np.zeros(column.entries.size)
     words, codes = _words(column)
     there = codes >= 0
-    if there.sum() >= _FEWEST and 1 < len(words) <= MOST_WORDS:
+    if there.any() and 1 < len(words) <= _MOST_WORDS:
         counts = np.bincount(codes[there], minlength=len(words))
-        is_slip = np.interp(np.log(counts.clip(1)), np.log(CATEGORY_TIMES), (1.0, 0.0))
-        for weight, rarity in (
-            (SHAPE_WEIGHT, rare_shapes(words, counts)),
-            (PAIR_WEIGHT, rare_pairs(words)),
-        ):
+        is_slip = np.interp(np.log(counts.clip(1)), np.log(_CATEGORY_TIMES), (1.0, 0.0))
+        for rarity in (rare_shapes(words, counts), rare_pairs(words)):
             usual = float((rarity * counts).sum() / counts.sum())
-            odd[there] += (weight * np.maximum(0.0, rarity - usual) * is_slip)[codes[there]]
-    odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += STRAY
+            odd[there] += (0.5 * np.maximum(0.0, rarity - usual) * is_slip)[codes[there]]
+    odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += _STRAY
     return odd
 
 
@@ -129,3 +135,56 @@ def rare_pairs(words: Sequence[str]) -> NDArray[np.float64]:
 def _pairs(word: str) -> Iterator[tuple[str, str]]:
     """The pairs of neighbouring characters, the word's ends included."""
     return zip("^" + word, word + "$", strict=True)
+
+
+def vouched(columns: Sequence[Column], threads: int = 1) -> NDArray[np.float32]:
+    """The logarithm of the largest lift of an entry with another one of its row; 0 if empty.
+
+    How much more often than by chance other rows have both. An odd entry that several rows have,
+    and other entries with it, is hardly a slip: all rows of the one hospital in Alaska have its
+    state, its city and its telephone number. Half a row is added to both counts. Keys, of which no
+    two rows have the same, vouch for nothing.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+    threads : int
+
+    Returns
+    -------
+    ndarray of shape (n, columns)
+
+    Examples
+    --------
+    >>> from shapley2d._tables.convert import as_table
+    >>> states = ["AL"] * 90 + ["AK"] * 9 + ["OH"]
+    >>> cities = ["Troy"] * 50 + ["Mobile"] * 40 + ["Sitka"] * 9 + ["Troy"]
+    >>> vouched(as_table({"state": states, "city": cities}).columns)[[0, 95, 99]].round(1)
+    array([[0.1, 0.1],
+           [2. , 2. ],
+           [0. , 0. ]], dtype=float32)
+    """
+    n = columns[0].entries.size if columns else 0
+    codes = np.empty((len(columns), n), dtype=np.int32)
+    times = np.empty((len(columns), n))  # other rows with the same entry
+    n_codes = []
+    for column, own, others in zip(columns, codes, times, strict=True):
+        _, own[:], counts = np.unique(column.entries, return_inverse=True, return_counts=True)
+        others[:] = counts[own] - 1.0
+        n_codes.append(counts.size)
+    vouching = [k for k, size in enumerate(n_codes) if 1 < size <= MOST_CATEGORIES * n]
+
+    def of_column(j: int) -> NDArray[np.float32]:
+        most = np.ones(n)
+        for k in vouching:
+            if k != j:
+                group, _, sizes = split_groups(codes[j], codes[k], n_codes[k])
+                by_chance = times[j] * times[k] / (n - 1.0)
+                np.maximum(most, (sizes[group] - 0.5) / (by_chance + 0.5), out=most)
+        return np.where(np.isnan(columns[j].entries), 0.0, np.log(most)).astype(np.float32)
+
+    said = np.zeros((n, len(columns)), dtype=np.float32, order="F")
+    some = [j for j, size in enumerate(n_codes) if size < n]
+    for j, about in zip(some, map_in_threads(of_column, some, threads), strict=True):
+        said[:, j] = about
+    return said

@@ -1,48 +1,29 @@
-"""The chance of being wrong, and the slips behind the likeliest errors."""
+"""Calibrated probabilities of being wrong: the evidence, the learned trees, what stands out."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 from shapley2d import inspect_cells
-from shapley2d._base.words import typed_number
-from shapley2d._inspection.cells import Expected
+from shapley2d._inspection import probability
 from shapley2d._inspection.columns.finding import ColumnFinding
-from shapley2d._inspection.evidence import Scores, cell_evidence, found_evidence, stated_chance
-from shapley2d._inspection.learned import CELL_EVIDENCE, CELLS, FALLING, RISING
-from shapley2d._inspection.probability import label_probability, wrong_probability
-from shapley2d._inspection.recipe import MOST_CHANCE, WEIGHTS
-from shapley2d._inspection.slips import (
-    NEIGHBOURS,
-    explain_suspects,
-    is_edit,
-    meant_numbers,
-    misspellings,
+from shapley2d._inspection.evidence import (
+    Scores,
+    cell_evidence,
+    found_evidence,
+    stated_chance,
 )
-from shapley2d._inspection.suggestions import chances_of
+from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
+from shapley2d._inspection.probability import CELLS, LABELS, label_probability, wrong_probability
+from shapley2d._kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
-from shapley2d.evaluation.cell_errors import mistype_number
 
 
 def nothing_against(shape):
     return {name: np.zeros(shape) for name in WEIGHTS}
-
-
-@pytest.mark.parametrize("name", [*RISING, *FALLING])
-def test_more_evidence_never_makes_an_entry_less_likely_wrong(name):
-    random = np.random.default_rng(0)
-    n = 300
-    evidence = {one: random.gamma(1.0, 2.0, n) for one in CELL_EVIDENCE} | {
-        "share": random.uniform(-7.6, -1.6, n),
-        "sure": random.uniform(-9.0, -1.5, n),
-        "logit": random.normal(-4, 3, n),
-        "10 %": random.normal(-4, 1, n),
-    }
-    more = evidence | {name: evidence[name] + random.gamma(1.0, 2.0, n)}
-    change = CELLS.ask(more, n) - CELLS.ask(evidence, n)
-    assert (change * (1 if name in RISING else -1) >= -1e-12).all()
 
 
 def test_chances_never_reach_certainty():
@@ -52,7 +33,7 @@ def test_chances_never_reach_certainty():
     columns = [Column(name, "number", random.normal(size=500)) for name in "abcdefgh"]
     parts = nothing_against(scores.shape) | {"distance": WEIGHTS["distance"] * scores}
     chances = wrong_probability(scores, parts, columns, 8, scores < 0)
-    assert chances[0, 0] == chances.max() < MOST_CHANCE
+    assert chances[0, 0] == chances.max() < SETTINGS["most"]
     assert chances.min() > 0 and chances.mean() < 0.03
 
 
@@ -88,11 +69,11 @@ def test_chances_do_not_depend_on_the_order_of_cells(seed):
 def test_many_rows_are_asked_about_in_pieces():
     random = np.random.default_rng(0)
     n = 2**16 + 5
-    evidence = {name: random.gamma(1.0, 2.0, n) for name in CELL_EVIDENCE} | {"sure": -4.0}
+    evidence = {name: random.gamma(1.0, 2.0, n) for name in CELLS.evidence} | {"sure": -4.0}
     some = np.arange(0, n, 1000)
     few = {name: one if np.ndim(one) == 0 else one[some] for name, one in evidence.items()}
     np.testing.assert_array_equal(
-        CELLS.ask(evidence, n, threads=2)[some], CELLS.ask(few, some.size)
+        CELLS.probability(evidence, n, threads=2)[some], CELLS.probability(few, some.size)
     )
 
 
@@ -197,21 +178,6 @@ def test_the_chance_that_a_rule_states_counts_by_itself():
     assert evidence["chance"] == pytest.approx([0, np.log(9), np.log(9), 0])
 
 
-@pytest.mark.parametrize("tail", [True, False])
-def test_the_decimal_point_did_not_slip_in_a_heavy_tail_nor_in_a_number_that_comes_back(tail):
-    rng = np.random.default_rng(1)
-    entries = rng.normal(5, 0.5, 1000).round(2)
-    entries[0] = 53.0
-    expected = (Expected(np.full(1000, 5.3), np.full(1000, 4.0), np.full(1000, 6.0)),)
-    chances = np.zeros((1000, 1))
-    chances[0] = 0.9
-    notes, _ = explain_suspects([Column("a", "number", entries)], expected, chances)
-    assert notes == {(0, 0): "the decimal point slipped: 53 for 5.3"}
-    entries[500:540] = rng.uniform(40, 900, 40).round(2) if tail else 53.0
-    notes, _ = explain_suspects([Column("a", "number", entries)], expected, chances)
-    assert not notes
-
-
 def test_labels_of_a_hard_task_are_not_called_wrong():
     """Chances that are right, and no label flipped: a third of the labels is against the odds."""
     random = np.random.default_rng(0)
@@ -231,114 +197,6 @@ def test_labels_against_the_odds_are_suspects_unless_their_class_is_rare():
     rare = label_probability(-np.log(given), np.where(flipped, 0.04, 0.96))
     assert rare[flipped].max() < said[flipped].min() / 2
     assert not label_probability(np.ones(5), np.ones(5)).any()
-
-
-def digits(number):
-    return len(typed_number(number).replace(".", "").strip("0"))
-
-
-@pytest.mark.parametrize("meant", [17.0, 123.0, 40.5, 3.25, 208.0, 99.0])
-def test_every_slip_is_undone(meant):
-    """Each slip of a benchmark leads back to the right entry, except for dropped digits."""
-    for typed in mistype_number(meant, whole=False):
-        if digits(typed) >= digits(meant):
-            back = [number for _, number in meant_numbers(typed)]
-            assert any(number == pytest.approx(meant) for number in back), typed
-
-
-def test_keys_beside_a_digit_are_beside_each_other():
-    assert NEIGHBOURS["5"] == "2468"
-    assert all(digit in NEIGHBOURS[key] for digit, keys in NEIGHBOURS.items() for key in keys)
-
-
-def explain(entry, low, high, middle, kind="number", others=()):
-    entries = np.array([entry, *others], dtype=np.float64)
-    n = entries.size
-    column = Column("age", kind, entries)
-    expected = Expected(np.full(n, float(middle)), np.full(n, float(low)), np.full(n, float(high)))
-    likely = np.zeros((n, 1))
-    likely[0] = 0.8
-    words, new = explain_suspects([column], [expected], likely)
-    return words.get((0, 0)), new[0].entries[0]
-
-
-def test_a_slip_into_the_expected_range_is_named_and_suggested():
-    assert explain(71, 16, 19, 18) == ("two digits swapped: 71 for 17", 17)
-    assert explain(177, 16, 19, 18) == ("a digit doubled: 177 for 17", 17)
-    assert explain(17500, 160, 190, 180) == ("the decimal point slipped: 17500 for 175", 175)
-    assert explain(-17, 16, 19, 18) == ("the sign: -17 for 17", 17)
-    assert explain(94, 96, 96.4, 96)[0] is None
-    assert explain(64, 93, 96, 94) == ("a neighbouring key: 64 for 94", 94)
-
-
-def test_no_slip_is_named_within_the_range_nor_where_any_would_do():
-    assert explain(71, 60, 80, 70) == (None, 70)
-    assert explain(71, 10, 60, 30) == (None, 30)  # too wide to tell anything
-    assert explain(np.nan, 10, 20, 15) == (None, 15)
-    assert explain(71, 35.2, 35.4, 35.3) == (None, 35.3)
-
-
-def test_day_and_month_may_be_swapped():
-    def days(text):
-        return float(np.datetime64(text, "D").astype(int))
-
-    word, entry = explain(
-        days("2024-11-03"), days("2024-03-08"), days("2024-03-14"), days("2024-03-11"), "date"
-    )
-    assert word == "day and month swapped: 2024-11-03 for 2024-03-11"
-    assert entry == days("2024-03-11")
-
-
-def test_a_rare_spelling_names_the_frequent_one():
-    names = ["Birmingham"] * 40 + ["Boston"] * 20 + ["Brimingham", "Bostn", "Leeds"]
-    table = as_table({"city": names})
-    n = len(names)
-    expected = Expected(
-        np.zeros(n), None, None, np.full((n, 3), -1, dtype=np.int32), np.zeros((n, 3))
-    )
-    words, new = explain_suspects(table.columns, [expected], np.full((n, 1), 0.5))
-    assert words == {
-        (60, 0): "a rare spelling of 'Birmingham' (40 x)",
-        (61, 0): "a rare spelling of 'Boston' (20 x)",
-    }
-    assert table.columns[0].categories[int(new[0].entries[60])] == "Birmingham"
-
-
-@pytest.mark.parametrize(
-    ("word", "other", "one"),
-    [
-        ("smith", "smiht", True),
-        ("smith", "smth", True),
-        ("smith", "smitth", True),
-        ("smith", "smoth", True),
-        ("smith", "smoot", False),
-        ("room 12", "room 13", False),
-        ("room 12", "room 1x", True),
-        ("abcd", "abcd", True),
-    ],
-)
-def test_edits(word, other, one):
-    assert is_edit(word, other) is one
-    assert is_edit(other, word) is one
-
-
-def test_misspellings_against_all_pairs():
-    rng = np.random.default_rng(0)
-    words = sorted({"".join(rng.choice(list("abc"), size=rng.integers(3, 6))) for _ in range(60)})
-    counts = rng.choice([1, 2, 30], size=len(words))
-    wanted = {
-        k: [o for o in range(len(words)) if o != k and counts[o] >= 5 * counts[k] and is_edit(words[o], words[k])
-            and len(words[o]) >= 4]
-        for k in range(len(words)) if len(words[k]) >= 4
-    }  # fmt: skip
-    found = misspellings(words, counts)
-    assert {k: sorted(near) for k, near in found.items()} == {k: v for k, v in wanted.items() if v}
-
-
-def test_nobody_means_a_number_that_starts_with_nought():
-    assert "two digits swapped" not in dict(meant_numbers(600.0))
-    assert dict(meant_numbers(10.0))["the decimal point slipped"] is not None
-    assert ("two digits swapped", 0.12) in list(meant_numbers(0.21))
 
 
 def test_a_spike_that_may_well_be_true_is_no_evidence():
@@ -364,7 +222,7 @@ def test_a_rare_spelling_is_at_least_as_likely_wrong_as_the_finding_says():
     city[7] = "Hamubrg"
     found = inspect_cells({"city": city, "size": random.normal(size=300)}, progress=False)
     (spelt,) = [one for one in found.findings if one.kind == "spellings"]
-    said = chances_of(spelt)[spelt.rows.tolist().index(7)]
+    said = spelt.row_chances[spelt.rows.tolist().index(7)]
     assert found.probability[7, 0] >= said > 0.5
     assert found._cells.standing_out[7, 0]
 
@@ -385,11 +243,101 @@ def test_names_written_in_many_ways_are_not_wrong_for_it():
     assert found._cells.summary == "nothing stands out"
 
 
-def test_a_slip_is_told_as_the_column_writes_its_numbers():
+def test_the_sum_of_trees_is_that_of_scikit_learns_own():
     random = np.random.default_rng(0)
-    size = random.normal(1900, 60, 300).round(2)
-    price = [f"{number:.2f}".replace(".", ",") for number in size]
-    price[9] = price[9].replace(",", "")
-    found = inspect_cells({"price": price, "twice": (2 * size).round(2)}, progress=False)
-    meant = price[9][:-2] + "," + price[9][-2:]
-    assert found._cells.notes[9, 0] == f"the decimal point slipped: {price[9]} for {meant}"
+    X = random.normal(size=(400, 5)).astype(np.float32)
+    fitted = [
+        DecisionTreeRegressor(max_leaf_nodes=k + 2, random_state=k).fit(X, random.normal(size=400))
+        for k in range(4)
+    ]
+    first = np.cumsum([0, *(one.tree_.node_count for one in fitted)])[:-1]
+    is_leaf = np.concatenate([one.tree_.children_left < 0 for one in fitted])
+    of_trees = list(zip(fitted, first, strict=True))
+    trees = BoostedTrees(
+        first.astype(np.int32),
+        np.where(is_leaf, -1, np.concatenate([one.tree_.feature for one in fitted])).astype(
+            np.int32
+        ),
+        np.concatenate([one.tree_.threshold for one in fitted]).astype(np.float32),
+        np.concatenate([one.tree_.children_left + k for one, k in of_trees]).astype(np.int32),
+        np.concatenate([one.tree_.children_right + k for one, k in of_trees]).astype(np.int32),
+        np.concatenate([one.tree_.value.ravel() for one in fitted]),
+    )
+    new = random.normal(size=(300, 5)).astype(np.float32)
+    np.testing.assert_allclose(sum_of_trees(trees, new), sum(one.predict(new) for one in fitted))
+
+
+@pytest.mark.parametrize("learned", [CELLS, LABELS], ids=["cells", "labels"])
+def test_the_learned_trees_are_whole(learned):
+    trees = learned.trees
+    inner = trees.features >= 0
+    ends = np.append(trees.roots[1:], trees.features.size)
+    end = np.repeat(ends, np.diff(np.append(trees.roots, trees.features.size)))
+    nodes = np.arange(trees.features.size)
+    assert trees.roots.size > 50 and trees.features.max() < len(learned.evidence)
+    for child in (trees.lefts[inner], trees.rights[inner]):
+        assert (child > nodes[inner]).all() and (child < end[inner]).all()
+    # every node but the roots is the child of one
+    children = np.concatenate([trees.lefts[inner], trees.rights[inner]])
+    assert sorted(children) == sorted(set(nodes) - set(trees.roots))
+
+
+@pytest.mark.parametrize(
+    ("learned", "name", "sign"),
+    [
+        (model, name, sign)
+        for model, of in ((CELLS, "cells"), (LABELS, "labels"))
+        for direction, sign in (("rising", 1), ("falling", -1))
+        for name in LEARNED[of][direction]
+    ],
+)
+def test_more_evidence_against_an_entry_never_speaks_for_it(learned, name, sign):
+    random = np.random.default_rng(0)
+    evidence = {one: random.uniform(-5.0, 3.0, 300) for one in learned.evidence}
+    more = evidence | {name: evidence[name] + random.gamma(1.0, 1.0, 300)}
+    change = learned.probability(more, 300) - learned.probability(evidence, 300)
+    assert (sign * change).min() >= -1e-12
+
+
+def test_the_trees_look_at_evidence_that_there_is():
+    scores = np.random.default_rng(0).normal(size=(60, 1))
+    column, table = Column("a", "number", scores[:, 0]), Scores.of(scores)
+    of_cells = cell_evidence(
+        table, 0, column, nothing_against(60), scores[:, 0] < 0, scores[:, 0], []
+    )
+    of_table = probability.table_evidence(
+        table, probability.Tail.of(scores, scores > 9, scores > 9), scores
+    )
+    known = {*of_cells, *of_table}
+    assert {name for name in CELLS.evidence if not name.startswith("found ")} <= known
+    of_labels = probability.label_evidence(np.abs(scores[:, 0]), np.full(60, 0.5))
+    assert set(LABELS.evidence) == set(of_labels)
+
+
+def test_texts_of_one_shape_among_numbers_count_as_repeated():
+    entries = [str(i) for i in range(200)]
+    entries[5:9] = ["4A", "17A", "5B", "80C"]
+    entries[60] = "12?!4"
+    (column,) = as_table({"family": entries}).columns
+    table = Scores.of(np.random.default_rng(0).normal(size=(200, 1)))
+    evidence = cell_evidence(
+        table, 0, column, nothing_against(200), np.zeros(200, dtype=bool), np.zeros(200), []
+    )
+    assert np.exp(evidence["times"][[5, 8, 60, 100]]) == pytest.approx([4, 4, 1, 1])
+    assert evidence["stray"][[5, 60, 100]].tolist() == [1, 1, 0]
+
+
+def test_other_rows_of_one_rare_thing_speak_for_its_entries(monkeypatch):
+    """All of the few rows of one hospital have its city, its zip code and its telephone."""
+    random = np.random.default_rng(0)
+    at = random.integers(0, 20, 600)
+    at[:4] = 20  # far from all others
+    phones = np.append(random.integers(2_050_000, 2_560_000, 20), 9_070_000)
+    zips = np.append(random.integers(35_000, 36_900, 20), 99_508)
+    names = np.array([*"abcdefghijklmnopqrstu"])
+    X = {"city": names[at], "phone": phones[at], "zip": zips[at], "score": random.normal(size=600)}
+    found = inspect_cells(X, progress=False)
+    monkeypatch.setattr(probability, "vouched", lambda columns, _: np.zeros((600, len(columns))))
+    without = inspect_cells(X, progress=False)
+    rare = np.s_[:4, :3]
+    assert found.probability[rare].mean() < without.probability[rare].mean() / 2
