@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.crafted import valuation_parts, write_valuation
-from shapley2d import InputError, Valuation, value_cells, value_game
+from shapley2d import BlockValuation, InputError, Inspection, Valuation, value_cells, value_game
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._results.explain import find_row
 
@@ -303,3 +303,26 @@ def test_a_run_of_more_than_a_minute_says_how_long_it_took(tmp_path):
     assert "took" not in repr(took(59.0))
     took(75.0).to_html(tmp_path / "page.html")
     assert "1 min 15 s" in (tmp_path / "page.html").read_text(encoding="utf-8")
+
+
+def public(kind):
+    named = {*dir(kind), *(part.name for part in dataclasses.fields(kind))}
+    return {name for name in named if not name.startswith("_")}
+
+
+def test_the_public_face_is_what_people_call():
+    """What pages, files and the command line read beside it has an underscore."""
+    assert public(Valuation) == {
+        "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
+        "column_stderr", "total", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
+        "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "similar_rows", "what_if",
+        "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_convergence", "to_html", "save", "load",
+    }  # fmt: skip
+    assert public(BlockValuation) - public(Valuation) == {
+        "row_sizes", "column_sizes", "owners", "payments", "receipt", "uncertain_orders", "audit"
+    }  # fmt: skip
+    assert public(Inspection) == {
+        "probability", "expected", "findings", "scores", "label_probability", "label_expected", "label_scores",
+        "label_name", "expected_errors", "expected_errors_interval", "row_names", "column_names", "lines",
+        "shape", "info", "rank", "gains", "repair", "to_frame", "to_html", "save", "load",
+    }  # fmt: skip

@@ -166,7 +166,7 @@ class Inspection(InspectedCells):
     gains = entry_gains
 
     def _settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
-        """The same inspection with these cells, by position, called right: not listed again."""
+        """A copy in which these cells, by position, are called right: they are not listed again."""
         return replace(self, _settled=self._settled | frozenset(cells))
 
     def repair(

@@ -82,7 +82,7 @@ class Receipt:
         return make_frame(columns, self._frame)
 
     def sign(self, key: str | os.PathLike[str]) -> Receipt:
-        """The same receipt with a signature.
+        """Sign the receipt: a copy that has a signature.
 
         Parameters
         ----------

@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import entry_text
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.suggestions import ACCEPTED
 from shapley2d._results.decided_entries import DecidedTable
@@ -231,10 +232,7 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
 def _text(entry: Any) -> str | None:
     if entry is None or entry != entry:  # noqa: PLR0124  (NaN)
         return None
-    if isinstance(entry, (float, np.floating)):
-        number = float(entry)
-        return str(int(number)) if number.is_integer() and abs(number) < 2**53 else repr(number)
-    return str(entry)
+    return entry_text(float(entry)) if isinstance(entry, (float, np.floating)) else str(entry)
 
 
 def _from_file(inspection: InspectedCells, path: str | os.PathLike[str]) -> Chosen:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code.
 
-    0: done. 2: the user's error, in one line. 130: Ctrl-C. 1: a bug of ours.
+    0: done. 2: the user's error, in one line. 130: Ctrl-C. 1: a bug in shapley2d.
 
     Parameters
     ----------

@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import format_seconds, printable
@@ -17,7 +18,7 @@ from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
 _SILENT_S = 10.0  # shorter work needs no note
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
@@ -138,6 +139,28 @@ def warnings_as_notes(names: Mapping[str, str] | None = None) -> Iterator[None]:
         warnings.simplefilter("always")
         warnings.showwarning = show
         yield
+
+
+def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[str] = ()) -> Table:
+    """A table without lines, from its columns; words from a table stand left, all else right.
+
+    Parameters
+    ----------
+    title : str, Text or None
+    columns : mapping
+        By heading; what :func:`shown` made is from a table.
+    dim : sequence of str
+        Headings of columns that are less important.
+    """
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for heading, cells in columns.items():
+        words = any(isinstance(cell, Text) for cell in cells)
+        table.add_column(
+            heading, justify="left" if words else "right", style="dim" if heading in dim else ""
+        )
+    for line in zip(*columns.values(), strict=True):
+        table.add_row(*line)
+    return table
 
 
 def shown(text: str | None, width: int = 40) -> Text:

@@ -19,6 +19,7 @@ from shapley2d._results.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
+    make_table,
     note,
     progress,
     shown,
@@ -43,7 +44,6 @@ from shapley2d.cli.writing.summary import (
     headline,
     print_files,
     print_json,
-    start_table,
 )
 from shapley2d.exceptions import InputError
 
@@ -266,26 +266,22 @@ def owner_records(
 
 def _owner_table(records: list[dict[str, Any]], points: Unit, only: BlockOptions) -> Table:
     """Owners with their values and amounts, or groups with the intervals of their values."""
-    groups = only.rows is not None and only.total is None
-    table = start_table("Groups of rows" if groups else "Owners")
-    table.add_column("group" if groups else "owner")
-    names = ["low", "high"] if groups else ["amount", "low", "high"]
+    groups, share = only.rows is not None and only.total is None, only.total is None
+    names = {} if groups else {"amount": "share" if share else "amount"}
+    names |= {"low": "from", "high": "to"}
     if records and "if_unpaid" in records[0]:
-        names += ["if_unpaid", "collateral"]
-    share = "share" if only.total is None else "amount"
-    words = {"amount": share, "low": "from", "high": "to", "if_unpaid": "if unpaid"}
-    for heading in (points.words or "value", *(words.get(name, name) for name in names)):
-        table.add_column(heading, justify="right")
-    numbers = points.numbers([record["value"] for record in records], signed=True)
+        names |= {"if_unpaid": "if unpaid", "collateral": "collateral"}
 
     def text(number: float | None) -> str:
         if number is None:
             return "-"
-        if groups:
-            return f"{points.factor * number:+.4g}"
-        return f"{number:,.2f}{' %' if only.total is None else ''}"
+        plain = f"{number:,.2f}{' %' if share else ''}"
+        return f"{points.factor * number:+.4g}" if groups else plain
 
-    for record, number in zip(records, numbers, strict=True):
-        fields = [text(record[name]) for name in names]
-        table.add_row(shown(str(record["owner"])), number, *fields)
-    return table
+    values = points.numbers([record["value"] for record in records], signed=True)
+    columns: dict[str, list[Any]] = {
+        "group" if groups else "owner": [shown(str(record["owner"])) for record in records],
+        points.words or "value": values,
+        **{heading: [text(one[name]) for one in records] for name, heading in names.items()},
+    }
+    return make_table("Groups of rows" if groups else "Owners", columns)

@@ -12,9 +12,9 @@ from shapley2d._base.words import printable
 from shapley2d._results.ranking import rank_cells
 from shapley2d._results.wording.units import Units
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, shown, warnings_as_notes
+from shapley2d.cli.console import ResultConsole, make_table, shown, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_file, naming, write_csv, write_values
-from shapley2d.cli.writing.summary import print_files, print_json, start_table
+from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.exceptions import InputError
 
 KINDS = ("unlikely", "swapped", "typo")
@@ -159,58 +159,51 @@ def _table(entries: Any, names: list[str]) -> Any:
 
 
 def _found_table(inspected: list[dict[str, Any]]) -> Table:
-    headings = ("by inspection", "by cell value", "by row value (1D)", "by chance")
-    table = _table_of(("looked at", *headings))
-    for part in inspected:
-        table.add_row(
-            f"{part['share']:.0%} = {part['cells']} cells",
-            Text(f"{part['found_by_inspection']:.0f}", style="bold green"),
-            *(f"{part[name]:.0f}" for name in ("found", "found_by_rows", "by_chance")),
-        )
-    return table
-
-
-def _table_of(headings: tuple[str, ...]) -> Table:
-    table = start_table()
-    for heading in headings:
-        left = heading in ("column", "class", "error")
-        table.add_column(heading, justify="left" if left else "right")
-    return table
+    columns: dict[str, list[Any]] = {
+        "looked at": [f"{part['share']:.0%} = {part['cells']} cells" for part in inspected]
+    }
+    for heading, name in (
+        ("by inspection", "found_by_inspection"),
+        ("by cell value", "found"),
+        ("by row value (1D)", "found_by_rows"),
+        ("by chance", "by_chance"),
+    ):
+        columns[heading] = [f"{part[name]:.0f}" for part in inspected]
+    return make_table(None, columns)
 
 
 def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
     """The entries that are most likely wrong, with what they were."""
     cells, m = inspection._cells, inspection.shape[1]
-    table = _table_of((inspection._row_word, "column", "content", "expected", "wrong", "error"))
-    for i, j in [(i, j) for i, j in rank_cells(inspection) if j < m][:_SHOWN]:
-        injected = f"{kinds[i, j]}, was {original[i, j]:.0f}"
-        table.add_row(
-            str(inspection._shown_rows[i]),
-            shown(cells.names[j]),
-            shown(cells.entries[j][i]),
-            shown(cells.expected_text(i, j)),
-            f"{100 * inspection.probability[i, j]:.0f} %",
-            injected if kinds[i, j] else "original value (not injected)",
-        )
-    return table
+    places = [(i, j) for i, j in rank_cells(inspection) if j < m][:_SHOWN]
+    columns: dict[str, list[Any]] = {
+        inspection._row_word: [str(inspection._shown_rows[i]) for i, _ in places],
+        "column": [shown(cells.names[j]) for _, j in places],
+        "content": [cells.entries[j][i] or "" for i, j in places],
+        "expected": [cells.expected_text(i, j) or "" for i, j in places],
+        "wrong": [f"{100 * inspection.probability[i, j]:.0f} %" for i, j in places],
+        "error": [_error(original, kinds, i, j) for i, j in places],
+    }
+    return make_table(None, columns)
 
 
 def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
     """The injected errors of lowest value."""
-    unit = Units.of(valuation).cells
-    word = valuation._row_word
-    table = _table_of(("place", word, "column", "content", "class", unit.words, "error"))
-    order = valuation._first(valuation.values.size)
-    places = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN]
-    for place in places.tolist():
-        i, j = divmod(int(order[place]), valuation.shape[1])
-        table.add_row(
-            str(place + 1),
-            str(valuation._shown_rows[i]),
-            shown(valuation.column_names[j]),
-            shown(valuation._entry(i, j)),
-            shown(valuation._label(i)),
-            unit.number(float(valuation.values[i, j]), signed=True),
-            f"{kinds[i, j]}, was {original[i, j]:.0f}",
-        )
-    return table
+    unit, order = Units.of(valuation).cells, valuation._first(valuation.values.size)
+    ranks = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN].tolist()
+    places = [divmod(int(order[rank]), valuation.shape[1]) for rank in ranks]
+    columns: dict[str, list[Any]] = {
+        "place": [str(rank + 1) for rank in ranks],
+        valuation._row_word: [str(valuation._shown_rows[i]) for i, _ in places],
+        "column": [shown(valuation.column_names[j]) for _, j in places],
+        "content": [valuation._entry(i, j) or "" for i, j in places],
+        "class": [shown(valuation._label(i)) for i, _ in places],
+        unit.words: [unit.number(float(valuation.values[i, j]), signed=True) for i, j in places],
+        "error": [_error(original, kinds, i, j) for i, j in places],
+    }
+    return make_table(None, columns)
+
+
+def _error(original: Any, kinds: Any, i: int, j: int) -> Text:
+    injected = f"{kinds[i, j]}, was {original[i, j]:.0f}"
+    return shown(injected if kinds[i, j] else "original value (not injected)")

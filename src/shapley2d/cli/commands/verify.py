@@ -1,5 +1,6 @@
 """``shapley2d verify``: a receipt checked, by itself, by one owner, or from all the data."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -61,7 +62,11 @@ def verify(
 
     Exit code 0 if everything fits, 2 with one line on what does not.
     """
-    _check_given(owner, block, table, valid, owners)
+    if (owner is None) != (block is None):
+        raise InputError("--owner and --block go together: give both, or neither")
+    if table is None and (valid is not None or owners is not None):
+        option = "--valid" if valid is not None else "--owners"
+        raise InputError(f"{option} goes with --table: give it too, or leave {option} out")
 
     from shapley2d._results.receipt import Receipt
 
@@ -85,16 +90,6 @@ def verify(
         console.print(Text(f"- {printable(sentence)}"), soft_wrap=True)
 
 
-def _check_given(
-    owner: str | None, block: str | None, table: str | None, valid: str | None, owners: str | None
-) -> None:
-    if (owner is None) != (block is None):
-        raise InputError("--owner and --block go together: give both, or neither")
-    if table is None and (valid is not None or owners is not None):
-        option = "--valid" if valid is not None else "--owners"
-        raise InputError(f"{option} goes with --table: give it too, or leave {option} out")
-
-
 def _headline(found: Any) -> str:
     body = found.body
     who = counted(len(body["values"]["owners"]), "owner")
@@ -114,23 +109,21 @@ def _signature_words(found: Any, public_key: Path | None) -> str:
     return f"It was signed with the key {key}; --public-key checks whose that is."
 
 
-def _reading(found: Any) -> dict[str, Any]:
-    """How the files were read; nothing where the receipt was made in Python."""
-    known = o.FileOptions.__dataclass_fields__.keys() | o.TrainOptions.__dataclass_fields__.keys()
-    return {
-        key: one for key, one in (found.body["question"]["reading"] or {}).items() if key in known
-    }
+def _reading(found: Any, kind: type) -> dict[str, Any]:
+    """Options of a kind by which the files were read; nothing if the receipt was made in Python."""
+    reading = found.body["question"]["reading"] or {}
+    return {field.name: reading[field.name] for field in fields(kind) if field.name in reading}
 
 
 def _check_block(found: Any, owner: str, block: str) -> bool:
     """Check an owner's file; whether it has labels, too."""
-    reading = _reading(found)
+    reading = found.body["question"]["reading"] or {}
     source = read_table(block, separator=reading.get("separator"), encoding=reading.get("encoding"))
     known = {column["name"] for column in found.body["digests"]["columns"]}
     target = reading.get("target") or found.body["digests"]["target"]
     content = clean_texts(source.table)
-    beside = {reading.get(key) for key in ("row_id", "groups", "time", "valid_weight")}
-    beside.add((found.body["question"]["reading"] or {}).get("owner_column"))
+    besides = ("row_id", "groups", "time", "valid_weight", "owner_column")
+    beside = {reading.get(key) for key in besides}
     beside |= {
         name for listed in reading.get("drop") or () for name in (listed, *listed.split(","))
     }
@@ -154,8 +147,8 @@ def _check_block(found: Any, owner: str, block: str) -> bool:
 def _recompute(
     found: Any, table: str, valid: str | None, owners: str | None, n_jobs: int | None
 ) -> None:
-    reading = _reading(found)
-    column = (found.body["question"]["reading"] or {}).get("owner_column")
+    reading = found.body["question"]["reading"] or {}
+    column = reading.get("owner_column")
     if reading and (column is None) == (owners is None):
         raise InputError(
             "--table goes with --owners: give it too, or leave --table out"
@@ -173,15 +166,9 @@ def _recompute(
             f"the receipt was made {there} a validation table: "
             f"{'give' if valid is None else 'leave out'} --valid"
         )
-    of_table = o.TrainOptions.__dataclass_fields__.keys() & reading.keys()
-    of_file = o.FileOptions.__dataclass_fields__.keys() & reading.keys()
-    train = o.TrainOptions(
-        train=table,
-        valid=valid,
-        task=found.body["question"]["settings"]["task"],
-        **{key: reading[key] for key in of_table},
-    )
-    file = o.FileOptions(**{key: reading[key] for key in of_file})
+    task = found.body["question"]["settings"]["task"]
+    train = o.TrainOptions(train=table, valid=valid, task=task, **_reading(found, o.TrainOptions))
+    file = o.FileOptions(**_reading(found, o.FileOptions))
 
     from shapley2d import verify_receipt
 

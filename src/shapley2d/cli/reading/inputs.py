@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -124,7 +124,7 @@ def _check_inputs(
         found = read_target(source, target, kind=chosen.kinds.get(target), task=table.task)
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
         kept = found.rows_of(source.table)
-        X = as_table(kept.select(chosen.features), "X", chosen.feature_kinds)
+        X = as_table(kept.select(chosen.features), "X", chosen.kinds_beside(target))
     lines = None if row_id is not None else source.all_lines()
     X = replace(X, lines=None if lines is None else lines[found.rows])
     missing = found.missing[:0] if table.drop_missing_target else found.missing
@@ -151,15 +151,17 @@ def _check_inputs(
     return _with_validation(inputs, other, without, of_rows.get(WEIGHT), table)
 
 
-@dataclass(frozen=True)
-class ChosenColumns:
+class ChosenColumns(NamedTuple):
     """The columns of a file that are features, those that are not, and the kinds that were set."""
 
     features: list[str]
     dropped: set[str]
     without: set[str]
     kinds: dict[str, str]
-    feature_kinds: dict[str, str]
+
+    def kinds_beside(self, target: str | None) -> dict[str, str]:
+        """The kinds of the features."""
+        return {name: kind for name, kind in self.kinds.items() if name != target}
 
 
 def choose_columns(
@@ -171,36 +173,34 @@ def choose_columns(
 ) -> ChosenColumns:
     """Sort the columns of a file by the options that name them; refuse names that it lacks.
 
-    Parameters
-    ----------
-    source : Source
-    target : str or None
-    file : FileOptions
-    of_rows : mapping, optional
-        Columns that say something of the rows, by option.
-    also : sequence of str
-        Other columns that may be dropped.
+    ``of_rows`` are columns that say something of the rows, by option; ``also`` may be dropped too.
     """
     of_rows, names = of_rows or {}, source.table.column_names
     for option, name in (("--target", target), ("--id", file.row_id)):
         if name is not None:
             find_column(name, names, option, source.path)
-    dropped = listed_columns(file.drop or (), [*names, *also], source.path, "--drop")
+    dropped = _listed(file.drop or (), [*names, *also], source.path, "--drop")
     if target in dropped:
         raise InputError(
             f"--drop {target} is the target: drop another column, or choose another --target"
         )
     without = {*dropped, *([file.row_id] if file.row_id is not None else []), *of_rows.values()}
-    by = ", ".join(["--drop", *map(_flag, of_rows)]) + " or --id"
-    kinds = asked_kinds(file.kinds, names, source.path, without, by)
+    kinds: dict[str, str] = {}
+    for kind, listed in file.kinds.items():
+        for name in sorted(_listed(listed, names, source.path, f"--{kind}")):
+            given = f"--{kind} {shlex.quote(name)}"
+            if name in kinds:
+                other = f"--{kinds[name]} {shlex.quote(name)}"
+                raise InputError(f"{given} and {other}: give one of them")
+            if name in without:
+                by = ", ".join(["--drop", *map(_flag, of_rows)])
+                raise InputError(f"{given} is left out by {by} or --id: give one of them")
+            kinds[name] = kind
     features = [key for key in names if key != target and key not in without]
     if not features:
-        beside = (
-            "the dropped ones" if target is None else f"the target {target!r} and the dropped ones"
-        )
-        raise InputError(f"{source.path} has no columns beside {beside}")
-    of_features = {key: kind for key, kind in kinds.items() if key != target}
-    return ChosenColumns(features, dropped, without, kinds, of_features)
+        of_target = "" if target is None else f"the target {target!r} and "
+        raise InputError(f"{source.path} has no columns beside {of_target}the dropped ones")
+    return ChosenColumns(features, dropped, without, kinds)
 
 
 def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
@@ -360,7 +360,7 @@ def _is_time(option: str, name: str) -> bool:
     return True
 
 
-def listed_columns(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
+def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
     """Names of columns; one option may hold several with commas between."""
     listed: set[str] = set()
     for text in given:
@@ -368,30 +368,6 @@ def listed_columns(given: Sequence[str], names: Sequence[str], path: str, option
             find_column(name, names, option, path)
             listed.add(name)
     return listed
-
-
-def asked_kinds(
-    given: Mapping[str, Sequence[str]],
-    names: Sequence[str],
-    path: str,
-    without: set[str],
-    by: str,
-) -> dict[str, str]:
-    """The kind of every column that ``--number``, ``--date`` or ``--text`` names."""
-    kinds: dict[str, str] = {}
-    for kind, listed in given.items():
-        for name in sorted(listed_columns(listed, names, path, f"--{kind}")):
-            if name in kinds:
-                raise InputError(
-                    f"--{kind} {shlex.quote(name)} and --{kinds[name]} {shlex.quote(name)}: give "
-                    "one of them"
-                )
-            if name in without:
-                raise InputError(
-                    f"--{kind} {shlex.quote(name)} is left out by {by}: give one of them"
-                )
-            kinds[name] = kind
-    return kinds
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

@@ -102,7 +102,7 @@ def read_inspected(
     chosen = choose_columns(source, target, file)
     with computing({"X": source.path}):
         native = source.table.select(chosen.features)
-        X = as_table(native, "X", chosen.feature_kinds, infinite=True)
+        X = as_table(native, "X", chosen.kinds_beside(target), infinite=True)
     row_id = file.row_id
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(

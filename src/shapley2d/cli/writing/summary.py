@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import counted, figure, is_harmless, printable, took_words
@@ -23,11 +22,12 @@ from shapley2d._results.wording.sentences import (
 )
 from shapley2d._results.wording.units import Units, sums_to_score
 from shapley2d._version import __version__
-from shapley2d.cli.console import ResultConsole, shown
+from shapley2d.cli.console import ResultConsole, make_table, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from pathlib import Path
+
+    from rich.table import Table
 
     from shapley2d._results.valuation import Valuation
     from shapley2d._results.wording.units import Unit
@@ -138,21 +138,23 @@ def print_summary(
     if strays:
         count = len(valuation._strays)
         more = "" if count == len(strays) else f" ({len(strays)} of {count})"
-        kinds = ("expected type", [cell["kind"] for cell in strays])
-        console.print(cell_table(f"Entries to check first{more}", strays, inputs, kinds))
+        columns = _places(strays, inputs)
+        columns["expected type"] = [shown(cell["kind"]) for cell in strays]
+        title = f"Entries to check first{more}"
+        console.print(make_table(title, columns, ("expected type", *_less(inputs))))
         console.print()
     if units.score is not None and cells:
         console.print(_column_table(valuation, units.points))
         console.print()
     if cells:
-        hurt = bool((valuation.values < 0).any()) and not about(valuation).get("caution")
+        columns = _places(cells, inputs)
         numbers = units.cells.numbers([cell["value"] for cell in cells], signed=True)
-        columns = [(units.cells.words or "value", numbers)]
+        columns[units.cells.words or "value"] = numbers
         if not valuation.exact:
-            errors = [figure(units.cells.factor * cell["stderr"], 2) for cell in cells]
-            columns.append(("stderr", errors))
+            columns["stderr"] = [figure(units.cells.factor * cell["stderr"], 2) for cell in cells]
+        hurt = bool((valuation.values < 0).any()) and not about(valuation).get("caution")
         title = "Cells that hurt most" if hurt else "Lowest cells"
-        console.print(cell_table(title, cells, inputs, *columns))
+        console.print(make_table(title, columns, ("stderr", *_less(inputs))))
     print_files(files, console)
 
 
@@ -183,51 +185,35 @@ def _column_table(valuation: Valuation, points: Unit) -> Table:
     sums, errors = valuation.column_values, valuation.column_stderr
     order = np.argsort(-sums, kind="stable")[:12].tolist()
     more = f" ({len(order)} of {sums.size})" if len(order) < sums.size else ""
-    table = start_table(Text(f"What the columns add{more}", no_wrap=True, overflow="ignore"))
-    table.add_column("column")
-    columns = [(points.words or "value", points.numbers(sums[order].tolist(), signed=True))]
+    columns: dict[str, list[Any]] = {
+        "column": [shown(valuation.column_names[j]) for j in order],
+        points.words or "value": points.numbers(sums[order].tolist(), signed=True),
+    }
     if errors.any():  # sums may be exact where cells are not
         reach = points.factor * valuation._interval_factor * errors[order]
-        columns.append(("95 %", [f"+- {figure(float(half), 2)}" for half in reach]))
+        columns["95 %"] = [f"+- {figure(half, 2)}" for half in reach.tolist()]
     if sums_to_score(valuation) and valuation.total > 0:
         shares = 100 * sums[order] / valuation.total
-        columns.append(("share", [f"{figure(float(share), 2)} %" for share in shares]))
-    for heading, _ in columns:
-        table.add_column(heading, justify="right", style="dim" if heading == "95 %" else "")
-    names = [shown(valuation.column_names[j]) for j in order]
-    for fields in zip(names, *(texts for _, texts in columns), strict=True):
-        table.add_row(*fields)
-    return table
+        columns["share"] = [f"{figure(share, 2)} %" for share in shares.tolist()]
+    title = Text(f"What the columns add{more}", no_wrap=True, overflow="ignore")
+    return make_table(title, columns, ("95 %",))
 
 
-def start_table(title: Any = None) -> Table:
-    """A table without lines."""
-    return Table(title=title, title_justify="left", box=None, pad_edge=False)
-
-
-def cell_table(
-    title: str, cells: list[dict[str, Any]], inputs: Inputs, *more: tuple[str, Iterable[str]]
-) -> Table:
-    """Cells with where they are and what they hold; unnamed rows go by their lines alone."""
-    table, lined = start_table(title), cells[0]["line"] is not None
-    named = inputs.named or not lined
-    if named:
-        table.add_column("row", justify="right")
+def _places(cells: list[dict[str, Any]], inputs: Inputs) -> dict[str, list[Any]]:
+    """Where cells are and what they hold; unnamed rows go by their lines alone."""
+    lined = cells[0]["line"] is not None
+    columns: dict[str, list[Any]] = {}
+    if inputs.named or not lined:
+        columns["row"] = [str(shown(str(cell["row"]), 24)) for cell in cells]
     if lined:
-        table.add_column("line", justify="right", style="dim" if inputs.named else "")
-    for heading in ("column", "content", "label"):
-        table.add_column(heading)
-    for heading, _ in more:
-        dim = "dim" if heading in ("expected type", "stderr") else ""
-        table.add_column(
-            heading, justify="left" if heading == "expected type" else "right", style=dim
-        )
-    for cell, *fields in zip(cells, *(texts for _, texts in more), strict=True):
-        place = [shown(str(cell["row"]), 24)] if named else []
-        place += [Text(str(cell["line"]))] if lined else []
-        place += [shown(cell["column"]), shown(cell["content"]), shown(cell["label"], 24)]
-        table.add_row(*place, *fields)
-    return table
+        columns["line"] = [str(cell["line"]) for cell in cells]
+    for name, width in (("column", 40), ("content", 40), ("label", 24)):
+        columns[name] = [shown(cell[name], width) for cell in cells]
+    return columns
+
+
+def _less(inputs: Inputs) -> tuple[str, ...]:
+    return ("line",) if inputs.named else ()
 
 
 def print_files(files: dict[str, Path], console: ResultConsole) -> None:

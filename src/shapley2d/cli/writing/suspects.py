@@ -12,8 +12,7 @@ from shapley2d._inspection.cells import reasons_text
 from shapley2d._results.ranking import rank_cells
 from shapley2d._results.wording.units import points_of
 from shapley2d._version import __version__
-from shapley2d.cli.console import ResultConsole, shown
-from shapley2d.cli.writing.summary import start_table
+from shapley2d.cli.console import ResultConsole, make_table, shown
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,34 +122,27 @@ def print_inspection(
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
     if cells:
-        console.print(suspect_table(cells, inspection))
+        console.print(_suspect_table(cells, inspection))
 
 
-def suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table:
+def _suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table:
     """The list of suspects; rows without names go by their lines alone."""
     points, named = points_of(inspection.info), inspection.lines is None
     unit = f", {points.words}" if points.words else ""
-    table, lined = start_table("Entries to check"), cells[0]["line"] is not None
-    numbers = {
-        name: f"{heading}{unit}"
-        for name, heading in (("value", "value"), ("gain", "gain if changed"))
-        if any(cell.get(name) is not None for cell in cells)
-    }
+    columns: dict[str, list[Any]] = {}
     if named:
-        table.add_column("row", justify="right")
-    if lined:
-        table.add_column("line", justify="right", style="dim" if named else "")
-    for heading in ("column", "entry", "expected"):
-        table.add_column(heading, style="green" if heading == "expected" else "")
-    for heading in ("wrong", *numbers.values()):
-        table.add_column(heading, justify="right")
-    table.add_column("why", style="dim", ratio=1)
-    for cell in cells:
-        fields: list[Any] = [shown(str(cell["row"]), 24)] if named else []
-        fields += [str(cell["line"])] if lined else []
-        fields += [shown(cell["column"], 24), shown(cell["entry"], 28), shown(cell["expected"], 28)]
-        fields += [f"{100 * cell['probability']:.0f} %"]
-        known = [cell[name] for name in numbers]
-        fields += ["" if one is None else points.number(one, signed=True) for one in known]
-        table.add_row(*fields, shown(cell["why"], 160))
-    return table
+        columns["row"] = [str(shown(str(cell["row"]), 24)) for cell in cells]
+    if cells[0]["line"] is not None:
+        columns["line"] = [str(cell["line"]) for cell in cells]
+    for name, width in (("column", 24), ("entry", 28), ("expected", 28)):
+        columns[name] = [shown(cell[name], width) for cell in cells]
+    for text in columns["expected"]:
+        text.stylize("green")
+    columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]
+    for name, heading in (("value", "value"), ("gain", "gain if changed")):
+        known = [cell.get(name) for cell in cells]
+        if any(one is not None for one in known):
+            texts = ["" if one is None else points.number(one, signed=True) for one in known]
+            columns[f"{heading}{unit}"] = texts
+    columns["why"] = [shown(cell["why"], 160) for cell in cells]
+    return make_table("Entries to check", columns, ("why", *(("line",) if named else ())))
