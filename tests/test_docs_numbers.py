@@ -12,7 +12,6 @@ import typer
 
 from shapley2d._api.blocks_job import VALIDATION_GROUPS
 from shapley2d._base.precision import interval_factor
-from shapley2d._estimation.exact import _BLOCKS
 from shapley2d._estimation.workers import MAX_LOSSES
 from shapley2d._inspection.recipe import MOST_CHANCE
 from shapley2d._knn import rounding
@@ -72,10 +71,7 @@ SENTENCES = {
         f"at most {precedence.MAX_COALITIONS:,}",
         f"up to {MAX_LEVELS} different weights",
     ],
-    "cluster.md": [
-        f"die {WORDS[MAX_LOSSES]} times in a row",
-        f"about {_BLOCKS} at most",
-    ],
+    "cluster.md": [f"die {WORDS[MAX_LOSSES]} times in a row"],
     "gpu.md": [f"2^{round(math.log2(backend.LEAST_WORK))} (1.1e9)"],
     "reliability.md": [
         f"more than {FREE_BYTES >> 20} MB and more than {MAX_RATIO} times its own size"
