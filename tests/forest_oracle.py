@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 
-def tables(n=6, m=3, n_valid=5, seed=0, *, regression=False, gaps=False):
+def tables(n=6, m=3, n_valid=5, seed=0, *, regression=False):
     """Small tables with ties, and a longer one of the same kind to fit models on."""
     random = np.random.default_rng(seed)
     parts = []
     for count in (n, n_valid, 60):
         X = random.integers(0, 5, (count, m)).astype(float)
         y = X[:, 0] + random.normal(size=count)
-        X[random.random((count, m)) < (0.1 if gaps else 0)] = np.nan
         parts += [X, y if regression else (y > 2).astype(int) + (y > 3.5)]
     if not regression:
         parts[1][:3] = [0, 1, 2]

@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import socket
+import sys
 import threading
 import time
 
@@ -42,9 +43,13 @@ def make_game(wait=0.02, flag=None, fails=False):
     return LocalGame()
 
 
+def value(game=None, **options):
+    return value_game(make_game() if game is None else game, 20, 3, **{**OPTIONS, **options})
+
+
 @pytest.fixture(scope="module")
 def plain():
-    return value_game(make_game(wait=0), 20, 3, **OPTIONS)
+    return value(make_game(wait=0))
 
 
 @pytest.fixture
@@ -53,40 +58,33 @@ def client(dask_client):
 
 
 def same_bits(one, other):
-    return (
-        one.values.tobytes() == other.values.tobytes()
-        and one.stderr.tobytes() == other.stderr.tobytes()
-    )
+    parts = [(v.values.tobytes(), v.stderr.tobytes()) for v in (one, other)]
+    return parts[0] == parts[1]
 
 
 def test_by_address(client, plain):
-    assert same_bits(
-        value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain
-    )
+    assert same_bits(value(cluster=client.scheduler.address), plain)
 
 
 def test_by_the_executor_of_a_client(client, plain):
-    assert same_bits(
-        value_game(make_game(), 20, 3, cluster=client.get_executor(), **OPTIONS), plain
-    )
+    assert same_bits(value(cluster=client.get_executor()), plain)
 
 
 def test_by_joblib(client, plain):
     with joblib.parallel_config(backend="dask"):
-        v = value_game(make_game(), 20, 3, **OPTIONS)
+        v = value()
     assert same_bits(v, plain)
 
 
 def test_a_worker_does_not_wait_for_workers(client):
     """Valuations as tasks of the cluster: each runs where it is, or all workers would wait for one another."""
-    options = {**OPTIONS, "max_permutations": 5}
     with joblib.parallel_config(backend="dask"):
         found = joblib.Parallel()(
-            joblib.delayed(value_game)(make_game(wait=0), 20, 3, random_state=seed, **options)
+            joblib.delayed(value_game)(make_game(wait=0), 20, 3, random_state=seed, **OPTIONS)
             for seed in range(3)
         )
     for seed, v in enumerate(found):
-        assert same_bits(v, value_game(make_game(wait=0), 20, 3, random_state=seed, **options))
+        assert same_bits(v, value(make_game(wait=0), random_state=seed))
 
 
 def test_data_is_sent_once(client):
@@ -104,14 +102,14 @@ def test_data_is_sent_once(client):
 
         return getattr(builtins, "shapley2d_unpacked", 0)
 
-    value_game(Counting(), 20, 3, cluster=client, **OPTIONS)
+    value(Counting(), cluster=client)
     assert set(client.run(unpacked).values()) <= {0, 1}
     assert sum(client.run(unpacked).values()) >= 1
 
 
 def test_a_killed_worker(client, plain, tmp_path):
     flag = tmp_path / "killed"
-    v = value_game(make_game(flag=flag), 20, 3, cluster=client, **OPTIONS)
+    v = value(make_game(flag=flag), cluster=client)
     assert flag.exists()
     assert same_bits(v, plain)
 
@@ -125,36 +123,42 @@ def test_all_workers_killed_and_the_data_with_them(client, plain):
 
     timer = threading.Timer(0.3, kill)
     timer.start()
-    v = value_game(make_game(wait=0.05), 20, 3, cluster=client, **OPTIONS)
+    v = value(make_game(wait=0.05), cluster=client)
     timer.join()
     assert same_bits(v, plain)
 
 
 def test_going_on_with_a_cluster(client, plain, tmp_path):
     path = tmp_path / "run.npz"
-    known = {"checkpoint": path, "name": "made"}
-    value_game(make_game(), 20, 3, **known, **{**OPTIONS, "max_permutations": 10})
-    v = value_game(make_game(), 20, 3, **known, cluster=client, **OPTIONS)
+    value(checkpoint=path, name="made", max_permutations=10)
+    v = value(checkpoint=path, name="made", cluster=client)
     assert v.info["resumed_at"] == 10
     assert same_bits(v, plain)
 
 
 def test_errors_of_the_game_come_home(client):
     with pytest.raises(UtilityError, match="no such luck"):
-        value_game(make_game(fails=True), 20, 3, cluster=client, **OPTIONS)
+        value(make_game(fails=True), cluster=client)
 
 
-def test_addresses_are_checked(monkeypatch):
+@pytest.mark.parametrize(
+    ("cluster", "message"),
+    [
+        (
+            "tcp://127.0.0.1:9",
+            "cluster='tcp://127.0.0.1:9' does not answer: is the scheduler running",
+        ),
+        ("nowhere", "cluster='nowhere' does not answer: .*missing port number"),
+        (
+            5,
+            "cluster=5 must be the address of a Dask scheduler, a Dask client, or a pool with submit",
+        ),
+    ],
+)
+def test_addresses_are_checked(cluster, message, monkeypatch):
     monkeypatch.setattr("shapley2d._estimation.cluster._ANSWER_S", 1)
-    with pytest.raises(
-        InputError, match=r"cluster='tcp://127.0.0.1:9' does not answer: is the scheduler running"
-    ):
-        value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)
-    with pytest.raises(
-        InputError,
-        match="cluster=5 must be the address of a Dask scheduler, a Dask client, or a pool with submit",
-    ):
-        value_game(make_game(), 20, 3, cluster=5, **OPTIONS)
+    with pytest.raises(InputError, match=message):
+        value(cluster=cluster)
 
 
 @pytest.mark.parametrize("words", [b"", b"SSH-2.0-OpenSSH_9.6\r\n"], ids=["silent", "another"])
@@ -174,21 +178,12 @@ def test_a_port_that_is_no_scheduler_is_told(words, monkeypatch):
         address = f"tcp://127.0.0.1:{server.getsockname()[1]}"
         told = "it said nothing for 1 seconds" if not words else "does not answer"
         with pytest.raises(InputError, match=told):
-            value_game(make_game(), 20, 3, cluster=address, **OPTIONS)
+            value(cluster=address)
     for line in held:
         line.close()
 
 
 def test_without_dask(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
-    with pytest.raises(
-        InputError, match=r"cluster needs Dask: pip install 'shapley2d\[distributed\]'"
-    ):
-        value_game(make_game(), 20, 3, cluster="tcp://127.0.0.1:9", **OPTIONS)
-
-
-def test_an_address_that_is_none_is_told_at_once():
-    with pytest.raises(
-        InputError, match=r"cluster='nowhere' does not answer: .*missing port number"
-    ):
-        value_game(make_game(), 20, 3, cluster="nowhere", **OPTIONS)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(InputError, match=r"needs Dask: pip install 'shapley2d\[distributed\]'"):
+        value(cluster="tcp://127.0.0.1:9")

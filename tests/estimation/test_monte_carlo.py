@@ -20,6 +20,12 @@ X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
 X_VALID, Y_VALID = RNG.normal(size=(30, 3)), RNG.integers(0, 2, 30)
 
 
+def sampled(h, n, m, max_permutations, **options):
+    """As many permutations as are asked for, unless there is a tolerance."""
+    options = {"tolerance": 0, "progress": False, **options}
+    return value_game(h, n, m, "mc", max_permutations=max_permutations, **options)
+
+
 @pytest.fixture(scope="module")
 def small_model_game():
     """Utilities of a model on a 7 x 3 table, each trained once, and the exact values."""
@@ -42,9 +48,7 @@ def test_intervals_cover_the_exact_value(small_model_game):
     h, exact = small_model_game
     covered = []
     for seed in range(60):
-        v = value_game(
-            h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
-        )
+        v = sampled(h, 7, 3, 150, random_state=seed)
         covered.append(np.abs(v.values - exact) <= v._interval_factor * v.stderr)
     assert 0.92 <= np.mean(covered) <= 0.98
 
@@ -56,9 +60,7 @@ def test_ten_draws_cover_too():
     exact = value_game(game, 4, 3, progress=False).values
     covered, normal = [], []
     for seed in range(120):
-        v = value_game(
-            game, 4, 3, "mc", max_permutations=10, tolerance=0, random_state=seed, progress=False
-        )
+        v = sampled(game, 4, 3, 10, random_state=seed)
         assert v.dof == 9
         covered.append(np.abs(v.values - exact) <= v._interval_factor * v.stderr)
         normal.append(np.abs(v.values - exact) <= 1.96 * v.stderr)
@@ -101,10 +103,7 @@ def test_games_without_variation_end_soon_and_say_what_they_know(step):
     assert v.info["caveat"] == "no variation seen in 119 draws" and v.info["caveat"] in repr(v)
     nothing = value_game(lambda S, F: 0.0, 5, 4, "mc", progress=False)
     assert nothing.info["converged"] and not nothing.exact and nothing.caveat
-    all_draws = value_game(
-        lambda S, F: 0.0, 3, 2, "mc", tolerance=0, max_permutations=60, progress=False
-    )
-    assert all_draws.info["n_permutations"] == 60
+    assert sampled(lambda S, F: 0.0, 3, 2, 60).info["n_permutations"] == 60
 
 
 def test_a_cell_that_never_varied_has_an_error():
@@ -123,9 +122,7 @@ def test_sums_have_honest_errors_too(small_model_game):
     h, exact = small_model_game
     rows, columns = [], []
     for seed in range(60):
-        v = value_game(
-            h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
-        )
+        v = sampled(h, 7, 3, 150, random_state=seed)
         rows.append(np.abs(v.row_values - exact.sum(axis=1)) <= v._interval_factor * v.row_stderr)
         columns.append(
             np.abs(v.column_values - exact.sum(axis=0)) <= v._interval_factor * v.column_stderr
@@ -140,17 +137,14 @@ def test_sums_have_honest_errors_too(small_model_game):
 def test_other_semivalues_converge_to_their_exact_value(semivalue):
     game = RandomGame(4, 3, seed=8)
     exact = value_game(game, 4, 3, semivalue=semivalue, progress=False).values
-    v = value_game(
-        game, 4, 3, "mc", semivalue=semivalue, max_permutations=4000, tolerance=0, progress=False
-    )
+    v = sampled(game, 4, 3, 4000, semivalue=semivalue)
     assert (np.abs(v.values - exact) <= 4.5 * v.stderr).all()
     assert v.stderr.max() < 0.1
 
 
 def test_stops_at_the_tolerance(small_model_game):
     h, _ = small_model_game
-    loose = value_game(h, 7, 3, "mc", tolerance=0.1, max_permutations=5000, progress=False)
-    tight = value_game(h, 7, 3, "mc", tolerance=0.05, max_permutations=5000, progress=False)
+    loose, tight = (sampled(h, 7, 3, 5000, tolerance=tolerance) for tolerance in (0.1, 0.05))
     for v, tolerance in ((loose, 0.1), (tight, 0.05)):
         assert v.info["converged"]
         assert convergence_ratio(v.values, v.stderr) <= tolerance
@@ -170,12 +164,8 @@ def test_says_when_it_stopped_early(small_model_game):
 
 def test_worker_count_changes_no_bit():
     data = load_wine()
-    X, y, X_valid, y_valid = (
-        data.data[::6, :4],
-        data.target[::6],
-        data.data[1::6, :4],
-        data.target[1::6],
-    )
+    X, y = data.data[::6, :4], data.target[::6]
+    X_valid, y_valid = data.data[1::6, :4], data.target[1::6]
     options = {"model": GaussianNB(), "max_permutations": 12, "tolerance": 0, "progress": False}
     one = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=1, **options)
     two = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=2, **options)
@@ -197,9 +187,7 @@ def test_same_seed_same_values_other_seed_others(small_model_game):
     h, _ = small_model_game
 
     def values(seed):
-        return value_game(
-            h, 7, 3, "mc", max_permutations=15, tolerance=0, random_state=seed, progress=False
-        ).values
+        return sampled(h, 7, 3, 15, random_state=seed).values
 
     assert (values(1) == values(1)).all()
     assert (values(1) != values(2)).any()
@@ -219,12 +207,11 @@ def test_interrupt_keeps_what_was_computed(small_model_game):
         return h(S, F)
 
     with pytest.warns(PrecisionWarning, match="interrupted"):
-        v = value_game(interrupted, 7, 3, "mc", max_permutations=5000, tolerance=0, progress=False)
+        v = sampled(interrupted, 7, 3, 5000)
     assert v.info["interrupted"]
     count = v.info["n_permutations"]
     assert count >= 2
-    plain = value_game(h, 7, 3, "mc", max_permutations=count, tolerance=0, progress=False)
-    assert (plain.values == v.values).all()
+    assert (sampled(h, 7, 3, count).values == v.values).all()
 
 
 def test_interrupt_before_anything_is_an_interrupt():
@@ -238,15 +225,7 @@ def test_interrupt_before_anything_is_an_interrupt():
 def test_progress_tells_how_far_it_is(small_model_game):
     h, _ = small_model_game
     reports = []
-    value_game(
-        h,
-        7,
-        3,
-        "mc",
-        tolerance=0.1,
-        max_permutations=5000,
-        progress=lambda *report: reports.append(report),
-    )
+    sampled(h, 7, 3, 5000, tolerance=0.1, progress=lambda *report: reports.append(report))
     fractions = [fraction for fraction, _ in reports]
     assert all(0 <= fraction <= 1 for fraction in fractions)
     assert fractions[-1] > 0.7
@@ -289,16 +268,8 @@ def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
     exact = value_cells(X8, y, method="exact", model=GaussianNB(), cv=2, progress=False)
-    v = value_cells(
-        X8,
-        y,
-        method="mc",
-        model=GaussianNB(),
-        cv=2,
-        max_permutations=300,
-        tolerance=0,
-        progress=False,
-    )
+    options = {"max_permutations": 300, "tolerance": 0, "progress": False}
+    v = value_cells(X8, y, method="mc", model=GaussianNB(), cv=2, **options)
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
 

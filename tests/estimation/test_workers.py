@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -24,9 +22,8 @@ from threadpoolctl import threadpool_info
 
 from shapley2d import value_cells, value_game
 from shapley2d._base.progress import Pace
-from shapley2d._estimation.batches import LARGE_BYTES, do_parcel, pack, single_threaded
+from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._estimation.workers import _cut, ordered_results
 from shapley2d.exceptions import InputError, UtilityError
 
 OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
@@ -39,9 +36,7 @@ def make_game(before=None, wait=0.01):
         n_rows, n_columns = 30, 4
 
         def __init__(self):
-            self.data = np.random.default_rng(0).random(
-                200_000
-            )  # more than a megabyte: shared by the workers
+            self.data = np.random.default_rng(0).random(2**20)  # large: the workers share it
 
         def utilities(self, rows, columns):
             time.sleep(wait)
@@ -178,9 +173,8 @@ def test_an_error_of_the_game_is_no_death():
 
 def test_stopping_early_is_quiet(plain):
     """Work ahead is dropped when the tolerance is reached; warnings are errors here."""
-    v = value_game(
-        make_game(), 30, 4, "mc", n_jobs=2, tolerance=0.3, max_permutations=2000, progress=False
-    )
+    options = {**OPTIONS, "tolerance": 0.3, "max_permutations": 2000}
+    v = value_game(make_game(), 30, 4, n_jobs=2, **options)
     assert v.info["converged"]
     assert v.info["n_permutations"] < 100
 
@@ -190,44 +184,6 @@ def test_models_and_folds_with_workers():
     X, y = data.data[::20, :2], data.target[::20]
     options = {**OPTIONS, "max_permutations": 8, "cv": 2, "model": GaussianNB()}
     assert same_bits(value_cells(X, y, n_jobs=1, **options), value_cells(X, y, n_jobs=2, **options))
-
-
-def test_batches_cover_the_numbers_once_and_shrink_at_the_end():
-    batches = list(_cut(3, 103, 2, {"batch": 20}))
-    assert [number for start, stop in batches for number in range(start, stop)] == list(
-        range(3, 103)
-    )
-    assert [stop - start for start, stop in batches[:2]] == [20, 20]
-    assert batches[-1] == (102, 103)
-
-
-def test_work_is_unpacked_once_and_large_arrays_travel_apart():
-    large, small = np.arange(LARGE_BYTES / 8 + 1), np.arange(3.0)
-
-    class Work:
-        def __setstate__(self, state):
-            import builtins  # the class itself travels by value
-
-            builtins.shapley2d_unpacked = getattr(builtins, "shapley2d_unpacked", 0) + 1
-            self.__dict__.update(state)
-
-        def __call__(self, number):
-            return self.large[number] + self.small
-
-    work = Work()
-    work.large, work.small = large, small
-    parcel = pack(work)
-    assert len(parcel) == 3
-    assert parcel[1].nbytes < 100_000
-    for _ in range(3):
-        results, seconds = do_parcel(4, 6, *parcel)
-    assert builtins.shapley2d_unpacked == 1
-    assert seconds >= 0
-    np.testing.assert_array_equal(results, [[4, 5, 6], [5, 6, 7]])
-    with pytest.raises(pickle.UnpicklingError):
-        pickle.loads(parcel[1].tobytes())  # the large array is not inside
-    work.large = large[:-1]  # joblib shares no file for it, and waits for none at the end
-    assert len(pack(work)) == 2
 
 
 def test_threads_are_limited_until_the_last_one_is_done():
@@ -240,14 +196,6 @@ def test_threads_are_limited_until_the_last_one_is_done():
             assert limits() == {1}
         assert limits() == {1}
     assert limits() == before
-
-
-def test_results_start_anywhere():
-    assert [float(x) for x in ordered_results(lambda number: np.array(number / 2), 3, 6)] == [
-        1.5,
-        2.0,
-        2.5,
-    ]
 
 
 def test_memory_at_census_size():
@@ -287,15 +235,8 @@ def test_time_left_is_of_this_run(monkeypatch):
 
 def test_progress_tells_the_time_left():
     reports = []
-    value_game(
-        make_game(),
-        30,
-        4,
-        "mc",
-        tolerance=0,
-        max_permutations=20,
-        progress=lambda *r: reports.append(r),
-    )
+    options = {**OPTIONS, "max_permutations": 20, "progress": lambda *r: reports.append(r)}
+    value_game(make_game(), 30, 4, **options)
     assert len(reports) == 20
     assert reports[0] == (0.05, "1 permutation; 0 s left")
     assert reports[14][0] == 0.75
@@ -318,10 +259,7 @@ def children_of(parent):
     found = []
     for folder in Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
-            if (
-                folder.name.isdigit()
-                and int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent
-            ):
+            if int((folder / "stat").read_text().rpartition(")")[2].split()[1]) == parent:
                 found.append(int(folder.name))
     return found
 

@@ -33,11 +33,7 @@ def random_tree(random, width, depth):
             return
         if random.random() < 0.3:
             sets[k] = bits(random.random(4) < 0.5)
-        nodes[k][2:] = [
-            random.integers(width),
-            random.integers(0, 3) + 0.5,
-            random.random() < 0.5,
-        ]
+        nodes[k][2:] = [random.integers(width), random.integers(0, 3) + 0.5, random.random() < 0.5]
         for side in (0, 1):
             nodes.append([-1, -1, 0, 0.0, False])
             nodes[k][side] = len(nodes) - 1
@@ -161,17 +157,6 @@ def test_little_memory_changes_nothing(monkeypatch):
     whole = values_of(game, trees)
     monkeypatch.setattr(leaf_game, "_ROOM", 5 * 3000)  # few bundles are held at a time
     np.testing.assert_allclose(values_of(game, trees), whole, rtol=0, atol=1e-15)
-
-
-def test_sum_is_the_score_less_the_base_rate():
-    random = np.random.default_rng(5)
-    X, Xv = random_table(random, 40, 4), random_table(random, 20, 4)
-    y, yv = random.integers(0, CLASSES, 40), random.integers(0, CLASSES, 20)
-    trees = [random_tree(random, 4, 5) for _ in range(3)]
-    h = forest_utility(trees, X, y, Xv, yv)
-    rows, columns = frozenset(range(40)), frozenset(range(4))
-    total = values_of(make_game(X, y, Xv, yv), trees).sum()
-    assert total == pytest.approx(h(rows, columns) - h(rows, frozenset()), abs=1e-13)
 
 
 def test_columns_that_no_split_names_get_exactly_zero():

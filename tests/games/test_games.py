@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -103,10 +105,7 @@ def test_single_class_predicts_it(scoring):
     game = game_of(LogisticRegression(), scoring=scoring)
     rows = Y == "yes"
     utility = game.utilities(MaskCoalitions(rows), EVERYTHING[1])[0, 0]
-    share = np.mean(Y_VALID == "yes")
-    assert utility == pytest.approx(
-        {None: share, "roc_auc": 0.5, "balanced_accuracy": 0.5}[scoring]
-    )
+    assert utility == pytest.approx(np.mean(Y_VALID == "yes") if scoring is None else 0.5)
 
 
 def test_classes_that_a_coalition_lacks_get_probability_zero():
@@ -125,9 +124,8 @@ def test_empty_coalitions_are_worth_nothing_or_a_guess():
     assert (utilities[:, 0] == 0).all()
     utilities = game_of(None).utilities(*some)
     assert utilities[0] == pytest.approx([1 / np.unique(Y).size] * 8)  # each class in turn
-    assert (
-        utilities[1] == np.mean(Y[0] == Y_VALID)
-    ).all()  # a single row predicts its class, with columns or without
+    # a single row predicts its class, with columns or without
+    assert (utilities[1] == np.mean(Y[0] == Y_VALID)).all()
 
 
 def test_failing_model_names_its_coalition():
@@ -195,12 +193,8 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
     game = game_of(
         make_pipeline(encode, DecisionTreeClassifier()), (frame, y, frame, y), preprocess="none"
     )
-    assert game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))[0].tolist() == [
-        0.5,
-        1,
-        1,
-        1,
-    ]
+    utilities = game.utilities(MaskCoalitions(np.ones((1, 12))), SubsetCoalitions(2))
+    assert utilities[0].tolist() == [0.5, 1, 1, 1]
 
 
 @pytest.mark.parametrize(
@@ -232,50 +226,30 @@ def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
     X_train, X_valid = rng.integers(0, 4, (6, 4)), rng.integers(0, 4, (20, 4))
     y_train, y_valid = np.array([0, 1, 0, 1, 1, 0]), rng.integers(0, 2, 20)
 
+    @cache
     def accuracy(S, F):
         if not S or not F:
             return 0.0
         rows, columns = sorted(S), sorted(F)
         if len(set(y_train[rows])) == 1:
             return float(np.mean(y_valid == y_train[rows[0]]))
-        tree = DecisionTreeClassifier(random_state=0).fit(
-            X_train[np.ix_(rows, columns)], y_train[rows]
-        )
+        part = X_train[np.ix_(rows, columns)]
+        tree = DecisionTreeClassifier(random_state=0).fit(part, y_train[rows])
         return float(np.mean(tree.predict(X_valid[:, columns]) == y_valid))
 
-    known = {}
-
-    def cached(S, F):
-        if (S, F) not in known:
-            known[S, F] = accuracy(S, F)
-        return known[S, F]
-
-    v = value_cells(
-        X_train,
-        y_train,
-        X_valid,
-        y_valid,
-        method="exact",
-        baseline="zero",
-        random_state=0,
-        progress=False,
-    )
-    np.testing.assert_allclose(v.values, brute_force(cached, 6, 4), rtol=0, atol=1e-12)
+    options = {"method": "exact", "baseline": "zero", "random_state": 0, "progress": False}
+    v = value_cells(X_train, y_train, X_valid, y_valid, **options)
+    np.testing.assert_allclose(v.values, brute_force(accuracy, 6, 4), rtol=0, atol=1e-12)
 
 
 def test_pipelines_fill_missing_entries_by_themselves():
     from sklearn.impute import SimpleImputer
 
     blanks, y = np.array([[np.nan], [1.0]] * 3), [0, 1] * 3
-    for model in (
-        make_pipeline(
-            SimpleImputer(strategy="constant", fill_value=-999), DecisionTreeClassifier()
-        ),
-        make_pipeline(StandardScaler(), DecisionTreeClassifier()),
-    ):
-        assert value_cells(
-            blanks, y, blanks, y, method="exact", model=model, progress=False
-        ).total == pytest.approx(0.5)  # of which guessing takes the other half
+    for first in (SimpleImputer(strategy="constant", fill_value=-999), StandardScaler()):
+        model = make_pipeline(first, DecisionTreeClassifier())
+        v = value_cells(blanks, y, blanks, y, method="exact", model=model, progress=False)
+        assert v.total == pytest.approx(0.5)  # of which guessing takes the other half
 
 
 def test_one_validation_row_has_no_r_squared():
@@ -288,6 +262,5 @@ def test_one_validation_row_has_no_r_squared():
 def test_names_of_a_game_are_counted_before_the_work():
     with pytest.raises(InputError, match="row_names has 1 entries for 2 players"):
         value_game(lambda S, F: 1.0, 2, 1, row_names=["a"], progress=False)
-    assert value_game(
-        lambda S, F: 1.0, 2, 1, row_names=[("a", 1), ("b", 2)], progress=False
-    ).to_frame().shape == (2, 4)
+    v = value_game(lambda S, F: 1.0, 2, 1, row_names=[("a", 1), ("b", 2)], progress=False)
+    assert v.to_frame().shape == (2, 4)
