@@ -171,15 +171,8 @@ def choose_columns(
 ) -> ChosenColumns:
     """Sort the columns of a file by the options that name them; refuse names that it lacks.
 
-    Parameters
-    ----------
-    source : Source
-    target : str or None
-    file : FileOptions
-    of_rows : mapping, optional
-        Columns that say something of the rows, by option.
-    also : sequence of str
-        Other columns that may be dropped.
+    ``of_rows`` has columns that say something of the rows, by option; ``also`` other columns that
+    may be dropped.
     """
     of_rows, names = of_rows or {}, source.table.column_names
     for option, name in (("--target", target), ("--id", file.row_id)):
