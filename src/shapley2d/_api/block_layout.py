@@ -90,21 +90,11 @@ class Prepared:
         with_label: bool = False,
         change: Callable[[Table, Target], Changed] | None = None,
     ) -> Prepared:
-        """Prepare a table.
+        """Change a table, find copies among its rows, and drop these and rows without any entry.
 
-        Parameters
-        ----------
-        table, target
-            As they were read.
-        rule, distance, copy_r2
-            See above.
-        split : Split, optional
-            Of a validation table, which tells copies from rows that are alike by chance.
-        with_label : bool
-            Whether the label is valued: then rows without any other entry are, too.
-        change : callable, optional
-            From the table and target that were read to others, with the row of the former that
-            every row of the latter comes from.
+        The ``split`` of a validation table tells copies from rows that are alike by chance. Where
+        the label is valued (``with_label``), rows without any other entry stay. ``change`` returns
+        another table and target, and the row of the former that each row of the latter comes from.
         """
         names, origin = table.row_names.tolist(), np.arange(table.n_rows)
         if change is not None:
@@ -135,21 +125,9 @@ class Prepared:
     ) -> BlockLayout:
         """The grid of blocks, and who owns them.
 
-        Parameters
-        ----------
-        problem : Problem
-            Of the prepared table.
-        rows, columns : labels or None
-            Groups of the table's rows and columns, as the user gave them.
-        claims : list of Claim or None
-        change : callable, optional
-            From what owners have of the changed table to what they would have.
-        groups_own : bool
-            Whether the groups of the one axis that has some are its owners.
-        option : {"rows", "owner_column"}
-            What named the groups of rows.
-        seed : int
-            Of clusters.
+        ``rows`` and ``columns`` are labels as the user gave them (``option`` named those of rows);
+        ``change`` maps what owners have of the changed table to what they would have; with
+        ``groups_own`` the groups of the one axis that has some are its owners.
         """
         label = problem.label
         column_names = problem.table.column_names

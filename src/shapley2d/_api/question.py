@@ -64,16 +64,7 @@ class Question:
         validates: bool = True,
         change: Changes | None = None,
     ) -> Problem:
-        """Read, check and split the tables.
-
-        Parameters
-        ----------
-        run : Run
-        validates : bool
-            Whether the method evaluates a model.
-        change : callable, optional
-            As in :func:`~shapley2d._tables.problem.make_problem`.
-        """
+        """Read, check and split the tables; ``validates``: whether the method evaluates a model."""
         problem = make_problem(
             self.X,
             self.y,
@@ -94,15 +85,7 @@ class Question:
         return replace(problem, label=label_name(self.y, problem.table.column_names))
 
     def code(self, function: str, seed: int) -> str:
-        """The call that asks the same again; settings that have their default are left out.
-
-        Parameters
-        ----------
-        function : str
-            The name of the public function.
-        seed : int
-            What ``random_state`` came to.
-        """
+        """The call that asks the same again; settings that have their default are left out."""
         given = {}
         for one in fields(self):
             value = getattr(self, one.name)

@@ -36,16 +36,9 @@ def map_in_threads(
 
     At most two results per thread are waiting or under way, so memory stays bounded. Tasks never
     run on the main thread, even with ``n_threads=1``: only the main thread receives Ctrl-C, and it
-    cannot while compiled code runs on it.
-
-    Parameters
-    ----------
-    task : callable
-    items : iterable
-    n_threads : int
-    stop : ndarray of one bool, optional
-        Set when the consumer stops, a task fails or Ctrl-C arrives. Tasks that look at it can end
-        early; tasks that have not started are dropped in any case.
+    cannot while compiled code runs on it. The flag ``stop`` is set when the consumer stops, a task
+    fails or Ctrl-C arrives. Tasks that look at it can end early; tasks that have not started are
+    dropped in any case.
     """
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:

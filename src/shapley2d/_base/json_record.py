@@ -68,15 +68,9 @@ class Maybe(NamedTuple):
 def check_form(value: Any, form: Any, what: str = "its record") -> None:
     """Check that an entry has a form, or raise a ValueError whose message is a phrase.
 
-    Parameters
-    ----------
-    value : anything that JSON can hold
-    form : type, list, tuple or dict
-        ``int`` is a whole number and ``float`` any number from 0 on. ``[form]`` is a list of any
-        length, ``(form, ...)`` one of that length, ``{name: form}`` an object with these entries
-        and maybe others, ``{str: form}`` one with any entries.
-    what : str
-        The entry, for the message.
+    ``int`` is a whole number and ``float`` any number from 0 on. ``[form]`` is a list of any
+    length, ``(form, ...)`` one of that length, ``{name: form}`` an object with these entries and
+    maybe others, ``{str: form}`` one with any entries. Messages call the entry ``what``.
 
     >>> check_form({"pairs": [[1, 0.5]], "why": None}, {"pairs": [(int, float)], "why": Maybe(str)})
     >>> check_form({"pairs": [[1, -2]]}, {"pairs": [(int, float)]})

@@ -28,13 +28,7 @@ ROUNDING = 1e-12
 def without_rounding(
     stderr: NDArray[np.float64], values: NDArray[np.float64] | float
 ) -> NDArray[np.float64]:
-    """Standard errors, those of rounding alone as 0.
-
-    Parameters
-    ----------
-    stderr : ndarray
-    values : float or ndarray
-        What the sums were made of; the largest counts.
+    """Standard errors, with 0 for those that are rounding of sums of ``values`` alone.
 
     >>> import numpy as np
     >>> without_rounding(np.array([7e-16, 0.01]), 0.5).tolist()
@@ -59,13 +53,7 @@ def joint_without_rounding(
 
 @cache
 def interval_factor(dof: float = math.inf) -> float:
-    """Half the width of a 95 % interval, in standard errors.
-
-    Parameters
-    ----------
-    dof : float
-        Degrees of freedom behind the standard errors.
-    """
+    """Half the width of a 95 % interval, in standard errors with ``dof`` degrees of freedom."""
     if math.isinf(dof):
         return _NORMAL
     from scipy.special import stdtrit

@@ -90,17 +90,10 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     """Open a progress report and yield the function that updates it.
 
     A run that looks longer than a minute says so, once, by what it has done in its first seconds;
-    those that compile do not count.
-
-    Parameters
-    ----------
-    progress : {"auto", True, False}, callable, Display or RunProgress
-        ``"auto"`` shows a bar when standard error is a terminal or in a notebook. A callable
-        receives ``(fraction, note)``; the note includes the time left where it is known.
-    title : str
-        What is being done.
-    in_time : str
-        What a time limit of ``{limit}``, in words ``{time}``, would give; empty for nothing.
+    those that compile do not count. ``progress`` is "auto" (a bar when standard error is a terminal
+    or in a notebook), True, False, a Display, or a callable that receives ``(fraction, note)``; the
+    note includes the time left where it is known. ``in_time`` says what a time limit of
+    ``{limit}``, in words ``{time}``, would give; empty for nothing.
     """
     check_progress(progress)
     run = progress if isinstance(progress, RunProgress) else RunProgress(progress)

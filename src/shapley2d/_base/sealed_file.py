@@ -42,17 +42,7 @@ _TYPES = (np.float64, np.float32, np.uint8)
 def write_table(
     path: str | os.PathLike[str], key: bytes, record: Mapping[str, Any], table: Any
 ) -> None:
-    """Write a pyarrow table and a record.
-
-    Parameters
-    ----------
-    path : path-like
-    key : bytes
-        Name of the record in the metadata.
-    record : mapping
-        Plain JSON values.
-    table : pyarrow.Table
-    """
+    """Write a pyarrow table, with a record of plain JSON values under ``key`` in its metadata."""
     import pyarrow.parquet as pq
 
     text = json.dumps({"format": FORMAT, **record}, ensure_ascii=False).encode()
@@ -79,17 +69,10 @@ def read_table(
     what: str,
     make: Callable[[dict[str, Any], Any], Any],
 ) -> Any:
-    """Read a file that :func:`write_table` wrote, and return what ``make`` makes of it.
+    """Read a file of :func:`write_table`, and return what ``make`` makes of its record and table.
 
-    Parameters
-    ----------
-    path : path-like
-    key : bytes
-        Name of the record in the metadata.
-    what : str
-        What the file should hold, in words.
-    make : callable
-        Takes the record and the table; its ValueErrors say in a phrase what does not fit.
+    A ValueError of ``make`` says in a phrase what does not fit; ``what`` is what the file should
+    hold.
     """
     import pyarrow.parquet as pq
 
@@ -140,17 +123,9 @@ def write_arrays(
 ) -> None:
     """Write arrays and a record.
 
-    Nothing is copied in memory: the sums of a million rows are more than a gigabyte.
-
-    Parameters
-    ----------
-    path : Path
-    record : mapping
-        Plain JSON values.
-    arrays : mapping
-        Up to 1,023 arrays of at most two dimensions; what is not float32 or uint8 becomes float64.
-    previous : Path, optional
-        Where the file that is replaced is kept.
+    Nothing is copied in memory: the sums of a million rows are more than a gigabyte. There may be
+    up to 1,023 arrays of at most two dimensions; what is not float32 or uint8 becomes float64. The
+    file that is replaced is kept at ``previous``.
     """
     text = json.dumps({"format": FORMAT, **record}).encode()
     plain = {

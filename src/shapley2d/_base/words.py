@@ -150,13 +150,8 @@ def is_harmless(letter: str) -> bool:
 def printable(text: str, keep: str = "") -> str:
     r"""The text with control characters, direction marks and lone surrogates escaped.
 
-    They could move the cursor, hide text or reverse it.
-
-    Parameters
-    ----------
-    text : str
-    keep : str
-        Characters to leave unchanged, such as line breaks of our own.
+    They could move the cursor, hide text or reverse it. Characters in ``keep`` stay, such as line
+    breaks of our own.
 
     >>> printable("a\x1b[31mb\x7f\u202e")
     'a\\x1b[31mb\\x7f\\u202e'

@@ -22,16 +22,7 @@ def most_frequent(counts: NDArray[np.integer]) -> NDArray[np.bool_]:
 
 
 class ConstantClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A classifier that always predicts one class, with the same probabilities for every row.
-
-    Parameters
-    ----------
-    classes : ndarray
-    code : int
-        Position of the class that it predicts.
-    probabilities : ndarray, optional
-        Of the classes; by default that class is certain.
-    """
+    """A classifier that always predicts the class at ``code``, by default with certainty."""
 
     def __init__(
         self, classes: NDArray[Any], code: int, probabilities: NDArray[np.float64] | None = None

@@ -33,29 +33,11 @@ _LONGEST = 200  # characters of another library's error
 class Trainer:
     """Fits a model on some rows of a table and scores it on a validation table.
 
-    Parameters
-    ----------
-    model : scikit-learn estimator or pipeline, or None
-        None takes a decision tree, as the paper does. Random parts without a seed are seeded with
-        ``random_state``.
-    y, y_valid : Target
-    scoring : str, callable or None
-        Any scikit-learn ``scoring``; None takes the model's own score (accuracy, or R squared).
-    weights : ndarray, optional
-        What each validation row counts in the score; a scorer must then take ``sample_weight``.
-    random_state : int
-
-    Attributes
-    ----------
-    model : estimator
-        A clone, of the right kind, with every open seed set.
-    takes_missing : bool
-        Whether the model takes missing entries.
-
-    Notes
-    -----
-    Rows of a single class predict that class, since many classifiers refuse to fit them. Classes
-    that the rows lack get probability 0.
+    A ``model`` of None is a decision tree, as in the paper; random parts without a seed are seeded
+    with ``random_state``. ``scoring`` is any of scikit-learn's; None takes the model's own score
+    (accuracy, or R squared). A scorer must take ``sample_weight`` where validation rows have
+    ``weights``. Rows of a single class predict that class, since many classifiers refuse to fit
+    them; classes that the rows lack get probability 0.
 
     >>> from shapley2d._tables.convert import as_table
     >>> from shapley2d._tables.target import as_target
@@ -104,19 +86,8 @@ class Trainer:
     ) -> float:
         """The score on ``valid`` of a model fitted on some rows of ``train``.
 
-        Parameters
-        ----------
-        model : estimator
-            :attr:`model`, or a pipeline around it.
-        train, valid : array or frame
-        rows : ndarray of int
-        describe : callable
-            Names the coalition, for the message of a failure.
-
-        Raises
-        ------
-        UtilityError
-            If the model fails or its score is not finite; there is no default score.
+        If the model fails, or its score is not finite, a UtilityError names the coalition by
+        ``describe``; there is no default score.
         """
         try:
             fitted = self._fit(model, train, rows)
@@ -141,15 +112,7 @@ class Trainer:
         """The score on ``valid`` of the best constant prediction from some rows.
 
         Without any row all classes are equally likely, and a number is guessed to be the mean of
-        all targets.
-
-        Parameters
-        ----------
-        valid : array or frame
-            Handed to the scorer; its columns do not matter.
-        rows : ndarray of int
-        describe : callable
-            Names the coalition, for the message of a failure.
+        all targets. The scorer is handed ``valid``, whose columns do not matter.
         """
         if not self._classifies:
             number = float(np.mean(self._y[rows] if rows.size else self._y))

@@ -21,13 +21,8 @@ if TYPE_CHECKING:
 class FunctionGame:
     """A game given by a function of two boolean masks.
 
-    Parameters
-    ----------
-    function : callable
-        ``function(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. It is
-        not asked about coalitions without rows or without columns, which are worth 0 by definition.
-    n_rows, n_columns : int
-        The numbers of players.
+    ``function(S, F)`` is the utility of rows ``S`` under columns ``F``, two boolean masks. It is
+    not asked about coalitions without rows or without columns, which are worth 0 by definition.
     """
 
     def __init__(

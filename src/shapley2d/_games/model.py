@@ -30,43 +30,25 @@ if TYPE_CHECKING:
 class ModelGame:
     """The performance of a model trained on rows S and columns F, on a validation table.
 
-    Parameters
-    ----------
-    model : scikit-learn estimator or pipeline, or None
-        None takes a decision tree, as the paper does. Random parts without a seed are seeded with
-        ``random_state``, so that a coalition has one utility.
-    train, valid : Table
-        Checked tables with the same columns.
-    y, y_valid : Target
-        Their targets.
-    scoring : str, callable or None
-        Any scikit-learn ``scoring``; None takes the model's own score (accuracy, or R squared).
-    preprocess : {"auto", "none"}
-        ``"auto"`` gives the model numbers: categories one-hot, missing numbers as they are if the
-        model takes them, else filled by the mean of the coalition's rows. ``"none"`` gives it the
-        user's table, cut to the coalition's rows and columns, for pipelines that encode by
-        themselves. A model with a ``ColumnTransformer`` always gets the user's table; columns
-        outside the coalition are taken out of its lists.
-    weights : ndarray, optional
-        What each validation row counts in the score.
-    truncation : float or None
-        Along a permutation of the rows, once the utility is within ``truncation`` of that of all
-        rows under the same columns, train no more under these columns and take that of all rows for
-        the rest. None trains everywhere.
-    baseline : {"labels", "zero"}
-        What a coalition is worth that has nothing to learn from. ``"labels"``: without columns,
-        the score of the best constant prediction from its rows (see
-        :mod:`shapley2d._games.constant`); without rows, that of a guess that knows nothing. A
-        column that is the same in all of a coalition's rows is left out before training, so that
-        one that is the same in all rows of the table changes nothing in any model. ``"zero"``: 0,
-        and every column is trained on, as in the paper.
-    random_state : int
+    A ``model`` of None is a decision tree, as in the paper; random parts without a seed are seeded
+    with ``random_state``, so that a coalition has one utility. ``scoring`` None takes the model's
+    own score.
 
-    Notes
-    -----
-    Rows of a single class predict that class, since many classifiers refuse to fit them. Classes
-    that a coalition lacks get probability 0. A model that fails raises
-    :class:`~shapley2d.exceptions.UtilityError` with the coalition named; there is no default score.
+    ``preprocess="auto"`` gives the model numbers: categories one-hot, missing numbers unchanged if
+    the model takes them, else filled by the mean of the coalition's rows. ``"none"`` gives it the
+    user's table, cut to the coalition, for pipelines that encode by themselves; a model with a
+    ``ColumnTransformer`` always gets it, and columns outside the coalition are taken out of its
+    lists.
+
+    With ``truncation``, along a permutation of the rows: once the utility is that close to the
+    utility of all rows under the same columns, the latter is taken for the rest, untrained
+    (TMC-Shapley, Ghorbani and Zou, ICML 2019).
+
+    The ``baseline`` is what a coalition is worth that has nothing to learn from. ``"labels"``:
+    without columns, the score of the best constant prediction from its rows (see
+    :mod:`shapley2d._games.constant`); without rows, that of a blind guess; a column that is the
+    same in all of a coalition's rows is left out before training. ``"zero"``: 0, and every column
+    is trained on, as in the paper.
     """
 
     def __init__(

@@ -40,29 +40,12 @@ class KnnGame:
 
     The rows are sorted once for every validation row and column coalition; a row coalition then
     only looks at them until it has met K of its members. So ask for many row coalitions at once.
-
-    Parameters
-    ----------
-    columns : IntegerColumns
-        The training and the validation table.
-    y, y_valid : ndarray
-        Codes of the classes, or numbers in regression.
-    task : {"classification", "regression"}
-    n_neighbors : int
-    baseline : {"labels", "zero"}
-        What no columns are worth: a vote among all rows of the coalition, which tie; or 0.
-    votes : {"share", "k"}
-        Whether right votes are divided by the votes there are, or by K. No rows are worth a guess,
-        1 / classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0,
-        and in regression that error too (0 where the baseline is 0).
-    n_classes : int, optional
-        By default those of the training rows.
-    valid_weights : ndarray of shape (T,), optional
-        What each validation row counts; all count alike by default.
-    n_jobs : int or None
-        Threads; the utilities do not depend on it.
-    device : Device, optional
-        A GPU to compute on instead.
+    ``y`` and ``y_valid`` are codes of classes, or numbers. With ``baseline="labels"`` no columns
+    are worth a vote among all rows of the coalition, which tie; with ``"zero"`` 0. Right votes are
+    divided by the votes there are (``votes="share"``) or by K (``"k"``). No rows are worth a guess,
+    1 / classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0, and
+    in regression that error too (0 where the baseline is 0). The utilities do not depend on
+    ``n_jobs``; ``device`` is a GPU to compute on.
     """
 
     def __init__(

@@ -34,15 +34,8 @@ def names_columns(model: Any) -> bool:
 def prune_columns(model: Any, native: Any, names: list[str], kept: NDArray[np.intp]) -> Any:
     """A clone of the model for a table of some columns; None where it looks at none of them.
 
-    Parameters
-    ----------
-    model : estimator
-    native : array or frame
-        The whole training table of the user.
-    names : list of str
-        Its columns.
-    kept : ndarray of int
-        Positions of the columns that are there, ascending.
+    ``native`` is the user's whole training table, ``names`` its columns, and ``kept`` the positions
+    of those that are there, ascending.
     """
     return _pruned(clone(model), _Seen(native, names, kept))
 

@@ -25,15 +25,7 @@ _worker_caches: dict[str, Cache] = {}
 
 
 class GroupedGame:
-    """A game whose players are groups of rows and groups of columns of another game.
-
-    Parameters
-    ----------
-    game : Game
-        A game over single rows and columns.
-    row_labels, column_labels : array-like of int
-        The group, 0 to the number of groups minus 1, of every row and of every column.
-    """
+    """A game whose players are groups of rows and groups of columns of another game."""
 
     def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
         self._game = game
@@ -55,11 +47,6 @@ class LabelGame:
 
     For what a feature is worth beside the label, see
     :func:`shapley2d._theory.semivalues.feature_semivalue`.
-
-    Parameters
-    ----------
-    game : Game
-        The game over the features, in which the label is always known.
     """
 
     def __init__(self, game: Game) -> None:
@@ -86,17 +73,8 @@ class CachedGame:
     """Utilities of another game, remembered by row coalition and column coalition.
 
     A copy of the game that is sent to a worker process finds what that worker has computed before,
-    so that each process trains a pair of coalitions at most once.
-
-    Parameters
-    ----------
-    game : Game
-        A game with few enough players that coalitions recur.
-
-    Attributes
-    ----------
-    n_computed : int
-        Utilities computed in this process, of coalitions that have rows and columns.
+    so that each process trains a pair of coalitions at most once. ``n_computed`` counts the
+    utilities computed in this process, of coalitions with rows and columns.
     """
 
     def __init__(self, game: Game) -> None:

@@ -28,16 +28,7 @@ BLIND_GUESS = "that of a guess without any labels"
 def knn_baseline(
     problem: Problem, baseline: str, n_neighbors: int, votes: str = "k"
 ) -> dict[str, Any]:
-    """The baseline of nearest neighbours, for a result's record; empty where it is 0.
-
-    Parameters
-    ----------
-    problem : Problem
-        With the weights of its validation rows.
-    baseline : {"labels", "zero"}
-    n_neighbors : int
-    votes : {"share", "k"}
-    """
+    """The baseline of nearest neighbours, for a result's record; empty where it is 0."""
     classifies = problem.target.task == "classification"
     if baseline == "zero" and votes == "k":
         if not classifies:
@@ -102,12 +93,6 @@ def constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]
     """The baseline of models, for a result's record: the score of the best constant prediction.
 
     Where the label is valued too, the prediction may not use it, so the baseline is a guess.
-
-    Parameters
-    ----------
-    games : sequence of Game
-        Of the features, one per split.
-    problem : Problem
     """
     labelled = problem.label is not None
     utilities = []

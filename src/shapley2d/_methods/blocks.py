@@ -59,17 +59,8 @@ def estimate_blocks(
 ) -> BlockEstimate:
     """Values of the blocks, the method that was used, and the folds that there was time for.
 
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    grid : Grid
-        The groups of rows and of columns.
-    sums : BlockSums or None
-        Sums of blocks whose joint errors are wanted.
-    method : str
-    options : dict
-        All of them, see :func:`~shapley2d._methods.players.settle_method`.
+    ``sums`` are sums of blocks whose joint errors are wanted; ``options`` are complete, see
+    :func:`~shapley2d._methods.players.settle_method`.
     """
     options = dict(options)
     backend = options.pop("backend")

@@ -52,21 +52,9 @@ def estimate_cell_sums(
 ) -> CellSums:
     """Values of blocks and of owners, from those of the cells.
 
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    grid : Grid
-        The groups of rows and of columns.
-    shares : ndarray of shape (owners, row groups, column groups) or None
-        Part of every block that an owner has; None where no one owns anything.
-    method : str
-        Of cells.
-    options : dict
-        All of them, see :func:`~shapley2d._methods.players.settle_method`.
-    joint : bool
-        Whether the joint errors of the owners, or of the blocks where there are none, are wanted:
-        the covariance of the estimate that is returned.
+    ``shares`` has each owner's part of every block: (owners, row groups, column groups). With
+    ``joint`` the covariance of the estimate is that of the owners, or of the blocks where there are
+    none.
     """
     n, m = grid.shape
     few = n * m <= MAX_JOINT

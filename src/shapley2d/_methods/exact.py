@@ -47,16 +47,8 @@ def solve_games(
 ) -> Estimate:
     """Exact values of games, the mean over them.
 
-    Parameters
-    ----------
-    games, rows, n_rows, run
-        See :func:`~shapley2d._methods.fixed_designs.value_designs`.
-    checkpoint : path-like, optional
-    cluster : str, distributed.Client or executor, optional
-    known : dict, optional
-        Facts that identify a checkpoint.
-    by_columns : bool
-        Whether a piece of work is a few column subsets with all row subsets, which suits knn.
+    ``known`` are facts that identify a checkpoint. With ``by_columns`` a piece of work is a few
+    column subsets with all row subsets, which suits knn.
     """
     from shapley2d._estimation.exact import DesignBlocks
     from shapley2d._methods.fixed_designs import value_designs

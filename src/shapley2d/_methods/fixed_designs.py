@@ -56,21 +56,9 @@ def value_designs(
 ) -> Estimate:
     """Values of games, the mean over them.
 
-    Parameters
-    ----------
-    blocks : sequence of DesignBlocks
-        The utilities of every game in blocks.
-    rows : sequence of ndarray
-        The rows of the values behind the rows of each game.
-    n_rows : int
-        Rows of the values.
-    run : Run
-    title : str
-        Of the progress bar.
-    known : dict
-        The method and all else that determines the values; a checkpoint with others is refused.
-    checkpoint : path-like, optional
-    cluster : str, distributed.Client or executor, optional
+    ``blocks`` has the utilities of every game in blocks, ``rows`` the rows of the values
+    (``n_rows`` in all) behind the rows of each game. ``known`` is the method and all else that
+    determines the values; a checkpoint with others is refused.
     """
     kept = open_checkpoint(
         checkpoint,

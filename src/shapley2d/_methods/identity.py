@@ -34,21 +34,8 @@ def open_checkpoint(
 ) -> Checkpoint | None:
     """The checkpoint of a run of games; None without a path.
 
-    Parameters
-    ----------
-    path : path-like or None
-    run : Run
-    games : sequence of Game
-        Their sizes and some of their utilities are compared.
-    members : sequence of ndarray
-        The rows of the values behind the rows of each game.
-    method : str
-    n_rows : int
-        Rows of the values.
-    problem : Problem, optional
-        Where the games are made of tables.
-    **settings
-        Options that determine the draws.
+    Sizes and some utilities of the games are compared with those of the file, and so are the tables
+    of a ``problem`` and the ``settings`` that determine the draws.
     """
     if path is None:
         return None

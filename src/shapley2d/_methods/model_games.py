@@ -48,16 +48,8 @@ def model_games(
 ) -> ProblemGames:
     """Games of a model, given as an estimator or by name.
 
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    model, scoring, preprocess, baseline, n_neighbors, metric, votes, truncation
-        Options of the methods that train.
-    threads : int
-        For the built-in K nearest neighbours, whose threads share a game of few coalitions.
-    device : Device, optional
-        A GPU for the same.
+    ``threads`` and ``device``, a GPU, are for the built-in K nearest neighbours, whose threads
+    share a game of few coalitions.
     """
     from shapley2d._games.model import ModelGame
     from shapley2d._games.sweeps import sweep_game

@@ -147,12 +147,7 @@ def is_built_in(model: Any) -> bool:
 def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
     """The name of a built-in model, or scikit-learn's estimator.
 
-    Parameters
-    ----------
-    model : str or estimator
-    task : {"classification", "regression"}
-    given : dict
-        The other options; None where not given.
+    ``given`` has the other options; None where not given.
     """
     check_model(model)
     record = (

@@ -190,11 +190,7 @@ class Method:
     ) -> dict[str, Any]:
         """All options of the method: the given ones, checked, and the defaults of the others.
 
-        Parameters
-        ----------
-        given : mapping
-        only : tuple of str, optional
-            The options to take, where not all apply.
+        ``only`` names the options to take, where not all apply.
         """
         known = {
             option.name: option for option in self.options if only is None or option.name in only

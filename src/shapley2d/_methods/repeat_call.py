@@ -19,12 +19,7 @@ _NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no v
 def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
     """The call of a public function; data are written as the names of their parameters.
 
-    Parameters
-    ----------
-    function : str
-        Its name.
-    arguments : mapping
-        By name. Those that are None or that change no value are left out.
+    Arguments that are None or that change no value are left out.
     """
     parts = []
     for name, value in arguments.items():

@@ -44,15 +44,8 @@ def score_facts(
     """The score for a result's record: its name, what it is, and how to show it.
 
     ``shift + factor * utility`` is per cent where ``per_cent`` is true. A squared error is shown as
-    the share of the variance of the validation targets that is explained, exactly: R squared of
-    all validation rows, each split with the same weight as in the utility.
-
-    Parameters
-    ----------
-    problem : Problem
-    scoring : str, callable or None
-    predicts : {"neighbours", "leaves", "model"}
-    n_neighbors : int, optional
+    the share of the variance of the validation targets that is explained, exactly: R squared of all
+    validation rows, each split with the same weight as in the utility.
 
     >>> from shapley2d._tables.problem import make_problem
     >>> problem = make_problem([[0], [1]], [1.5, 2.5], [[0], [1]], [1.5, 5.5])

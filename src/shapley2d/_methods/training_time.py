@@ -51,15 +51,7 @@ def folds_in_time(problem: Problem, run: Run, game: Game, training_s: float) -> 
     """The problem with as many of its random folds as there is time for, at least one.
 
     Subsets of groups differ far more than folds do, so that time is better spent on more subsets.
-
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    game : Game
-        Of the groups, in the first fold.
-    training_s : float
-        Seconds of one core that a training takes.
+    ``game`` is that of the groups in the first fold, and ``training_s`` are seconds of one core.
     """
     if run.limit is None:
         return problem
@@ -89,16 +81,8 @@ def check_draws(
 ) -> None:
     """Refuse a limit in which not even two draws can be made.
 
-    Parameters
-    ----------
-    limit : TimeLimit
-    draw_s : float
-        Seconds of one core that a draw takes.
-    game : Game
-    left_s : float
-        Seconds of all workers that are left.
-    otherwise : tuple of str and Setting
-        What else could be done.
+    A draw takes ``draw_s`` seconds of one core; all workers have ``left_s`` left; ``otherwise``
+    names what else could be done.
     """
     if 2 * draw_s <= left_s:
         return

@@ -21,12 +21,7 @@ if TYPE_CHECKING:
 def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iterator[Problem]:
     """The problem without each random group of validation rows in turn; the same rows train.
 
-    Parameters
-    ----------
-    problem : Problem
-    n_groups : int
-        Number of groups; every split has its own, of nearly equal sizes.
-    seed : int
+    Every split has groups of its own, of nearly equal sizes.
     """
     groups = _groups(problem, n_groups, seed)
     for left_out in range(n_groups):
@@ -85,11 +80,7 @@ def _with_rows(problem: Problem, rows: list[NDArray[np.intp]], n_groups: int) ->
 def jackknife_covariance(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
     """Covariance of estimates, from their values with one group left out at a time.
 
-    Parameters
-    ----------
-    replicates : ndarray of shape (groups, estimates)
-
-    The mean of 0, 1, 2, 3 and its squared standard error:
+    ``replicates`` are (groups, estimates).
 
     >>> numbers = np.arange(4.0)
     >>> without_one = (numbers.sum() - numbers) / 3

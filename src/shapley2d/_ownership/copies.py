@@ -47,17 +47,7 @@ class Copies:
         distance: float | str,
         columns: list[tuple[str, str, float]],
     ) -> Copies:
-        """Count the copies in a table.
-
-        Parameters
-        ----------
-        regions : Regions
-            Who has what.
-        clusters : ndarray of int
-            The cluster of copies that every row is in.
-        rule, distance, columns
-            For the record.
-        """
+        """Count the copies in a table; ``clusters`` has the cluster of every row."""
         size = np.bincount(clusters)
         repeated = np.flatnonzero(size > 1)
         held = regions.of_rows()

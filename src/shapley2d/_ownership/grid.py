@@ -57,16 +57,8 @@ class Grid:
 def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Groups:
     """Groups from one label per player, in order of first occurrence.
 
-    Parameters
-    ----------
-    labels : 1-D array, list, series or mapping
-        The label of every player, or a mapping from its name to its label.
-    names : sequence
-        Names of the players.
-    option : {"rows", "columns", "owner_column"}
-        What to call it in messages.
-    kind : {"row", "column"}, optional
-        What the players are; by default from the option.
+    ``labels`` has one label per player, or maps names of players to labels. Messages call it
+    ``option``, and the players ``kind``, by default from the option.
 
     >>> groups = label_groups(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
     >>> groups.labels.tolist(), groups.names

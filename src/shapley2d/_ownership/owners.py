@@ -49,14 +49,8 @@ class Claim:
 class AxisNames:
     """Finds rows, or columns, by group label, name or position.
 
-    Parameters
-    ----------
-    kind : {"row", "column"}
-    names : sequence
-        Names of the players.
-    groups : Groups, optional
-        Groups whose names may be used too. Group names come first, then names, then positions; if
-        names are whole numbers, a number is always a name.
+    Names of groups come first, then names, then positions; if names are whole numbers, a number is
+    always a name.
     """
 
     def __init__(self, kind: str, names: Sequence[Any], groups: Groups | None = None) -> None:
@@ -121,13 +115,8 @@ def read_claims(
 ) -> list[Claim]:
     """The claims of an owners table, with checked fields.
 
-    Parameters
-    ----------
-    owners : frame, list of dict or dict of list
-    name : str
-        What to call it in messages.
-    where : callable, optional
-        How a message names the record at a position; by default ``owners, line 1`` and so on.
+    Messages call the table ``name``, and the record at a position by ``where``, by default
+    ``owners, line 1`` and so on.
     """
     claims = []
     where = where or _counted(name)

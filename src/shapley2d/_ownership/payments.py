@@ -71,24 +71,9 @@ def divide_total(
     units of the last digit; an amount is the step from one rounded sum to the next. So the amounts
     add up, each is its share rounded down or up, and so is the sum of any that follow each other in
     this order: an owner who splits into many small ones gains no rounding. A total with more digits
-    is rounded to ``digits`` first.
-
-    Parameters
-    ----------
-    total : number
-        The amount to divide; positive.
-    values : sequence of float
-    negative : {"zero", "owe"}
-        What negative values receive: nothing, or their negative share.
-    digits : int
-        Decimals of the amounts: 2 for cents.
-    names : sequence of str, optional
-        Names of the owners of the values. Equal values are put in an order that depends on all
-        names and values and on the total, not on who is listed first.
-
-    Returns
-    -------
-    list of float
+    is rounded to ``digits`` first. Negative values receive nothing with ``negative="zero"``, their
+    negative share with ``"owe"``. Among equal values the order depends on all ``names`` and values
+    and on the total, not on who is listed first.
 
     >>> divide_total(100, [2.0, 1.0])
     [66.67, 33.33]
@@ -163,21 +148,9 @@ def payment_intervals(
     Values are drawn from Student's distribution around their estimates, with the covariance of
     their errors; the rule is applied to every draw, and the middle 95 % of the amounts are the
     interval. So intervals respect that the amounts share one total, and that none is negative under
-    the rule ``"zero"``. Draws with nothing to share count as beyond either end.
-
-    Parameters
-    ----------
-    total, negative, digits, names
-        As in :func:`divide_total`.
-    values : ndarray of shape (k,)
-    errors : ndarray of shape (k, k), or JointErrors
-        The covariance of the errors of the values.
-    dof : float
-        Degrees of freedom behind the errors.
-
-    Returns
-    -------
-    low, high : ndarray of shape (k,)
+    the rule ``"zero"``. Draws with nothing to share count as beyond either end. ``errors`` are the
+    covariance of the values' errors, or JointErrors, with ``dof`` degrees of freedom; the other
+    arguments are those of :func:`divide_total`.
     """
     errors = errors if isinstance(errors, JointErrors) else JointErrors.of(errors)
     amounts = np.array(
@@ -212,12 +185,7 @@ def payment_intervals(
 class _Draws:
     """Values drawn around their estimates, some owners at a time: memory does not grow with them.
 
-    Parameters
-    ----------
-    values, errors, dof
-        As in :func:`payment_intervals`.
-    clip : bool
-        Whether negative values count as 0.
+    With ``clip`` negative values count as 0.
     """
 
     def __init__(
@@ -270,12 +238,8 @@ def uncertain_pairs(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 
-    Returns
-    -------
-    higher, lower : ndarray of int
-        Positions of the pairs, the higher value first, in the order of the values.
-    difference, stderr : ndarray
-        Of the pairs' values.
+    Returns the positions of the higher and of the lower value of each pair, in the order of the
+    values, their differences, and the standard errors of these.
     """
     order = np.argsort(-values, kind="stable")
     first, second = np.triu_indices(values.size, 1)

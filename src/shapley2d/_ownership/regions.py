@@ -114,13 +114,7 @@ def find_regions(
 ) -> Regions:
     """The regions that claims describe in a table.
 
-    Parameters
-    ----------
-    claims : sequence of Claim
-    row_names, column_names : sequence
-        Names of the table's rows and columns.
-    row_groups, column_groups : Groups, optional
-        Groups whose names the claims may use.
+    Claims may name rows and columns of the table, or groups of them.
     """
     rows = AxisNames("row", row_names, row_groups)
     columns = AxisNames("column", column_names, column_groups)
@@ -165,15 +159,8 @@ def cut_grid(
 ) -> tuple[Grid, Ownership]:
     """The coarsest grid that respects every owner's region, and who owns its blocks.
 
-    Parameters
-    ----------
-    regions : Regions
-    row_names, column_names : sequence
-        Names of the table's rows and columns.
-    row_groups, column_groups : Groups, optional
-        Groups that the grid respects too.
-    escrow : bool
-        Whether blocks with several owners belong to :data:`ESCROW` instead.
+    The grid respects ``row_groups`` and ``column_groups`` too. With ``escrow``, blocks of several
+    owners belong to :data:`ESCROW` instead.
     """
     names, masks, inside = regions.names, regions.columns, regions.rows.T
     # rows in the same regions have the same owners; rows in different regions may too

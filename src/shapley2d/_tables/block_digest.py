@@ -68,12 +68,7 @@ class RowDigests:
     def block(self, rows: NDArray[np.intp], held: NDArray[np.bool_]) -> tuple[str, str | None]:
         """The digests of some cells, without and with the labels of their rows.
 
-        Parameters
-        ----------
-        rows : ndarray of int
-            Positions of the rows.
-        held : ndarray of bool of shape (rows, columns)
-            Which of their cells.
+        ``held`` is a mask (rows, columns) of the cells.
         """
         complete = np.asarray(held.all(axis=1))
         found = [
@@ -153,13 +148,7 @@ def described(columns: Iterable[Column]) -> list[dict[str, str]]:
 def read_alike(data: Any, columns: Sequence[dict[str, str]], name: str = "X") -> Table:
     """A table with some of the columns of another, read as those were.
 
-    Parameters
-    ----------
-    data : table of any kind
-    columns : list of dict
-        As :func:`described` gives them.
-    name : str
-        What to call it in messages.
+    ``columns`` are as :func:`described` gives them; messages call the table ``name``.
     """
     known = {
         one["name"]: Column(

@@ -34,11 +34,8 @@ _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 def change_cells(native: Any, changes: Mapping[str, Mapping[int, str | None]]) -> Any:
     """A copy of a frame or an array with some entries replaced, of the same types if they fit.
 
-    Parameters
-    ----------
-    native : frame, or ndarray whose columns are called x0, x1 and so on
-    changes : mapping from columns to (row, text) pairs
-        The new entries as text; None for a missing one.
+    ``changes`` maps columns (x0, x1, ... of an array) to new entries as text, by row; None for a
+    missing one.
     """
     changes = {name: part for name, part in changes.items() if part}
     if isinstance(native, np.ndarray):
@@ -236,14 +233,7 @@ def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed
 
 
 def take_cells(table: Table, index: Sequence[NDArray[np.intp]]) -> Table:
-    """The table whose columns have the entries of other rows.
-
-    Parameters
-    ----------
-    table : Table
-    index : sequence of ndarray
-        For each column the rows whose entries it takes; all of the same length.
-    """
+    """The table whose columns take the entries of other rows, ``index`` for each column."""
     columns = tuple(column.take(rows) for column, rows in zip(table.columns, index, strict=True))
     lines = None if table.lines is None else table.lines[index[0]]
     return Table(columns, table.row_names[index[0]], _native_cells(table.native, index), lines)
@@ -266,13 +256,7 @@ def _native_cells(native: Any, index: Sequence[NDArray[np.intp]]) -> Any:
 
 
 def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:
-    """The table with some cells missing; models that take the user's frame still see them.
-
-    Parameters
-    ----------
-    table : Table
-    gone : ndarray of bool of shape (rows, columns)
-    """
+    """The table with some cells missing; models that take the user's frame still see them."""
     columns = tuple(
         column.with_entries(np.where(mask, np.nan, column.entries))
         for column, mask in zip(table.columns, gone.T, strict=True)

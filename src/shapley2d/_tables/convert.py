@@ -45,24 +45,12 @@ def as_table(
     *,
     infinite: bool = False,
 ) -> Table:
-    """Check a table and give every column a kind.
+    """Check a table of any kind, or the file at a path, and give every column a kind.
 
-    Parameters
-    ----------
-    data : 2-D array, table of any library, dict of columns, list of dicts, or path of a file
-    name : str
-        What to call it in messages.
-    kinds : mapping, optional
-        Kinds of some columns, by name: ``"number"``, ``"date"`` or ``"text"``.
-    like : Table, optional
-        The training table, whose columns decide how text is read.
-    infinite : bool
-        Whether infinite numbers, and those beyond :data:`MAX_MAGNITUDE`, count as entries of
-        another kind, as text does; else they are refused.
-
-    Returns
-    -------
-    Table
+    ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
+    decide how text is read. With ``infinite``, infinite numbers and those beyond
+    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does; else they are refused.
+    Messages call the table ``name``.
 
     >>> table = as_table([[1, 2], [3, 4]])
     >>> table.column_names, table.columns[0].kind

@@ -16,7 +16,7 @@ _BYTES = 8
 
 
 def column_digest(column: Column) -> str:
-    """Digest of a column's name, kind and entries: 16 hex digits; a frame and its file agree."""
+    """Digest of a column's name, kind and entries, equal for a frame and its file."""
     digest = hashlib.blake2b(digest_size=_BYTES)
     digest.update(
         f"{column.name}\0{column.kind}\0{column.entries.size}\0".encode("utf-8", "surrogatepass")

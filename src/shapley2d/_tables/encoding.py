@@ -55,11 +55,7 @@ def fill_means(
 ) -> NDArray[np.float64]:
     """The matrix with missing numbers replaced by column means; 0 if a column has no number.
 
-    Parameters
-    ----------
-    matrix : ndarray of shape (n, width)
-    source : ndarray of shape (any, width) or None
-        The matrix whose means are used; by default the same one.
+    The means are those of ``source``, by default of the matrix itself.
 
     >>> fill_means(np.array([[1.0, np.nan], [np.nan, np.nan], [5.0, np.nan]])).tolist()
     [[1.0, 0.0], [3.0, 0.0], [5.0, 0.0]]
@@ -74,15 +70,8 @@ def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[n
     """Scale extremely large or small columns to about 1, by the same powers of two in all matrices.
 
     Their squares, or their 32-bit versions, would be 0 or infinite. A power of two rounds nothing,
-    and ordinary columns are unchanged.
-
-    Parameters
-    ----------
-    *matrices : ndarray of shape (any, width)
-        The first one decides the scales.
-    by_column : bool
-        Whether every column has a scale of its own, for models that ignore scales; otherwise all
-        columns share one.
+    and ordinary columns are unchanged. The first matrix decides the scales: one for every column
+    with ``by_column``, for models that ignore scales; otherwise all columns share one.
 
     >>> (scaled,) = near_one(np.array([[3e-160, 5.0], [-6e-160, 7.0]]), by_column=True)
     >>> scaled.round(3).tolist()

@@ -231,12 +231,6 @@ def collected(data: Any, name: str = "X") -> Any:
 
     Polars gives a Polars frame, Dask a pandas frame (with its index if that is unique), and other
     engines an Arrow table.
-
-    Parameters
-    ----------
-    data : object
-    name : str
-        What to call it in messages.
     """
     of_dask = type(data).__module__.startswith("dask.") and hasattr(data, "compute")
     if of_dask and not hasattr(data, "columns"):  # a single column

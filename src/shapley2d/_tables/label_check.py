@@ -34,16 +34,6 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
     """Rows of a classification whose ten nearest others nearly all have one other label.
 
     Nothing is suspected where neighbours predict labels badly, since disagreement is normal there.
-
-    Parameters
-    ----------
-    table : Table
-    target : Target
-
-    Returns
-    -------
-    ndarray of int
-        Positions of the rows.
     """
     none = np.zeros(0, dtype=np.intp)
     has_classes = target.task == "classification" and target.classes.size >= 2

@@ -100,22 +100,11 @@ def make_problem(
 ) -> Problem:
     """Check the user's tables once and make the splits.
 
-    Parameters
-    ----------
-    X, y, X_valid, y_valid, task, cv, groups, time, kinds
-        As in :func:`shapley2d.value_cells`; without a validation table the rows are split as
-        :func:`~shapley2d._tables.splits.split_rows` does.
-    valid_weight
-        Weights of the rows of the validation table, or of X if there is none.
-    seed : int
-        Of the random folds.
-    validates : bool
-        Whether the method evaluates a model; if not there are no splits, but a validation table is
-        checked all the same.
-    change : callable, optional
-        Makes another training table before it is split, from the table, the target and the split
-        of a validation table if there is one, and returns for each of its rows the position of the
-        row that it comes from.
+    Arguments are those of :func:`shapley2d.value_cells`. Where the method evaluates no model
+    (``validates`` is false) there are no splits, but a validation table is checked all the same.
+    ``change`` makes another training table before it is split, from the table, the target and the
+    split of a validation table if there is one, and returns for each of its rows the position of
+    the row that it comes from.
     """
     cv = FOLDS if cv is None else cv  # as in scikit-learn
     check_cv(cv)
@@ -199,14 +188,7 @@ def validated_split(
     y_valid: Any,
     valid_weight: Any = None,
 ) -> Split:
-    """The split in which all rows of a table train and a validation table is read like it.
-
-    Parameters
-    ----------
-    table, target : Table, Target
-    X_valid, y_valid : the user's validation table and target
-    valid_weight : weights of its rows, optional
-    """
+    """The split in which all rows of a table train and a validation table is read like it."""
     read = as_table(X_valid, "X_valid", like=table)
     y = match_target(y_valid, read, target)
     weights = None if valid_weight is None else read_weights(valid_weight, read.called)
@@ -250,13 +232,7 @@ def _checked(problem: Problem) -> Problem:
 
 
 def weigh_problem(problem: Problem, scoring: str | None) -> Problem:
-    """The problem with weights that make the score a mean over validation rows.
-
-    Parameters
-    ----------
-    problem : Problem
-    scoring : {None, "accuracy", "balanced_accuracy", "neg_mean_squared_error"}
-    """
+    """The problem with weights that make the score a mean over validation rows."""
     balanced = scoring == "balanced_accuracy"
     splits = [
         replace(split, valid_weights=_mean_one(split, balanced=balanced))

@@ -52,13 +52,8 @@ def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp],
 def _points(table: Table) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Rows as points in which two random rows are as far apart in one column as in another.
 
-    Returns
-    -------
-    points : ndarray
-        Sorted by their entries, so that neither random choices nor sums depend on the table's
-        order.
-    order : ndarray of int
-        The row behind every point.
+    Points are sorted by their entries, so that neither random choices nor sums depend on the
+    table's order; the second array has the row behind every point.
     """
     encoded = encode_tables(table, table)
     order = np.lexsort(encoded.train.T[::-1])

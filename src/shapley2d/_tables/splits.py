@@ -70,21 +70,11 @@ def split_rows(
 ) -> Parts:
     """Lay out the splits of a cross-valuation.
 
-    Parameters
-    ----------
-    table, target : Table, Target
-    cv : int, splitter or list of (train, test)
-        A number: random folds, stratified by class; of whole groups where there are ``groups``; in
-        order of ``time`` where there is one, each fold after all rows that train. A splitter of
-        scikit-learn sees the rows in order of ``time``; one without a seed is given the run's. A
-        list has positions in the user's table.
-    seed : int
-    groups : ndarray of shape (n,), optional
-        Rows of a group never train and validate in the same split.
-    time : ndarray of shape (n,), optional
-    given : (int, ndarray), optional
-        The number of the user's rows, and the positions of those that ``table`` kept, where some
-        were left out.
+    A number ``cv`` makes random folds, stratified by class; of whole groups where there are
+    ``groups``; in order of ``time`` where there is one, each fold after all rows that train. A
+    splitter of scikit-learn sees the rows in order of ``time``; one without a seed is given the
+    run's. A list has positions in the user's table: ``given`` has its number of rows and the
+    positions of the rows that ``table`` kept.
     """
     if is_count(cv):
         parts = _counted(table, target, int(cv), seed, groups, time)

@@ -109,15 +109,7 @@ def guess_task(y: NDArray[Any]) -> Task:
 
 
 def as_target(y: Any, table: Table, task: str = "auto") -> Target:
-    """Check the target of a training table.
-
-    Parameters
-    ----------
-    y : 1-D array, list or series
-    table : Table
-        The features that it goes with.
-    task : {"auto", "classification", "regression"}
-    """
+    """Check the target of a training table."""
     name = "y"
     check_choice(task, "task", TASKS)
     vector, key, as_is = as_vector(y, name)

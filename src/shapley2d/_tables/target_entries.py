@@ -117,14 +117,7 @@ def read_labels(
 ) -> Labels:
     """Read a target by the rule for columns of text; dates are refused.
 
-    Parameters
-    ----------
-    entries : ndarray of shape (n,)
-    name : str
-        What to call the target in messages.
-    kind : {None, "number", "text"}
-        Its kind, where that is known.
-    task : {"auto", "classification", "regression"}
+    ``kind`` is "number" or "text" where it is known; messages call the target ``name``.
     """
     if entries.dtype.kind == "M":
         return _dates(entries, name, kind, task)
@@ -150,14 +143,7 @@ def read_labels(
 
 
 def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = "auto") -> Column:
-    """A target of text as a column, by the rule of :func:`read_labels`: numbers or categories.
-
-    Parameters
-    ----------
-    texts : pyarrow array of strings
-    name, kind, task
-        As in :func:`read_labels`.
-    """
+    """A target of text as a column, by the rule of :func:`read_labels`: numbers or categories."""
     if kind == "text":
         return text_column(texts, name, kind="text")
     column = text_column(texts, name)

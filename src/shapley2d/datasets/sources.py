@@ -51,20 +51,7 @@ def bundled_table(name: str) -> Any:
 
 
 def find_file(*names: str, title: str, origin: str) -> Path:
-    """Find a file in the user's folder.
-
-    Parameters
-    ----------
-    *names : str
-        Names that the file may have; messages use the first.
-    title, origin : str
-        What the file is and where to get it, for messages.
-
-    Raises
-    ------
-    InputError
-        If the variable is not set or the folder has none of the files.
-    """
+    """Find a file by any of its names in the user's folder; the error says where to get it."""
     folder = os.environ.get(VARIABLE)
     advice = (
         f"get {names[0]} from {origin} and set the environment variable {VARIABLE} to its folder"
@@ -90,17 +77,7 @@ def read_csv(content: bytes) -> Any:
 
 
 def as_categories(labels: Any) -> Any:
-    """Text as categories in alphabetical order.
-
-    Parameters
-    ----------
-    labels : sequence of str, or pyarrow array of text
-        None or null where missing.
-
-    Returns
-    -------
-    pyarrow.DictionaryArray
-    """
+    """Text as categories in alphabetical order."""
     import pyarrow as pa
     from pyarrow import compute
 

@@ -20,16 +20,7 @@ SWEEPS = ("gaussian_nb", "ridge")
 def sweep_game(
     name: str, split: Split, *, baseline: str = "labels", scoring: str | None = None
 ) -> Game:
-    """The game of a built-in model; its utility is accuracy or R squared by default.
-
-    Parameters
-    ----------
-    name : {"gaussian_nb", "ridge"}
-    split : Split
-        Training and validation rows, checked.
-    baseline : {"labels", "zero"}
-    scoring : str or None
-    """
+    """The game of a built-in model; its utility is accuracy or R squared by default."""
     check_choice(name, "model", SWEEPS)
     if name == "gaussian_nb":
         from shapley2d._games.sweeps.naive_bayes import NaiveBayesSweep

@@ -64,19 +64,10 @@ def sweep_utilities(
 
     A chain of nested row coalitions under a chain of nested column coalitions, as one permutation
     pair of a Monte Carlo draw has them, is filled in one sweep; other coalitions are swept in the
-    chains they fall into.
-
-    Parameters
-    ----------
-    rows, columns : Coalitions
-    members : sequence of ndarray
-        The encoded columns of every player of the column axis.
-    fill : callable
-        ``fill(rows, sizes, columns, ends)``: utilities of the first ``sizes`` of ``rows`` under the
-        first ``ends`` of the encoded ``columns``.
-    baseline : ConstantBaseline or None
-        What coalitions are worth that have nothing to learn from; None takes what the model makes
-        of rows that are all alike, and no rows or no columns for 0.
+    chains they fall into. ``members`` has the encoded columns of every player; ``fill(rows, sizes,
+    columns, ends)`` gives utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of
+    the encoded ``columns``. Without a ``baseline``, no rows or no columns are worth 0, and rows
+    that are all alike what the model makes of them.
     """
     widths = np.array([owned.size for owned in members])
     matrix = np.full((len(rows), len(columns)), 0.0 if baseline is None else baseline.nothing)

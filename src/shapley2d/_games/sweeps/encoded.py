@@ -51,19 +51,8 @@ def encode_split(
 
     A category is one 0/1 column per value, which come and go together. A missing number is filled
     with the mean of the column over the whole training table, so that its value does not depend on
-    the coalition.
-
-    Parameters
-    ----------
-    split : Split
-    baseline : {"labels", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant
-        prediction, or 0.
-    scoring : str or None
-        Of a classification, by scikit-learn's name.
-    scale_free : bool
-        Whether all columns may be multiplied by one number without changing the model. Extremely
-        large or small numbers are then brought near 1.
+    the coalition. With ``scale_free``, all columns may be multiplied by one number without changing
+    the model, and extremely large or small numbers are brought near 1.
 
     >>> from shapley2d._tables.problem import make_problem
     >>> X = [["red", 1.0], ["blue", None], ["red", 5.0]]

@@ -21,27 +21,14 @@ if TYPE_CHECKING:
 class NaiveBayesSweep:
     """A score of Gaussian naive Bayes, scikit-learn's ``GaussianNB()``, swept over whole grids.
 
-    Rows of a single class predict that class.
-
-    Parameters
-    ----------
-    split : Split
-        Of a classification.
-    baseline : {"labels", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant
-        prediction, or 0.
-    scoring : {"accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"} or None
-        The score, by scikit-learn's name; by default the accuracy.
-
-    Notes
-    -----
-    The variances are those of ``GaussianNB``: of a coalition's rows of one class, plus 1e-9 times
-    the largest variance of any of the coalition's columns over all of its rows. Where that is 0,
-    because all columns are constant over the coalition, likelihoods do not exist; with
-    ``baseline="zero"`` the first class present is predicted, as ``GaussianNB`` does. Sums are added
-    in the order in which players join, so that a validation row whose two best classes are equally
-    likely except for rounding may be decided differently. The area under the ROC curve ranks by
-    log-odds, which still differ where probabilities are rounded to 0 or 1.
+    Rows of a single class predict that class. The variances are those of ``GaussianNB``: of a
+    coalition's rows of one class, plus 1e-9 times the largest variance of any of the coalition's
+    columns over all of its rows. Where that is 0, because all columns are constant over the
+    coalition, likelihoods do not exist; with ``baseline="zero"`` the first class present is
+    predicted, as ``GaussianNB`` does. Sums are added in the order in which players join, so that a
+    validation row whose two best classes are equally likely except for rounding may be decided
+    differently. The area under the ROC curve ranks by log-odds, which still differ where
+    probabilities are rounded to 0 or 1.
 
     >>> from shapley2d._theory.coalitions import NestedCoalitions
     >>> from shapley2d._tables.problem import make_problem

@@ -25,24 +25,11 @@ class RidgeSweep:
     In regression the model is scikit-learn's ``Ridge()``, in classification its
     ``RidgeClassifier()``: targets of -1 and 1 for each class that the coalition shows, the largest
     prediction wins; for two classes, the second wins if its prediction is positive. Features are
-    not scaled. Rows of a single class predict that class.
-
-    Parameters
-    ----------
-    split : Split
-    baseline : {"labels", "zero"}
-        What coalitions with nothing to learn from are worth: the score of the best constant
-        prediction, or 0.
-    scoring : {"accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"} or None
-        The score, by scikit-learn's name; by default the accuracy, or R squared.
-
-    Notes
-    -----
-    Predictions agree with scikit-learn's to about 1e-8 of the targets' spread (both factor the same
-    matrix by Cholesky, in another order of the columns); a validation row that is that close to a
-    tie may be decided differently. Where numbers are so large that the penalty of 1 is lost beside
-    the rounding of their squares, and the coalition has columns that depend on one another,
-    singular values take the place of the factor.
+    not scaled. Rows of a single class predict that class. Predictions agree with scikit-learn's to
+    about 1e-8 of the targets' spread (both factor the same matrix by Cholesky, in another order of
+    the columns); a validation row that is that close to a tie may be decided differently. Where
+    numbers are so large that the penalty of 1 is lost beside the rounding of their squares, and the
+    coalition has columns that depend on one another, singular values take the place of the factor.
     """
 
     def __init__(

@@ -51,15 +51,7 @@ class ClassScore(NamedTuple):
     def of_constants(
         self, most: NDArray[np.bool_], probabilities: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Scores of constant predictions, line by line.
-
-        Parameters
-        ----------
-        most : ndarray of shape (k, n_classes)
-            The classes that are predicted; where there are several, the score is the mean over
-            them.
-        probabilities : ndarray of shape (k, n_classes)
-        """
+        """Scores of constant predictions, each the mean over the classes that ``most`` marks."""
         if self.kind == ROC_AUC:
             return np.full(len(most), 0.5)
         if self.kind == LOG_LOSS:
@@ -118,26 +110,10 @@ def r_squared(errors: NDArray[np.float64], spread: float) -> NDArray[np.float64]
 class ConstantBaseline:
     """Scores of the best constant predictions, and which coalitions can do no better.
 
-    Parameters
-    ----------
-    split : Split
-    train : ndarray of shape (n, width)
-        The encoded training table.
-    score : ClassScore or None
-        Of a classification; R squared without it.
-    from_zero : bool
-        Whether no rows and no columns are worth 0 nevertheless; the constants then only serve rows
-        that are all alike.
-
-    Attributes
-    ----------
-    nothing : float
-        Of a guess that knows no rows: every class is as likely as any other, a number is the mean
-        of all targets.
-
-    Notes
-    -----
-    See :mod:`shapley2d._games.constant` for what a best constant is.
+    See :mod:`shapley2d._games.constant` for the best constant. ``nothing`` is the score of a guess
+    that knows no rows: every class is as likely as any other, a number is the mean of all targets.
+    With ``from_zero`` no rows and no columns are worth 0 nevertheless; the constants then only
+    serve rows that are all alike. Without a ``score`` of classes it is R squared.
     """
 
     def __init__(

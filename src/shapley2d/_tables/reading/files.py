@@ -65,11 +65,7 @@ class Source:
 def read_table(path: str, *, separator: str | None = None, encoding: str | None = None) -> Source:
     """Read a table from a file, or from stdin if the path is ``-``.
 
-    Parameters
-    ----------
-    path : str
-    separator, encoding : str, optional
-        Of a CSV file; auto-detected by default.
+    ``separator`` and ``encoding`` of a CSV file are auto-detected by default.
     """
     data = _contents(path)
     name = "stdin" if path == "-" else path

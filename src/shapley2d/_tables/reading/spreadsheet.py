@@ -22,23 +22,7 @@ def looks_like_spreadsheet(data: bytes) -> bool:
 
 
 def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
-    """The first sheet with entries, as CSV text.
-
-    Parameters
-    ----------
-    data : bytes
-    name : str
-        Of the file, for messages.
-
-    Returns
-    -------
-    str
-        With commas, and empty entries where the sheet has none.
-    int
-        The row of the sheet that has the names of the columns, from 1 on.
-    list of Note
-        That there are other sheets.
-    """
+    """First sheet with entries as CSV text, the row of its header, and notes on other sheets."""
     limits = Limits(name, len(data))
     if data.startswith(ZIP):
         try:

@@ -27,17 +27,8 @@ def text_column(
 ) -> Column:
     """A typed column, by the rule of :func:`~shapley2d._tables.texts.stray_rule.read_texts`.
 
-    Parameters
-    ----------
-    texts : pyarrow array of strings
-    key : str
-        Name of the column.
-    kind : {None, "number", "date", "text"}
-        The kind that the user set.
-    notation : str
-        The notation of other columns of the table.
-    like : Column, optional
-        The same column of the training table; this one is read alike if possible.
+    ``kind`` is the one that the user set, ``notation`` that of other columns of the table, and
+    ``like`` the same column of the training table, as which this one is read if possible.
     """
     import pyarrow as pa
 

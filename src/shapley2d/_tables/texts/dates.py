@@ -63,16 +63,8 @@ def may_be_dates(texts: Any) -> NDArray[np.bool_]:
 def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> ParsedDates:
     """Parse dates; whether 1/2/2024 is in January or February is decided for all texts together.
 
-    The day comes first if that makes dates of more entries (31/1/2024), else the month.
-
-    Parameters
-    ----------
-    texts : pyarrow.StringArray
-        Different texts, without space around them; null where one is missing.
-    counts : ndarray of int
-        How often each occurs.
-    order : {"", "day first", "month first"}
-        The order if both are possible.
+    The day comes first if that makes dates of more entries (31/1/2024), else the month; ``order``
+    decides ties. The texts are distinct and trimmed; ``counts`` says how often each occurs.
 
     >>> import pyarrow as pa
     >>> texts = pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"])

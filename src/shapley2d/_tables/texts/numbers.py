@@ -63,17 +63,7 @@ class ParsedNumbers:
 
 
 def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
-    """Fast path for columns that hold only numbers, as most do.
-
-    Parameters
-    ----------
-    texts : pyarrow array of strings
-
-    Returns
-    -------
-    ndarray or None
-        NaN for nulls; None if the full rule must decide.
-    """
+    """The numbers of a column that holds nothing else, NaN for nulls; None for other columns."""
     import pyarrow as pa
 
     try:
@@ -104,16 +94,8 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     """Parse numbers; whether commas are decimal commas is decided for all texts together.
 
     They are if that makes numbers of more entries than decimal points do. ``1,234`` alone is
-    ambiguous: then ``commas`` decides, and by default commas group thousands.
-
-    Parameters
-    ----------
-    texts : pyarrow.StringArray
-        Different texts, without space around them; null where one is missing.
-    counts : ndarray of int
-        How often each occurs.
-    commas : {"", "decimal commas"}
-        The notation if both are possible.
+    ambiguous: then ``commas`` decides, and by default commas group thousands. The texts are
+    distinct and trimmed; ``counts`` says how often each occurs.
 
     >>> import pyarrow as pa
     >>> texts = pa.array(["1.5", "$1,200", "(5)", "abc"])

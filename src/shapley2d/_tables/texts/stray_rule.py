@@ -63,18 +63,10 @@ def read_texts(
 
     It holds numbers or dates if at least 90 % of the entries are, or all but one of six or more;
     the others are strays. At most 20 different whole numbers may be codes: if a text among them
-    occurs three times or more, it is a code too, and the column is text.
-
-    Parameters
-    ----------
-    texts : pyarrow.StringArray
-        The distinct texts of the column, trimmed; null where one is missing.
-    counts : ndarray of int
-        How often each occurs.
-    kind : {None, "number", "date", "text"}
-        The kind that the user set.
-    notation : str
-        The notation of another column or of the training table, used if both are possible.
+    occurs three times or more, it is a code too, and the column is text. The texts are distinct and
+    trimmed, null where missing; ``counts`` says how often each occurs. ``kind`` is the one that the
+    user set; ``notation``, of another column or of the training table, decides where both are
+    possible.
 
     >>> import pyarrow as pa
     >>> reading = read_texts(pa.array(["1.5", "2.5", "1O"]), np.array([4, 5, 1]))

@@ -162,16 +162,9 @@ def known_decisions(
 ) -> tuple[list[tuple[int, int]], list[Decision], int]:
     """Decisions that still hold for a table, which may be the repaired one.
 
-    A decision holds where the entry is still the one called right, or already the new one.
-
-    Returns
-    -------
-    cells : list of (int, int)
-        Cells decided on, which are not listed again.
-    right : list of Decision
-        Those that called an entry right.
-    stale : int
-        How many entries called right have changed since.
+    A decision holds where the entry is still the one called right, or already the new one. Returns
+    the cells decided on, which are not listed again, the decisions that called an entry right, and
+    how many entries called right have changed since.
     """
     names = {name: j for j, name in enumerate(inspection._cells.names)}
     cells, right, stale = [], [], 0

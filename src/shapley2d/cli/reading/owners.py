@@ -15,19 +15,9 @@ if TYPE_CHECKING:
 def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> list[dict[str, Any]]:
     """Read the owners of a table, as :func:`shapley2d.value_blocks` takes them.
 
-    Parameters
-    ----------
-    path : str
-        A CSV or Parquet file. An empty ``row`` or ``column`` means all of them; an entry is a name,
-        a position, a range such as ``0-99``, or several of them with ``;`` between.
-    inputs : Inputs
-        The table that they own; its rows go by their names, or by their positions in the file.
-    encoding : str, optional
-
-    Returns
-    -------
-    list of dict
-        With the positions of rows and the names of columns, so that nothing is left to look up.
+    An empty ``row`` or ``column`` means all of them; an entry is a name, a position, a range such
+    as ``0-99``, or several of them with ``;`` between. Positions of rows and names of columns are
+    looked up, by the names of the rows or their positions in the file.
     """
     source = read_table(path, encoding=encoding)
     rows = AxisNames("row", inputs.row_names.tolist())
