@@ -174,7 +174,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     X, X_valid = rng.normal(size=(18, 3)), rng.normal(size=(30, 3))
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     data, knn = (X, y, X_valid, y_valid), {"n_neighbors": 3, "votes": "k", "progress": False}
-    exact = value_cells(*data, **knn).rows
+    exact = value_cells(*data, **knn).row_values
     v = value_blocks(
         *data, rows=list(range(18)), players="groups", model="knn", tolerance=0.06, **knn
     )
@@ -184,7 +184,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
     assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
     assert sum(v.payments(100)["amount"]) == pytest.approx(100)
-    np.testing.assert_allclose(np.sqrt(np.diag(v.covariance)), v.stderr[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt(np.diag(v._covariance)), v.stderr[:, 0], rtol=1e-9)
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():

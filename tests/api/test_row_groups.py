@@ -229,7 +229,7 @@ def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
     found.to_html(tmp_path / "r.html")
-    assert "in 1 of 5 folds" in (tmp_path / "r.html").read_text()
+    assert "on 1 of 5 folds" in (tmp_path / "r.html").read_text()
     assert 18 * found.total == pytest.approx(round(18 * found.total), abs=1e-9)  # of 18 rows
     longer = value_blocks(X, y, max_time=CountedLimit(6), **asked)
     assert longer.info["folds"] == 5 and "folds_made" not in longer.info

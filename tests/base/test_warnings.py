@@ -26,7 +26,6 @@ def leak():
 
 CALLS = {
     "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "mc", model="ridge", **FEW)),
-    "flat": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "flat", **FEW)),
     "game": (
         PrecisionWarning,
         lambda: value_game(lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, "mc", **FEW),

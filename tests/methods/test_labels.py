@@ -123,7 +123,7 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
     assert v.column_names == ["age", "income", "default"] and v.info["label"] == "default"
     assert v._contents[2] == ["no", "no", "yes", "yes"]
     v.save(tmp_path / "v.parquet")
-    assert Valuation.load(tmp_path / "v.parquet").contents[2] == v._contents[2]
+    assert Valuation.load(tmp_path / "v.parquet")._contents[2] == v._contents[2]
     clash = y.rename("age")
     assert value_blocks(
         X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True

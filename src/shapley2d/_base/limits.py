@@ -47,7 +47,7 @@ class Limits:
 
     Examples
     --------
-    >>> Limits("t.csv", 2000).check(columns=200_000)
+    >>> Limits("t.csv", 2000).check(columns=200_000)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     shapley2d.exceptions.InputError: t.csv has more than 100,000 columns, ...
     """
