@@ -95,8 +95,8 @@ def time_limit_sentences(values: CellValues) -> list[str]:
     listed = " and ".join([part for part in (", ".join(counts[:-1]), counts[-1]) if part])
     ranks = n_known_ranks(*ranked[:2])
     known = (
-        f"Stopped after {format_seconds(limit)}, as asked. The sign is certain (95 %) of {listed}{named}; so is "
-        f"the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
+        f"Stopped after {format_seconds(limit)}, as asked. The sign is certain (95 %) of "
+        f"{listed}{named}; so is the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
     )
     points, typical, after = Units.of(values).points, np.median(values.stderr), math.sqrt(0.5)
     signs = n_known_signs(values.values, after * reach)
