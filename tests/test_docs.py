@@ -7,7 +7,6 @@ import importlib
 import importlib.util
 import pkgutil
 import re
-import tomllib
 from pathlib import Path
 
 import matplotlib as mpl
@@ -114,20 +113,6 @@ def test_the_architecture_page_names_every_room():
         for folder in Path(package.__path__[0]).iterdir():
             if folder.is_dir() and (folder / "__init__.py").exists():
                 assert f"{folder.name}/" in page, folder.name
-
-
-def test_every_room_has_a_place_in_the_order_of_imports():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
-    layers = next(
-        contract["layers"] for contract in settings["contracts"] if contract["type"] == "layers"
-    )
-    placed = {room.strip() for layer in layers for room in layer.split("|")}
-    rooms = {
-        f"shapley2d.{path.stem}"
-        for path in Path(shapley2d.__path__[0]).iterdir()
-        if (path / "__init__.py").exists() or path.name == "exceptions.py"
-    }
-    assert rooms | {"shapley2d_paper"} == placed
 
 
 def test_the_reference_has_every_public_name():

@@ -47,11 +47,7 @@ def test_what_to_cite_has_the_version_of_the_package():
         }, name
 
 
-def test_numbers_of_examples_are_those_of_the_gallery():
-    words = {13: "thirteen", 14: "fourteen", 15: "fifteen", 16: "sixteen"}
-    examples = list((ROOT / "docs" / "gallery").glob("plot_*.py"))
-    for name in ("README.md", "docs/index.md", "docs/gallery/GALLERY_HEADER.rst"):
-        text = (ROOT / name).read_text(encoding="utf-8").lower()
-        assert f"{words[len(examples)]} " in text, name
+def test_the_gallery_shows_every_example():
     order = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
+    examples = (ROOT / "docs" / "gallery").glob("plot_*.py")
     assert [one.name for one in examples if one.name not in order] == []

@@ -206,10 +206,7 @@ def test_the_look_can_be_left_out_and_needs_validation_rows():
         audit_owners(*tables[:2], owners=claims, progress=False, n_neighbors=3)
     _, audit = audit_owners(*tables[:2], owners=claims, trusted=True, progress=False, n_neighbors=3)
     assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
-    assert [(one["owner"], one["victim"]) for one in audit._alarms] == [
-        ("A", "N"),
-        ("N", "A"),
-    ]
+    assert [(one["owner"], one["victim"]) for one in audit._alarms] == [("A", "N"), ("N", "A")]
 
 
 def test_an_interrupt_keeps_what_was_asked(monkeypatch):

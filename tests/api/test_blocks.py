@@ -19,7 +19,7 @@ from shapley2d import InputError, Valuation, value_blocks, value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._games.function import FunctionGame
 from shapley2d._games.nearest import KnnGame
-from shapley2d._games.wrapped import CachedGame, GroupedGame
+from shapley2d._games.wrapped import CachedGame
 from shapley2d._knn.metric import integer_columns
 from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
@@ -174,7 +174,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     X, X_valid = rng.normal(size=(18, 3)), rng.normal(size=(30, 3))
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     data, knn = (X, y, X_valid, y_valid), {"n_neighbors": 3, "votes": "k", "progress": False}
-    exact = value_cells(*data, **knn).rows
+    exact = value_cells(*data, **knn).row_values
     v = value_blocks(
         *data, rows=list(range(18)), players="groups", model="knn", tolerance=0.06, **knn
     )
@@ -184,7 +184,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
     assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
     assert sum(v.payments(100)["amount"]) == pytest.approx(100)
-    np.testing.assert_allclose(np.sqrt(np.diag(v.covariance)), v.stderr[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(np.sqrt(np.diag(v._covariance)), v.stderr[:, 0], rtol=1e-9)
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():
@@ -358,12 +358,9 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({"rows": ROWS, "model": "forrest"}, "model='forrest' is not .*: did you mean 'forest'?"),
         ({"rows": ROWS, "method": "knn", "model": GaussianNB()}, "takes no model"),
         ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
-        (
-            {"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"},
-            "2\\^28 utilities",
-        ),
+        ({"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"}, "2\\^28 utilities"),
     ],
-)
+)  # fmt: skip
 def test_wrong_blocks_are_named(options, message):
     with pytest.raises(InputError, match=message):
         value_blocks(*small_table(), **options)
@@ -380,23 +377,6 @@ def test_options_of_other_methods_are_refused():
         InputError, match="'f1_macro' has no closed form: it is not a mean over validation rows"
     ):
         value_blocks(*small_table(), rows=ROWS, model="knn", scoring="f1_macro")
-
-
-def test_grouped_games_and_blocks_share_their_utilities():
-    X, y, X_valid, y_valid = small_table()
-    game = KnnGame(
-        integer_columns(as_table(X), as_table(X_valid)),
-        y,
-        y_valid,
-        task="classification",
-        n_neighbors=10,
-    )
-    grouped = GroupedGame(game, ROWS, [0, 1, 0, 2]).utilities(
-        SubsetCoalitions(3), SubsetCoalitions(3)
-    )
-    masks = SubsetCoalitions(3).masks()
-    alone = game.utilities(MaskCoalitions(masks[:, ROWS]), MaskCoalitions(masks[:, [0, 1, 0, 2]]))
-    np.testing.assert_array_equal(grouped, alone)
 
 
 def test_sweeps_value_blocks_too():

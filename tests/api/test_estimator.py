@@ -52,11 +52,6 @@ def test_validation_table_and_clone():
     np.testing.assert_array_equal(valuer.values_, again.values_)
 
 
-def test_option_of_another_method_is_an_error():
-    with pytest.raises(TypeError, match="method 'knn' has no option 'max_permutations'"):
-        CellValuer(max_permutations=3).fit(np.eye(12), [0, 1] * 6)
-
-
 def keywords(function):
     """The keywords that a function writes out, with their defaults."""
     return {

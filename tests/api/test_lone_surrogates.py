@@ -8,14 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import (
-    Inspection,
-    Valuation,
-    inspect_cells,
-    value_blocks,
-    value_cells,
-    value_game,
-)
+from shapley2d import Inspection, Valuation, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._base.entries import as_text
 from shapley2d.cli import main as command
 

@@ -90,14 +90,10 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
     "value",
     [
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, **NUMBERS),
-        lambda y, y_valid: value_cells(
-            X, y, X_VALID, y_valid, method="mc", model="ridge", **NUMBERS
-        ),
-        lambda y, y_valid: value_blocks(
-            X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, method="knn", **NUMBERS
-        ),
+        lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method="mc", model="ridge", **NUMBERS),
+        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, method="knn", **NUMBERS),
     ],
-)
+)  # fmt: skip
 def test_targets_too_large_to_square_are_refused(value, size):
     row = int(np.flatnonzero(np.abs(Y * size) > 1e70)[0])
     with pytest.raises(
@@ -120,11 +116,7 @@ def test_targets_too_close_to_square_their_differences_are_refused():
 @pytest.mark.parametrize("size", [1e-68, 1e69])
 @pytest.mark.parametrize(
     ("method", "options"),
-    [
-        ("knn", {"subsets": "all"}),
-        ("knn", {"subsets": "sampled"}),
-        ("mc", {"model": "knn", **FEW}),
-    ],
+    [("knn", {"subsets": "all"}), ("knn", {"subsets": "sampled"}), ("mc", {"model": "knn", **FEW})],
 )
 def test_values_are_in_squares_of_the_target(method, options, size):
     options = {**NUMBERS, **options}

@@ -10,7 +10,7 @@ import pytest
 
 from shapley2d import InputError, value_blocks, value_cells, value_game
 from shapley2d._base.checks import check_choice, check_number
-from shapley2d._base.precision import convergence_ratio, interval_factor
+from shapley2d._base.precision import convergence_ratio
 from shapley2d.exceptions import Place, PrecisionWarning, Setting
 
 X = np.random.default_rng(0).normal(size=(12, 2))
@@ -24,10 +24,7 @@ def cells(**options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"progress": "bogus"},
-            "progress='bogus' is not known: use 'auto', True, False or a function",
-        ),
+        ({"progress": "bogus"}, "progress='bogus' is not known: use 'auto', True, False or a function"),
         ({"progress": 1}, "progress=1 is not known"),
         ({"cv": "x"}, "cv='x' must be a whole number of at least 2"),
         ({"cv": 1}, "cv=1 must be a whole number of at least 2"),
@@ -43,7 +40,7 @@ def cells(**options):
         ({"task": "sorting"}, "task='sorting' is not known"),
         ({"tolerance": float("inf")}, "tolerance=inf must be a number and not be negative"),
     ],
-)
+)  # fmt: skip
 def test_options_are_checked_even_where_they_are_not_used(options, message):
     """With a validation table there are no folds, and nothing here takes long enough for workers or a bar."""
     with pytest.raises(InputError, match=message):
@@ -109,10 +106,7 @@ def test_choices_compare_like_with_like():
         check_number(float("nan"), "x")
 
 
-def test_intervals_widen_with_few_degrees_of_freedom():
-    assert interval_factor() == pytest.approx(1.959964)
-    assert interval_factor(9) == pytest.approx(2.262157)
-    assert interval_factor(0) == interval_factor(1) == pytest.approx(12.7062)
+def test_what_is_left_to_converge_counts_the_width_of_intervals():
     values, stderr = np.array([[0.0, 2.0]]), np.array([[0.1, 0.05]])
     assert convergence_ratio(values, stderr) == 0.05
     assert convergence_ratio(values, stderr, 9) == pytest.approx(0.05 * 2.262157 / 1.959964)

@@ -26,13 +26,6 @@ def test_short_work_shows_nothing(monkeypatch, capsys):
     assert not capsys.readouterr().err
 
 
-def test_a_timer_that_fires_late_opens_nothing(capsys):
-    bar = progress._Bar("closed work")
-    bar.close()
-    bar._open()
-    assert not capsys.readouterr().err
-
-
 def test_the_bar_says_that_code_is_being_compiled(monkeypatch, capsys):
     from shapley2d._kernels import cache
 
@@ -113,29 +106,24 @@ def test_a_run_of_less_than_a_minute_says_nothing(display):
     assert display.left == pytest.approx([None, 3 / 0.05 * 0.94, 59 / 0.97 * 0.02])
 
 
-def test_what_comes_before_the_first_report_counts_after_ten_seconds_only(display):
-    reports(display, (9.0, 0.05), (9.5, 0.06))  # workers that start
-    assert display.said == []
-    display.time = 0.0
-    reports(display, (26.0, 0.25))
-    assert display.said == ["About 1 min left."]  # 78 s
-
-
-def test_the_time_that_the_caller_knows_is_taken(display):
-    reports(display, (1.0, 0.5, 300.0), (4.0, 0.9, 240.0))
-    assert display.left == [300.0, 240.0]
-    assert display.said == ["About 4 min left."]
-
-
-def test_another_stage_has_a_pace_of_its_own(display):
-    reports(display, (1.0, 0.5), (5.0, 0.9), (6.0, 0.1), (8.0, 0.11))
-    assert display.left == pytest.approx([None, 1.0, None, 2 / 0.01 * 0.89])
-    assert display.said == ["About 3 min left."]
-
-
-def test_a_resumed_run_goes_at_the_pace_of_what_it_does_itself(display):
-    reports(display, (0.5, 0.9), (2.5, 0.901))
-    assert display.said == ["About 3 min left."]  # 2 s for a thousandth, 99 of them to go
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [
+        ([(9.0, 0.05), (9.5, 0.06)], []),  # workers that start: they count after ten seconds only
+        ([(26.0, 0.25)], ["About 1 min left."]),  # 78 s
+        ([(1.0, 0.5, 300.0), (4.0, 0.9, 240.0)], ["About 4 min left."]),  # as the caller knows
+        # another stage has a pace of its own
+        ([(1.0, 0.5), (5.0, 0.9), (6.0, 0.1), (8.0, 0.11)], ["About 3 min left."]),
+        ([(0.5, 0.9), (2.5, 0.901)], ["About 3 min left."]),  # resumed: 2 s for a thousandth
+    ],
+)
+def test_how_much_time_is_left(display, marks, said):
+    reports(display, *marks)
+    assert display.said == said
+    if len(marks) == 4:
+        assert display.left == pytest.approx([None, 1.0, None, 2 / 0.01 * 0.89])
+    if len(marks[0]) == 3:
+        assert display.left == [300.0, 240.0]
 
 
 @pytest.mark.parametrize(

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-
 import numpy as np
 
-import shapley2d
-from shapley2d._base import streams
 from shapley2d._base.streams import fold_seeds, generator, seed_sequence
 
 
@@ -18,16 +13,6 @@ def test_no_two_streams_of_a_run_share_a_key():
     keys = [seed_sequence(0, name).spawn_key for name in of_knn]
     keys += [seed_sequence(0, "validation groups", split).spawn_key for split in range(3)]
     assert len(set(keys)) == len(keys)
-
-
-def test_streams_are_named_and_not_numbered_by_hand():
-    """Only one module makes seed sequences from keys."""
-    package = Path(shapley2d.__file__).parent
-    rest = [path for path in package.rglob("*.py") if path != Path(streams.__file__)]
-    by_hand = [
-        path.name for path in rest if re.search(r"spawn_key=\((\d|number)", path.read_text())
-    ]
-    assert by_hand == []
 
 
 def test_a_seed_means_the_same_numbers_as_ever():

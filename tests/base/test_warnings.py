@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 
 from shapley2d import CellValuer, value_blocks, value_cells, value_game
-from shapley2d._base.warnings import find_stacklevel
 from shapley2d.exceptions import LeakWarning, PrecisionWarning, UnseenLabelWarning
 
 RNG = np.random.default_rng(0)
@@ -26,7 +25,6 @@ def leak():
 
 CALLS = {
     "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "mc", model="ridge", **FEW)),
-    "flat": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "flat", **FEW)),
     "game": (
         PrecisionWarning,
         lambda: value_game(lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, "mc", **FEW),
@@ -57,7 +55,3 @@ def test_a_warning_names_the_line_of_the_call(name):
     assert found.filename == __file__
     lines, start = inspect.getsourcelines(call)
     assert start <= found.lineno < start + len(lines)
-
-
-def test_outside_of_the_package_the_level_is_one():
-    assert find_stacklevel() == 1

@@ -35,16 +35,7 @@ OURS = (InputError, OptionError, UtilityError)
 
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
-SHARED = (
-    "task",
-    "cv",
-    "semivalue",
-    "random_state",
-    "n_jobs",
-    "progress",
-    "include_label",
-    "kinds",
-)
+SHARED = ("task", "cv", "semivalue", "random_state", "n_jobs", "progress", "include_label", "kinds")
 OF_ROWS = ("groups", "time", "valid_weight")
 
 
@@ -287,11 +278,7 @@ def command_flags():
                 continue
             extra = before[name]
             if name == "cells":
-                extra = [
-                    *extra,
-                    "-m",
-                    takers.get(flag, "knn"),
-                ]
+                extra = [*extra, "-m", takers.get(flag, "knn")]
                 if takers.get(flag) == "mc" and flag != "--max-permutations":
                     extra = [*extra, "--max-permutations", "3"]
             if flag in ("--method", "--cv", "--top", "--owners", "--target"):

@@ -152,7 +152,7 @@ def test_crafted_valuations_and_bombs_are_refused_with_bounded_memory(folder, sa
 
 @pytest.mark.slow
 def test_kills():
-    kinds = "cells,flat,game,knn sampled,knn exact,knn streamed,exact,oob"
+    kinds = "cells,game,knn sampled,knn exact,knn streamed,exact"
     ended = subprocess.run(
         [sys.executable, "-m", "tests.campaign.kills", "--count", "10", "--seed", "2", "--modes", "forked", "--kinds", kinds],
         capture_output=True, text=True, check=False, cwd=ROOT, env=os.environ | {"PYTHONPATH": _path()},

@@ -59,12 +59,7 @@ def test_trouble(tmp_path):
 
 @pytest.mark.slow
 def test_odd_surroundings(tmp_path):
-    few = (
-        "no home",
-        "ASCII streams",
-        "20 columns",
-        "python -OO",
-    )
+    few = ("no home", "ASCII streams", "20 columns", "python -OO")
     places = [list(ENVIRONMENTS).index(name) for name in few]
     outcomes = run_short("environments", Environments(tmp_path, only_cheap=True), places)
     assert sum(outcomes.values()) == len(few) and outcomes["as expected"] == len(few)

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from command_line import run
 from shapley2d import Valuation
 from shapley2d.cli import main
 
@@ -25,12 +26,6 @@ def folder(tmp_path, monkeypatch):
         "owner,row,column\nNorth,0-29,\nSouth,30-59,\nThief,60-69,\n"
     )
     return tmp_path
-
-
-def run(capsys, command, code=0):
-    assert main(command.split()) == code
-    out, err = capsys.readouterr()
-    return out, err
 
 
 def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, folder):
@@ -102,22 +97,13 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
         ("--players rows", "'rows' is not one of 'cells', 'groups'"),
         ("--copies two", "'two' is not one of 'one', 'first', 'escrow', 'each'"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
-        (
-            "--method knn --max-permutations 5",
-            "--max-permutations goes with --method mc, not with knn",
-        ),
-        (
-            "--players groups --method forest",
-            "--method forest values cells, not groups of them: set --players cells",
-        ),
-        (
-            "--players groups --subsets sampled",
-            "--subsets goes with --players cells, not with groups: set --players cells, or leave",
-        ),
+        ("--method knn --max-permutations 5", "--max-permutations goes with --method mc, not with knn"),
+        ("--players groups --method forest", "--method forest values cells, not groups of them: set --players cells"),
+        ("--players groups --subsets sampled", "--subsets goes with --players cells, not with groups: set --players cells, or leave"),
         ("--players cells --method exact", "use --method mc or --method knn"),
         ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),
     ],
-)
+)  # fmt: skip
 def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, message):
     _, err = run(capsys, f"{COMMAND} {options}", code=2)
     assert message in " ".join(err.replace("│", " ").split())

@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow.csv as pa_csv
 import pytest
 
+from command_line import run
 from shapley2d import Valuation, value_blocks, value_cells
 from shapley2d._methods.models import MODELS
 from shapley2d._tables.reading.files import read_table
@@ -34,11 +35,6 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def run(capsys, command):
-    assert main(command.split()) == 0
-    return capsys.readouterr()
-
-
 def expected(**options):
     table = read_table("train.csv").table
     return value_cells(table.select(["size", "colour"]), KIND, progress=False, **options)
@@ -56,14 +52,12 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     lines = [f"{SIZE[i]},{COLOUR[i]},{KIND[i]},p{i % 7},{31 - i:02d}.03.2024" for i in range(N)]
     Path("visits.csv").write_text("\n".join(["size,colour,kind,patient,day", *lines]))
     run(
-        capsys,
-        "cells visits.csv -t kind --groups patient --drop day -k 3 --cv 3 -o values.parquet",
+        capsys, "cells visits.csv -t kind --groups patient --drop day -k 3 --cv 3 -o values.parquet"
     )
     twin = expected(n_neighbors=3, cv=3, groups=[f"p{i % 7}" for i in range(N)])
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     _, err = run(
-        capsys,
-        "cells visits.csv -t kind --drop patient --time day -k 3 --cv 3 -o values.parquet",
+        capsys, "cells visits.csv -t kind --drop patient --time day -k 3 --cv 3 -o values.parquet"
     )
     with pytest.warns(InputWarning, match="7 of 30 rows train in no fold"):
         twin = expected(n_neighbors=3, cv=3, time=np.arange(N)[::-1])
@@ -177,7 +171,9 @@ def test_tidy_csv_runs_no_formula(capsys, folder):
 
 def test_rows_go_by_their_id(capsys):
     run(capsys, "cells train.csv -t kind --id name -o values.parquet")
-    assert Valuation.load("values.parquet").row_names.tolist() == [f"n{i}" for i in range(N)]
+    saved = Valuation.load("values.parquet")
+    assert saved.row_names.tolist() == [f"n{i}" for i in range(N)]
+    assert saved.column_names == ["size", "colour"]
 
 
 def test_rows_left_out_do_not_shift_the_others(capsys, folder):
@@ -220,20 +216,13 @@ def test_validation_rows_as_a_sample(capsys):
     [
         ("knn", "the labels alone give"),
         ("knn --baseline zero", "Counted from 0 %, all cell values sum to"),
-        (
-            "mc --model ridge --max-permutations 2 --tolerance 0",
-            "the best constant prediction gives",
-        ),
-        (
-            "mc --model ridge --max-permutations 2 --tolerance 0 --baseline zero",
-            "Counted from 0 %, all cell values sum to",
-        ),
+        ("mc --model ridge --max-permutations 2 --tolerance 0", "the best constant prediction gives"),
+        ("mc --model ridge --max-permutations 2 --tolerance 0 --baseline zero", "Counted from 0 %, all cell values sum to"),
     ],
-)
+)  # fmt: skip
 def test_what_the_values_sum_to(capsys, method, said):
     out, _ = run(
-        capsys,
-        f"cells train.csv -t kind --drop name --cv 2 --method {method} --report page.html",
+        capsys, f"cells train.csv -t kind --drop name --cv 2 --method {method} --report page.html"
     )
     assert said in out
     page = Path("page.html").read_text(encoding="utf-8")
@@ -271,25 +260,6 @@ def test_precision_is_noted_in_the_words_of_the_command_line(capsys):
     )
     assert err.startswith("note: stopped at --max-permutations 3: ")
     assert err.count("\n") == 1
-
-
-def test_interrupted_work_keeps_what_there_is(capsys, monkeypatch):
-    def partial(*_, **__):
-        valuation = expected()
-        valuation.info["interrupted"] = True
-        return valuation
-
-    monkeypatch.setattr("shapley2d._api.cells.value_cells", partial)
-    assert (
-        main(
-            ["cells", "train.csv", "-t", "kind", "--drop", "name", "-o", "values.parquet", "--json"]
-        )
-        == 130
-    )
-    out, err = capsys.readouterr()
-    assert json.loads(out)["partial"] is True
-    assert "interrupted: these are the values so far" in err
-    assert Valuation.load("values.parquet").shape == (N, 2)
 
 
 def test_report_with_the_values_and_from_them(capsys, folder):

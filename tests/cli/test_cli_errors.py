@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from command_line import run
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -87,6 +88,9 @@ CASES = [
     (GOOD + "--encoding klingon", "--encoding klingon is not known: use for instance utf-8"),
     (GOOD + "--encoding utf-16", "not written in utf-16: try another --encoding"),
     (GOOD + "--separator ab", "--separator ab is not known: use one ASCII character, or comma, semicolon, tab, pipe"),
+    (GOOD + "--separator é", "--separator 'é' is not known: use one ASCII character"),
+    (GOOD + "--encoding punycode", "good.csv cannot be read with --encoding punycode"),
+    (GOOD + "--encoding undefined", "good.csv cannot be read with --encoding undefined"),
     # columns
     ("cells good.csv -t outcom", "--target outcom: good.csv has no such column (did you mean 'outcome'?)"),
     ("cells good.csv -t xyz", "--target xyz: good.csv has no such column: it has 'name', 'age', 'city', 'outcome'"),
@@ -159,6 +163,8 @@ CASES = [
      "'accuracy'?")),
     (GOOD + "--semivalue beta:inf,1", "--semivalue beta:inf,1 is not known: use shapley, banzhaf, or beta:A,B such as"),
     (GOOD + "--semivalue beta:1", "--semivalue beta:1 is not known: use shapley, banzhaf, or beta:A,B such as"),
+    (GOOD + "--semivalue beta:1e308,1e308", "is not known: use shapley, banzhaf"),
+    (GOOD + "--method mc --tolerance inf", "--tolerance inf must be a number"),
     (GOOD + "--jobs 0 --method mc", "--jobs 0 must be a whole number of workers, or -1 for all cores"),
     ("cells numbers.csv -t y --method mc --model logistic", ("--model logistic predicts classes, but the task is "
      "regression: use --model ridge or --model tree, or set --task classification")),
@@ -265,41 +271,6 @@ def test_traceback_on_request(capsys, monkeypatch):
     assert "Traceback" in capsys.readouterr().err
 
 
-def test_interrupt_before_there_are_values(capsys, monkeypatch, folder):
-    monkeypatch.setattr("shapley2d._api.cells.value_cells", fail(KeyboardInterrupt()))
-    before = sorted(folder.iterdir())
-    assert main([*GOOD.split(), "-o", "v.parquet"]) == 130
-    assert "interrupted before there were values; nothing was written" in capsys.readouterr().err
-    assert sorted(folder.iterdir()) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--separator", "é"], "--separator 'é' is not known: use one ASCII character"),
-        (["--encoding", "punycode"], "good.csv cannot be read with --encoding punycode"),
-        (["--encoding", "undefined"], "good.csv cannot be read with --encoding undefined"),
-        (["-m", "mc", "--tolerance", "inf"], "--tolerance inf must be a number"),
-        (["--semivalue", "beta:1e308,1e308"], "is not known: use shapley, banzhaf"),
-    ],
-)
-def test_odd_values_of_options(tmp_path, capsys, arguments, message):
-    (tmp_path / "good.csv").write_text(PEOPLE)
-    assert (
-        main(["cells", str(tmp_path / "good.csv"), "-t", "outcome", "--drop", "name", *arguments])
-        == 2
-    )
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert err.count("\n") == 1
-    assert message in err
-
-
-def test_a_tolerance_whose_square_is_no_number(tmp_path, capsys):
-    (tmp_path / "good.csv").write_text(PEOPLE)
-    arguments = ["-m", "mc", "--model", "knn", "--tolerance", "1e-300", "--max-permutations", "11"]
-    assert (
-        main(["cells", str(tmp_path / "good.csv"), "-t", "outcome", "--drop", "name", *arguments])
-        == 0
-    )
-    assert "wanted --tolerance 1e-300" in capsys.readouterr().err
+def test_a_tolerance_whose_square_is_no_number(capsys):
+    command = f"{GOOD} -m mc --model knn --tolerance 1e-300 --max-permutations 11"
+    assert "wanted --tolerance 1e-300" in run(capsys, command).err

@@ -27,20 +27,6 @@ def test_validation_file_takes_the_text_columns_of_training(tmp_path):
     assert inputs.X_valid.columns[0].text() == ["1", "2"]
 
 
-def test_rows_without_a_target_can_be_left_out(tmp_path):
-    (tmp_path / "train.csv").write_text(rows("a,y", "1,u", "2,", "3,v"))
-    inputs = read(tmp_path / "train.csv", drop_missing_target=True)
-    assert inputs.rows.tolist() == [0, 2]
-    assert inputs.y.to_pylist() == ["u", "v"]
-
-
-def test_rows_named_by_a_column(tmp_path):
-    (tmp_path / "train.csv").write_text(rows("who,a,y", "Ann,1,u", "Bob,2,v"))
-    inputs = read(tmp_path / "train.csv", row_id="who")
-    assert inputs.row_names.tolist() == ["Ann", "Bob"]
-    assert inputs.X.column_names == ["a"]
-
-
 def test_drop_takes_lists_and_names_with_commas(tmp_path):
     (tmp_path / "train.csv").write_text(rows('"a,b",c,d,e,y', "1,2,3,4,u", "5,6,7,8,v"))
     inputs = read(tmp_path / "train.csv", drop=["a,b", "c, d"])
@@ -102,10 +88,7 @@ def test_the_target_may_be_called_text(tmp_path):
 
 def test_names_of_rows_keep_their_zeros(tmp_path):
     (tmp_path / "train.csv").write_text(rows("who,a,y", "007,1,u", "008,2,v"))
-    assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == [
-        "007",
-        "008",
-    ]
+    assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == ["007", "008"]
     (tmp_path / "train.csv").write_text(rows("who,a,y", "70,1,u", "8,2,v"))
     assert read(tmp_path / "train.csv", row_id="who").row_names.tolist() == [70, 8]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from types import SimpleNamespace
 
 import narwhals.stable.v2 as nw
@@ -12,10 +11,10 @@ import pyarrow as pa
 import pytest
 from sklearn.datasets import load_wine
 
+from command_line import run
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.frames import entries_of
 from shapley2d._tables.target_entries import read_labels
-from shapley2d.cli import main
 from shapley2d.cli.reading.target import read_target
 from shapley2d.exceptions import InputError
 
@@ -39,11 +38,6 @@ def folder(tmp_path, monkeypatch):
     table.to_csv(tmp_path / "wine.csv", index=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def run(capsys, command):
-    assert main(shlex.split(command)) == 0
-    return capsys.readouterr()
 
 
 def test_labels_that_look_wrong_are_told(folder, capsys):

@@ -42,18 +42,12 @@ def folder(tmp_path, monkeypatch):
         ("--report " + "v" * 300 + ".html", "the name is too long: choose a shorter one"),
         ("--checkpoint " + "v" * 250, "the name is too long"),
         ("--checkpoint sub", "--checkpoint sub is a folder: name a file in it"),
-        (
-            "--checkpoint no/run.npz",
-            "--checkpoint no/run.npz: the folder no does not exist: make it first",
-        ),
+        ("--checkpoint no/run.npz", "--checkpoint no/run.npz: the folder no does not exist: make it first"),
         ("--checkpoint pipe.csv", "it is a pipe or a device, which keeps nothing"),
         ("-o loop.csv", "--output loop.csv is a link that leads to itself: choose another name"),
-        (
-            "--checkpoint mine.npz",
-            "would overwrite {}/mine.npz.previous, which is not a checkpoint",
-        ),
+        ("--checkpoint mine.npz", "would overwrite {}/mine.npz.previous, which is not a checkpoint"),
     ],
-)
+)  # fmt: skip
 def test_impossible_outputs_are_told_before_the_work(folder, capsys, monkeypatch, options, message):
     (folder / "sub").mkdir()
     (folder / "link.html").symlink_to("r.html")

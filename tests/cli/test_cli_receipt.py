@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import command_line
 from shapley2d import Receipt
-from shapley2d.cli import main
 
 COMMAND = "blocks t.csv -t default --id customer --owners owners.csv"
 DATA = "--table t.csv --valid v.csv --owners owners.csv"
@@ -30,8 +30,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def run(capsys, command, code=0):
-    assert main(command.split()) == code
-    out, err = capsys.readouterr()
+    out, err = command_line.run(capsys, command, code)
     return " ".join((err if code else out).split())
 
 

@@ -46,7 +46,7 @@ def evil(tmp_path, monkeypatch):
 def cells(*options):
     """A command on the table above; C stands for the name of its column."""
     return lambda name, c: [
-        "cells", name, "-t", f"y{c}", "-m", "random", *(one.replace("C", c) for one in options)
+        "cells", name, "-t", f"y{c}", "-k", "3", *(one.replace("C", c) for one in options)
     ]  # fmt: skip
 
 

@@ -2,17 +2,15 @@
 
 import json
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from shapley2d import value_cells
-from shapley2d._base.time_limit import TimeLimit, parse_time
+from shapley2d._base.time_limit import parse_time
 from shapley2d._results.wording.certainty import n_known_ranks, n_known_signs, time_limit_sentences
 from shapley2d.cli import main
 from shapley2d.cli.commands import cells as cells_command
-from shapley2d.cli.time_limit import before_writing
 from shapley2d.exceptions import InputError
 from tests.time_limits import CountedLimit
 
@@ -82,12 +80,9 @@ def test_as_json_and_with_files(capsys):
         ("cells train.csv -t kind --time-limit 5m", "--time-limit (did you mean --max-time?)"),
         ("inspect train.csv --timeout 5", "--timeout (did you mean --max-time?)"),
         ("cells train.csv -t kind --time 5m", "; --max-time 5m limits the time"),
-        (
-            "blocks train.csv -t kind --owners owners.csv --audit --trusted --max-time 5m",
-            "--max-time does not go with --audit",
-        ),
+        ("blocks train.csv -t kind --owners owners.csv --audit --trusted --max-time 5m", "--max-time does not go with --audit"),
     ],
-)
+)  # fmt: skip
 def test_mistakes(capsys, line, message):
     assert main(line.split()) == 2
     assert message in capsys.readouterr().err
@@ -113,17 +108,6 @@ def test_times(text, seconds):
 def test_no_times(text):
     with pytest.raises(InputError, match="is not a time"):
         parse_time(text)
-
-
-def test_the_time_to_write_files_goes_with_the_cells():
-    limit = TimeLimit.of("2m")
-    silent, writes = (SimpleNamespace(output=name, report=None) for name in (None, "v.parquet"))
-    assert before_writing(None, writes, 10) is None
-    assert before_writing(limit, silent, 10**8) is limit
-    assert before_writing(limit, writes, 100).end == pytest.approx(limit.end - 6)
-    large = before_writing(limit, writes, 20_000_000)
-    assert large.end == pytest.approx(limit.end - 16)
-    assert large.seconds == limit.seconds == 120
 
 
 def test_groups_of_one_axis_are_named_where_their_sign_is_certain():

@@ -200,20 +200,14 @@ def test_the_folder_does_not_change_a_bundled_table(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (
-            lambda: load_dataset("cencus"),
-            r"there is no dataset 'cencus' \(did you mean 'census'\?\): choose one of",
-        ),
+        (lambda: load_dataset("cencus"), r"there is no dataset 'cencus' \(did you mean 'census'\?\): choose one of"),
         (lambda: load_dataset("Wine"), r"did you mean 'wine'\?"),
         (lambda: load_dataset("breast_cancer"), r"did you mean 'breast_cancer_original'\?"),
-        (
-            lambda: load_dataset("zzzz"),
-            "there is no dataset 'zzzz': choose one of breast_cancer_original, census,",
-        ),
+        (lambda: load_dataset("zzzz"), "there is no dataset 'zzzz': choose one of breast_cancer_original, census,"),
         (lambda: load_census("valid"), "part='valid' must be one of 'train', 'test', 'both'"),
         (lambda: load_wine("dask"), "frame='dask' must be one of 'pandas', 'polars', 'pyarrow'"),
     ],
-)
+)  # fmt: skip
 def test_wrong_names(call, message):
     with pytest.raises(InputError, match=message):
         call()

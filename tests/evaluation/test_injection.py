@@ -307,29 +307,19 @@ def test_flipped_labels():
 @pytest.mark.parametrize(
     ("kind", "share", "numbers", "message"),
     [
-        (
-            "outlier",
-            0.1,
-            np.eye(10),
-            "kind 'outlier' is not known: use one of 'unlikely', 'low-density'",
-        ),
+        ("outlier", 0.1, np.eye(10), "kind 'outlier' is not known: use one of 'unlikely', 'low-density'"),
         ("tail", 0.0, np.eye(10), "share=0.0 must lie between 0 and 1"),
         ("tail", 1, np.eye(10), "share=1 must lie between 0 and 1"),
         ([], 0.1, np.eye(10), "kinds is empty: name one or more of 'unlikely'"),
         (["tail", "tail"], 0.1, np.eye(10), "kinds has 'tail' more than once"),
-        (
-            "tail",
-            0.001,
-            np.eye(10),
-            "a share of 0.001 of this table gives no error of kind 'tail'",
-        ),
+        ("tail", 0.001, np.eye(10), "a share of 0.001 of this table gives no error of kind 'tail'"),
         ("swapped", 0.01, np.eye(10), "no error of kind 'swapped'"),
         ("swapped", 0.1, np.ones((10, 10)), "only 0 of 10 errors of kind 'swapped' fit"),
         ("units", 0.1, np.zeros((10, 10)), "only 0 of 10 errors of kind 'units' fit"),
         ("labels", 0.1, np.eye(10), "labels of one class cannot be flipped"),
         ("tail", 0.1, np.full((10, 10), np.nan), "a column has only missing entries"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_injected(kind, share, numbers, message):
     with pytest.raises(InputError, match=message):
         inject_errors(

@@ -68,13 +68,10 @@ def test_a_spreadsheet_may_have_saved_it(tmp_path):
         (HEAD + "1,a,1,perhaps,2,9f\n", "line 2: decision 'perhaps' is not known"),
         (HEAD + "1,a,1,edit,2\n", "line 2: 5 fields, but the header has 6"),
         (HEAD + "1,a,1,edit,2,9f\n2,a,1,edit,2,8e\n", "line 3: decisions about two tables"),
-        (
-            HEAD + "1,a,1,edit,2,9f\n1,a,1,right,,9f\n",
-            "line 3: row 1, column 'a' was decided in line 2 already",
-        ),
+        (HEAD + "1,a,1,edit,2,9f\n1,a,1,right,,9f\n", "line 3: row 1, column 'a' was decided in line 2 already"),
         (HEAD + '1,a,1,edit,"2,9f\n', "not readable as CSV"),
     ],
-)
+)  # fmt: skip
 def test_what_does_not_fit_is_named_by_its_line(text, words):
     with pytest.raises(InputError, match=words):
         parse_decisions(text)

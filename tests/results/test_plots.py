@@ -199,25 +199,13 @@ def test_text_is_not_read_as_a_formula():
     [
         (lambda: plots.convergence(make()), "no convergence to plot, its values are exact"),
         (lambda: plots.waterfall(make(), 77), "there is no row 77"),
-        (
-            lambda: plots.heatmap(make(), rows="size"),
-            "rows='size' is not known",
-        ),
+        (lambda: plots.heatmap(make(), rows="size"), "rows='size' is not known"),
         (lambda: plots.heatmap(make(), columns="label"), "columns='label' is not known"),
-        (
-            lambda: plots.heatmap(make(), max_rows=0),
-            "max_rows=0 must be a whole number of at least 1",
-        ),
-        (
-            lambda: plots.beeswarm(make(), max_columns=0),
-            "max_columns=0 must be a whole number of at least 1",
-        ),
-        (
-            lambda: plots.waterfall(make(), 0, max_columns=0),
-            "max_columns=0 must be a whole number of at least 1",
-        ),
+        (lambda: plots.heatmap(make(), max_rows=0), "max_rows=0 must be a whole number of at least 1"),
+        (lambda: plots.beeswarm(make(), max_columns=0), "max_columns=0 must be a whole number of at least 1"),
+        (lambda: plots.waterfall(make(), 0, max_columns=0), "max_columns=0 must be a whole number of at least 1"),
     ],
-)
+)  # fmt: skip
 def test_messages(draw, message):
     with pytest.raises(InputError, match=message):
         draw()

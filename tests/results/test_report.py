@@ -187,26 +187,14 @@ def test_nothing_is_loaded_from_elsewhere():
 @pytest.mark.parametrize(
     ("info", "words"),
     [
-        (
-            {"method": "knn", "task": "classification", "folds": 5},
-            "classifies, evaluated on each of 5 folds in turn. Method: knn",
-        ),
-        (
-            {"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200},
-            "evaluated on 1,200 validation rows. Method: the 3 nearest",
-        ),
-        (
-            {"n_valid": 1200, "n_valid_used": 300},
-            "evaluated on a random 300 of 1,200 rows. Method:",
-        ),
-        (
-            {"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"},
-            "Method: random orders with Ridge()",
-        ),
+        ({"method": "knn", "task": "classification", "folds": 5}, "classifies, evaluated on each of 5 folds in turn. Method: knn"),
+        ({"about": {"how": "the 3 nearest neighbours"}, "n_valid": 1200}, "evaluated on 1,200 validation rows. Method: the 3 nearest"),
+        ({"n_valid": 1200, "n_valid_used": 300}, "evaluated on a random 300 of 1,200 rows. Method:"),
+        ({"about": {"how": "random orders"}, "model": "Ridge()", "task": "regression"}, "Method: random orders with Ridge()"),
         ({"method": "own"}, "Method: own."),
         ({}, "Method: an unknown method"),
     ],
-)
+)  # fmt: skip
 def test_summary_says_how_it_was_measured(info, words):
     assert words in page_of(make(**info)).text
 
@@ -417,17 +405,14 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            {"marked": np.zeros((2, 2), dtype=bool)},
-            r"marked has the shape \(2, 2\), but the values have \(3, 2\)",
-        ),
+        ({"marked": np.zeros((2, 2), dtype=bool)}, r"marked has the shape \(2, 2\), but the values have \(3, 2\)"),
         ({"marked": [(3, 0)]}, "positions"),
         ({"marked": [1, 2]}, "positions"),
         ({"payments": [{"owner": "a", "value": 1}]}, "'amount' is missing"),
         ({"n": 0}, "n=0 must be a whole number of at least 1"),
         ({"max_cells": 0}, "max_cells=0 must be a whole number of at least 1"),
     ],
-)
+)  # fmt: skip
 def test_messages(options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         make().to_html(tmp_path / "report.html", **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 
 import numpy as np
 import pyarrow as pa
@@ -75,12 +74,6 @@ def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
         Valuation.load(path)
 
 
-def test_the_record_is_still_plain_metadata(tmp_path):
-    of_game().save(tmp_path / "v.parquet")
-    metadata = pq.read_table(tmp_path / "v.parquet").schema.metadata
-    assert json.loads(metadata[b"shapley2d"])["format"] == 1
-
-
 def test_numbers_of_single_precision_take_less_space(tmp_path):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(400, 6)), random.integers(0, 2, 400)
@@ -116,93 +109,6 @@ def test_a_piece_of_another_file_is_noticed_wherever_it_is(tmp_path):
         if data[-4:] == b"PAR1":
             with io.BytesIO(data) as file:
                 assert is_whole(file) == (data in (one, two))
-
-
-def footer_of(data):
-    """Where the metadata of a Parquet file begin."""
-    return len(data) - 8 - int.from_bytes(data[-8:-4], "little")
-
-
-def chunks_of(path):
-    """Where the bytes of every column lie."""
-    group = pq.ParquetFile(path).metadata.row_group(0)
-    found = {}
-    for k in range(group.num_columns):
-        column = group.column(k)
-        start = column.data_page_offset
-        if column.has_dictionary_page:
-            start = min(start, column.dictionary_page_offset)
-        found[column.path_in_schema] = slice(start, start + column.total_compressed_size)
-    return found
-
-
-def spliced(tmp_path):
-    """Files made of the pieces of two good ones, as somebody would who knows the format, by name."""
-    random = np.random.default_rng(3)
-    paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
-    found = [of_game(), of_game()]
-    for path, valuation in zip(paths, found, strict=True):
-        # random numbers do not compress: both files have columns of equal length
-        valuation.values[:] = random.normal(size=valuation.values.shape)
-        valuation.save(path)
-    one, two = (path.read_bytes() for path in paths)
-    here, there = (chunks_of(path) for path in paths)
-    end, other_end = footer_of(one), footer_of(two)
-    files = {
-        "the other's footer": one[:end] + two[other_end:],
-        "the other's columns": two[:other_end] + one[end:],
-        "one after the other": one + two,
-        "one before the other's footer": two[:other_end] + one[:end] + two[other_end:],
-        "both footers, the first counts": one + two[other_end:-8] + one[-8:],
-        "the other between columns and footer": one[:end] + two + one[end:],
-    }
-    both = (len(one) - 8 - end + len(two) - other_end).to_bytes(4, "little")
-    files["a footer of both"] = one[:-8] + two[other_end:-8] + both + b"PAR1"
-    values = here["value"], there["value"]
-    assert values[0] == values[1]
-    data = bytearray(one)
-    data[values[0]] = two[values[1]]
-    files["a column of the other"] = bytes(data)
-    data = bytearray(one)
-    data[here["stderr"]] = bytes(len(one[here["stderr"]]))
-    files["a column of zeros"] = bytes(data)
-    # pointers to other columns: their offsets swapped, as Thrift writes whole numbers
-    swapped = bytearray(one)
-    first, second = (_offset(here[name].start) for name in ("value", "stderr"))
-    footer = bytes(swapped[end:]).replace(first, b"?" * len(first)).replace(second, first)
-    swapped[end:] = footer.replace(b"?" * len(first), second)
-    assert swapped != one
-    files["columns by another's place"] = bytes(swapped)
-    return found, paths, files
-
-
-def _offset(number):
-    number *= 2
-    out = b""
-    while number >= 0x80:
-        out += bytes([number & 0x7F | 0x80])
-        number >>= 7
-    return b"\x26" + out + bytes([number])  # a field of 64 bits, two after the one before
-
-
-def test_pieces_of_other_files_are_noticed(tmp_path):
-    """Any Parquet reader opens some of them; the checksum is of all bytes, in order."""
-    saved, paths, files = spliced(tmp_path)
-    for valuation, path in zip(saved, paths, strict=True):
-        assert np.array_equal(Valuation.load(path).values, valuation.values)
-    opened = set()
-    for name, data in files.items():
-        path = tmp_path / "spliced.parquet"
-        path.write_bytes(data)
-        try:
-            pq.read_table(path)
-            opened.add(name)
-        except (OSError, pa.ArrowException):
-            pass
-        with pytest.raises(InputError) as refused:
-            Valuation.load(path)
-        check_line(refused.value)
-    assert {"a column of the other", "the other's columns", "one after the other"} <= opened
 
 
 def test_row_groups_of_two_files_are_noticed(tmp_path):

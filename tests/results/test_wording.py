@@ -236,13 +236,6 @@ def test_a_rare_class_is_named_with_what_accuracy_measures():
     assert "share of right neighbours, balanced" in score_words(balanced)
 
 
-@pytest.mark.parametrize(("n_rare", "said"), [(9, True), (10, False)])
-def test_rare_means_below_a_tenth(n_rare, said):
-    X, _ = table(n=100)
-    y = (np.arange(100) < n_rare).astype(int)
-    assert bool(rare_words(value_cells(X, y, X, y, progress=False))) is said
-
-
 def test_twenty_equal_classes_are_not_rare():
     X, _ = table(n=100)
     v = value_cells(X, np.arange(100) % 20, X, np.arange(100) % 20, progress=False)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d"
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
-_MEASURED = dict.fromkeys(("tolerance", "seconds"), Maybe(float))
+_MEASURED = dict.fromkeys(("tolerance", "seconds", "max_time"), Maybe(float))
 _WORDS = ("method", "call", "task", "kind", "players", "intervals", "splits")
 _COUNTS = ("n_valid", "n_valid_used", "folds", "folds_made", "n_utilities")
 _INFO = {  # entries that reports and commands read
@@ -38,6 +38,7 @@ _INFO = {  # entries that reports and commands read
     **dict.fromkeys(("semivalue", "block_owners"), Maybe(list)),
     **dict.fromkeys(("about", "versions"), Maybe({str: str})),
     **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
+    "other_trees": Maybe({"stderr": [float]}),
 }  # fmt: skip
 _BLOCKS = {
     "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),

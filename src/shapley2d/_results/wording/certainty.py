@@ -35,8 +35,8 @@ def certainty_words(values: CellValues) -> str:
     if values.exact:
         return str((values.info.get("about") or {}).get("certainty") or "exact")
     words = f"standard error at most {Units.of(values).points.error(float(values.stderr.max()))}"
-    if values.info.get("time_up"):
-        words += f" after {format_seconds(values.info['max_time'])}, the time limit"
+    if values.info.get("time_up") and (limit := values.info.get("max_time")):
+        words += f" after {format_seconds(limit)}, the time limit"
     return f"{words}, but {values.caveat}" if values.caveat else words
 
 
@@ -77,7 +77,7 @@ def certainty_sentences(values: CellValues) -> list[str]:
 
 def time_limit_sentences(values: CellValues) -> list[str]:
     """How precise a run got that a time limit ended; empty for any other."""
-    if not values.info.get("time_up"):
+    if not (values.info.get("time_up") and (limit := values.info.get("max_time"))):
         return []
     cells, rows, columns = nouns(values)
     reach = values._interval_factor * values.stderr
@@ -93,10 +93,10 @@ def time_limit_sentences(values: CellValues) -> list[str]:
         for part, half, nouns in parts
     ]
     listed = " and ".join([part for part in (", ".join(counts[:-1]), counts[-1]) if part])
-    limit, ranks = format_seconds(values.info["max_time"]), n_known_ranks(*ranked[:2])
+    ranks = n_known_ranks(*ranked[:2])
     known = (
-        f"Stopped after {limit}, as asked. The sign is certain (95 %) of {listed}{named}; so is "
-        f"the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
+        f"Stopped after {format_seconds(limit)}, as asked. The sign is certain (95 %) of "
+        f"{listed}{named}; so is the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
     )
     points, typical, after = Units.of(values).points, np.median(values.stderr), math.sqrt(0.5)
     signs = n_known_signs(values.values, after * reach)

@@ -214,14 +214,14 @@ def evaluated_words(info: dict[str, Any], file: str = "") -> str:
     there, folds = info.get("n_valid"), info.get("folds")
     if not there and not folds:
         return "" if there is None else "without validation rows"
-    used = info.get("n_valid_used", there)
-    sample = "" if used == there else f"a random {used:,} of {there:,} rows"
+    used = info.get("n_valid_used") or there
+    sample = f"a random {used:,} of {there:,} rows" if there and used != there else ""
     if not folds:
         if file:
             return f"evaluated on {file} ({sample or counted(there or 0, 'row')})"
         return f"evaluated on {sample or counted(there or 0, 'validation row')}"
     words = f"evaluated on each of {folds} folds in turn"
-    if (made := info.get("folds_made", folds)) > folds:
+    if (made := info.get("folds_made") or folds) > folds:
         words = f"evaluated on {folds} of {made} folds, to keep to the time"
     how = "; ".join(part for part in (info.get("splits"), sample) if part)
     return f"{words} ({how})" if how else words

@@ -1,0 +1,13 @@
+"""The command line as a function: a command as one writes it, its exit code, what it prints."""
+
+from __future__ import annotations
+
+import shlex
+
+from shapley2d.cli import main
+
+
+def run(capsys, command, code=0):
+    """Standard output and standard error of a command that ends with this exit code."""
+    assert main(shlex.split(command)) == code
+    return capsys.readouterr()
