@@ -21,10 +21,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, value_blocks, value_cells, value_game
-from shapley2d._base import atomic_write
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
+from tests.comparing import same_bits
 
 DATA = load_wine()
 X, Y = DATA.data[::17, :2], DATA.target[::17]
@@ -58,16 +58,17 @@ if __name__ == "__main__":
 """
 
 
+def half(model, X, y):
+    return 0.5
+
+
+class Own(GaussianNB):
+    pass
+
+
 def value(path=None, **changes):
     options = {**OPTIONS, "checkpoint": path, **changes}
     return value_cells(X, Y, X_VALID, Y_VALID, **options)
-
-
-def same_bits(one, other):
-    return all(
-        getattr(one, name).tobytes() == getattr(other, name).tobytes()
-        for name in ("values", "stderr", "row_stderr", "column_stderr")
-    ) and (one.history == other.history)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_going_on_gives_the_same_bits(path, plain, n_jobs):
     assert v.info["resumed_at"] == 10
     assert v.info["settings"]["checkpoint"] == str(path)
     assert len(notes) == 1 + 20
-    assert same_bits(v, plain)
+    assert same_bits(v, plain) and v.history == plain.history
     assert count(path) == COUNT
 
 
@@ -282,6 +283,8 @@ def test_killed_between_the_old_file_and_the_new_one(path, plain):
         ({"scoring": "neg_log_loss"}, "scoring is None there and neg_log_loss here"),
         ({"preprocess": "none"}, "preprocess is auto there and none here"),
         ({"include_label": True}, r"the label is none there and \(label\) here"),
+        ({"scoring": half}, rf"scoring is None there and {__name__}.half here"),
+        ({"model": Own()}, rf"model is .*GaussianNB.* there and {__name__}.Own\("),
     ],
 )
 def test_other_settings_are_refused(path, changes, message):
@@ -376,35 +379,6 @@ def test_the_estimator_takes_it(path, plain):
     assert same_bits(valuer.valuation_, plain)
 
 
-def test_the_command_takes_it(tmp_path, capsys):
-    from shapley2d.cli import main
-
-    table = tmp_path / "t.csv"
-    lines = [",".join(map(str, [*line, f"c{label}"])) for line, label in zip(X, Y, strict=True)]
-    table.write_text("\n".join(["a,b,y", *lines]))
-    path = tmp_path / "run.npz"
-    command = [
-        "cells",
-        str(table),
-        "-t",
-        "y",
-        "-m",
-        "mc",
-        "--model",
-        "gaussian_nb",
-        "--max-permutations",
-        "3",
-    ]
-    command += ["--cv", "2", "--checkpoint", str(path), "--json"]
-    assert main(command) == 0
-    first = json.loads(capsys.readouterr().out)
-    assert main(command) == 0
-    assert json.loads(capsys.readouterr().out)["lowest"] == first["lowest"]
-    assert count(path) == 3
-    assert main([*command, "--seed", "5"]) == 2
-    assert "is of another run: random_state is 0 there and 5 here" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("place", "message"),
     [
@@ -434,17 +408,6 @@ def test_never_a_pickle(path):
         with np.load(name, allow_pickle=False) as archive:
             members = {key: archive[key] for key in archive.files}
         assert {array.dtype.kind for array in members.values()} == {"f", "u"}
-    record = json.loads(members["record"].tobytes())
-    assert set(record) == {"format", "count", "facts", "identity", "probes"}
-    assert set(record["facts"]) == {"history"}
-
-
-def half(model, X, y):
-    return 0.5
-
-
-class Own(GaussianNB):
-    pass
 
 
 class Scale:
@@ -525,13 +488,6 @@ def test_a_noisy_game_is_told_so(tmp_path):
         InputError, match=r"the game is not the same twice|the utilities of the whole table"
     ):
         value_game(h, 4, 2, **GAME, checkpoint=path)
-
-
-def test_another_score_or_model_of_ones_own_is_refused(path):
-    with pytest.raises(InputError, match=rf"scoring is None there and {__name__}.half here"):
-        value(path, scoring=half)
-    with pytest.raises(InputError, match=rf"model is .*GaussianNB.* there and {__name__}.Own\("):
-        value(path, model=Own())
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, make_scorer, functools.partial])
@@ -636,18 +592,6 @@ def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
         path.write_text("half")
     game_run(tmp_path / "run.npz")
     assert not own.exists() and all(path.read_text() == "half" for path in others)
-
-
-def test_a_kill_while_places_are_tried_leaves_nothing_that_is_not_removed_later(
-    tmp_path, monkeypatch
-):
-    tried = []
-    real = atomic_write._new_file
-    monkeypatch.setattr(
-        atomic_write, "_new_file", lambda target: tried.append(target.name) or real(target)
-    )
-    game_run(tmp_path / "run.npz")
-    assert set(tried) == {"run.npz"}
 
 
 def test_a_link_to_another_disk_stays(tmp_path):

@@ -15,6 +15,7 @@ import pytest
 
 from shapley2d import value_game
 from shapley2d.exceptions import InputError, UtilityError
+from tests.comparing import same_bits
 
 distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
 
@@ -50,13 +51,6 @@ def plain():
 @pytest.fixture
 def client(dask_client):
     return dask_client
-
-
-def same_bits(one, other):
-    return (
-        one.values.tobytes() == other.values.tobytes()
-        and one.stderr.tobytes() == other.stderr.tobytes()
-    )
 
 
 def test_by_address(client, plain):

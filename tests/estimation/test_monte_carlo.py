@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -166,31 +165,6 @@ def test_says_when_it_stopped_early(small_model_game):
         v = value_game(h, 7, 3, "mc", max_permutations=20, progress=False)
     assert not v.info["converged"]
     assert v.info["n_permutations"] == 20
-
-
-def test_worker_count_changes_no_bit():
-    data = load_wine()
-    X, y, X_valid, y_valid = (
-        data.data[::6, :4],
-        data.target[::6],
-        data.data[1::6, :4],
-        data.target[1::6],
-    )
-    options = {"model": GaussianNB(), "max_permutations": 12, "tolerance": 0, "progress": False}
-    one = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=1, **options)
-    two = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=2, **options)
-    assert one.values.tobytes() == two.values.tobytes()
-    assert one.stderr.tobytes() == two.stderr.tobytes()
-    score = GaussianNB().fit(X, y).score(X_valid, y_valid)
-    assert one.total == pytest.approx(score - one.info["baseline_utility"])
-
-
-@pytest.mark.slow
-def test_exact_values_with_workers():
-    one = value_cells(X, Y, X_VALID, Y_VALID, method="exact", n_jobs=1, progress=False)
-    two = value_cells(X, Y, X_VALID, Y_VALID, method="exact", n_jobs=2, progress=False)
-    assert one.values.tobytes() == two.values.tobytes()
-    assert one.exact
 
 
 def test_same_seed_same_values_other_seed_others(small_model_game):

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import builtins
 import contextlib
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -24,10 +22,11 @@ from threadpoolctl import threadpool_info
 
 from shapley2d import value_cells, value_game
 from shapley2d._base.progress import Pace
-from shapley2d._estimation.batches import LARGE_BYTES, do_parcel, pack, single_threaded
+from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._estimation.workers import _cut, ordered_results
+from shapley2d._estimation.workers import _cut
 from shapley2d.exceptions import InputError, UtilityError
+from tests.comparing import same_bits
 
 OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
 
@@ -62,20 +61,14 @@ def kill_once(flag):
     return before
 
 
-def same_bits(one, other):
-    return all(
-        getattr(one, name).tobytes() == getattr(other, name).tobytes()
-        for name in ("values", "stderr", "row_stderr", "column_stderr")
-    ) and (one.history == other.history)
-
-
 @pytest.fixture(scope="module")
 def plain():
     return value_game(make_game(wait=0), 30, 4, **OPTIONS)
 
 
 def test_two_workers(plain):
-    assert same_bits(value_game(make_game(), 30, 4, n_jobs=2, **OPTIONS), plain)
+    v = value_game(make_game(), 30, 4, n_jobs=2, **OPTIONS)
+    assert same_bits(v, plain) and v.history == plain.history
 
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])
@@ -201,35 +194,6 @@ def test_batches_cover_the_numbers_once_and_shrink_at_the_end():
     assert batches[-1] == (102, 103)
 
 
-def test_work_is_unpacked_once_and_large_arrays_travel_apart():
-    large, small = np.arange(LARGE_BYTES / 8 + 1), np.arange(3.0)
-
-    class Work:
-        def __setstate__(self, state):
-            import builtins  # the class itself travels by value
-
-            builtins.shapley2d_unpacked = getattr(builtins, "shapley2d_unpacked", 0) + 1
-            self.__dict__.update(state)
-
-        def __call__(self, number):
-            return self.large[number] + self.small
-
-    work = Work()
-    work.large, work.small = large, small
-    parcel = pack(work)
-    assert len(parcel) == 3
-    assert parcel[1].nbytes < 100_000
-    for _ in range(3):
-        results, seconds = do_parcel(4, 6, *parcel)
-    assert builtins.shapley2d_unpacked == 1
-    assert seconds >= 0
-    np.testing.assert_array_equal(results, [[4, 5, 6], [5, 6, 7]])
-    with pytest.raises(pickle.UnpicklingError):
-        pickle.loads(parcel[1].tobytes())  # the large array is not inside
-    work.large = large[:-1]  # joblib shares no file for it, and waits for none at the end
-    assert len(pack(work)) == 2
-
-
 def test_threads_are_limited_until_the_last_one_is_done():
     def limits():
         return {pool["num_threads"] for pool in threadpool_info()}
@@ -240,14 +204,6 @@ def test_threads_are_limited_until_the_last_one_is_done():
             assert limits() == {1}
         assert limits() == {1}
     assert limits() == before
-
-
-def test_results_start_anywhere():
-    assert [float(x) for x in ordered_results(lambda number: np.array(number / 2), 3, 6)] == [
-        1.5,
-        2.0,
-        2.5,
-    ]
 
 
 def test_memory_at_census_size():
@@ -283,23 +239,6 @@ def test_time_left_is_of_this_run(monkeypatch):
         clock[0] += 4
         pace.tick()
     assert pace.seconds() == 4
-
-
-def test_progress_tells_the_time_left():
-    reports = []
-    value_game(
-        make_game(),
-        30,
-        4,
-        "mc",
-        tolerance=0,
-        max_permutations=20,
-        progress=lambda *r: reports.append(r),
-    )
-    assert len(reports) == 20
-    assert reports[0] == (0.05, "1 permutation; 0 s left")
-    assert reports[14][0] == 0.75
-    assert "error" in reports[14][1] and reports[14][1].endswith("15 of 20 permutations; 0 s left")
 
 
 ORPHANS = """

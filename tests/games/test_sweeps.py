@@ -17,7 +17,6 @@ from shapley2d import InputError, value_cells
 from shapley2d._games.model import ModelGame
 from shapley2d._games.nearest import knn_game
 from shapley2d._games.sweeps import SWEEPS, sweep_game
-from shapley2d._games.sweeps.chains import chains
 from shapley2d._games.wrapped import LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
@@ -126,17 +125,6 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     assert with_label[:, 4] == pytest.approx(grid[:, 3], rel=1e-9, abs=1e-12)
     again = pickle.loads(pickle.dumps(game)).utilities(rows, columns)
     assert np.array_equal(again, grid)
-
-
-def test_chains_cover_every_coalition_once():
-    masks = np.random.default_rng(0).random((50, 4)) < 0.4
-    masks = np.concatenate([masks, NestedCoalitions([2, 0, 1, 3]).masks()])
-    seen = np.zeros(len(masks), dtype=int)
-    for chain in chains(MaskCoalitions(masks)):
-        for k, size in enumerate(chain.sizes):
-            seen[chain.start + k] += 1
-            assert set(chain.order[:size]) == set(np.flatnonzero(masks[chain.start + k]))
-    assert np.array_equal(seen, masks.any(axis=1).astype(int))
 
 
 @pytest.mark.slow

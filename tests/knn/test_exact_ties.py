@@ -53,13 +53,11 @@ def check_ranks(seeds):
         assert_ranks_are_exact(*random_tables(rng, n, 2, m, kinds=kinds), metric)
 
 
-def test_rows_rank_as_fractions_do():
-    check_ranks(range(30))
-
-
-@pytest.mark.slow
-def test_rows_of_a_thousand_tables_rank_as_fractions_do():
-    check_ranks(range(1000, 2000))
+@pytest.mark.parametrize(
+    "seeds", [range(30), pytest.param(range(1000, 2000), marks=pytest.mark.slow)]
+)
+def test_rows_rank_as_fractions_do(seeds):
+    check_ranks(seeds)
 
 
 def exact_values(train, y, valid, y_valid, k, metric, baseline="zero"):
@@ -183,18 +181,16 @@ def check_rewritten(seeds):
         )
 
 
-def test_the_way_a_table_is_written_changes_no_value():
-    check_rewritten(range(60))
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(1000, 2000), marks=pytest.mark.slow)]
+)
+def test_the_way_a_table_is_written_changes_no_value(seeds):
+    check_rewritten(seeds)
 
 
 def test_entries_far_beyond_the_training_rows_have_room():
     check_ranks([1432])
     check_rewritten([1655])
-
-
-@pytest.mark.slow
-def test_the_way_a_thousand_tables_are_written_changes_no_value():
-    check_rewritten(range(1000, 2000))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -239,13 +235,11 @@ def check_linear(seeds):
         )
 
 
-def test_values_are_linear_over_validation_rows():
-    check_linear(range(10))
-
-
-@pytest.mark.slow
-def test_values_of_many_tables_are_linear_over_validation_rows():
-    check_linear(range(1000, 1500))
+@pytest.mark.parametrize(
+    "seeds", [range(10), pytest.param(range(1000, 1500), marks=pytest.mark.slow)]
+)
+def test_values_are_linear_over_validation_rows(seeds):
+    check_linear(seeds)
 
 
 @pytest.mark.parametrize("metric", ["auto", "sqeuclidean"])

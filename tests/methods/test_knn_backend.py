@@ -261,10 +261,7 @@ def test_too_many_weights_for_a_gpu_are_one_line(emulated, monkeypatch):
 def test_the_label_is_valued_there_too(emulated, semivalue):
     tables = data(60, m=3)
     options = {"semivalue": ("shapley", semivalue), "progress": False}
-    value_cells(*tables, backend="cuda", **options)
-    without = len(emulated.launches)
     there = value_cells(*tables, include_label=True, backend="cuda", **options)
-    assert len(emulated.launches) > 2 * without
     here = value_cells(*tables, include_label=True, backend="cpu", **options)
     assert np.allclose(there.values, here.values, atol=1e-14)
 

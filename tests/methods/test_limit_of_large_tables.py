@@ -5,7 +5,6 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d._methods.knn import in_time
-from shapley2d._methods.knn.pace import measure
 from shapley2d.exceptions import OutOfTimeError
 from tests.methods.test_time_limit import make_tables
 from tests.time_limits import CountedLimit
@@ -32,14 +31,3 @@ def test_rounds_have_three_subsets_to_a_column_where_few_fit(monkeypatch):
     slow_rows(monkeypatch, 1.0)
     longer = value_cells(*tables, max_time=CountedLimit(6, left=80.0))
     assert longer.info["n_subsets"] == 96  # 16 rounds of 2.5 s fit
-
-
-def test_measuring_a_pace_doubles_the_work_until_it_is_long_enough():
-    seen = []
-
-    def do(count):
-        seen.append(count)
-        return float(count)
-
-    assert measure(do, 100, seconds=1e9) >= 0
-    assert seen == [1, 1, 4, 16, 64, 100]

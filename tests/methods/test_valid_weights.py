@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import CellValuer, InputError, value_blocks, value_cells
-from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
 from shapley2d._methods.registry import METHODS
 
 from oracles import brute_force, knn_utility
@@ -344,4 +343,3 @@ def test_a_fold_without_any_weight_is_named():
             valid_weight=weights,
             progress=False,
         )
-    assert MAX_LEVELS == 64

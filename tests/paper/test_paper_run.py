@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import os
 import re
 import shutil
@@ -180,13 +181,6 @@ def test_a_claim_without_numbers_is_said_to_be_open(toy, tmp_path):
     assert "not judged: numbers are missing" in (tmp_path / "index.html").read_text()
 
 
-def test_a_newer_version_names_itself(toy, tmp_path, monkeypatch):
-    run(toy, tmp_path)
-    monkeypatch.setattr("shapley2d_paper.harness.folder.__version__", "99")
-    run(toy, tmp_path)
-    assert "version 99" in (tmp_path / "reproduction.md").read_text()
-
-
 def test_quick_and_full_do_not_mix(toy, tmp_path):
     run(toy, tmp_path, quick=True)
     assert "quick run" in (tmp_path / "index.html").read_text()
@@ -218,13 +212,6 @@ def test_progress_shows_the_time_left(toy, tmp_path):
     )
     assert [round(fraction, 2) for fraction, _ in said] == [0.33, 0.67, 1.0]
     assert re.fullmatch(r"1 of 3 pieces; \d+ s left", said[0][1])
-
-
-def test_the_page_can_lie_elsewhere(toy, tmp_path):
-    (tmp_path / "docs").mkdir()
-    run(toy, tmp_path / "docs" / "files", page=tmp_path / "docs" / "page.md")
-    assert "(files/toy.png)" in (tmp_path / "docs" / "page.md").read_text()
-    assert 'href="../page.md"' in (tmp_path / "docs" / "files" / "index.html").read_text()
 
 
 @pytest.mark.slow
@@ -276,3 +263,16 @@ def test_experiments_by_name():
         InputError, match="there is no experiment 'removel': did you mean 'removal'"
     ):
         find_experiments(["removel"])
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(name):
+    (experiment,) = find_experiments([name])
+    quick, full = experiment.pieces(quick=True), experiment.pieces(quick=False)
+    for pieces in (quick, full):
+        assert len({piece.name for piece in pieces}) == len(pieces)
+        for piece in pieces:
+            assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
+            assert json.loads(json.dumps(piece.settings)) == piece.settings
+            assert isinstance(piece.settings["seed"], int)
+    assert len(quick) < len(full)

@@ -13,10 +13,7 @@ from shapley2d_paper.baselines.kernels.cart import (
     best_classes,
     best_numbers,
     grow_tree,
-    leaf_prediction,
     make_scratch,
-    part_rows,
-    part_valid,
     score_leaves,
     split_threshold,
 )
@@ -159,29 +156,6 @@ def test_columns_that_do_not_vary_are_not_split():
     assert best_binary(values, codes, work, active, np.ones(5)) == (-1, -1)
 
 
-@pytest.mark.parametrize(
-    ("left_ends", "right_ends"), [(False, False), (True, False), (False, True)]
-)
-def test_rows_are_parted_in_their_order(left_ends, right_ends):
-    rows = np.array([4, 1, 3, 0, 2], np.int32)
-    goes_left = np.array([1, 0, 0, 1, 1], np.uint8)
-    for kernel in (part_rows, part_rows.py_func):
-        parted = rows.copy()
-        kernel(parted, goes_left, np.empty(5, np.int32), left_ends, right_ends)
-        if not left_ends:
-            assert parted[:3].tolist() == [4, 3, 0]
-        if not right_ends:
-            assert parted[3:].tolist() == [1, 2]
-
-
-def test_validation_rows_are_parted_at_the_threshold():
-    x, below = np.array([3, 1, 2, 5], np.float32), np.array([3, 0, 1, 2], np.int32)
-    for kernel in (part_valid, part_valid.py_func):
-        parted = below.copy()
-        assert kernel(x, 2.0, parted, np.empty(4, np.int32)) == 2
-        assert parted.tolist() == [1, 2, 3, 0]
-
-
 def test_thresholds_lie_between_their_values_and_never_on_the_upper():
     assert split_threshold(np.float32(1), np.float32(2)) == 1.5
     largest = np.finfo(np.float32).max
@@ -189,14 +163,6 @@ def test_thresholds_lie_between_their_values_and_never_on_the_upper():
     low = np.float64(1.0)
     for kernel in (split_threshold, split_threshold.py_func):
         assert kernel(low, np.nextafter(low, 2)) == low
-
-
-def test_leaves_predict_the_first_of_the_most_frequent_classes_or_the_mean():
-    labels, counts = np.array([1.0, 0.0, 2.0, 1.0, 0.0]), np.zeros(3, np.int64)
-    rows = np.arange(5, dtype=np.int32)
-    for kernel in (leaf_prediction, leaf_prediction.py_func):
-        assert kernel(rows, labels, 3, counts) == 0.0
-        assert kernel(rows, labels, 0, counts) == pytest.approx(0.8)
 
 
 def test_closeness_by_its_definition():
@@ -251,14 +217,3 @@ def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
     later = np.empty(9)
     flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 12, later)
     np.testing.assert_array_equal(later, out[12:])
-
-
-def test_moved_rows_stay_sorted():
-    rng = np.random.default_rng(7)
-    for kernel in (flat_tree._move, flat_tree._move.py_func):
-        x = rng.integers(0, 5, 12).astype(np.float32)
-        order = np.argsort(x, kind="stable").astype(np.int32)
-        for row, value in zip(rng.integers(0, 12, 60), rng.integers(0, 5, 60), strict=True):
-            kernel(order, x, row, float(value))
-            assert x[row] == value and np.all(np.diff(x[order]) >= 0)
-            assert np.array_equal(np.sort(order), np.arange(12))
