@@ -392,17 +392,6 @@ def test_impossible_places_are_told_before_the_work(tmp_path, place, message):
         value(tmp_path / place if isinstance(place, str) else place)
 
 
-def test_files_are_written_now_and_then(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
-    kept = checkpoint.Checkpoint(tmp_path / "a.npz", {})
-    assert kept.due()
-    kept.save(1, {})
-    assert kept.path.exists()
-    assert not kept.due()  # writing takes a small share of the time even where it is slow
-    monkeypatch.setattr(checkpoint, "EVERY_S", 3600.0)
-    assert not checkpoint.Checkpoint(tmp_path / "b.npz", {}).due()
-
-
 def test_never_a_pickle(path):
     for name in (path, path.with_name("run.npz.previous")):
         with np.load(name, allow_pickle=False) as archive:

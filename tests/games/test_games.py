@@ -15,13 +15,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, value_cells, value_game
-from shapley2d._games.function import FunctionGame, describe_coalition
+from shapley2d._games.function import FunctionGame
 from shapley2d._games.model import ModelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, SubsetCoalitions
 from shapley2d.exceptions import UtilityError
-
-from oracles import brute_force
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(1)
@@ -65,11 +63,6 @@ def test_function_may_change_its_masks():
 def test_failing_function_names_its_coalition(h, message):
     with pytest.raises(UtilityError, match=message):
         value_game(h, 2, 1, progress=False)
-
-
-def test_long_coalitions_are_cut_short():
-    text = describe_coalition(np.ones(9, dtype=bool), np.ones(1, dtype=bool), None, ["age"])
-    assert text == "9 rows (0, 1, 2, 3, 4, ...) and 1 column (age)"
 
 
 @pytest.mark.parametrize(
@@ -171,15 +164,6 @@ def test_missing_numbers_are_filled_from_the_coalition_only():
     )
 
 
-def test_rare_categories_share_a_column():
-    names = [f"c{k}" for k in range(80)]
-    frame = pd.DataFrame({"a": names * 2})
-    y = [k % 2 for k in range(160)]
-    game = game_of(None, (frame, y, frame, y))
-    assert game._encoded.train.shape == (160, 51)
-    assert (game._encoded.train.sum(axis=1) == 1).all()
-
-
 def test_pipelines_that_encode_by_themselves_get_the_table():
     frame = pd.DataFrame(
         {"colour": ["red", "green", "blue", "red"] * 3, "size": [1.0, 2.0, 3.0, 4.0] * 3}
@@ -223,44 +207,6 @@ def test_open_seeds_are_set_so_that_a_coalition_has_one_utility():
     assert game.utilities(*EVERYTHING) == game.utilities(*EVERYTHING)
     kept = game_of(RandomForestClassifier(3, random_state=1), random_state=7)
     assert kept.model.random_state == 1
-
-
-@pytest.mark.slow
-def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
-    """6 rows x 4 columns, the utility written out here with bare scikit-learn."""
-    rng = np.random.default_rng(5)
-    X_train, X_valid = rng.integers(0, 4, (6, 4)), rng.integers(0, 4, (20, 4))
-    y_train, y_valid = np.array([0, 1, 0, 1, 1, 0]), rng.integers(0, 2, 20)
-
-    def accuracy(S, F):
-        if not S or not F:
-            return 0.0
-        rows, columns = sorted(S), sorted(F)
-        if len(set(y_train[rows])) == 1:
-            return float(np.mean(y_valid == y_train[rows[0]]))
-        tree = DecisionTreeClassifier(random_state=0).fit(
-            X_train[np.ix_(rows, columns)], y_train[rows]
-        )
-        return float(np.mean(tree.predict(X_valid[:, columns]) == y_valid))
-
-    known = {}
-
-    def cached(S, F):
-        if (S, F) not in known:
-            known[S, F] = accuracy(S, F)
-        return known[S, F]
-
-    v = value_cells(
-        X_train,
-        y_train,
-        X_valid,
-        y_valid,
-        method="exact",
-        baseline="zero",
-        random_state=0,
-        progress=False,
-    )
-    np.testing.assert_allclose(v.values, brute_force(cached, 6, 4), rtol=0, atol=1e-12)
 
 
 def test_pipelines_fill_missing_entries_by_themselves():

@@ -12,7 +12,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from model_oracles import encoded_tables, grid_points, make_split, orders, surely_and_maybe_right
+from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import InputError, value_cells
 from shapley2d._games.model import ModelGame
 from shapley2d._games.nearest import knn_game
@@ -25,8 +25,6 @@ from shapley2d._theory.coalitions import (
     NestedCoalitions,
     SubsetCoalitions,
 )
-
-from oracles import brute_force
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -125,30 +123,6 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     assert with_label[:, 4] == pytest.approx(grid[:, 3], rel=1e-9, abs=1e-12)
     again = pickle.loads(pickle.dumps(game)).utilities(rows, columns)
     assert np.array_equal(again, grid)
-
-
-@pytest.mark.slow
-def test_exact_values_are_those_of_the_estimator():
-    split = make_split(2, 2, n=5, plain=True)
-    train, valid, _ = encoded_tables(split)
-
-    def h(S, F):
-        if not S or not F:
-            return 0.0
-        rows, columns = sorted(S), sorted(F)
-        y = split.y.y[rows]
-        if np.unique(y).size == 1:
-            return float(np.mean(split.y_valid.y == y[0]))
-        return (
-            GaussianNB()
-            .fit(train[np.ix_(rows, columns)], y)
-            .score(valid[:, columns], split.y_valid.y)
-        )
-
-    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    v = value_cells(*tables, method="exact", model="gaussian_nb", baseline="zero", progress=False)
-    assert v.values == pytest.approx(brute_force(h, 5, 3), abs=1e-12)
-    assert v.info["model"] == "gaussian_nb"
 
 
 @pytest.mark.slow
@@ -255,6 +229,8 @@ def test_truncation_trains_less_and_keeps_the_total():
             "or use another model, such as model='scaled_ridge'",
         ),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
+        ({"model": "knn", "truncation": 0.1}, "truncation=0.1 does not go with model='knn'"),
+        ({"model": "forest", "n_neighbors": 3}, "n_neighbors=3 does not go with model='forest'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
         ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),
     ],

@@ -211,34 +211,3 @@ def test_a_name_that_is_not_built_in_is_scikit_learns_model():
     )
     assert named.info["model"] == given.info["model"] == "DecisionTreeClassifier(random_state=3)"
     np.testing.assert_array_equal(named.values, given.values)
-
-
-@pytest.mark.parametrize(
-    ("model", "option", "message"),
-    [
-        (
-            "ridge",
-            {"scoring": "neg_log_loss"},
-            "scoring='neg_log_loss' cannot be computed by the built-in model='ridge' in classification: use accuracy, .*, or a model of",
-        ),
-        ("ridge", {"preprocess": "none"}, "preprocess='none' does not go with model='ridge'"),
-        (
-            "forest",
-            {"n_neighbors": 3},
-            "n_neighbors=3 does not go with model='forest': it is an option of model='knn'",
-        ),
-        (
-            "knn",
-            {"truncation": 0.1},
-            "truncation=0.1 does not go with model='knn', which does not train again",
-        ),
-        (
-            "forrest",
-            {},
-            "model='forrest' is not a scikit-learn estimator .*: did you mean 'forest'?",
-        ),
-    ],
-)
-def test_options_that_a_model_does_not_take_are_named(model, option, message):
-    with pytest.raises(InputError, match=message):
-        resolve_model(model, "classification", option)

@@ -22,7 +22,7 @@ from shapley2d._knn.cuda.kernel_inputs import (
 )
 from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums
-from shapley2d._knn.cuda.tall import TallShape, TallSums, takes
+from shapley2d._knn.cuda.tall import TallShape, TallSums
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._knn.threads import Threads
@@ -103,15 +103,6 @@ def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
     weights = np.random.default_rng(0).normal(size=(3, 21))
     found = rows.contracted(coalitions, weights, CHOSEN)
     assert np.allclose(found, weights @ sums, rtol=0, atol=1e-12 * np.abs(found).max())
-
-
-def test_where_they_do_not_fit(game):
-    class Small:
-        block_bytes = 2**14
-
-    assert takes(game, EmulatedDevice, TallShape())
-    assert not takes(game, Small, TallShape())
-    assert not takes(make_game("classification", n=50, m=130), EmulatedDevice, TallShape())
 
 
 @pytest.mark.slow

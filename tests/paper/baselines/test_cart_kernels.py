@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pytest
 
-from shapley2d_paper.baselines.kernels import flat_tree, sweep_tree
 from shapley2d_paper.baselines.kernels.cart import (
     best_binary,
     best_classes,
@@ -185,35 +184,3 @@ def test_closeness_by_its_definition():
             scores = np.ones(25)
             kernel(scaled, target, counts, active, scores)
             np.testing.assert_allclose(scores, 1 + (high - far) / (high - low), atol=1e-12)
-
-
-@pytest.mark.parametrize("n_classes", [0, 3])
-def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
-    rng = np.random.default_rng(5)
-    entries = rng.integers(0, 4, (3, 10)).astype(
-        np.float32
-    )  # the last two columns belong to one player
-    absent, starts = np.array([1.5, 0, 1], np.float32), np.array([0, 1, 3])
-    valid = rng.integers(0, 4, (3, 15)).astype(np.float32)
-    codes = rng.integers(0, max(n_classes, 1), 10).astype(np.int32)
-    labels = codes.astype(float) if n_classes else rng.normal(size=10)
-    labels_valid = rng.integers(0, 3, 15).astype(float)
-    target, order = (codes, labels, n_classes), rng.permutation(20)
-    out = np.empty(21)
-    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 0, out)
-    now = np.tile(absent[:, None], 10)
-    steps = (np.arange(10), np.array([10]), np.arange(3), np.array([3]))
-    for k in range(21):
-        if k:
-            row, column = divmod(order[k - 1], 2)
-            now[starts[column] : starts[column + 1], row] = entries[
-                starts[column] : starts[column + 1], row
-            ]
-        by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
-        ranks = np.argsort(by_column, axis=1).astype(np.int32)
-        grid = np.empty((1, 1))
-        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, steps, grid)
-        assert out[k] == pytest.approx(grid[0, 0])
-    later = np.empty(9)
-    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 12, later)
-    np.testing.assert_array_equal(later, out[12:])
