@@ -53,16 +53,9 @@ def client(dask_client):
     return dask_client
 
 
-def test_by_address(client, plain):
-    assert same_bits(
-        value_game(make_game(), 20, 3, cluster=client.scheduler.address, **OPTIONS), plain
-    )
-
-
-def test_by_the_executor_of_a_client(client, plain):
-    assert same_bits(
-        value_game(make_game(), 20, 3, cluster=client.get_executor(), **OPTIONS), plain
-    )
+@pytest.mark.parametrize("given", [lambda c: c.scheduler.address, lambda c: c.get_executor()])
+def test_by_address_or_executor(client, plain, given):
+    assert same_bits(value_game(make_game(), 20, 3, cluster=given(client), **OPTIONS), plain)
 
 
 def test_by_joblib(client, plain):

@@ -212,29 +212,17 @@ def test_truncation_trains_less_and_keeps_the_total():
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'forest'"),
-        (
-            {"model": "ridge", "scoring": "neg_log_loss"},
-            "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn",
-        ),
-        (
-            {"model": "ridge", "scoring": "r2"},
-            "scoring='r2' cannot be computed by the built-in model='ridge' in classific",
-        ),
-        (
-            {"model": "knn", "scoring": "f1"},
-            "has no closed form: it is not a mean over validation rows: use 'accuracy' or 'balanced_accuracy'",
-        ),
-        (
-            {"model": "ridge", "preprocess": "none"},
-            "or use another model, such as model='scaled_ridge'",
-        ),
+        ({"model": "ridge", "scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn"),
+        ({"model": "ridge", "scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
+        ({"model": "knn", "scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
+        ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
         ({"model": "knn", "truncation": 0.1}, "truncation=0.1 does not go with model='knn'"),
         ({"model": "forest", "n_neighbors": 3}, "n_neighbors=3 does not go with model='forest'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
         ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_named(options, message):
     X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
     with pytest.raises(InputError, match=message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,8 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import InputError, value_cells
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._methods.knn.choices import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 
@@ -330,3 +333,39 @@ def test_text_is_refused_even_where_it_is_the_same_in_every_row():
                 baseline=baseline,
                 n_neighbors=1,
             )
+
+
+def test_all_rows_as_neighbours_say_that_nothing_depends_on_a_column():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    y = (X[:, 0] > 0).astype(int)
+    with pytest.warns(InputWarning, match=r"n_neighbors=20 is not below the 20 rows that train"):
+        v = value_cells(X[:20], y[:20], X[20:], y[20:], n_neighbors=20, progress=False)
+    assert not v.values.any()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        v = value_cells(X[:20], y[:20], X[20:], y[20:], n_neighbors=19, progress=False)
+        assert v.values.any()
+        value_cells(X[:20], y[:20], X[20:], y[20:], n_neighbors=20, baseline="zero", progress=False)
+
+
+def test_more_columns_than_can_be_sampled_are_refused_with_another_way():
+    X = np.random.default_rng(0).normal(size=(8, MAX_SAMPLED_COLUMNS + 1))
+    y = [0, 1] * 4
+    with pytest.raises(
+        InputError,
+        match=r"1,025 columns are more than the 1,024 that method='knn' can take: use method='mc'",
+    ):
+        value_cells(X, y, X, y)
+    options = {"method": "mc", "max_permutations": 2, "tolerance": 0, "n_neighbors": 1}
+    assert value_cells(X, y, X, y, model="knn", progress=False, **options).shape == X.shape
+
+
+def test_constant_columns_do_not_count():
+    X = np.zeros((8, MAX_SAMPLED_COLUMNS + 5))
+    X[:, 3] = np.arange(8)
+    v = value_cells(X, [0, 1] * 4, X, [0, 1] * 4, n_neighbors=1, progress=False)
+    assert (v.column_values != 0).sum() <= 1
+
+
+def test_numbers_of_coalitions_beyond_float64():
+    assert np.isfinite(ColumnSemivalue(1500, "shapley").counts).all()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
-from shapley2d._methods.knn import choices
+from shapley2d._methods.knn import choices, in_time
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.comparing import same_bits
 from tests.time_limits import CountedLimit
@@ -215,3 +215,10 @@ def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
     assert np.mean(held) >= 0.88
     actual, claimed = np.sqrt(np.mean(sizes, axis=0))
     assert 0.6 < actual / claimed < 1.5
+
+
+def test_a_limit_that_is_too_short_is_refused_at_once(monkeypatch):
+    """Two rounds of one row of 20 s each: 2 x 2.5 x 20 s, or with three subsets to a column 36 / 96 of that."""
+    monkeypatch.setattr(in_time, "pace_of_sample", lambda *_: 20.0 / (60 * 96))
+    with pytest.raises(OutOfTimeError, match=r"a first result takes about 1 min 3[78] s"):
+        value_cells(*make_tables(n_columns=12), max_time=CountedLimit(50, left=0.0))

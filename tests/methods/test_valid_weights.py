@@ -142,32 +142,24 @@ def test_a_weight_counts_like_repeated_rows():
 
 
 @pytest.mark.parametrize(
-    "scoring",
+    ("task", "scoring"),
     [
-        "balanced_accuracy",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in (None, "neg_log_loss")),
+        ("classification", "balanced_accuracy"),
+        pytest.param("classification", None, marks=pytest.mark.slow),
+        pytest.param("classification", "neg_log_loss", marks=pytest.mark.slow),
+        ("regression", None),
     ],
 )
-def test_models_weigh_their_score(scoring):
-    y, y_valid = Y % 2, Y_VALID % 2
-    model = DecisionTreeClassifier(max_depth=2, random_state=0)
-    options = {"model": model, "scoring": scoring, "progress": False}
-    v = value_cells(X, y, X_VALID, y_valid, "exact", valid_weight=WEIGHTS, **options)
+def test_models_weigh_their_score(task, scoring):
+    y, y_valid, kind = Y % 2, Y_VALID % 2, DecisionTreeClassifier
+    if task == "regression":
+        y, y_valid, kind = NUMBERS, NUMBERS_VALID, DecisionTreeRegressor
+    options = {"model": kind(max_depth=2, random_state=0), "scoring": scoring, "task": task}
+    v = value_cells(
+        X, y, X_VALID, y_valid, "exact", valid_weight=WEIGHTS, progress=False, **options
+    )
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    repeated = value_cells(X, y, X_VALID[again], y_valid[again], "exact", **options)
-    np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
-
-
-def test_regression_models_weigh_their_score():
-    again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    options = {
-        "method": "exact",
-        "model": DecisionTreeRegressor(max_depth=2, random_state=0),
-        "task": "regression",
-        "progress": False,
-    }
-    v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, valid_weight=WEIGHTS, **options)
-    repeated = value_cells(X, NUMBERS, X_VALID[again], NUMBERS_VALID[again], **options)
+    repeated = value_cells(X, y, X_VALID[again], y_valid[again], "exact", progress=False, **options)
     np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
 
 
@@ -267,49 +259,29 @@ def test_names_estimator_and_score():
     )
 
 
+CLOSED = "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"
+NO_VALIDATION = replace(METHODS["knn"], validates=False)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"scoring": "f1_macro"}, "has no closed form: it is not a mean over validation rows"),
-        (
-            {"scoring": "balanced"},
-            "scoring='balanced' is not one of scikit-learn's scores: did you mean 'balanced_acc",
-        ),
-        (
-            {"scoring": make_scorer(max_error)},
-            "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
-        ),
-        (
-            {"method": "mc", "model": "knn", "scoring": "f1"},
-            "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
-        ),
-        (
-            {"method": "mc", "model": "ridge", "valid_weight": WEIGHTS},
-            "does not go with the built-in model='ridge'.*scaled_ridge",
-        ),
-        (
-            {"method": replace(METHODS["knn"], validates=False), "valid_weight": WEIGHTS},
-            "valid_weight weighs validation rows, but this method evaluates no",
-        ),
-        (
-            {"valid_weight": 0 * WEIGHTS},
-            "valid_weight is 0 in every row: give some row a positive weight",
-        ),
-        (
-            {"valid_weight": -WEIGHTS},
-            "valid_weight is -0.5 in row 0: weights must be finite and not negative",
-        ),
+        ({"scoring": "balanced"}, "is not one of scikit-learn's scores: did you mean 'balanced_ac"),
+        ({"scoring": make_scorer(max_error)}, CLOSED),
+        ({"method": "mc", "model": "knn", "scoring": "f1"}, CLOSED),
+        ({"method": "mc", "model": "ridge"}, "does not go with the built-in .*scaled_ridge"),
+        ({"method": NO_VALIDATION}, "valid_weight weighs validation rows, but this method eval"),
+        ({"valid_weight": 0 * WEIGHTS}, "is 0 in every row: give some row a positive weight"),
+        ({"valid_weight": -WEIGHTS}, "is -0.5 in row 0: weights must be finite and not negative"),
         ({"valid_weight": WEIGHTS[:3]}, "valid_weight has 3 entries for 7 rows"),
         ({"valid_weight": list("abcdefg")}, "valid_weight must hold a number for every row"),
-        (
-            {"method": "mc", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS},
-            "takes no sample_weight, so",
-        ),
+        ({"method": "mc", "scoring": lambda *_: 0.0}, "takes no sample_weight, so"),
     ],
 )
 def test_what_cannot_be_is_said(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, Y, X_VALID, Y_VALID, progress=False, **options)
+        value_cells(X, Y, X_VALID, Y_VALID, progress=False, **{"valid_weight": WEIGHTS, **options})
 
 
 def test_absolute_errors_have_no_closed_form():

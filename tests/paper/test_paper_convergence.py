@@ -9,7 +9,7 @@ from shapley2d import value_cells
 from shapley2d._theory.designs import AllSubsets
 from shapley2d_paper.convergence.claims import LIMIT, judge_convergence
 from shapley2d_paper.convergence.experiment import EXPERIMENT
-from shapley2d_paper.convergence.runs import _after, column_draws, column_game, compare, work
+from shapley2d_paper.convergence.runs import column_draws, column_game, compare, work
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
 
@@ -37,18 +37,6 @@ def test_column_permutations_are_unbiased_and_sum_to_everything():
     np.testing.assert_allclose(values[1], 1.0)
     np.testing.assert_allclose(values[0], [0.5, 0.5, 0.0], atol=0.1)
     np.testing.assert_array_equal(draw(7), draw(7))
-
-
-def test_draws_are_counted_once_each():
-    seen = []
-
-    def draw(number):
-        seen.append(number)
-        return np.array([[float(number)]])
-
-    means = {count: moments.mean()[0, 0] for count, moments in _after(draw, [4, 2, 4])}
-    assert means == {2: 0.5, 4: 1.5}
-    assert seen == [0, 1, 2, 3]
 
 
 def test_an_estimate_beside_the_exact_values():

@@ -32,12 +32,6 @@ def test_pieces_cover_every_method_once_per_corrupted_table(quick):
     assert sorted(METHODS) == sorted(DETECTORS)
 
 
-def test_pieces_name_the_permutations_of_the_methods_that_sample():
-    for piece in detection.pieces(quick=True):
-        sampled = {"2D-MC", "1D"} & set(piece.settings["methods"])
-        assert set(piece.settings["budgets"]) == sampled
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_injected_is_the_same_for_every_method_and_of_the_right_amount(kind):
     parts, corrupted = detection_work.corrupt("breast_cancer", kind, 3, **SIZES)

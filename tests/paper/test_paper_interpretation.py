@@ -7,7 +7,6 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d_paper.data.splits import split_table
-from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.records import Records
 from shapley2d_paper.interpretation.experiment import EXPERIMENT, judge
 from shapley2d_paper.interpretation.work import correlations, near_pairs, work
@@ -26,12 +25,6 @@ def test_correlations_and_near_pairs_agree_with_loops():
         assert agreement[k] == pytest.approx(expected, abs=1e-12)
         assert near[k] == (abs(values[i].sum() - values[j].sum()) < limit)
     assert near.any() and not near.all()
-
-
-def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
-    monkeypatch.delenv("SHAPLEY2D_DATA", raising=False)
-    with pytest.raises(Unavailable, match="SHAPLEY2D_DATA"):
-        work(seed=0, table="authors", within=0.01)
 
 
 def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):

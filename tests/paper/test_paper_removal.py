@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 import numpy as np
 import pytest
 
 from shapley2d_paper.data.splits import DATASETS, Parts, split_table
-from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.removal import experiment as removal
 from shapley2d_paper.removal.claims import MAIN, judge_dip, judge_drop, judge_gain, judge_loo
@@ -199,13 +196,6 @@ def test_heart_is_mostly_repeats(paper_data):
     )
     assert describe_parts(parts)["repeats"] == 0
     assert describe_parts(parts)["test_known"] == 0
-
-
-def test_without_its_file_heart_is_left_out(monkeypatch):
-    monkeypatch.delenv("SHAPLEY2D_DATA", raising=False)
-    assert "SHAPLEY2D_DATA" not in os.environ
-    with pytest.raises(Unavailable, match="Heart"):
-        work(dataset="heart", method="random", seed=0, **SMALL)
 
 
 # ---------------------------------------------------------------- figure and tables

@@ -203,17 +203,6 @@ def test_a_damaged_piece_is_named(toy, tmp_path):
         run(toy, tmp_path)
 
 
-def test_progress_shows_the_time_left(toy, tmp_path):
-    said = []
-    list(
-        run_experiments(
-            [toy], tmp_path, n_jobs=1, progress=lambda fraction, note: said.append((fraction, note))
-        )
-    )
-    assert [round(fraction, 2) for fraction, _ in said] == [0.33, 0.67, 1.0]
-    assert re.fullmatch(r"1 of 3 pieces; \d+ s left", said[0][1])
-
-
 @pytest.mark.slow
 def test_ctrl_c_keeps_what_was_computed(tmp_path):
     """A run in a process of its own, interrupted after its first piece, and run again."""

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from shapley2d import value_cells
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.runtime import timing as runtime_timing
 from shapley2d_paper.runtime.claims import (
@@ -81,16 +80,6 @@ def test_a_permutation_of_each_model_is_timed(model):
     assert record["what"] == model
     assert 0 < record["seconds"] < 60
     assert record["timed_share"] == (1 if model == "gaussian_nb" else pytest.approx(5 / 15))
-
-
-def test_models_are_asked_about_masks_as_about_orders():
-    parts = runtime_timing.split_table("census", 0, n_train=20, n_valid=30)
-    order = runtime_timing.NestedCoalitions(np.random.default_rng(0).permutation(20))
-    columns = runtime_timing.NestedCoalitions(np.arange(14))
-    for model in ("tree", "gaussian_nb"):
-        game = runtime_timing._make_game(parts, model)
-        some = game.utilities(MaskCoalitions(order.masks()[3::5]), columns)
-        np.testing.assert_allclose(some, game.utilities(order, columns)[3::5])
 
 
 def test_a_real_run_shows_its_precision(monkeypatch):
