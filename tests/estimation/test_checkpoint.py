@@ -37,6 +37,7 @@ OPTIONS = {
     "tolerance": 0,
     "progress": False,
 }
+GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "name": "h"}
 PATIENCE_S = 180  # on a busy machine
 
 SCRIPT = """
@@ -319,58 +320,35 @@ def test_folds(tmp_path):
         value_cells(X, Y, checkpoint=path, **{**options, "cv": 3})
 
 
-def test_another_game_is_refused(tmp_path):
-    path = tmp_path / "run.npz"
-    options = {
-        "method": "mc",
-        "max_permutations": 5,
-        "tolerance": 0,
-        "progress": False,
-        "name": "product",
-        "checkpoint": path,
-    }
-    value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **options)
-    with pytest.raises(InputError, match=r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\] here"):
-        value_game(lambda S, F: S.sum() * F.sum(), 3, 2, **options)
-    with pytest.raises(
-        InputError, match="is of another run: name is product there and sum here; u"
-    ):
-        value_game(lambda S, F: S.sum() + F.sum(), 4, 2, **{**options, "name": "sum"})
-    with pytest.raises(
-        InputError, match="the utilities of the whole table and of half of it differ"
-    ):
-        value_game(lambda S, F: S.sum() * F.sum() + 0.01, 4, 2, **options)
-    with pytest.raises(
-        InputError, match=r"checkpoint cannot tell one game .* say which it is by name"
-    ):
-        value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **{**options, "name": None})
+@pytest.mark.parametrize(
+    ("h", "n_rows", "name", "message"),
+    [
+        (lambda S, F: S.sum() * F.sum(), 3, "product", r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\]"),
+        (lambda S, F: S.sum() + F.sum(), 4, "sum", "name is product there and sum here; u"),
+        (lambda S, F: S.sum() * F.sum() + 0.01, 4, "product", "utilities of the whole table and of half of it differ"),
+        (lambda S, F: S.sum() * F.sum(), 4, None, "cannot tell one game .* say which it is by name"),
+    ],
+)  # fmt: skip
+def test_another_game_is_refused(tmp_path, h, n_rows, name, message):
+    known = {**GAME, "checkpoint": tmp_path / "run.npz"}
+    value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **{**known, "name": "product"})
+    with pytest.raises(InputError, match=message):
+        value_game(h, n_rows, 2, **{**known, "name": name})
 
 
 def test_blocks(tmp_path):
-    options = {
-        **OPTIONS,
-        "rows": np.arange(len(Y)) % 6,
-        "max_permutations": 12,
-        "validation_groups": 2,
-    }
-    plain = value_blocks(X, Y, X_VALID, Y_VALID, **options)
-    path = tmp_path / "run.npz"
-    value_blocks(
-        X,
-        Y,
-        X_VALID,
-        Y_VALID,
-        checkpoint=path,
-        **{**options, "max_permutations": 5, "validation_groups": 0},
-    )
-    v = value_blocks(X, Y, X_VALID, Y_VALID, checkpoint=path, **options)
+    def blocks(**changes):
+        groups = {"rows": np.arange(len(Y)) % 6, "max_permutations": 12, "validation_groups": 2}
+        return value_blocks(X, Y, X_VALID, Y_VALID, **{**OPTIONS, **groups, **changes})
+
+    plain, path = blocks(), tmp_path / "run.npz"
+    blocks(checkpoint=path, max_permutations=5, validation_groups=0)
+    v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
     assert v._covariance.tobytes() == plain._covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
-        value_blocks(
-            X, Y, X_VALID, Y_VALID, checkpoint=path, **{**options, "rows": np.arange(len(Y)) % 5}
-        )
+        blocks(checkpoint=path, rows=np.arange(len(Y)) % 5)
 
 
 def test_the_estimator_takes_it(path, plain):
@@ -425,12 +403,6 @@ def test_descriptions_do_not_depend_on_the_process():
     assert describe(np.arange(3)) != describe(np.arange(4))
     nested = CellValuer(model=GaussianNB(), scoring=[half, 1])
     assert describe(nested) == describe(CellValuer(model=GaussianNB(), scoring=[half, 1]))
-
-
-# another game
-
-
-GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "name": "h"}
 
 
 def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
@@ -602,12 +574,3 @@ def test_places_that_keep_nothing_are_refused(tmp_path):
         game_run(tmp_path / "pipe")
     with pytest.raises(InputError, match="the name is too long"):
         game_run(tmp_path / ("x" * 250))
-    with pytest.raises(InputError, match="the name is too long"):
-        value_blocks(
-            X,
-            Y,
-            X_VALID,
-            Y_VALID,
-            **{**OPTIONS, "checkpoint": tmp_path / ("x" * 240)},
-            validation_groups=2,
-        )

@@ -98,14 +98,8 @@ def test_order_of_rows_and_columns_only_moves_values(seed):
     X_valid, y_valid = rng.integers(0, 4, (6, 3)), rng.integers(0, 2, 6)
     rows, columns = rng.permutation(20), rng.permutation(3)
     plain = value_cells(X, y, X_valid, y_valid, n_neighbors=3, progress=False).values
-    moved = value_cells(
-        X[np.ix_(rows, columns)],
-        y[rows],
-        X_valid[:, columns],
-        y_valid,
-        n_neighbors=3,
-        progress=False,
-    ).values
+    moved = X[np.ix_(rows, columns)], y[rows], X_valid[:, columns], y_valid
+    moved = value_cells(*moved, n_neighbors=3, progress=False).values
     np.testing.assert_allclose(moved, plain[np.ix_(rows, columns)], rtol=0, atol=1e-12)
 
 
@@ -139,9 +133,8 @@ def test_auto_samples_to_the_tolerance_and_says_so(wine):
     assert v.info["converged"]
     assert v.stderr.max() <= 0.025 * np.ptp(v.values)
     assert v.info["n_subsets"] < 2**13
-    tight = value_cells(
-        X[:30], y[:30], X_valid[:9], y_valid[:9], n_neighbors=5, tolerance=1e-9, progress=False
-    )
+    few = X[:30], y[:30], X_valid[:9], y_valid[:9]
+    tight = value_cells(*few, n_neighbors=5, tolerance=1e-9, progress=False)
     assert tight.info["subsets"] == "all"
     assert tight.exact
 
@@ -239,16 +232,9 @@ def authors(paper_data):
 
 def test_the_injected_cells_of_the_authors_table_are_found(authors):
     """43 changed cells, K = 10, raw metric: the figures that tie averaging must reach."""
-    v = value_cells(
-        authors["X_train_outlier"],
-        authors["y_train"],
-        authors["X_test"],
-        authors["y_test"],
-        metric="sqeuclidean",
-        n_neighbors=10,
-        baseline="zero",
-        progress=False,
-    )
+    tables = (authors[name] for name in ("X_train_outlier", "y_train", "X_test", "y_test"))
+    options = {"metric": "sqeuclidean", "n_neighbors": 10, "baseline": "zero"}
+    v = value_cells(*tables, progress=False, **options)
     injected = authors["X_train"] != authors["X_train_outlier"]
     assert injected.sum() == 43
     assert roc_auc_score(injected.ravel(), -v.values.ravel()) >= 0.905
@@ -321,18 +307,10 @@ def test_the_published_values_are_reproduced(authors, paper_data, tmp_path):
 
 
 def test_text_is_refused_even_where_it_is_the_same_in_every_row():
-    X = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": ["x"] * 4})
+    X, y = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": ["x"] * 4}), [0, 1, 0, 1]
     for baseline in ("labels", "zero"):
         with pytest.raises(InputError, match=r"column 'b' holds text"):
-            value_cells(
-                X,
-                [0, 1, 0, 1],
-                X,
-                [0, 1, 0, 1],
-                metric="sqeuclidean",
-                baseline=baseline,
-                n_neighbors=1,
-            )
+            value_cells(X, y, X, y, metric="sqeuclidean", baseline=baseline, n_neighbors=1)
 
 
 def test_all_rows_as_neighbours_say_that_nothing_depends_on_a_column():

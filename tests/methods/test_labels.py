@@ -60,14 +60,8 @@ def test_features_beside_the_label_have_a_semivalue_of_their_own(semivalue, m):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task, votes, baseline):
     data = small(task=task)
-    options = {
-        "n_neighbors": 2,
-        "metric": "sqeuclidean",
-        "include_label": True,
-        "semivalue": semivalue,
-        "votes": votes,
-        "baseline": baseline,
-    }
+    options = {"n_neighbors": 2, "metric": "sqeuclidean", "include_label": True}
+    options |= {"semivalue": semivalue, "votes": votes, "baseline": baseline}
     closed = value_cells(*data, method="knn", **options)
     every = value_blocks(
         *data, rows=range(5), columns=["x0", "x1"], model="knn", method="exact", **options
@@ -147,16 +141,8 @@ def test_owners_of_labels():
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
-    everything = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        owners=[{"owner": "all"}],
-        include_label=True,
-        model="knn",
-        copies="each",
-    )
+    options = {"include_label": True, "model": "knn", "copies": "each"}
+    everything = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], **options)
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 
 

@@ -98,15 +98,6 @@ def test_pieces_carry_the_digest_that_the_run_began_with(toy, n_jobs):
     assert toy(changes_itself).kept == 3
 
 
-def test_pieces_of_an_older_layout_count_as_computed_by_other_code(toy, tmp_path):
-    toy()
-    piece = tmp_path / "out" / "pieces" / "toy" / "seed-1.json"
-    lines = [line for line in piece.read_text().splitlines() if '"code"' not in line]
-    piece.write_text("\n".join(lines))
-    outcome = toy()
-    assert (outcome.computed, outcome.kept, outcome.code_changed) == (1, 2, 1)
-
-
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_digest_covers_what_computes_an_experiment_and_not_what_shows_it(name):
     (experiment,) = find_experiments([name])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,6 @@ from shapley2d_paper.baselines.kernels.cart import (
     score_leaves,
     split_threshold,
 )
-from shapley2d_paper.baselines.kernels.out_of_bag import add_closeness, predict_out_of_bag
 
 
 def make_data(seed, n_classes, n=30, p=4, n_valid=25):
@@ -114,21 +111,6 @@ def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
             assert score(leaves, count, below, labels_valid, n_classes) == pytest.approx(right)
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_rows_out_of_bag_are_predicted_by_the_tree_of_the_bag(n_classes):
-    for seed in range(5):
-        values, _, target = make_data(seed, n_classes)
-        counts = np.bincount(np.random.default_rng(seed).integers(0, 30, 30), minlength=30)
-        active = np.array([2, 0, 3], dtype=np.intp)
-        presorted = (values, np.argsort(values, axis=1, kind="stable").astype(np.int32))
-        out, bag = np.flatnonzero(counts == 0), np.repeat(np.arange(30), counts)
-        expected = predict_by_recursion(values, values, target, bag, active, out)
-        for kernel in (predict_out_of_bag, predict_out_of_bag.py_func):
-            predicted = np.full(30, np.nan)
-            kernel(presorted, target, counts, active, predicted)
-            np.testing.assert_allclose(predicted, expected, atol=1e-12)
-
-
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
 def test_the_best_split_is_found_in_one_pass(n_classes):
     for seed in range(10):
@@ -162,25 +144,3 @@ def test_thresholds_lie_between_their_values_and_never_on_the_upper():
     low = np.float64(1.0)
     for kernel in (split_threshold, split_threshold.py_func):
         assert kernel(low, np.nextafter(low, 2)) == low
-
-
-def test_closeness_by_its_definition():
-    for seed, n_classes in itertools.product(range(4), (2, 3)):
-        rng = np.random.default_rng(seed)
-        scaled, codes = rng.normal(size=(4, 25)), rng.integers(0, n_classes, 25).astype(np.int32)
-        counts = np.bincount(rng.integers(0, 25, 25), minlength=25)
-        if seed == 3:  # a class that the bag lacks
-            counts[codes == 1] = 0
-        active, bag = np.array([3, 1], dtype=np.intp), np.repeat(np.arange(25), counts)
-        points = scaled[active].T
-        centres = [points[bag[codes[bag] == c]] for c in range(n_classes)]
-        # the mean of all of the bag is taken over the number of rows, which is that of the bag
-        everything = points[bag].sum(axis=0) / 25
-        centres = np.array([part.mean(axis=0) if len(part) else everything for part in centres])
-        far = np.linalg.norm(points - centres[codes], axis=1)
-        low, high = far[bag].min(), far[bag].max()
-        target = (codes, codes.astype(float), n_classes)
-        for kernel in (add_closeness, add_closeness.py_func):
-            scores = np.ones(25)
-            kernel(scaled, target, counts, active, scores)
-            np.testing.assert_allclose(scores, 1 + (high - far) / (high - low), atol=1e-12)
