@@ -201,15 +201,8 @@ def test_interrupt_before_anything_is_an_interrupt():
 def test_progress_tells_how_far_it_is(small_model_game):
     h, _ = small_model_game
     reports = []
-    value_game(
-        h,
-        7,
-        3,
-        "mc",
-        tolerance=0.1,
-        max_permutations=5000,
-        progress=lambda *report: reports.append(report),
-    )
+    options = {"tolerance": 0.1, "max_permutations": 5000}
+    value_game(h, 7, 3, "mc", progress=lambda *report: reports.append(report), **options)
     fractions = [fraction for fraction, _ in reports]
     assert all(0 <= fraction <= 1 for fraction in fractions)
     assert fractions[-1] > 0.7
@@ -252,16 +245,8 @@ def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
     exact = value_cells(X8, y, method="exact", model=GaussianNB(), cv=2, progress=False)
-    v = value_cells(
-        X8,
-        y,
-        method="mc",
-        model=GaussianNB(),
-        cv=2,
-        max_permutations=300,
-        tolerance=0,
-        progress=False,
-    )
+    options = {"model": GaussianNB(), "cv": 2, "max_permutations": 300, "tolerance": 0}
+    v = value_cells(X8, y, method="mc", progress=False, **options)
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
 

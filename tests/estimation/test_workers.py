@@ -24,7 +24,6 @@ from shapley2d import value_cells, value_game
 from shapley2d._base.progress import Pace
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._estimation.workers import _cut
 from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
 
@@ -183,15 +182,6 @@ def test_models_and_folds_with_workers():
     X, y = data.data[::20, :2], data.target[::20]
     options = {**OPTIONS, "max_permutations": 8, "cv": 2, "model": GaussianNB()}
     assert same_bits(value_cells(X, y, n_jobs=1, **options), value_cells(X, y, n_jobs=2, **options))
-
-
-def test_batches_cover_the_numbers_once_and_shrink_at_the_end():
-    batches = list(_cut(3, 103, 2, {"batch": 20}))
-    assert [number for start, stop in batches for number in range(start, stop)] == list(
-        range(3, 103)
-    )
-    assert [stop - start for start, stop in batches[:2]] == [20, 20]
-    assert batches[-1] == (102, 103)
 
 
 def test_threads_are_limited_until_the_last_one_is_done():

@@ -171,23 +171,6 @@ def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
     assert value_blocks(X, y, owners=owners).info["n_valid_used"] == 400
 
 
-def test_the_time_left_of_a_sample_of_rows_is_that_to_its_tolerance():
-    X, y, *_ = make_tables(1200, 5)
-    heard = []
-    options = {"tolerance": 0.04, "valid_rows": "auto", "subsets": "sampled", "n_subsets": 16}
-    found = value_cells(X, y, **options, progress=lambda *report: heard.append(report))
-    assert found.info["n_valid_used"] < 1200
-    looks = [words.startswith("error") for _, words in heard]
-    first = looks.index(True)  # the report after the first look
-    assert all(words.startswith("time to the first errors") for _, words in heard[:first])
-    # before the first look the end is where that is, not where all rows were used
-    assert [fraction for fraction, _ in heard[:first]] == pytest.approx(
-        [(k + 1) / first for k in range(first)]
-    )
-    assert heard[-1][0] > 0.5  # as many pieces as the root law says, or twice as many
-    assert not any(looks[:first])
-
-
 def test_a_game_of_a_function_has_no_limit():
     with pytest.raises(TypeError, match="max_time"):
         value_game(lambda S, F: 0.0, 2, 2, max_time=1)

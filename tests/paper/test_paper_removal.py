@@ -83,19 +83,11 @@ def one_useful_column(n=40):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
     noise = rng.normal(size=(3, n))
-    tables = [np.column_stack([y + 0.0, noise[0]]), np.column_stack([y + 0.0, noise[1]])]
-    tables.append(np.column_stack([1.0 - y, noise[2]]))
-    return Parts(
-        "wine",
-        tables[0],
-        y,
-        tables[1],
-        y,
-        tables[2],
-        y,
-        ["label", "noise"],
-        np.zeros(2, dtype=bool),
+    train, valid, test = (
+        np.column_stack([known, noise[k]]) for k, known in enumerate((y + 0.0, y + 0.0, 1.0 - y))
     )
+    names, nominal = ["label", "noise"], np.zeros(2, dtype=bool)
+    return Parts("wine", train, y, valid, y, test, y, names, nominal)
 
 
 def test_a_curve_falls_when_what_carries_the_label_is_removed_and_not_before():

@@ -127,11 +127,6 @@ def test_pages_and_figures_can_be_made_from_the_csv_files_alone(toy, tmp_path):
     assert (tmp_path / "elsewhere.md").read_bytes() == before["reproduction.md"]
 
 
-def test_a_folder_without_a_run_has_nothing_to_show(toy, tmp_path):
-    with pytest.raises(InputError, match="holds no run to show: compute one first"):
-        show_experiments([toy], tmp_path)
-
-
 def test_pages_show_what_was_run_before_too(toy, tmp_path):
     other = dataclasses.replace(toy, name="other", title="Another")
     run(toy, tmp_path)
@@ -190,12 +185,6 @@ def test_quick_and_full_do_not_mix(toy, tmp_path):
         run(toy, tmp_path)
 
 
-def test_out_may_not_be_a_file(toy, tmp_path):
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match="is a file: name a folder"):
-        run(toy, tmp_path / "file")
-
-
 def test_a_damaged_piece_is_named(toy, tmp_path):
     run(toy, tmp_path)
     (tmp_path / "pieces" / "toy" / "seed-1.json").write_text("{")
@@ -248,10 +237,6 @@ def test_ctrl_c_keeps_what_was_computed(tmp_path):
 
 def test_experiments_by_name():
     assert [experiment.name for experiment in find_experiments()] == list(EXPERIMENTS)
-    with pytest.raises(
-        InputError, match="there is no experiment 'removel': did you mean 'removal'"
-    ):
-        find_experiments(["removel"])
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

@@ -83,23 +83,6 @@ def test_sums_over_all_subsets_are_those_of_the_twin(game, folder, shape, monkey
     assert np.abs(sums.sums(weights, CHOSEN) - found).max() < 1e-12
 
 
-def test_bins_that_follow_the_bulk_are_nearer_to_exact_ranks(monkeypatch):
-    game = make_game("classification", n=3000, m=5, wide=300)
-    game.valid[:, 2] = 1500
-    coalition = np.array([True, False, True, True, True])
-    exact = Threads(game).sums(coalition[None], CHOSEN)[0]
-
-    def error():
-        return np.std(sum(binned_values(game, t, coalition, NARROW) for t in CHOSEN) - exact)
-
-    followed = error()
-    monkeypatch.setattr("knn.cuda.subset_twin.FEW", 10**6)  # no bulk, but where the first row is
-    monkeypatch.setattr(
-        "knn.cuda.subset_twin.mean_dissimilarities", lambda game: np.full(5, np.inf)
-    )
-    assert followed < 0.5 * error()
-
-
 @emulated
 def test_weighted_sums_are_added_up_on_the_device(game, folder):
     rows = BinnedRows(

@@ -75,17 +75,6 @@ def test_validation_rows_that_do_not_fit_the_memory_come_in_turn(game, folder, m
     assert np.allclose(sums.values(coalitions, CHOSEN), found, rtol=0, atol=1e-7)
 
 
-def test_finer_bins_are_nearer_to_exact_ranks():
-    game = make_game("classification", n=6000, m=18, wide=3000)
-    coalition = np.arange(18) < 9
-    exact = Threads(game).sums(coalition[None], CHOSEN)[0]
-    coarse, fine = (
-        np.std(sum(tall_values(game, t, coalition, shape) for t in CHOSEN) - exact)
-        for shape in (SHAPE, FINE)
-    )
-    assert fine < 0.5 * coarse
-
-
 @pytest.mark.slow
 @emulated
 def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
