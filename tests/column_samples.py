@@ -7,7 +7,7 @@ import numpy as np
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._theory.semivalues import check_semivalue
+from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
 
 def estimate_columns(
@@ -47,3 +47,19 @@ def estimate_columns(
 
 def with_sum(lines):
     return np.column_stack([lines, lines.sum(axis=1)])
+
+
+def all_coalitions(m):
+    return ((np.arange(2**m)[:, None] >> np.arange(m)) & 1).astype(bool)
+
+
+def exact_values(utilities, m, semivalue="shapley"):
+    """The definition: weighted marginal contributions over all coalitions; utilities has a line for each."""
+    weights = marginal_weights(check_semivalue(semivalue), m)
+    values = np.zeros((utilities.shape[1], m))
+    coalitions = all_coalitions(m)
+    for j in range(m):
+        without = np.flatnonzero(~coalitions[:, j])
+        gains = utilities[without + 2**j] - utilities[without]
+        values[:, j] = weights[coalitions[without].sum(axis=1)] @ gains
+    return values

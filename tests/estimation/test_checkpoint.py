@@ -21,10 +21,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import CellValuer, value_blocks, value_cells, value_game
-from shapley2d._base import atomic_write
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
+from tests.comparing import same_bits
 
 DATA = load_wine()
 X, Y = DATA.data[::17, :2], DATA.target[::17]
@@ -37,6 +37,7 @@ OPTIONS = {
     "tolerance": 0,
     "progress": False,
 }
+GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "name": "h"}
 PATIENCE_S = 180  # on a busy machine
 
 SCRIPT = """
@@ -58,16 +59,17 @@ if __name__ == "__main__":
 """
 
 
+def half(model, X, y):
+    return 0.5
+
+
+class Own(GaussianNB):
+    pass
+
+
 def value(path=None, **changes):
     options = {**OPTIONS, "checkpoint": path, **changes}
     return value_cells(X, Y, X_VALID, Y_VALID, **options)
-
-
-def same_bits(one, other):
-    return all(
-        getattr(one, name).tobytes() == getattr(other, name).tobytes()
-        for name in ("values", "stderr", "row_stderr", "column_stderr")
-    ) and (one.history == other.history)
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +109,7 @@ def test_going_on_gives_the_same_bits(path, plain, n_jobs):
     assert v.info["resumed_at"] == 10
     assert v.info["settings"]["checkpoint"] == str(path)
     assert len(notes) == 1 + 20
-    assert same_bits(v, plain)
+    assert same_bits(v, plain) and v.history == plain.history
     assert count(path) == COUNT
 
 
@@ -282,6 +284,8 @@ def test_killed_between_the_old_file_and_the_new_one(path, plain):
         ({"scoring": "neg_log_loss"}, "scoring is None there and neg_log_loss here"),
         ({"preprocess": "none"}, "preprocess is auto there and none here"),
         ({"include_label": True}, r"the label is none there and \(label\) here"),
+        ({"scoring": half}, rf"scoring is None there and {__name__}.half here"),
+        ({"model": Own()}, rf"model is .*GaussianNB.* there and {__name__}.Own\("),
     ],
 )
 def test_other_settings_are_refused(path, changes, message):
@@ -316,93 +320,41 @@ def test_folds(tmp_path):
         value_cells(X, Y, checkpoint=path, **{**options, "cv": 3})
 
 
-def test_another_game_is_refused(tmp_path):
-    path = tmp_path / "run.npz"
-    options = {
-        "method": "mc",
-        "max_permutations": 5,
-        "tolerance": 0,
-        "progress": False,
-        "name": "product",
-        "checkpoint": path,
-    }
-    value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **options)
-    with pytest.raises(InputError, match=r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\] here"):
-        value_game(lambda S, F: S.sum() * F.sum(), 3, 2, **options)
-    with pytest.raises(
-        InputError, match="is of another run: name is product there and sum here; u"
-    ):
-        value_game(lambda S, F: S.sum() + F.sum(), 4, 2, **{**options, "name": "sum"})
-    with pytest.raises(
-        InputError, match="the utilities of the whole table and of half of it differ"
-    ):
-        value_game(lambda S, F: S.sum() * F.sum() + 0.01, 4, 2, **options)
-    with pytest.raises(
-        InputError, match=r"checkpoint cannot tell one game .* say which it is by name"
-    ):
-        value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **{**options, "name": None})
+@pytest.mark.parametrize(
+    ("h", "n_rows", "name", "message"),
+    [
+        (lambda S, F: S.sum() * F.sum(), 3, "product", r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\]"),
+        (lambda S, F: S.sum() + F.sum(), 4, "sum", "name is product there and sum here; u"),
+        (lambda S, F: S.sum() * F.sum() + 0.01, 4, "product", "utilities of the whole table and of half of it differ"),
+        (lambda S, F: S.sum() * F.sum(), 4, None, "cannot tell one game .* say which it is by name"),
+    ],
+)  # fmt: skip
+def test_another_game_is_refused(tmp_path, h, n_rows, name, message):
+    known = {**GAME, "checkpoint": tmp_path / "run.npz"}
+    value_game(lambda S, F: S.sum() * F.sum(), 4, 2, **{**known, "name": "product"})
+    with pytest.raises(InputError, match=message):
+        value_game(h, n_rows, 2, **{**known, "name": name})
 
 
 def test_blocks(tmp_path):
-    options = {
-        **OPTIONS,
-        "rows": np.arange(len(Y)) % 6,
-        "max_permutations": 12,
-        "validation_groups": 2,
-    }
-    plain = value_blocks(X, Y, X_VALID, Y_VALID, **options)
-    path = tmp_path / "run.npz"
-    value_blocks(
-        X,
-        Y,
-        X_VALID,
-        Y_VALID,
-        checkpoint=path,
-        **{**options, "max_permutations": 5, "validation_groups": 0},
-    )
-    v = value_blocks(X, Y, X_VALID, Y_VALID, checkpoint=path, **options)
+    def blocks(**changes):
+        groups = {"rows": np.arange(len(Y)) % 6, "max_permutations": 12, "validation_groups": 2}
+        return value_blocks(X, Y, X_VALID, Y_VALID, **{**OPTIONS, **groups, **changes})
+
+    plain, path = blocks(), tmp_path / "run.npz"
+    blocks(checkpoint=path, max_permutations=5, validation_groups=0)
+    v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
     assert v._covariance.tobytes() == plain._covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
-        value_blocks(
-            X, Y, X_VALID, Y_VALID, checkpoint=path, **{**options, "rows": np.arange(len(Y)) % 5}
-        )
+        blocks(checkpoint=path, rows=np.arange(len(Y)) % 5)
 
 
 def test_the_estimator_takes_it(path, plain):
     valuer = CellValuer(**{**OPTIONS, "checkpoint": path}).fit(X, Y, X_VALID, Y_VALID)
     assert valuer.valuation_.info["resumed_at"] == 10
     assert same_bits(valuer.valuation_, plain)
-
-
-def test_the_command_takes_it(tmp_path, capsys):
-    from shapley2d.cli import main
-
-    table = tmp_path / "t.csv"
-    lines = [",".join(map(str, [*line, f"c{label}"])) for line, label in zip(X, Y, strict=True)]
-    table.write_text("\n".join(["a,b,y", *lines]))
-    path = tmp_path / "run.npz"
-    command = [
-        "cells",
-        str(table),
-        "-t",
-        "y",
-        "-m",
-        "mc",
-        "--model",
-        "gaussian_nb",
-        "--max-permutations",
-        "3",
-    ]
-    command += ["--cv", "2", "--checkpoint", str(path), "--json"]
-    assert main(command) == 0
-    first = json.loads(capsys.readouterr().out)
-    assert main(command) == 0
-    assert json.loads(capsys.readouterr().out)["lowest"] == first["lowest"]
-    assert count(path) == 3
-    assert main([*command, "--seed", "5"]) == 2
-    assert "is of another run: random_state is 0 there and 5 here" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -418,33 +370,11 @@ def test_impossible_places_are_told_before_the_work(tmp_path, place, message):
         value(tmp_path / place if isinstance(place, str) else place)
 
 
-def test_files_are_written_now_and_then(tmp_path, monkeypatch):
-    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
-    kept = checkpoint.Checkpoint(tmp_path / "a.npz", {})
-    assert kept.due()
-    kept.save(1, {})
-    assert kept.path.exists()
-    assert not kept.due()  # writing takes a small share of the time even where it is slow
-    monkeypatch.setattr(checkpoint, "EVERY_S", 3600.0)
-    assert not checkpoint.Checkpoint(tmp_path / "b.npz", {}).due()
-
-
 def test_never_a_pickle(path):
     for name in (path, path.with_name("run.npz.previous")):
         with np.load(name, allow_pickle=False) as archive:
             members = {key: archive[key] for key in archive.files}
         assert {array.dtype.kind for array in members.values()} == {"f", "u"}
-    record = json.loads(members["record"].tobytes())
-    assert set(record) == {"format", "count", "facts", "identity", "probes"}
-    assert set(record["facts"]) == {"history"}
-
-
-def half(model, X, y):
-    return 0.5
-
-
-class Own(GaussianNB):
-    pass
 
 
 class Scale:
@@ -473,12 +403,6 @@ def test_descriptions_do_not_depend_on_the_process():
     assert describe(np.arange(3)) != describe(np.arange(4))
     nested = CellValuer(model=GaussianNB(), scoring=[half, 1])
     assert describe(nested) == describe(CellValuer(model=GaussianNB(), scoring=[half, 1]))
-
-
-# another game
-
-
-GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "name": "h"}
 
 
 def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
@@ -525,13 +449,6 @@ def test_a_noisy_game_is_told_so(tmp_path):
         InputError, match=r"the game is not the same twice|the utilities of the whole table"
     ):
         value_game(h, 4, 2, **GAME, checkpoint=path)
-
-
-def test_another_score_or_model_of_ones_own_is_refused(path):
-    with pytest.raises(InputError, match=rf"scoring is None there and {__name__}.half here"):
-        value(path, scoring=half)
-    with pytest.raises(InputError, match=rf"model is .*GaussianNB.* there and {__name__}.Own\("):
-        value(path, model=Own())
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, make_scorer, functools.partial])
@@ -638,18 +555,6 @@ def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
     assert not own.exists() and all(path.read_text() == "half" for path in others)
 
 
-def test_a_kill_while_places_are_tried_leaves_nothing_that_is_not_removed_later(
-    tmp_path, monkeypatch
-):
-    tried = []
-    real = atomic_write._new_file
-    monkeypatch.setattr(
-        atomic_write, "_new_file", lambda target: tried.append(target.name) or real(target)
-    )
-    game_run(tmp_path / "run.npz")
-    assert set(tried) == {"run.npz"}
-
-
 def test_a_link_to_another_disk_stays(tmp_path):
     (tmp_path / "disk").mkdir()
     link = tmp_path / "run.npz"
@@ -669,12 +574,3 @@ def test_places_that_keep_nothing_are_refused(tmp_path):
         game_run(tmp_path / "pipe")
     with pytest.raises(InputError, match="the name is too long"):
         game_run(tmp_path / ("x" * 250))
-    with pytest.raises(InputError, match="the name is too long"):
-        value_blocks(
-            X,
-            Y,
-            X_VALID,
-            Y_VALID,
-            **{**OPTIONS, "checkpoint": tmp_path / ("x" * 240)},
-            validation_groups=2,
-        )

@@ -16,6 +16,7 @@ import pytest
 
 from shapley2d import value_game
 from shapley2d.exceptions import InputError, UtilityError
+from tests.comparing import same_bits
 
 distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
 
@@ -57,17 +58,9 @@ def client(dask_client):
     return dask_client
 
 
-def same_bits(one, other):
-    parts = [(v.values.tobytes(), v.stderr.tobytes()) for v in (one, other)]
-    return parts[0] == parts[1]
-
-
-def test_by_address(client, plain):
-    assert same_bits(value(cluster=client.scheduler.address), plain)
-
-
-def test_by_the_executor_of_a_client(client, plain):
-    assert same_bits(value(cluster=client.get_executor()), plain)
+@pytest.mark.parametrize("given", [lambda c: c.scheduler.address, lambda c: c.get_executor()])
+def test_by_address_or_executor(client, plain, given):
+    assert same_bits(value(cluster=given(client)), plain)
 
 
 def test_by_joblib(client, plain):

@@ -25,6 +25,7 @@ from shapley2d._base.progress import Pace
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d.exceptions import InputError, UtilityError
+from tests.comparing import same_bits
 
 OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
 
@@ -57,20 +58,14 @@ def kill_once(flag):
     return before
 
 
-def same_bits(one, other):
-    return all(
-        getattr(one, name).tobytes() == getattr(other, name).tobytes()
-        for name in ("values", "stderr", "row_stderr", "column_stderr")
-    ) and (one.history == other.history)
-
-
 @pytest.fixture(scope="module")
 def plain():
     return value_game(make_game(wait=0), 30, 4, **OPTIONS)
 
 
 def test_two_workers(plain):
-    assert same_bits(value_game(make_game(), 30, 4, n_jobs=2, **OPTIONS), plain)
+    v = value_game(make_game(), 30, 4, n_jobs=2, **OPTIONS)
+    assert same_bits(v, plain) and v.history == plain.history
 
 
 @pytest.mark.parametrize("backend", ["threading", "multiprocessing"])

@@ -17,13 +17,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, value_cells, value_game
-from shapley2d._games.function import FunctionGame, describe_coalition
+from shapley2d._games.function import FunctionGame
 from shapley2d._games.model import ModelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, SubsetCoalitions
 from shapley2d.exceptions import UtilityError
-
-from oracles import brute_force
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(1)
@@ -67,11 +65,6 @@ def test_function_may_change_its_masks():
 def test_failing_function_names_its_coalition(h, message):
     with pytest.raises(UtilityError, match=message):
         value_game(h, 2, 1, progress=False)
-
-
-def test_long_coalitions_are_cut_short():
-    text = describe_coalition(np.ones(9, dtype=bool), np.ones(1, dtype=bool), None, ["age"])
-    assert text == "9 rows (0, 1, 2, 3, 4, ...) and 1 column (age)"
 
 
 @pytest.mark.parametrize(
@@ -167,15 +160,6 @@ def test_missing_numbers_are_filled_from_the_coalition_only():
     assert game.utilities(MaskCoalitions(rows), MaskCoalitions([[True]]))[0, 0] == pytest.approx(
         expected
     )
-
-
-def test_rare_categories_share_a_column():
-    names = [f"c{k}" for k in range(80)]
-    frame = pd.DataFrame({"a": names * 2})
-    y = [k % 2 for k in range(160)]
-    game = game_of(None, (frame, y, frame, y))
-    assert game._encoded.train.shape == (160, 51)
-    assert (game._encoded.train.sum(axis=1) == 1).all()
 
 
 def test_pipelines_that_encode_by_themselves_get_the_table():

@@ -12,12 +12,11 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
-from model_oracles import encoded_tables, grid_points, make_split, orders, surely_and_maybe_right
+from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import InputError, value_cells
 from shapley2d._games.model import ModelGame
 from shapley2d._games.nearest import knn_game
 from shapley2d._games.sweeps import SWEEPS, sweep_game
-from shapley2d._games.sweeps.chains import chains
 from shapley2d._games.wrapped import LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
@@ -26,8 +25,7 @@ from shapley2d._theory.coalitions import (
     NestedCoalitions,
     SubsetCoalitions,
 )
-
-from oracles import brute_force
+from tests.comparing import same_bits
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -128,41 +126,6 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     assert np.array_equal(again, grid)
 
 
-def test_chains_cover_every_coalition_once():
-    masks = np.random.default_rng(0).random((50, 4)) < 0.4
-    masks = np.concatenate([masks, NestedCoalitions([2, 0, 1, 3]).masks()])
-    seen = np.zeros(len(masks), dtype=int)
-    for chain in chains(MaskCoalitions(masks)):
-        for k, size in enumerate(chain.sizes):
-            seen[chain.start + k] += 1
-            assert set(chain.order[:size]) == set(np.flatnonzero(masks[chain.start + k]))
-    assert np.array_equal(seen, masks.any(axis=1).astype(int))
-
-
-@pytest.mark.slow
-def test_exact_values_are_those_of_the_estimator():
-    split = make_split(2, 2, n=5, plain=True)
-    train, valid, _ = encoded_tables(split)
-
-    def h(S, F):
-        if not S or not F:
-            return 0.0
-        rows, columns = sorted(S), sorted(F)
-        y = split.y.y[rows]
-        if np.unique(y).size == 1:
-            return float(np.mean(split.y_valid.y == y[0]))
-        return (
-            GaussianNB()
-            .fit(train[np.ix_(rows, columns)], y)
-            .score(valid[:, columns], split.y_valid.y)
-        )
-
-    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    v = value_cells(*tables, method="exact", model="gaussian_nb", baseline="zero", progress=False)
-    assert v.values == pytest.approx(brute_force(h, 5, 3), abs=1e-12)
-    assert v.info["model"] == "gaussian_nb"
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [*SWEEPS, "knn"])
 def test_monte_carlo_reaches_the_exact_values(name):
@@ -180,30 +143,13 @@ def test_workers_do_not_change_a_bit():
     split = make_split(7, 3)
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
     for name in ("ridge", "knn"):
-        one, two = (
-            value_cells(
-                *tables,
-                method="mc",
-                model=name,
-                max_permutations=6,
-                tolerance=0,
-                n_jobs=k,
-                progress=False,
-            )
-            for k in (1, 2)
-        )
-        assert np.array_equal(one.values, two.values) and np.array_equal(one.stderr, two.stderr)
+        options = {"model": name, "max_permutations": 6, "tolerance": 0, "progress": False}
+        assert same_bits(*(value_cells(*tables, "mc", n_jobs=k, **options) for k in (1, 2)))
 
 
 def test_folds_and_the_label_as_a_column():
     split = make_split(8, 2, plain=True)
-    options = {
-        "method": "mc",
-        "model": "gaussian_nb",
-        "max_permutations": 10,
-        "tolerance": 0,
-        "progress": False,
-    }
+    options = {"method": "mc", "model": "gaussian_nb", "max_permutations": 10, "tolerance": 0}
     v = value_cells(split.train.native, split.y.y, include_label=True, **options)
     assert v.values.shape == (24, 4)
     zero = value_cells(
@@ -250,27 +196,17 @@ def test_truncation_trains_less_and_keeps_the_total():
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'forest'"),
-        (
-            {"model": "ridge", "scoring": "neg_log_loss"},
-            "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn",
-        ),
-        (
-            {"model": "ridge", "scoring": "r2"},
-            "scoring='r2' cannot be computed by the built-in model='ridge' in classific",
-        ),
-        (
-            {"model": "knn", "scoring": "f1"},
-            "has no closed form: it is not a mean over validation rows: use 'accuracy' or 'balanced_accuracy'",
-        ),
-        (
-            {"model": "ridge", "preprocess": "none"},
-            "or use another model, such as model='scaled_ridge'",
-        ),
+        ({"model": "ridge", "scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn"),
+        ({"model": "ridge", "scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
+        ({"model": "knn", "scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
+        ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
         ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
+        ({"model": "knn", "truncation": 0.1}, "truncation=0.1 does not go with model='knn'"),
+        ({"model": "forest", "n_neighbors": 3}, "n_neighbors=3 does not go with model='forest'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
         ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_used_is_named(options, message):
     X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
     with pytest.raises(InputError, match=message):

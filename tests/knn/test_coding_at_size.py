@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,10 +10,8 @@ from hypothesis import strategies as st
 from shapley2d._knn.grid import sorted_sum
 from shapley2d._methods.knn.choices import KnnOptions
 from shapley2d._methods.knn.game import SplitGame
-from shapley2d._methods.knn.strata import deal_rows, in_turn
 from shapley2d._methods.run import Run
 from shapley2d._tables.problem import make_problem
-from shapley2d._tables.table import Table
 from shapley2d.exceptions import InputWarning
 
 
@@ -30,37 +27,6 @@ def test_sums_of_many_numbers_have_the_bits_of_exact_arithmetic():
     for _ in range(50):
         numbers = np.sort(random.normal(size=random.integers(1, 5000)) ** 3)
         assert sorted_sum(numbers) == math.fsum(numbers)
-
-
-def test_every_row_is_dealt_once_and_strata_take_turns():
-    random = np.random.default_rng(1)
-    chunks = [deal_rows(random.integers(0, 2, size=n), 3, random) for n in (7, 10)]
-    for rows, n in zip(chunks, (7, 10), strict=True):
-        assert sorted(np.concatenate(rows).tolist()) == list(range(n))
-    dealt = in_turn(chunks)
-    assert [k for k, _ in dealt] == [0, 1, 0, 1, 0, 1, 1]
-    assert all(chunk is chunks[k][[j for j, _ in dealt[:place]].count(k)]
-               for place, (k, chunk) in enumerate(dealt))  # fmt: skip
-
-
-def test_rows_of_the_users_table_are_taken_when_somebody_asks(monkeypatch):
-    taken = []
-    from shapley2d._tables import table as module
-
-    real = module.native_rows
-    monkeypatch.setattr(module, "native_rows", lambda *a: taken.append(1) or real(*a))
-    native = pa.table({"a": [1, 2, 3, 4], "b": ["u", "v", "u", "v"]})
-    problem = make_problem(native, [0, 1, 0, 1], cv=2)
-    assert not taken
-    split = problem.splits[0]
-    last = split.train.take_rows(np.array([1]))
-    assert not taken
-    assert last.native.equals(native.take(split.rows[1:2]))
-    taken.clear()
-    assert split.train.native.equals(native.take(split.rows))
-    assert split.train.native is split.train.native
-    assert len(taken) == 1
-    assert isinstance(split.train, Table)
 
 
 def test_columns_that_lose_digits_are_named_in_one_note():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
-from column_samples import estimate_columns
+from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import PairKernel
@@ -17,10 +17,10 @@ from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.semivalues import check_semivalue, marginal_weights
+from shapley2d._theory.semivalues import check_semivalue
 
 M = 10
-COALITIONS = ((np.arange(2**M)[:, None] >> np.arange(M)) & 1).astype(bool)
+COALITIONS = all_coalitions(M)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -58,21 +58,11 @@ def games():
     }
 
 
-def exact_values(utilities, semivalue):
-    weights = marginal_weights(check_semivalue(semivalue), M)
-    values = np.zeros((utilities.shape[1], M))
-    for j in range(M):
-        without = np.flatnonzero(~COALITIONS[:, j])
-        gains = utilities[without + 2**j] - utilities[without]
-        values[:, j] = weights[COALITIONS[without].sum(axis=1)] @ gains
-    return values
-
-
 def coverage(games, semivalue, n_subsets, n_seeds):
     """Shares of seeds in which the 95 % intervals of cells, columns and rows hold, and the size of the errors."""
     cells, columns, rows, errors, stated = [], [], [], [], []
     for utilities in games:
-        exact = exact_values(utilities, semivalue)
+        exact = exact_values(utilities, M, semivalue)
         runs = [
             estimate_columns(
                 lambda asked, known=utilities: known[asked @ (1 << np.arange(M))],

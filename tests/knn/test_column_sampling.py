@@ -9,13 +9,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
-from column_samples import estimate_columns
+from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
-from shapley2d._knn.columns.estimators import PairRidge, jackknife_groups
 from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._theory.semivalues import check_semivalue, marginal_weights
+from shapley2d._theory.semivalues import check_semivalue
 
 SEMIVALUES = [
     "shapley",
@@ -32,22 +31,6 @@ def _one_blas_thread():
     """The matrices here are small: on a busy machine threads would only wait for one another."""
     with threadpool_limits(1):
         yield
-
-
-def all_coalitions(m):
-    return ((np.arange(2**m)[:, None] >> np.arange(m)) & 1).astype(bool)
-
-
-def exact_values(utilities, m, semivalue="shapley"):
-    """The definition: weighted marginal contributions over all coalitions; utilities has a line for each."""
-    weights = marginal_weights(check_semivalue(semivalue), m)
-    values = np.zeros((utilities.shape[1], m))
-    coalitions = all_coalitions(m)
-    for j in range(m):
-        without = np.flatnonzero(~coalitions[:, j])
-        gains = utilities[without + 2**j] - utilities[without]
-        values[:, j] = weights[coalitions[without].sum(axis=1)] @ gains
-    return values
 
 
 class Lookup:
@@ -241,17 +224,6 @@ def test_kernel_matrix_is_positive_definite():
     assert np.linalg.eigvalsh(gram)[0] > -1e-9 * profile[0]
 
 
-def test_ridge_shrinks_noise_and_keeps_signal():
-    target = ColumnSemivalue(20, "shapley")
-    pairs = PairSequence(20, np.random.SeedSequence(0)).take(60)
-    rng = np.random.default_rng(0)
-    signal = (pairs - 0.5) @ rng.normal(size=(20, 50))
-    noise = rng.normal(size=(60, 50))
-    assert PairRidge(target, pairs, [signal])._penalty == 0.0
-    assert PairRidge(target, pairs, [noise])._penalty > 0.1
-    assert PairRidge(target, pairs, [noise[:, :20], noise[:, 20:]])._penalty > 0.1
-
-
 @pytest.mark.parametrize("m", [2, 5, 8, 12])
 def test_sequence_lists_every_pair_once(m):
     sequence = PairSequence(m, np.random.SeedSequence(0))
@@ -290,20 +262,6 @@ def test_sampled_pairs_are_uniform():
     codes = np.unique(np.array(first) @ (1 << np.arange(6)), return_counts=True)[1]
     assert len(codes) == 10
     assert np.square(codes - 60).sum() / 60 < 27.9  # chi-squared, 9 degrees of freedom, p = 0.001
-
-
-def test_enumerated_sizes_stay_in_every_group():
-    counts = np.array(pair_counts(13), dtype=float)
-    size = PairSequence(13, np.random.SeedSequence(0)).take(420).sum(axis=1)
-    group = jackknife_groups(size, counts)
-    sampled = np.bincount(size, minlength=7)
-    left_out = np.bincount(size[group >= 0], minlength=7)
-    assert left_out[1] == left_out[2] == 0 and sampled[2] == counts[2]
-    fraction = (sampled / counts)[3:]
-    np.testing.assert_allclose(
-        left_out[3:], sampled[3:] * 10 * (1 - fraction) / (10 - fraction), atol=1
-    )
-    assert np.ptp(np.bincount(group[group >= 0])) <= 1
 
 
 @pytest.mark.parametrize(("semivalue", "bound"), [("shapley", 0.1), (("beta", 3, 1), 0.2)])

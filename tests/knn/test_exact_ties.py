@@ -16,7 +16,6 @@ from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.whole_weights import Term, whole_weights
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
-from shapley2d.exceptions import InputWarning
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
@@ -53,13 +52,11 @@ def check_ranks(seeds):
         assert_ranks_are_exact(*random_tables(rng, n, 2, m, kinds=kinds), metric)
 
 
-def test_rows_rank_as_fractions_do():
-    check_ranks(range(30))
-
-
-@pytest.mark.slow
-def test_rows_of_a_thousand_tables_rank_as_fractions_do():
-    check_ranks(range(1000, 2000))
+@pytest.mark.parametrize(
+    "seeds", [range(30), pytest.param(range(1000, 2000), marks=pytest.mark.slow)]
+)
+def test_rows_rank_as_fractions_do(seeds):
+    check_ranks(seeds)
 
 
 def exact_values(train, y, valid, y_valid, k, metric, baseline="zero"):
@@ -183,32 +180,16 @@ def check_rewritten(seeds):
         )
 
 
-def test_the_way_a_table_is_written_changes_no_value():
-    check_rewritten(range(60))
+@pytest.mark.parametrize(
+    "seeds", [range(60), pytest.param(range(1000, 2000), marks=pytest.mark.slow)]
+)
+def test_the_way_a_table_is_written_changes_no_value(seeds):
+    check_rewritten(seeds)
 
 
 def test_entries_far_beyond_the_training_rows_have_room():
     check_ranks([1432])
     check_rewritten([1655])
-
-
-@pytest.mark.slow
-def test_the_way_a_thousand_tables_are_written_changes_no_value():
-    check_rewritten(range(1000, 2000))
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_recoding_one_column_of_bits_changes_no_value(seed):
-    rng = np.random.default_rng(seed)
-    X = (rng.random((46, 6)) < rng.uniform(0.1, 0.9, 6)).astype(float)
-    y = rng.integers(0, 2, 46)
-    mirrored = X.copy()
-    mirrored[:, 2] = 1 - X[:, 2]
-    one, two = (
-        value_cells(Z[:30], y[:30], Z[30:], y[30:], n_neighbors=3, progress=False)
-        for Z in (X, mirrored)
-    )
-    np.testing.assert_allclose(one.values, two.values, atol=1e-12)
 
 
 # ---- validation rows ----
@@ -239,13 +220,11 @@ def check_linear(seeds):
         )
 
 
-def test_values_are_linear_over_validation_rows():
-    check_linear(range(10))
-
-
-@pytest.mark.slow
-def test_values_of_many_tables_are_linear_over_validation_rows():
-    check_linear(range(1000, 1500))
+@pytest.mark.parametrize(
+    "seeds", [range(10), pytest.param(range(1000, 1500), marks=pytest.mark.slow)]
+)
+def test_values_are_linear_over_validation_rows(seeds):
+    check_linear(seeds)
 
 
 @pytest.mark.parametrize("metric", ["auto", "sqeuclidean"])
@@ -294,9 +273,3 @@ def test_weights_without_a_common_unit_are_named():
     found = whole_weights([Term(weight, 10**12) for weight in weights], Fraction(2**60))
     assert len(found.exact) < 4
     assert found.unit <= 2**60
-
-
-def test_a_warning_is_raised_where_digits_are_lost():
-    X = np.array([[0.1], [0.2], [1 / 3], [np.pi], [1e17], [1e17], [1e17]])
-    with pytest.warns(InputWarning, match="differ by less than"):
-        code(X, X[:2])

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells
-from shapley2d._knn.bin_sample import grown_sample, judge_sample
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
-from shapley2d._methods.knn import bin_correction, choices
-from shapley2d._tables.problem import make_problem
-from shapley2d._theory.semivalues import marginal_weights
+from shapley2d._knn.bin_sample import judge_sample
+from shapley2d._methods.knn import choices
 from shapley2d._theory.sums import BlockSums
 from tests.row_forms import cells_in_form, in_form
 
@@ -169,42 +163,6 @@ def test_intervals_hold_where_columns_are_sampled_too():
             (np.abs(fast.values - exact.values) <= fast._interval_factor * fast.stderr).mean()
         )
     assert np.mean(covered) >= 0.92
-
-
-@pytest.mark.slow
-def test_the_sample_grows_until_the_error_is_as_wanted():
-    (split,) = make_problem(X, Y, X_VALID, Y_VALID).splits
-    options = {"task": "classification", "n_neighbors": 5}
-    ranked, binned = (
-        row_values(
-            integer_columns(split.train, split.valid),
-            split.y.codes,
-            split.y_valid.codes,
-            form=form,
-            **options,
-        )
-        for form in ("exact", "fast")
-    )
-    joining = marginal_weights("shapley", 5)
-    weights = np.append(0.0, joining), np.append(joining, 0.0)
-    done = []
-
-    def grown(most, wanted):
-        done.clear()
-        random, start = (
-            np.random.default_rng(0),
-            (bin_correction.SAMPLE, bin_correction.SAMPLE_ROWS),
-        )
-        sample = grown_sample(binned, ranked, weights, random, start, done.append, most, wanted**2)
-        return math.sqrt(sample.unknown * sample.cell_variance)
-
-    content = grown(1024, np.inf)
-    assert len(done) == bin_correction.SAMPLE
-    greedy = grown(1024, 0.7 * content)
-    assert len(done) > bin_correction.SAMPLE
-    assert greedy <= 0.7 * content or len(done) == 1024
-    grown(128, 0.0)
-    assert len(done) == 128
 
 
 def test_errors_of_row_sums_hold_where_columns_count_alike():

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import reduce
-from itertools import combinations
-from math import ceil, floor, gcd
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -180,63 +175,6 @@ def test_equal_steps_are_equal_in_every_metric():
     """Rows 0 and 1 are equally far from the validation row and have the same label."""
     v = value_cells([[0.0], [2.0], [1.0], [0.0]], [1, 1, 0, 0], [[1.0]], [1], n_neighbors=1)
     assert v.values[0, 0] == v.values[1, 0]
-
-
-def exact_auto(train, valid):
-    """The metric of numbers in exact fractions: (m, T, n), with numbers as their shortest decimals."""
-    result = []
-    for j in range(train.shape[1]):
-        numbers = [[Fraction(repr(float(x))) for x in table[:, j]] for table in (train, valid)]
-        low, centre, high = np.percentile(np.sort(train[:, j]), [25, 50, 75])
-        off = np.abs(train[:, j] - centre)
-        reach = 3 * ((high - low) / 1.3489795003921634 or np.median(off[off > 0]))
-        # the cut is at the nearest number of the grid beyond three units
-        base = numbers[0][0]
-        step = reduce(
-            lambda a, b: Fraction(
-                gcd(a.numerator * b.denominator, b.numerator * a.denominator),
-                a.denominator * b.denominator,
-            ),
-            [abs(x - base) for x in numbers[0] if x != base],
-        )
-        lowest = base + step * floor((Fraction(centre - reach) - base) / step + Fraction(1, 10**9))
-        highest = base + step * ceil((Fraction(centre + reach) - base) / step - Fraction(1, 10**9))
-        t, v = [[min(max(x, lowest), highest) for x in part] for part in numbers]
-        mean = sum(t) / len(t)
-        variance = sum((x - mean) ** 2 for x in t) / len(t)
-        result.append([[(a - b) ** 2 / (2 * variance) for a in t] for b in v])
-    return result
-
-
-@given(st.integers(0, 10**6))
-def test_decimal_columns_rank_as_fractions_do(seed):
-    """Ties that exist are ties, orders that exist are orders: in every column, and in their sum."""
-    rng = np.random.default_rng(seed)
-    places = rng.integers(0, 4, 3)
-    draw = lambda n: np.column_stack([(rng.standard_t(2, n) * 5).round(p) for p in places])  # noqa: E731
-    train, valid = draw(25), draw(4)
-    assume((np.ptp(train, axis=0) > 0).all())
-    d, coded = distances(train, valid)
-    exact = exact_auto(train, valid)
-    for j in range(3):
-        for t in range(4):
-            assert (
-                rankdata(d[j, t]).tolist()
-                == rankdata([float(x / step_of(exact[j][t])) for x in exact[j][t]]).tolist()
-            )
-    total = d.sum(axis=0)
-    for t in range(4):
-        sums = [sum(exact[j][t][i] for j in range(3)) for i in range(25)]
-        for a, b in combinations(range(25), 2):
-            if sums[a] == sums[b]:
-                assert total[t, a] == total[t, b]
-            elif not coded.unrounded or abs(sums[a] - sums[b]) > 1e-9 * (sums[a] + sums[b]):
-                assert (total[t, a] < total[t, b]) == (sums[a] < sums[b])
-
-
-def step_of(distances):
-    """Something to divide by that keeps equal fractions equal and others apart as floats."""
-    return max(*distances, Fraction(1, 10**12))
 
 
 def test_standardised_counts_keep_their_ties():

@@ -17,7 +17,6 @@ from knn.row_oracles import (
     tie_averaged_utility,
     twin,
 )
-from shapley2d._kernels.knn_columns import add_values, add_walk, walk_weights
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.row_values import row_values
 from shapley2d._theory.semivalues import marginal_weights
@@ -263,45 +262,6 @@ def test_lines_are_put_back_in_threads(monkeypatch):
     np.testing.assert_array_equal(rows.values(coalitions), alone)
 
 
-def test_kernels_take_many_validation_rows_at_a_time(monkeypatch):
-    """Threads wait for each other wherever Python runs, so it must not run for every validation row."""
-    rng = np.random.default_rng(2)
-    columns = random_table(rng, 300, 5, 150, levels=50)
-    rows = row_values(
-        columns,
-        *random_labels(rng, "classification", 300, 150),
-        task="classification",
-        n_neighbors=4,
-        n_jobs=2,
-    )
-    calls = []
-
-    def counted(*arguments):
-        calls.append(len(arguments[5]))
-        add_values(*arguments)
-
-    monkeypatch.setattr("shapley2d._knn.threads.add_values", counted)
-    rows.values(rng.random((32, 5)) < 0.5)
-    assert sum(calls) == 150 and len(calls) <= 8
-
-
-@pytest.mark.parametrize("stopped", [False, True])
-def test_kernels_end_where_another_thread_says_so(stopped):
-    rng = np.random.default_rng(2)
-    columns = random_table(rng, 50, 3, 4)
-    rows = row_values(
-        columns, *random_labels(rng, "classification", 50, 4), task="classification", n_neighbors=4
-    )
-    table, stop, chosen = rows.axis._table, np.array([stopped]), np.arange(4)
-    sums = np.zeros((2, 50))
-    add_values(
-        *table, np.ones(4), chosen, np.ones((2, 3), dtype=bool), sums, np.array([1, 0]), stop
-    )
-    shares = np.zeros((3, 50))
-    add_walk(*table, np.ones(4), chosen, walk_weights(np.ones(4), np.ones(4)), shares, stop)
-    assert sums.any() == shares.any() == (not stopped)
-
-
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize("form", ["exact", "fast"])
 def test_validation_rows_count_as_they_weigh(task, form):
@@ -329,17 +289,6 @@ def test_validation_rows_count_as_they_weigh(task, form):
     )
     np.testing.assert_array_equal(plain.values(coalitions), alike.values(coalitions))
     np.testing.assert_array_equal(plain.walk(*weights), alike.walk(*weights))
-
-
-def test_progress_rises_to_one():
-    rng = np.random.default_rng(3)
-    columns = random_table(rng, 10, 3, 2)
-    rows = row_values(
-        columns, *random_labels(rng, "classification", 10, 2), task="classification", n_neighbors=2
-    )
-    shares = []
-    rows.values(rng.random((50, 3)) < 0.5, progress=shares.append)
-    assert shares == sorted(shares) and len(shares) > 1 and shares[-1] == 1.0
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -13,10 +13,8 @@ from knn.row_oracles import (
     random_table,
     table_distances,
 )
-from shapley2d import value_cells
 from shapley2d._knn.row_values import row_values
-from shapley2d._knn.small_table import SmallTable, _dissimilarities
-from shapley2d._knn.threads import Threads
+from shapley2d._knn.small_table import _dissimilarities
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
@@ -95,38 +93,3 @@ def test_threads_never_change_a_bit(task, monkeypatch):
         return rows.values(coalitions).tobytes(), rows.walk(*weights).tobytes()
 
     assert both(1) == both(3)
-
-
-def test_which_tables_are_small_depends_on_their_size_alone(monkeypatch):
-    used = set()
-    for kind in (SmallTable, Threads):
-        for name in ("sums", "walk"):
-            real = getattr(kind, name)
-
-            def watched(self, *args, _real=real, **options):
-                used.add(type(self).__name__)
-                return _real(self, *args, **options)
-
-            monkeypatch.setattr(kind, name, watched)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(40, 3)), rng.integers(0, 2, 40)
-    results = []
-    for most in (2.0**29, 1.0):
-        monkeypatch.setattr("shapley2d._methods.knn.choices.SMALL_GAME", most)
-        results.append(value_cells(X, y, X[:9], y[:9], n_neighbors=3).values)
-        assert used == ({"SmallTable"} if most > 1 else {"Threads"})
-        used.clear()
-    np.testing.assert_allclose(*results, rtol=0, atol=1e-14)
-
-
-def test_progress_rises_to_one(monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.small_table._PIECE", 2**9)
-    rng = np.random.default_rng(4)
-    columns = random_table(rng, 20, 4, 40)
-    y, y_valid = random_labels(rng, "classification", 20, 40)
-    rows = row_values(columns, y, y_valid, task="classification", n_neighbors=3, small=True)
-    seen = []
-    rows.values(rng.random((16, 4)) < 0.5, progress=seen.append)
-    assert seen == sorted(seen)
-    assert seen[-1] == 1.0
-    assert len(seen) > 5

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier
 from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.naive_bayes import GaussianNB
@@ -20,7 +20,6 @@ from shapley2d.exceptions import InputWarning, UtilityError
 from oracles import brute_force
 
 TASKS = ["classification", "regression"]
-SEMIVALUES = ["shapley", "banzhaf", ("beta", 4.0, 1.0)]
 NAMED = [("tree", "classification"), ("tree", "regression"), ("ridge", "classification"),
             ("ridge", "regression"), ("gaussian_nb", "classification")]  # fmt: skip
 ESTIMATORS = {
@@ -48,70 +47,6 @@ def small(task, n=5, T=7, m=3, seed=0, n_classes=3, *, repeats=True):
 
 # ---- against the definition
 # ------------------------------------------------------------------------------------
-
-
-def votes(members, distances, y, target, k, task):
-    """The utility of the K nearest members by definition: the mean over all orders of ties."""
-    centre, rows = (0.0 if task == "classification" else float(np.mean(y))), sorted(members)
-    worth = []
-    for order in itertools.permutations(rows):
-        if any(distances[a] > distances[b] for a, b in itertools.pairwise(order)):
-            continue
-        near = order[:k]
-        if task == "classification":
-            worth.append(sum(y[i] == target for i in near) / k)
-        else:
-            worth.append(-((sum(y[i] - centre for i in near) / k - (target - centre)) ** 2))
-    return math.fsum(worth) / len(worth)
-
-
-def knn_game(X, y, X_valid, y_valid, k, task):
-    """h(S, F) by the definition: without columns all rows are at distance 0."""
-
-    def h(S, F):
-        columns = sorted(F)
-        return float(np.mean([
-            votes(S, ((X[:, columns] - row[columns]) ** 2).sum(axis=1), y, target, k, task)
-            for row, target in zip(X_valid, y_valid, strict=True)
-        ]))  # fmt: skip
-
-    return functools.cache(h)
-
-
-@pytest.mark.parametrize("semivalue", SEMIVALUES)
-@pytest.mark.parametrize("task", TASKS)
-def test_nearest_neighbours_are_the_definition(task, semivalue):
-    data = small(task, n=4, T=3)
-    h = knn_game(*data, 2, task)
-    options = {"task": task, "n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
-    v = value_cells(*data, subsets="all", progress=False, **options)
-    np.testing.assert_allclose(v.values, brute_force(h, 4, 3, semivalue, semivalue), atol=1e-10)
-    blocks = value_blocks(
-        *data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options
-    )
-    np.testing.assert_allclose(blocks.values, v.values, atol=1e-10)
-    sampled = value_cells(*data, method="mc", model="knn", progress=False, max_permutations=500,
-                          tolerance=0, **options)  # fmt: skip
-    assert (np.abs(sampled.values - v.values) <= 4.5 * sampled.stderr + 1e-12).all()
-
-
-@pytest.mark.parametrize("task", TASKS)
-def test_nearest_neighbours_with_labels_are_the_definition(task):
-    data = small(task, n=4, T=3)
-    plain = knn_game(*data, 2, task)
-
-    def h(S, F):  # the label is column 3; without it nothing can be learned, as without rows
-        return plain(frozenset(S), F - {3}) if 3 in F else plain(frozenset(), frozenset())
-
-    for semivalue in SEMIVALUES:
-        options = {"task": task, "n_neighbors": 2, "metric": "sqeuclidean", "include_label": True,
-                   "semivalue": semivalue, "progress": False}  # fmt: skip
-        v = value_cells(*data, **options)
-        np.testing.assert_allclose(v.values, brute_force(h, 4, 4, semivalue, semivalue), atol=1e-10)
-        blocks = value_blocks(
-            *data, rows=range(4), columns=list("abc"), model="knn", method="exact", **options
-        )
-        np.testing.assert_allclose(blocks.values, v.values, atol=1e-10)
 
 
 def model_game(model, X, y, X_valid, y_valid, task):
@@ -306,19 +241,9 @@ def test_idle_columns_get_nothing_of_models(model, task, include_label):
 def test_a_model_that_draws_columns_draws_none_that_say_nothing():
     from sklearn.ensemble import RandomForestClassifier
 
-    X, y, X_valid, y_valid = with_idle_columns("classification", n=10)
-    model = RandomForestClassifier(5, max_features=1)
-    v = value_cells(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method="mc",
-        model=model,
-        max_permutations=2,
-        tolerance=0,
-        progress=False,
-    )
+    options = {"max_permutations": 2, "tolerance": 0, "progress": False}
+    options["model"] = RandomForestClassifier(5, max_features=1)
+    v = value_cells(*with_idle_columns("classification", n=10), method="mc", **options)
     np.testing.assert_array_equal(v.values[:, IDLE], 0.0)
 
 
@@ -354,18 +279,8 @@ def test_noise_is_never_credited_by_models(model, task):
         X, X_valid = rng.normal(size=(16, 2)), rng.normal(size=(30, 2))
         y, y_valid = (rng.normal(size=16), rng.normal(size=30)) if task == "regression" else (
             rng.permutation(np.arange(16) % 2), rng.permutation(np.arange(30) % 2))  # fmt: skip
-        v = value_cells(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            method="mc",
-            model=model,
-            max_permutations=20,
-            tolerance=0,
-            progress=False,
-        )
-        worth.append(v.column_values)
+        options = {"model": model, "max_permutations": 20, "tolerance": 0, "progress": False}
+        worth.append(value_cells(X, y, X_valid, y_valid, method="mc", **options).column_values)
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(25)
     assert (mean <= 3.5 * error).all()
     if task == "classification":
@@ -391,19 +306,8 @@ def test_the_sum_says_what_it_is(task):
         else:
             zero = value_cells(X, y, X_valid, y_valid, progress=False, **options, **name)
         assert v.total == pytest.approx(zero.total - v.info["baseline_utility"], abs=1e-12)
-        words = (
-            "what the rows' labels alone predict"
-            if not options
-            else "that of the best constant prediction"
-        )
-        assert (
-            v.info["about"]["total"]
-            == f"the model's score less {v.info['baseline_utility']:.4g}, {words}"
-        )
-        assert (
-            zero.info["about"]["total"] == "the model's score"
-            and "baseline_utility" not in zero.info
-        )
+        assert f"less {v.info['baseline_utility']:.4g}, " in v.info["about"]["total"]
+        assert "baseline_utility" not in zero.info
 
 
 def test_the_sum_of_folds_is_the_mean_over_them():
@@ -411,16 +315,6 @@ def test_the_sum_of_folds_is_the_mean_over_them():
     v = value_cells(X, y, cv=3, progress=False)
     zero = value_cells(X, y, cv=3, baseline="zero", progress=False)
     assert v.total == pytest.approx(zero.total - v.info["baseline_utility"], abs=1e-12)
-
-
-def test_columns_of_a_good_regression_are_not_harmful():
-    from sklearn.datasets import load_diabetes
-
-    X, y = load_diabetes(return_X_y=True, as_frame=True)
-    v = value_cells(
-        X[["bmi", "s5", "bp"]][:300], y[:300], X[["bmi", "s5", "bp"]][300:], y[300:], progress=False
-    )
-    assert (v.column_values > 0).all() and v.total > 0
 
 
 @pytest.mark.parametrize(
@@ -435,9 +329,10 @@ def test_a_score_whose_zero_is_perfect_is_warned_about_with_zero(scoring):
     np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
 
 
-def test_zero_is_the_game_of_the_paper():
+@pytest.mark.parametrize("name", ["ridge", "gaussian_nb", "tree"])
+def test_zero_is_the_game_of_the_paper(name):
     X, y, X_valid, y_valid = small("classification", n=4, repeats=False)
-    X, X_valid = X[:, :2], X_valid[:, :2]
+    X, X_valid, estimator = X[:, :2], X_valid[:, :2], ESTIMATORS[name, "classification"]
 
     def h(S, F):
         rows, columns = sorted(S), sorted(F)
@@ -445,13 +340,12 @@ def test_zero_is_the_game_of_the_paper():
             return 0.0
         if np.unique(y[rows]).size == 1:
             return float(np.mean(y_valid == y[rows[0]]))
-        model = RidgeClassifier().fit(X[np.ix_(rows, columns)], y[rows])
+        model = clone(estimator).fit(X[np.ix_(rows, columns)], y[rows])
         return float(np.mean(model.predict(X_valid[:, columns]) == y_valid))
 
-    for model in ("ridge", RidgeClassifier()):
-        v = value_cells(
-            X, y, X_valid, y_valid, method="exact", model=model, baseline="zero", progress=False
-        )
+    options = {"method": "exact", "baseline": "zero", "progress": False}
+    for model in (name, estimator):
+        v = value_cells(X, y, X_valid, y_valid, model=model, **options)
         np.testing.assert_allclose(v.values, brute_force(functools.cache(h), 4, 2), atol=1e-12)
 
 
@@ -469,12 +363,6 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
 
 def test_truncation_keeps_what_no_rows_are_worth():
     X, y, X_valid, y_valid = with_idle_columns("classification", n=12)
-    options = {
-        "method": "mc",
-        "model": GaussianNB(),
-        "max_permutations": 4,
-        "tolerance": 0,
-        "progress": False,
-    }
+    options = {"method": "mc", "model": GaussianNB(), "max_permutations": 4, "tolerance": 0}
     v = value_cells(X, y, X_valid, y_valid, truncation=10.0, **options)  # ends after the first row
     assert v.total == pytest.approx(value_cells(X, y, X_valid, y_valid, **options).total)

@@ -60,14 +60,8 @@ def test_features_beside_the_label_have_a_semivalue_of_their_own(semivalue, m):
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task, votes, baseline):
     data = small(task=task)
-    options = {
-        "n_neighbors": 2,
-        "metric": "sqeuclidean",
-        "include_label": True,
-        "semivalue": semivalue,
-        "votes": votes,
-        "baseline": baseline,
-    }
+    options = {"n_neighbors": 2, "metric": "sqeuclidean", "include_label": True}
+    options |= {"semivalue": semivalue, "votes": votes, "baseline": baseline}
     closed = value_cells(*data, method="knn", **options)
     every = value_blocks(
         *data, rows=range(5), columns=["x0", "x1"], model="knn", method="exact", **options
@@ -96,7 +90,7 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
     sampled = value_cells(X, y, X_valid, y_valid, subsets="sampled", n_subsets=600, **options)
     off = np.abs(sampled.values - exact.values)
     assert (off <= 5 * sampled.stderr + 0.02 * np.ptp(exact.values)).all()
-    assert sampled.stderr[:, -1].max() > 0
+    assert exact.exact and sampled.stderr[:, -1].max() > 0
 
 
 @pytest.mark.parametrize("method", ["exact", "mc"])
@@ -147,16 +141,8 @@ def test_owners_of_labels():
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
-    everything = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        owners=[{"owner": "all"}],
-        include_label=True,
-        model="knn",
-        copies="each",
-    )
+    options = {"include_label": True, "model": "knn", "copies": "each"}
+    everything = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], **options)
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 
 
@@ -189,24 +175,3 @@ def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     # a flipped label is lower than all else in its row, and lower than the labels of other rows
     assert np.median(v.values[injected, -1]) < v.values[injected, :-1].min(axis=1).mean()
     assert np.median(v.values[injected, -1]) < 0 < np.median(v.values[~injected, -1])
-
-
-@pytest.mark.slow
-def test_flipped_labels_in_the_paper_s_table(paper_data):
-    table = pd.read_csv(paper_data / "breast_cancer.csv.gz")
-    labels, injected = flipped(table["class"].to_numpy(), 0)
-    v = value_cells(table.drop(columns=["id", "class"]), labels, include_label=True)
-    assert v.exact and roc_auc_score(injected, -v.values[:, -1]) >= 0.95
-
-
-def test_label_of_many_columns_is_exact_when_asked():
-    """Thirteen columns, Banzhaf: all coalitions, so no error, and a sample of them comes near."""
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(20, 13)), np.array([0, 1] * 10)
-    options = {"semivalue": "banzhaf", "include_label": True, "n_neighbors": 2, "progress": False}
-    exact = value_cells(X, y, X, y, subsets="all", **options)
-    assert exact.exact
-    sampled = value_cells(X, y, X, y, subsets="sampled", n_subsets=600, **options)
-    off = np.abs(sampled.values[:, -1] - exact.values[:, -1])
-    assert (off <= 4.5 * sampled.stderr[:, -1]).all()
-    assert sampled.stderr[:, -1].max() > 0

@@ -16,7 +16,9 @@ from shapley2d._games.function import FunctionGame
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces
 from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._theory.designs import AllSubsets
+from shapley2d.cli import main
 from shapley2d.exceptions import InputError
+from tests.comparing import same_bits
 
 random = np.random.default_rng(3)
 X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).round(2)
@@ -92,11 +94,6 @@ def crash_after(monkeypatch, calls):
     return done
 
 
-def bits(found):
-    names = ("values", "stderr", "row_stderr", "column_stderr")
-    return [getattr(found, name).tobytes() for name in names]
-
-
 @pytest.mark.parametrize("kind", [*OFTEN, *map(slow, [one for one in KINDS if one not in OFTEN])])
 def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
     value, path = KINDS[kind], tmp_path / "run.npz"
@@ -109,41 +106,9 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
     resumed = value(checkpoint=path)
     # three trees are one draw and a half where each of two folds has its own
     assert resumed.info["resumed_at"] == (1 if kind == "forest crossed" else 3)
-    assert bits(resumed) == bits(plain)
+    assert same_bits(resumed, plain)
     crash_after(monkeypatch, 0)
-    assert bits(value(checkpoint=path)) == bits(plain)  # nothing is done again
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        "forest",
-        *map(
-            slow,
-            (
-                "exact crossed",
-                "given forest crossed",
-                "blocks of neighbours crossed",
-            ),
-        ),
-    ],
-)
-def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
-    value = KINDS[kind]
-    plain = value()
-    calls, crashed = 0, True
-    while crashed:
-        calls += 7
-        path = tmp_path / f"{calls}.npz"
-        with monkeypatch.context() as patch:
-            crash_after(patch, calls)
-            try:
-                value(checkpoint=path)
-                crashed = False
-            except CrashError:
-                crashed = True
-        assert bits(value(checkpoint=path)) == bits(plain)
-    assert calls > 7
+    assert same_bits(value(checkpoint=path), plain)  # nothing is done again
 
 
 @pytest.mark.parametrize(
@@ -157,18 +122,18 @@ def test_many_places_to_crash_at(kind, small_pieces, monkeypatch, tmp_path):
 )
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
     value = KINDS[kind]
-    plain = bits(value())
-    assert bits(value(n_jobs=2, checkpoint=tmp_path / "run.npz")) == plain
+    plain = value()
+    assert same_bits(value(n_jobs=2, checkpoint=tmp_path / "run.npz"), plain)
     with ThreadPoolExecutor(2) as pool:
-        assert bits(value(cluster=pool)) == plain
+        assert same_bits(value(cluster=pool), plain)
 
 
 @pytest.mark.parametrize("kind", ["forest", *map(slow, ("exact crossed", "blocks of neighbours"))])
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     value, path = KINDS[kind], tmp_path / "run.npz"
-    plain = bits(value())
-    assert bits(value(cluster=dask_client.scheduler.address, checkpoint=path)) == plain
-    assert bits(value(checkpoint=path)) == plain
+    plain = value()
+    assert same_bits(value(cluster=dask_client.scheduler.address, checkpoint=path), plain)
+    assert same_bits(value(checkpoint=path), plain)
 
 
 def test_control_c_keeps_what_is_done(small_pieces, monkeypatch, tmp_path):
@@ -189,105 +154,67 @@ def test_control_c_keeps_what_is_done(small_pieces, monkeypatch, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "said"),
+    ("change", "said"),
     [
-        (
-            {"method": "exact", **MODEL},
-            {"method": "mc", **MODEL},
-            "method is exact there and mc here",
-        ),
-        ({"method": "exact", **MODEL}, {"method": "exact", "model": "tree"}, "model is"),
-        (
-            {"method": "exact", **MODEL},
-            {"method": "exact", "baseline": "zero", **MODEL},
-            "baseline is labels",
-        ),
-        (
-            {"method": "exact", **MODEL},
-            {"method": "exact", "random_state": 1, **MODEL},
-            "random_state is 0 there and 1 here",
-        ),
+        ({"method": "mc"}, "method is exact there and mc here"),
+        ({"model": "tree"}, "model is"),
+        ({"baseline": "zero"}, "baseline is labels"),
     ],
 )
-def test_another_run_is_refused(first, second, said, tmp_path):
-    path = tmp_path / "run.npz"
-    value_cells(*FEW_CROSSED, cv=2, progress=False, checkpoint=path, **first)
+def test_another_run_is_refused(change, said, tmp_path):
+    asked = {"method": "exact", "cv": 2, "checkpoint": tmp_path / "run.npz", **MODEL}
+    cells(*FEW_CROSSED, **asked)()
     with pytest.raises(InputError, match=f"is of another run: {said}"):
-        value_cells(*FEW_CROSSED, cv=2, progress=False, checkpoint=path, **second)
-
-
-def test_blocks_of_other_groups_are_refused(tmp_path):
-    path = tmp_path / "run.npz"
-    KINDS["blocks of neighbours"](checkpoint=path)
-    with pytest.raises(InputError, match=r"is of another run: .*columns differs"):
-        KINDS["blocks of neighbours"](checkpoint=path, columns=[0, 0, 1])
+        cells(*FEW_CROSSED, **{**asked, **change})()
 
 
 @pytest.mark.parametrize(
-    ("count", "arrays", "said"),
+    ("count", "game_sum", "said"),
     [
-        (9, {}, "it counts 9 blocks of 2"),
-        (1, {"cells_mean": np.zeros((2, 1))}, "it has no game_sum"),
-        (
-            1,
-            {"cells_mean": np.zeros((2, 1)), "game_sum": np.zeros((1, 2))},
-            r"its game_sum has the shape \(1, 2\), which does not fit",
-        ),
-        (
-            1,
-            {"cells_mean": np.zeros((2, 1)), "game_sum": np.zeros((2, 1), dtype=np.float32)},
-            "its game_sum has the shape .*, which does not fit",
-        ),
-        (
-            1,
-            {"cells_mean": np.zeros((2, 1)), "game_sum": np.full((2, 1), np.nan)},
-            "its game_sum has entries that are not numbers",
-        ),
-        (
-            1,
-            {name: np.zeros((2, 1)) for name in ("cells_mean", "game_sum", "more")},
-            "it has more arrays than it should",
-        ),
+        (9, np.zeros((2, 1)), "it counts 9 blocks of 2"),
+        (1, np.zeros((1, 2)), r"its game_sum has the shape \(1, 2\), which does not fit"),
+        (1, np.full((2, 1), np.nan), "its game_sum has entries that are not numbers"),
     ],
 )
-def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
+def test_what_a_state_of_exact_values_must_hold(count, game_sum, said):
     blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
+    arrays = {"cells_mean": np.zeros((2, 1)), "game_sum": game_sum}
     with pytest.raises(ValueError, match=said):
         _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}, []))
 
 
-@pytest.mark.parametrize("method", ["exact", "forest"])
-def test_the_command_takes_a_checkpoint(method, tmp_path, capsys, monkeypatch):
-    from shapley2d.cli import main
-
-    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+@pytest.fixture
+def command(tmp_path):
+    """The command line on a small table, without the method."""
     lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
-    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", "-m", method]
-    call += ["--checkpoint", str(tmp_path / "run.npz")]
-    assert main([*call, "-o", str(tmp_path / "v.csv")]) == 0
-    assert main([*call, "-o", str(tmp_path / "w.csv")]) == 0
+    return lambda *more: main(
+        ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", *map(str, more)]
+    )
+
+
+@pytest.mark.parametrize("method", ["exact", "forest", "mc"])
+def test_the_command_takes_a_checkpoint(method, command, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
+    call = ["-m", method, "--checkpoint", tmp_path / "run.npz"]
+    call += ["--max-permutations", 3] if method == "mc" else []
+    assert command(*call, "-o", tmp_path / "v.csv") == 0
+    assert command(*call, "-o", tmp_path / "w.csv") == 0
     assert (tmp_path / "v.csv").read_text() == (tmp_path / "w.csv").read_text()
-    assert main([*call, "--seed", "5"]) == 2
+    assert command(*call, "--seed", 5) == 2
     assert "is of another run: random_state is 0 there and 5 here" in capsys.readouterr().err
 
 
-def test_the_command_takes_a_cluster(dask_client, tmp_path):
-    from shapley2d.cli import main
-
-    lines = [",".join(map(str, [*line, label])) for line, label in zip(X, Y, strict=True)]
-    (tmp_path / "t.csv").write_text("\n".join(["a,b,c,y", *lines]))
-    call = ["cells", str(tmp_path / "t.csv"), "-t", "y", "--cv", "2", "-m", "forest", "-o"]
-    assert main([*call, str(tmp_path / "here.csv")]) == 0
-    assert (
-        main([*call, str(tmp_path / "there.csv"), "--cluster", dask_client.scheduler.address]) == 0
-    )
+def test_the_command_takes_a_cluster(dask_client, command, tmp_path):
+    address = dask_client.scheduler.address
+    assert command("-m", "forest", "-o", tmp_path / "here.csv") == 0
+    assert command("-m", "forest", "-o", tmp_path / "there.csv", "--cluster", address) == 0
     assert (tmp_path / "here.csv").read_text() == (tmp_path / "there.csv").read_text()
 
 
-def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, monkeypatch):
-    from shapley2d.cli import main
-
+def test_the_command_names_the_state_that_control_c_leaves(
+    command, small_pieces, tmp_path, capsys, monkeypatch
+):
     real = DesignBlocks.__call__
 
     def pressed(self, number):
@@ -296,30 +223,9 @@ def test_the_command_names_the_state_that_control_c_leaves(tmp_path, capsys, mon
         return real(self, number)
 
     monkeypatch.setattr(DesignBlocks, "__call__", pressed)
-    (tmp_path / "t.csv").write_text(
-        "a,y\n" + "".join(f"{k * k % 7},{'uv'[k % 2]}\n" for k in range(12))
-    )
-    path = str(tmp_path / "run.npz")
-    assert (
-        main(
-            [
-                "cells",
-                str(tmp_path / "t.csv"),
-                "-t",
-                "y",
-                "-m",
-                "exact",
-                "--cv",
-                "2",
-                "--checkpoint",
-                path,
-            ]
-        )
-        == 130
-    )
-    assert (
-        f"before there were values; the same command goes on from {path}" in capsys.readouterr().err
-    )
+    path = tmp_path / "run.npz"
+    assert command("-m", "exact", "--checkpoint", path) == 130
+    assert f"there were values; the same command goes on from {path}" in capsys.readouterr().err
 
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
@@ -339,6 +245,6 @@ def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch,
             value(checkpoint=path)
     resumed = value(checkpoint=path)
     assert resumed.info["resumed_at"] == 5
-    assert bits(resumed) == bits(plain)
+    assert same_bits(resumed, plain)
     with ThreadPoolExecutor(2) as pool:
-        assert bits(value(cluster=pool)) == bits(plain)
+        assert same_bits(value(cluster=pool), plain)

@@ -13,7 +13,6 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import CellValuer, InputError, value_blocks, value_cells
-from shapley2d._knn.cuda.weight_levels import MAX_LEVELS
 from shapley2d._methods.registry import METHODS
 
 from oracles import brute_force, knn_utility
@@ -88,14 +87,9 @@ def test_regression_equals_brute_force(label):
 
 
 def test_blocks_of_nearest_neighbours():
-    options = {
-        "rows": list("aabbb"),
-        "columns": list("uuv"),
-        "model": "knn",
-        "valid_weight": WEIGHTS,
-        **KNN,
-    }
-    v = value_blocks(X, Y, X_VALID, Y_VALID, scoring="balanced_accuracy", **options)
+    options = {"model": "knn", "valid_weight": WEIGHTS, "scoring": "balanced_accuracy", **KNN}
+    options |= {"rows": list("aabbb"), "columns": list("uuv")}
+    v = value_blocks(X, Y, X_VALID, Y_VALID, **options)
     h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), baseline="labels")
     rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
 
@@ -105,17 +99,8 @@ def test_blocks_of_nearest_neighbours():
         )
 
     np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
-    sampled = value_blocks(
-        X,
-        Y,
-        X_VALID,
-        Y_VALID,
-        method="mc",
-        tolerance=0,
-        max_permutations=200,
-        scoring="balanced_accuracy",
-        **options,
-    )
+    options |= {"method": "mc", "tolerance": 0, "max_permutations": 200}
+    sampled = value_blocks(X, Y, X_VALID, Y_VALID, **options)
     assert np.abs(sampled.values - v.values).max() < 5 * sampled.stderr.max()
 
 
@@ -143,32 +128,24 @@ def test_a_weight_counts_like_repeated_rows():
 
 
 @pytest.mark.parametrize(
-    "scoring",
+    ("task", "scoring"),
     [
-        "balanced_accuracy",
-        *(pytest.param(one, marks=pytest.mark.slow) for one in (None, "neg_log_loss")),
+        ("classification", "balanced_accuracy"),
+        pytest.param("classification", None, marks=pytest.mark.slow),
+        pytest.param("classification", "neg_log_loss", marks=pytest.mark.slow),
+        ("regression", None),
     ],
 )
-def test_models_weigh_their_score(scoring):
-    y, y_valid = Y % 2, Y_VALID % 2
-    model = DecisionTreeClassifier(max_depth=2, random_state=0)
-    options = {"model": model, "scoring": scoring, "progress": False}
-    v = value_cells(X, y, X_VALID, y_valid, "exact", valid_weight=WEIGHTS, **options)
+def test_models_weigh_their_score(task, scoring):
+    y, y_valid, kind = Y % 2, Y_VALID % 2, DecisionTreeClassifier
+    if task == "regression":
+        y, y_valid, kind = NUMBERS, NUMBERS_VALID, DecisionTreeRegressor
+    options = {"model": kind(max_depth=2, random_state=0), "scoring": scoring, "task": task}
+    v = value_cells(
+        X, y, X_VALID, y_valid, "exact", valid_weight=WEIGHTS, progress=False, **options
+    )
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    repeated = value_cells(X, y, X_VALID[again], y_valid[again], "exact", **options)
-    np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
-
-
-def test_regression_models_weigh_their_score():
-    again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    options = {
-        "method": "exact",
-        "model": DecisionTreeRegressor(max_depth=2, random_state=0),
-        "task": "regression",
-        "progress": False,
-    }
-    v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, valid_weight=WEIGHTS, **options)
-    repeated = value_cells(X, NUMBERS, X_VALID[again], NUMBERS_VALID[again], **options)
+    repeated = value_cells(X, y, X_VALID[again], y_valid[again], "exact", progress=False, **options)
     np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
 
 
@@ -179,48 +156,25 @@ def test_cross_valuation_weighs_within_every_fold():
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
     v = value_cells(x, y, cv=halves, valid_weight=weights, n_neighbors=3, progress=False)
     for train, test in halves:
-        part = value_cells(
-            x[train],
-            y[train],
-            x[test],
-            y[test],
-            valid_weight=weights[test],
-            n_neighbors=3,
-            progress=False,
-        )
+        options = {"valid_weight": weights[test], "n_neighbors": 3, "progress": False}
+        part = value_cells(x[train], y[train], x[test], y[test], **options)
         np.testing.assert_allclose(v.values[train], part.values / 2, atol=1e-13)
 
 
 def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
     x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
-    v = value_cells(
-        x,
-        y,
-        x_valid,
-        y_valid,
-        n_neighbors=1,
-        scoring="balanced_accuracy",
-        metric="sqeuclidean",
-        baseline="zero",
-        progress=False,
-    )
+    options = {**KNN, "n_neighbors": 1, "scoring": "balanced_accuracy", "baseline": "zero"}
+    v = value_cells(x, y, x_valid, y_valid, **options)
     nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
 
 
 def test_a_label_that_training_never_shows_is_a_class_that_is_never_right():
-    with pytest.warns(UserWarning, match="labels that training never shows"):
-        v = value_cells(
-            X,
-            Y,
-            X_VALID,
-            [0, 0, 0, 0, 1, 2, 9],
-            scoring="balanced_accuracy",
-            baseline="zero",
-            **KNN,
-        )
     y_valid = np.array([0, 0, 0, 0, 1, 2, 9])
+    options = {"scoring": "balanced_accuracy", "baseline": "zero", **KNN}
+    with pytest.warns(UserWarning, match="labels that training never shows"):
+        v = value_cells(X, Y, X_VALID, y_valid, **options)
     h = utility(Y, y_valid, balanced(y_valid), baseline="zero")
     np.testing.assert_allclose(v.values, brute_force(h, N, M), rtol=0, atol=1e-10)
 
@@ -252,15 +206,8 @@ def test_names_estimator_and_score():
     )
     np.testing.assert_array_equal(named.values_, valuer.values_)
     assert named.feature_names_in_.tolist() == list("abc")
-    both = value_cells(
-        train.assign(w=1),
-        Y,
-        frame.assign(w=WEIGHTS),
-        Y_VALID,
-        valid_weight="w",
-        progress=False,
-        **options,
-    )
+    tables = train.assign(w=1), Y, frame.assign(w=WEIGHTS), Y_VALID
+    both = value_cells(*tables, valid_weight="w", progress=False, **options)
     np.testing.assert_array_equal(both.values, valuer.values_)
     assert both.info["weighted"] is True
     assert valuer.score(frame, Y_VALID, valid_weight=WEIGHTS) == pytest.approx(
@@ -268,49 +215,29 @@ def test_names_estimator_and_score():
     )
 
 
+CLOSED = "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"
+NO_VALIDATION = replace(METHODS["knn"], validates=False)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"scoring": "f1_macro"}, "has no closed form: it is not a mean over validation rows"),
-        (
-            {"scoring": "balanced"},
-            "scoring='balanced' is not one of scikit-learn's scores: did you mean 'balanced_acc",
-        ),
-        (
-            {"scoring": make_scorer(max_error)},
-            "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
-        ),
-        (
-            {"method": "mc", "model": "knn", "scoring": "f1"},
-            "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'",
-        ),
-        (
-            {"method": "mc", "model": "ridge", "valid_weight": WEIGHTS},
-            "does not go with the built-in model='ridge'.*scaled_ridge",
-        ),
-        (
-            {"method": replace(METHODS["knn"], validates=False), "valid_weight": WEIGHTS},
-            "valid_weight weighs validation rows, but this method evaluates no",
-        ),
-        (
-            {"valid_weight": 0 * WEIGHTS},
-            "valid_weight is 0 in every row: give some row a positive weight",
-        ),
-        (
-            {"valid_weight": -WEIGHTS},
-            "valid_weight is -0.5 in row 0: weights must be finite and not negative",
-        ),
+        ({"scoring": "balanced"}, "is not one of scikit-learn's scores: did you mean 'balanced_ac"),
+        ({"scoring": make_scorer(max_error)}, CLOSED),
+        ({"method": "mc", "model": "knn", "scoring": "f1"}, CLOSED),
+        ({"method": "mc", "model": "ridge"}, "does not go with the built-in .*scaled_ridge"),
+        ({"method": NO_VALIDATION}, "valid_weight weighs validation rows, but this method eval"),
+        ({"valid_weight": 0 * WEIGHTS}, "is 0 in every row: give some row a positive weight"),
+        ({"valid_weight": -WEIGHTS}, "is -0.5 in row 0: weights must be finite and not negative"),
         ({"valid_weight": WEIGHTS[:3]}, "valid_weight has 3 entries for 7 rows"),
         ({"valid_weight": list("abcdefg")}, "valid_weight must hold a number for every row"),
-        (
-            {"method": "mc", "scoring": lambda model, X, y: 0.0, "valid_weight": WEIGHTS},
-            "takes no sample_weight, so",
-        ),
+        ({"method": "mc", "scoring": lambda *_: 0.0}, "takes no sample_weight, so"),
     ],
 )
 def test_what_cannot_be_is_said(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, Y, X_VALID, Y_VALID, progress=False, **options)
+        value_cells(X, Y, X_VALID, Y_VALID, progress=False, **{"valid_weight": WEIGHTS, **options})
 
 
 def test_absolute_errors_have_no_closed_form():
@@ -336,12 +263,6 @@ def test_absolute_errors_have_no_closed_form():
 def test_a_fold_without_any_weight_is_named():
     weights = np.r_[np.zeros(10), np.ones(10)]
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
+    data = RNG.normal(size=(20, 2)), np.arange(20) % 2
     with pytest.raises(InputError, match="valid_weight is 0 for all validation rows of split 2"):
-        value_cells(
-            RNG.normal(size=(20, 2)),
-            np.arange(20) % 2,
-            cv=halves,
-            valid_weight=weights,
-            progress=False,
-        )
-    assert MAX_LEVELS == 64
+        value_cells(*data, cv=halves, valid_weight=weights, progress=False)

@@ -8,20 +8,8 @@ import pytest
 from shapley2d import value_cells
 from shapley2d_paper.budget.experiment import EXPERIMENT, judge_decrease, judge_high
 from shapley2d_paper.budget.work import work
-from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.records import Records
 from shapley2d_paper.outliers.tables import injected_table
-
-
-@pytest.fixture
-def read_back(tmp_path):
-    """Records as they come back from a CSV file."""
-
-    def back(rows, seed=0):
-        path = tmp_path / "records.csv"
-        write_records(Records([{**row, "seed": row.get("seed", seed)} for row in rows]), path)
-        return read_records(path)
-
-    return back
 
 
 @pytest.mark.slow

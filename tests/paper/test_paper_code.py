@@ -98,15 +98,6 @@ def test_pieces_carry_the_digest_that_the_run_began_with(toy, n_jobs):
     assert toy(changes_itself).kept == 3
 
 
-def test_pieces_of_an_older_layout_count_as_computed_by_other_code(toy, tmp_path):
-    toy()
-    piece = tmp_path / "out" / "pieces" / "toy" / "seed-1.json"
-    lines = [line for line in piece.read_text().splitlines() if '"code"' not in line]
-    piece.write_text("\n".join(lines))
-    outcome = toy()
-    assert (outcome.computed, outcome.kept, outcome.code_changed) == (1, 2, 1)
-
-
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_the_digest_covers_what_computes_an_experiment_and_not_what_shows_it(name):
     (experiment,) = find_experiments([name])
@@ -126,26 +117,6 @@ def test_the_digest_covers_what_computes_an_experiment_and_not_what_shows_it(nam
         if one.startswith("shapley2d_paper.") and not one.startswith("shapley2d_paper.harness")
     }
     assert ours <= modules
-
-
-@pytest.mark.parametrize(
-    ("name", "covered"),
-    [
-        (
-            "removal",
-            {"flat", "loo", "random", "tree_mc", "kernels.flat_tree", "kernels.sweep_tree"},
-        ),
-        ("detection", {"flat", "loo", "oob", "oob_trees", "random", "kernels.out_of_bag"}),
-        ("typos", {"flat", "kernels.flat_tree"}),
-        ("runtime", {"tree", "tree_mc", "kernels.sweep_tree"}),
-        ("convergence", {"tree", "kernels.sweep_tree"}),
-    ],
-)
-def test_the_digest_covers_the_baselines(name, covered):
-    (experiment,) = find_experiments([name])
-    modules = code._modules(experiment.work.__module__)
-    for one in ("kernels.cart", *covered):
-        assert f"shapley2d_paper.baselines.{one}" in modules
 
 
 @pytest.mark.slow
@@ -170,21 +141,3 @@ def test_the_digest_covers_the_library_without_what_shows_results(tmp_path, monk
         (copy / name).write_text(source + "\nANOTHER = 1\n")
         assert (code.library_digest() != whole) == counts
         (copy / name).write_text(source)
-
-
-def test_what_is_left_of_code():
-    source = '''
-    class A:
-        """Only this."""
-
-    X = 1
-    """A note."""
-
-    def f(x: int) -> str:
-        \'\'\'Docs.\'\'\'
-        y = "text"
-        return y
-    '''
-    assert code.code_of(textwrap.dedent(source)) == (
-        "class A:\n    pass\nX = 1\n\ndef f(x: int) -> str:\n    y = 'text'\n    return y"
-    )

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import shutil
-
 import pytest
 
 from shapley2d_paper.__main__ import main
@@ -39,46 +36,6 @@ def test_writes_the_files_and_says_so(run, tmp_path):
         "run.json",
     }
     assert "**A quick run" in (tmp_path / "there" / "reproduction.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_a_second_run_finds_everything_done(run, tmp_path):
-    run()
-    files = {path: path.read_bytes() for path in (tmp_path / "there").glob("*.*")}
-    piece = next((tmp_path / "there" / "pieces" / "interpretation").iterdir())
-    made = piece.stat().st_mtime_ns
-    assert run()[0] == 0
-    assert piece.stat().st_mtime_ns == made
-    assert {path: path.read_bytes() for path in files} == files
-
-
-@pytest.mark.slow
-def test_changed_code_is_noticed_and_said(run, tmp_path):
-    run()
-    (piece,) = (tmp_path / "there" / "pieces" / "interpretation").iterdir()
-    kept = json.loads(piece.read_text())
-    piece.write_text(json.dumps({**kept, "code": "another"}))
-    code, (_, err) = run()
-    assert code == 0 and "note: interpretation: 1 piece computed again: code changed" in err
-    again = json.loads(piece.read_text())
-    assert (again["code"], again["rows"]) == (kept["code"], kept["rows"])
-
-
-@pytest.mark.slow
-def test_pages_alone_need_no_pieces(run, tmp_path, capsys):
-    run()
-    folder = tmp_path / "there"
-    shutil.rmtree(folder / "pieces")
-    pages = {
-        name: (folder / name).read_bytes()
-        for name in ("index.html", "reproduction.md", "interpretation.png")
-    }
-    for name in pages:
-        (folder / name).unlink()
-    assert main(["--pages-only", "--out", "there"]) == 0
-    assert "there/index.html" in capsys.readouterr().out
-    assert {name: (folder / name).read_bytes() for name in pages} == pages
-    assert not (folder / "pieces").exists()
 
 
 @pytest.mark.parametrize(

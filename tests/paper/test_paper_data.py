@@ -90,13 +90,6 @@ def test_breast_cancer_has_the_complete_rows(paper_data):
     assert not table.categorical.any()
 
 
-def test_a_misspelt_name():
-    with pytest.raises(
-        InputError, match=r"there is no dataset 'credits' \(did you mean 'credit'\?\)"
-    ):
-        paper_table("credits")
-
-
 def test_the_authors_split(paper_data):
     split = load_paper_split()
     assert split.X_train.shape == split.X_train_outlier.shape == split.outlier.shape == (241, 9)

@@ -7,22 +7,9 @@ import pytest
 
 from shapley2d import value_cells
 from shapley2d_paper.data.splits import split_table
-from shapley2d_paper.harness.experiment import Unavailable
-from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.records import Records
 from shapley2d_paper.interpretation.experiment import EXPERIMENT, judge
 from shapley2d_paper.interpretation.work import correlations, near_pairs, work
-
-
-@pytest.fixture
-def read_back(tmp_path):
-    """Records as they come back from a CSV file."""
-
-    def back(rows, seed=0):
-        path = tmp_path / "records.csv"
-        write_records(Records([{**row, "seed": row.get("seed", seed)} for row in rows]), path)
-        return read_records(path)
-
-    return back
 
 
 def test_correlations_and_near_pairs_agree_with_loops():
@@ -38,12 +25,6 @@ def test_correlations_and_near_pairs_agree_with_loops():
         assert agreement[k] == pytest.approx(expected, abs=1e-12)
         assert near[k] == (abs(values[i].sum() - values[j].sum()) < limit)
     assert near.any() and not near.all()
-
-
-def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
-    monkeypatch.delenv("SHAPLEY2D_DATA", raising=False)
-    with pytest.raises(Unavailable, match="SHAPLEY2D_DATA"):
-        work(seed=0, table="authors", within=0.01)
 
 
 def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
@@ -76,7 +57,6 @@ def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
     assert len(figure.axes) == 3 and len(figure.axes[0].patches) == 18
     (_, shown), (_, common) = EXPERIMENT.tables(records)
     assert [row["cells"] for row in shown] == ["alike", "unlike"] and len(common) == 1
-    assert "%" in EXPERIMENT.headline(records)
 
 
 @pytest.mark.parametrize(
@@ -119,7 +99,5 @@ def test_splits_without_near_pairs_are_left_out(read_back):
     np.testing.assert_array_equal(drawn, expected)
     judgement = judge(both)
     assert judgement.verdict == "holds" and "nan" not in judgement.ours
-    assert "1D value, left out: 1." in judgement.why and "left out: " not in judge(one).why
     assert judge(none) is None and EXPERIMENT.tables(none) == []
-    assert "No two rows" in EXPERIMENT.headline(none)
     assert len(EXPERIMENT.draw(none).axes) == 3

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from shapley2d import value_cells
-from shapley2d_paper.budget.experiment import EXPERIMENT as BUDGET
-from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.experiment import Unavailable
-from shapley2d_paper.harness.records import Records, read_records, write_records
-from shapley2d_paper.interpretation.experiment import EXPERIMENT as INTERPRETATION
+from shapley2d_paper.harness.records import Records
 from shapley2d_paper.outliers.experiment import (
     EXPERIMENT,
     judge_early,
@@ -31,37 +26,6 @@ from shapley2d_paper.outliers.work import (
     score_records,
     work,
 )
-
-
-@pytest.fixture
-def read_back(tmp_path):
-    """Records as they come back from a CSV file."""
-
-    def back(rows, seed=0):
-        path = tmp_path / "records.csv"
-        write_records(Records([{**row, "seed": row.get("seed", seed)} for row in rows]), path)
-        return read_records(path)
-
-    return back
-
-
-@pytest.mark.parametrize("experiment", [EXPERIMENT, BUDGET, INTERPRETATION])
-@pytest.mark.parametrize("quick", [True, False])
-def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(experiment, quick):
-    pieces = experiment.pieces(quick)
-    assert len({piece.name for piece in pieces}) == len(pieces)
-    for piece in pieces:
-        assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
-        assert json.loads(json.dumps(piece.settings)) == piece.settings
-        assert isinstance(piece.settings["seed"], int)
-    assert len(experiment.pieces(quick=True)) < len(experiment.pieces(quick=False))
-
-
-@pytest.mark.parametrize("experiment", [EXPERIMENT, BUDGET, INTERPRETATION])
-def test_the_text_names_the_rows_that_our_splits_validate_on(experiment):
-    parts = split_table("breast_cancer", 0)
-    assert f"on {len(parts.y_valid)} rows" in experiment.about
-    assert len(parts.y_valid) == (len(parts.y_valid) + len(parts.y_test)) // 2
 
 
 @pytest.mark.parametrize("kind", ["unlikely", "low-density"])
@@ -152,18 +116,9 @@ def test_the_authors_table_gives_the_known_figures(paper_data, read_back):
     assert records.where(what="rarity").mean("rare_of_all") < records.where(what="rarity").mean(
         "rare_of_class"
     )
-    figure = EXPERIMENT.draw(records)
-    titles = [axes.get_title(loc="left") for axes in figure.axes]
-    assert (
-        sum("rows" in title for title in titles) == 7
-    )  # six panels of curves, and the first heatmap
-    assert len(figure.axes) == 6 + 3 + 2  # curves, heatmaps of which 1D's is empty, colour bars
-    claim = judge_early(records)
-    assert claim.verdict == "holds in part" and "95%" in claim.ours
-    # a table of its own has no seeds, hence no standard error
-    assert "±" not in claim.ours and "90%: none." in claim.why
-    areas = (scores.where(method=method).mean("auroc") for method in ("2D-OOB", "2D-OOB distance"))
-    assert "{:.3f}, with its distance term {:.3f}.".format(*areas) in EXPERIMENT.headline(records)
+    # curves, heatmaps of which 1D's is empty, colour bars
+    assert len(EXPERIMENT.draw(records).axes) == 6 + 3 + 2
+    assert judge_early(records).verdict == "holds in part"
 
 
 def test_a_machine_without_the_authors_table_leaves_it_out(monkeypatch):
@@ -206,13 +161,10 @@ def test_injected_tables_are_ranked_by_value_and_drawn(read_back):
     assert low == pytest.approx(values.min(), rel=1e-5)
     figure = EXPERIMENT.draw(records)
     assert len(figure.axes) == 6
-    (caption, table), *_ = EXPERIMENT.tables(records)
-    assert caption.startswith("Values unlikely for their class. Cells of equal value")
-    assert "2D-OOB" not in EXPERIMENT.headline(records)
+    (_, table), *_ = EXPERIMENT.tables(records)
     assert [record["AUROC"] for record in table] == sorted(
         (record["AUROC"] for record in table), reverse=True
     )
-    assert "z-score" in EXPERIMENT.headline(records)
     assert all(claim.judge(records) is not None for claim in EXPERIMENT.claims)
     assert all(claim.judge(Records([])) is None for claim in EXPERIMENT.claims)
 
@@ -266,10 +218,9 @@ def test_verdicts_on_what_1d_needs(flat, ours, verdict):
         made.append({**record, "method": "1D", "first_all": one, "permutations": 7})
         made.append({**record, "method": RAW, "first_all": two, "permutations": None})
     judgement = judge_one_dimensional(Records(made))
-    assert judgement.verdict == verdict and "permutations: 7" in judgement.why
+    assert judgement.verdict == verdict
     # the last of 4 among 19 lies at place 16 on average
     assert f"random order needs {16 / 19:.0%} to" in judgement.why
-    assert f"1D {flat[1]:.0%}, 2D-KNN {ours[1]:.0%}" in judgement.ours
 
 
 @pytest.mark.parametrize(

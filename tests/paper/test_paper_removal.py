@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
-
 import numpy as np
 import pytest
 
 from shapley2d_paper.data.splits import DATASETS, Parts, split_table
-from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.removal import experiment as removal
 from shapley2d_paper.removal.claims import MAIN, judge_dip, judge_drop, judge_gain, judge_loo
-from shapley2d_paper.removal.experiment import EXPERIMENT, SHARES, pieces
+from shapley2d_paper.removal.experiment import EXPERIMENT, SHARES
 from shapley2d_paper.removal.statistics import (
     Curve,
     Interval,
@@ -87,19 +83,11 @@ def one_useful_column(n=40):
     rng = np.random.default_rng(0)
     y = np.arange(n) % 2
     noise = rng.normal(size=(3, n))
-    tables = [np.column_stack([y + 0.0, noise[0]]), np.column_stack([y + 0.0, noise[1]])]
-    tables.append(np.column_stack([1.0 - y, noise[2]]))
-    return Parts(
-        "wine",
-        tables[0],
-        y,
-        tables[1],
-        y,
-        tables[2],
-        y,
-        ["label", "noise"],
-        np.zeros(2, dtype=bool),
+    train, valid, test = (
+        np.column_stack([known, noise[k]]) for k, known in enumerate((y + 0.0, y + 0.0, 1.0 - y))
     )
+    names, nominal = ["label", "noise"], np.zeros(2, dtype=bool)
+    return Parts("wine", train, y, valid, y, test, y, names, nominal)
 
 
 def test_a_curve_falls_when_what_carries_the_label_is_removed_and_not_before():
@@ -125,25 +113,6 @@ def test_a_curve_falls_when_what_carries_the_label_is_removed_and_not_before():
 
 
 # ---------------------------------------------------------------- pieces and work
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_pieces_are_unique_plain_and_cover_every_dataset_and_method(quick):
-    listed = pieces(quick)
-    assert len({piece.name for piece in listed}) == len(listed)
-    for piece in listed:
-        assert json.loads(json.dumps(piece.settings)) == piece.settings
-        assert "/" not in piece.name and " " not in piece.name
-    datasets = set(DATASETS) | (set() if quick else {"heart_distinct"})
-    for dataset in datasets:
-        for method in METHODS:
-            seeds = [
-                piece.settings["seed"]
-                for piece in listed
-                if piece.settings["dataset"] == dataset and piece.settings["method"] == method
-            ]
-            assert len(seeds) >= (2 if quick else 4)
-            assert seeds == list(range(len(seeds)))
 
 
 @pytest.fixture(scope="module")
@@ -221,13 +190,6 @@ def test_heart_is_mostly_repeats(paper_data):
     assert describe_parts(parts)["test_known"] == 0
 
 
-def test_without_its_file_heart_is_left_out(monkeypatch):
-    monkeypatch.delenv("SHAPLEY2D_DATA", raising=False)
-    assert "SHAPLEY2D_DATA" not in os.environ
-    with pytest.raises(Unavailable, match="Heart"):
-        work(dataset="heart", method="random", seed=0, **SMALL)
-
-
 # ---------------------------------------------------------------- figure and tables
 
 
@@ -242,26 +204,6 @@ def test_the_figure_has_a_column_per_dataset_and_a_line_per_method(small_records
     curve = read_curve(small_records, "breast_cancer", drawn.get_label(), "lowest", "test")
     assert drawn.get_xdata() == pytest.approx(100 * np.array(FEW))
     assert drawn.get_ydata() == pytest.approx(np.mean(list(curve.by_seed.values()), axis=0))
-
-
-def test_tables_and_headline_speak_of_what_is_there(small_records):
-    (_, values), (_, gains), (_, tree), (_, knn) = EXPERIMENT.tables(small_records)
-    assert [row["dataset"] for row in values] == ["Breast Cancer", "Wine"]
-    assert len(gains) == 2 * len(METHODS)
-    assert len(tree) == len(knn) == 2 * (len(METHODS) - 1)
-    assert tree != knn
-    assert all(isinstance(text, str) for row in [*values, *gains, *tree] for text in row.values())
-    assert "Breast Cancer" in EXPERIMENT.headline(small_records)
-    assert "Census" not in EXPERIMENT.headline(small_records)
-    assert "No curves" in EXPERIMENT.headline(Records([]))
-
-
-def test_only_leave_one_out_is_judged_before_the_three_datasets_are_there(small_records):
-    *others, loo = [claim.judge(small_records) for claim in EXPERIMENT.claims]
-    assert others == [None] * 3
-    assert "of 4 cases" in loo.ours  # Wine has a single seed and counts for nothing
-    assert "(Breast Cancer)" in loo.ours
-    assert "Heart, Wine could not be compared here" in loo.why
 
 
 # ---------------------------------------------------------------- statistics and judges
@@ -335,37 +277,27 @@ def test_judges_find_that_all_holds_where_the_curves_are_the_papers():
     records = made_up(PAPER_LIKE)
     judges = (judge_gain, judge_dip, judge_drop, judge_loo)
     assert [judge(records).verdict for judge in judges] == ["holds"] * 4
-    gain = judge_gain(records)
-    assert "Census +5.0 and +10.0" in gain.ours
-    assert "12 of 12" in gain.why
 
 
 @pytest.mark.parametrize(
-    ("judge", "changes", "verdict", "words"),
+    ("judge", "changes", "verdict"),
     [
-        (judge_gain, {"2D-MC": (-0.1, -1)}, "holds in part", "Census (2D-MC)"),
-        (judge_gain, {"2D-KNN": (0, -1), "2D-MC": (-0.1, -1)}, "does not hold", "0 of 12"),
-        (judge_gain, {"random": (0.5, 0)}, "does not hold", "0 of 12"),  # random gains more
-        (
-            judge_gain,
-            {"random": (0.1, 0)},
-            "holds in part",
-            "Census (2D-KNN)",
-        ),  # about as much as 2D-KNN
-        (judge_dip, {"2D-MC": (-0.4, -1)}, "holds in part", "6 of 12"),
-        (judge_dip, {"1D": (0.1, 0)}, "does not hold", "0 of 12"),
-        (judge_drop, {"1D": (0, -0.5)}, "holds in part", "0 of 6"),
-        (judge_drop, {"2D-KNN": (0, 0.1)}, "holds in part", "6 of 12"),
-        (judge_drop, {"2D-KNN": (0, 0.1), "2D-MC": (0, 0.1)}, "does not hold", "0 of 12"),
-        (judge_loo, {"2D-LOO": (0, -0.5)}, "holds in part", "highest first"),
-        (judge_loo, {"2D-LOO": (0.5, -0.5)}, "does not hold", "lowest first"),
-        (judge_loo, {"2D-LOO": (-0.5, 0.5)}, "holds", "Rule: "),  # worse than random
+        (judge_gain, {"2D-MC": (-0.1, -1)}, "holds in part"),
+        (judge_gain, {"2D-KNN": (0, -1), "2D-MC": (-0.1, -1)}, "does not hold"),
+        (judge_gain, {"random": (0.5, 0)}, "does not hold"),  # random gains more
+        (judge_gain, {"random": (0.1, 0)}, "holds in part"),  # about as much as 2D-KNN
+        (judge_dip, {"2D-MC": (-0.4, -1)}, "holds in part"),
+        (judge_dip, {"1D": (0.1, 0)}, "does not hold"),
+        (judge_drop, {"1D": (0, -0.5)}, "holds in part"),
+        (judge_drop, {"2D-KNN": (0, 0.1)}, "holds in part"),
+        (judge_drop, {"2D-KNN": (0, 0.1), "2D-MC": (0, 0.1)}, "does not hold"),
+        (judge_loo, {"2D-LOO": (0, -0.5)}, "holds in part"),
+        (judge_loo, {"2D-LOO": (0.5, -0.5)}, "does not hold"),
+        (judge_loo, {"2D-LOO": (-0.5, 0.5)}, "holds"),  # worse than random
     ],
 )
-def test_judges_go_by_their_rules(judge, changes, verdict, words):
-    judgement = judge(made_up({**PAPER_LIKE, **changes}))
-    assert judgement.verdict == verdict
-    assert words in judgement.why
+def test_judges_go_by_their_rules(judge, changes, verdict):
+    assert judge(made_up({**PAPER_LIKE, **changes})).verdict == verdict
 
 
 @pytest.mark.parametrize("judge", [judge_gain, judge_dip, judge_drop])
@@ -411,17 +343,6 @@ def test_leave_one_out_may_be_better_as_often_as_chance_explains(n_better, verdi
     judgement = judge_loo(better_in(cases[:n_better], DATASETS))
     assert judgement.verdict == verdict
     assert f"better than random in {n_better} of 20 cases" in judgement.ours
-    assert "it explains up to 2 of 20" in judgement.why
-    assert ("Better: Census" in judgement.why) == (n_better > 0)
-
-
-def test_the_papers_datasets_of_leave_one_out_are_told_apart():
-    cases = [("heart", "highest", "test"), ("census", "lowest", "test")]
-    both = judge_loo(better_in(cases, DATASETS)).why
-    assert "The paper shows Heart, Wine: there 1 of 8 cases are better, mean gap +0.6" in both
-    without = judge_loo(better_in([], ("wine", "census"))).why
-    assert "on Wine 0 of 4 cases are better" in without
-    assert "Heart could not be compared here" in without
 
 
 def test_one_seed_is_no_proof_and_gets_no_verdict():

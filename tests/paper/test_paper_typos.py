@@ -2,35 +2,17 @@
 
 from __future__ import annotations
 
-import json
-import re
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
 from shapley2d import value_cells
-from shapley2d._methods.knn import METHOD
 from shapley2d.evaluation import AGE_TYPOS
 from shapley2d_paper.baselines import FLAT
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
-from shapley2d_paper.typos.experiment import EXPERIMENT, FAST, judge
+from shapley2d_paper.typos.experiment import EXPERIMENT, judge
 from shapley2d_paper.typos.work import RAW, RAW_Z, mistyped_census, score_records, work
-
-
-@pytest.mark.parametrize("quick", [True, False])
-def test_pieces_have_names_of_their_own_and_settings_that_json_can_hold(quick):
-    pieces = EXPERIMENT.pieces(quick)
-    assert len({piece.name for piece in pieces}) == len(pieces)
-    for piece in pieces:
-        assert re.fullmatch(r"[A-Za-z0-9_.-]+", piece.name)
-        assert json.loads(json.dumps(piece.settings)) == piece.settings
-    assert {method for piece in pieces for method in piece.settings["methods"]} == {
-        *FAST,
-        "1D",
-        RAW_Z,
-    }
 
 
 def test_only_ages_change_and_each_to_its_twin():
@@ -115,11 +97,7 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     figure = EXPERIMENT.draw(records)
     assert [axes.get_xlabel() for axes in figure.axes] == ["cells inspected"] * 3
     assert len(figure.axes[0].lines) == 4 + 1 and len(figure.axes[2].lines) == 3 + 1
-    small, large = EXPERIMENT.tables(records)
-    assert small[0].startswith("120 rows, 1,680 cells, 2 typos") and len(small[1]) == 4
-    assert large[0].startswith("200 rows") and len(large[1]) == 1
-    assert "1,680 cells (120 rows)" in EXPERIMENT.headline(records)
-    assert "permutations: 1" in judge(records).why
+    assert [len(table) for _, table in EXPERIMENT.tables(records)] == [4, 1]
     # without the large table, which may not have been computed yet
     only = records.where(table_rows=120)
     assert len(EXPERIMENT.draw(only).axes) == 3 and judge(only) is not None
@@ -146,16 +124,6 @@ def test_verdicts(needed, verdict):
     judgement = judge(Records(made))
     assert judgement.verdict == verdict
     assert f"{needed[1] / needed[0]:.1f} times" in judgement.ours
-    # the 12th of 15 among 15,999 lies at place 12,000 on average: 75 %, and a quarter of that is 19
-    # %
-    assert "random order needs 75% of the cells" in judgement.why and "at most 19%" in judgement.why
-    assert f"table of 30,000 rows too: {'yes' if needed[2] <= 1800 else 'no'}." in judgement.why
-    assert "undersampled (permutations: 10; the paper: 500)" in judgement.why
-    enough = judge(Records([{**row, "permutations": 500} for row in made]))
-    assert "undersampled" not in enough.why and enough.verdict == verdict
+    # the 12th of 15 among 15,999 lies at place 12,000 on average
+    assert "random order needs 75% of the cells" in judgement.why
     assert judge(Records(made[:1])) is None and judge(Records([])) is None
-
-
-def test_the_text_names_the_precision_of_sampled_columns():
-    (tolerance,) = (option.default for option in METHOD.options if option.name == "tolerance")
-    assert f"at most {100 * tolerance:g} % of the spread" in EXPERIMENT.about

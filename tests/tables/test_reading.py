@@ -133,10 +133,13 @@ def test_lines_are_named_only_where_they_are_certain(tmp_path):
     assert read(tmp_path, "a,b\n1,2\n3,4").where(1) == "line 3"
     assert read(tmp_path, "a,b\r\n1,2\r\n3,4\r\n").where(1) == "line 3"
     assert read(tmp_path, "a,b\n\n1,2\n3,4\n").where(1) == "line 4"
-    assert read(tmp_path, 'a,b\n1,"x\ny"\n3,4\n').where(1) == "line 4"
+    assert read(tmp_path, 'a,b\n1,"x\ny"\n\n3,4\n').where(1) == "line 5"
+    lines = read(tmp_path, '{"a": 1}\n\n{"a": 2}\n', "t.jsonl")
+    assert [lines.line(row) for row in range(2)] == [1, 3]
     buffer = io.BytesIO()
     pq.write_table(pa.table({"a": [1, 2]}), buffer)
-    assert read(tmp_path, buffer.getvalue(), "t.parquet").where(1) == "row 2 (counted from 1)"
+    stored = read(tmp_path, buffer.getvalue(), "t.parquet")
+    assert stored.line(1) is None and stored.where(1) == "row 2 (counted from 1)"
 
 
 def test_nameless_columns_and_spaces_around_names(tmp_path):
@@ -196,17 +199,3 @@ def test_json_that_is_no_table_is_refused(tmp_path, text, message):
 
 def test_braces_do_not_make_a_csv_json(tmp_path):
     assert typed(read(tmp_path, "{a},b\n{1},2\n{3},4\n")) == {"{a}": ["{1}", "{3}"], "b": [2, 4]}
-
-
-def test_a_row_is_found_by_the_line_where_it_starts(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text('a,b\n1,"two\nlines"\n\n3,4\n', encoding="utf-8")
-    source = read_table(str(path))
-    assert [source.line(row) for row in range(2)] == [2, 5] and source.where(1) == "line 5"
-    path = tmp_path / "t.jsonl"
-    path.write_text('{"a": 1}\n\n{"a": 2}\n', encoding="utf-8")
-    assert [read_table(str(path)).line(row) for row in range(2)] == [1, 3]
-    path = tmp_path / "t.parquet"
-    pq.write_table(pa.table({"a": [1, 2]}), path)
-    assert read_table(str(path)).line(1) is None
-    assert read_table(str(path)).where(1) == "row 2 (counted from 1)"

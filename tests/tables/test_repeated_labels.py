@@ -34,20 +34,6 @@ def as_given(items, kind):
     return kind(items)
 
 
-@pytest.mark.parametrize("kind", [list, np.ndarray, pd.Series])
-def test_text_is_looked_at_once_for_every_distinct_label(kind, monkeypatch):
-    seen = []
-    as_text = entries.as_text
-    monkeypatch.setattr(entries, "as_text", lambda item: (seen.append(item), as_text(item))[1])
-    labels = ["no", "yes", "perhaps"] * (ROWS // 3)
-    target = as_target(as_given(labels, kind), table())
-    assert target.classes.tolist() == ["no", "perhaps", "yes"]
-    assert target.codes.tolist() == [0, 2, 1] * (ROWS // 3)
-    valid = match_target(as_given(labels, kind), table(), target)
-    assert valid.codes.tolist() == target.codes.tolist()
-    assert len(seen) < 20
-
-
 @pytest.mark.parametrize("kind", [list, np.ndarray])  # a series of pandas refuses them
 def test_lone_surrogates_are_escaped_wherever_they_are(kind):
     labels = ["no\udce9", "yes", "no"] * (ROWS // 3)

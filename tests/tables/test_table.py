@@ -230,17 +230,6 @@ def test_labels_match_across_number_types():
     assert match_target([2.0, 1.0, 2.0], table, target).codes.tolist() == [1, 0, 1]
 
 
-def test_cross_valuation_splits():
-    X, y = np.arange(40.0).reshape(20, 2), np.repeat(["a", "b"], 10)
-    problem = make_problem(X, y, cv=4, seed=1)
-    held = np.concatenate([split.valid.row_names for split in problem.splits])
-    assert sorted(held) == list(range(20))
-    for split in problem.splits:
-        assert sorted([*split.rows, *split.valid.row_names]) == list(range(20))
-        assert np.bincount(split.y_valid.codes).min() >= 2  # stratified
-        np.testing.assert_array_equal(split.train.columns[0].entries, X[split.rows, 0])
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -253,13 +242,6 @@ def test_cross_valuation_splits():
 def test_bad_splits_are_named(arguments, message):
     with pytest.raises(InputError, match=message):
         make_problem(np.arange(24.0).reshape(12, 2), [0, 1] * 6, **arguments)
-
-
-def test_rare_classes_and_regression_are_split_too():
-    rare = make_problem(np.arange(24.0).reshape(12, 2), ["a"] * 11 + ["b"], cv=3)
-    assert len(rare.splits) == 3
-    regression = make_problem(np.arange(24.0).reshape(12, 2), np.linspace(0, 1, 12), cv=3)
-    assert regression.target.task == "regression"
 
 
 def test_categoricals_stay_categories():

@@ -9,11 +9,10 @@ import sys
 import types
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from shapley2d._knn.cuda import device
-from shapley2d._knn.cuda.device import Device, DeviceError, find_device, kernel_names, source_text
+from shapley2d._knn.cuda.device import Device, DeviceError, find_device, source_text
 from shapley2d._knn.cuda.kernel_inputs import BINS, NEAR
 from shapley2d._knn.cuda.near_ranked import _REGRESSION_SHAPES, _SHAPES
 from shapley2d._knn.cuda.subsets import SUBSET_SHAPES
@@ -103,45 +102,6 @@ def test_a_kernel_that_does_not_compile_is_one_line():
         DeviceError, match=r"^the kernels do not compile for a GPU \(binned.cu\(9\): error"
     ):
         made.compile("exact.cu", THREADS=256, REGRESSION=0)
-
-
-@pytest.mark.parametrize("locked", [True, False])
-def test_large_arrays_are_copied_to_memory_that_is_kept(monkeypatch, locked):
-    def empty_pinned(shape, dtype):
-        if not locked:
-            raise CudaError("there is no more")
-        return np.empty(shape, dtype)
-
-    given = []
-    made = object.__new__(Device)
-    made._empty_pinned = empty_pinned
-    made._cupy = types.SimpleNamespace(
-        asnumpy=lambda array, out: given.append(out) or array, cuda=fake_cupy().cuda
-    )
-    monkeypatch.setattr(device, "_LARGE", 80)
-    for size in (9, 10):
-        assert np.array_equal(made.download(np.arange(float(size))), np.arange(size))
-    assert given[0] is None and (given[1] is not None) == locked
-
-
-def test_sources_have_what_they_include():
-    for source in ("subsets.cu", "tall.cu"):
-        text = source_text(source)
-        assert "#include" not in text and text.count("unsigned pack_halves(") == 1
-
-
-def test_the_kernels_of_a_source_are_found():
-    assert kernel_names(source_text("binned.cu"), REGRESSION=0) == [
-        "add_values",
-        "add_walk",
-        "fold_walk",
-    ]
-    assert kernel_names(source_text("binned.cu"), REGRESSION=1) == ["add_values"]
-    assert kernel_names(source_text("contract.cu")) == ["add_weighted", "add_weighted_counts"]
-    assert "add_ranked" in kernel_names(source_text("exact.cu"))
-    assert {"add_subsets", "add_listed", "find_bulks"} < set(
-        kernel_names(source_text("subsets.cu"))
-    )
 
 
 def nvrtc():

@@ -11,7 +11,7 @@ from knn.cuda.twin import binned_values
 from shapley2d._games.nearest import KnnGame
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError
-from shapley2d._knn.cuda.near_ranked import NearShape, fitting_shape
+from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.ranked import RankedRows
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.threads import Threads
@@ -105,23 +105,6 @@ def test_a_device_without_room_on_the_chip_is_refused(folder):
     device.block_bytes = 16 * 1024
     with pytest.raises(DeviceError, match="too little for the bins"):
         BinnedRows(make_game("classification"), device)
-
-
-@pytest.mark.parametrize(
-    ("n_columns", "kilobytes", "shape"),
-    [
-        (14, 227, NearShape(8, 512, 2)),
-        (50, 227, NearShape(16, 1024, 1, 8)),
-        (600, 227, NearShape(8, 512, 1)),
-        (14, 99, NearShape(4, 512, 1)),
-        (14, 64, NearShape(4, 512, 1)),
-        (14, 48, NearShape(2, 512, 1)),
-    ],
-)
-def test_blocks_are_as_large_as_fits(folder, n_columns, kilobytes, shape):
-    device = EmulatedDevice(folder)
-    device.block_bytes, device.processor_bytes = kilobytes * 1024, (kilobytes + 1) * 1024
-    assert fitting_shape(device, n_columns, classifies=True) == shape
 
 
 @pytest.mark.parametrize("baseline", ["labels", "zero"])

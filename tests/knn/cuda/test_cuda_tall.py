@@ -22,7 +22,7 @@ from shapley2d._knn.cuda.kernel_inputs import (
 )
 from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums
-from shapley2d._knn.cuda.tall import TallShape, TallSums, takes
+from shapley2d._knn.cuda.tall import TallShape, TallSums
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._knn.threads import Threads
@@ -75,17 +75,6 @@ def test_validation_rows_that_do_not_fit_the_memory_come_in_turn(game, folder, m
     assert np.allclose(sums.values(coalitions, CHOSEN), found, rtol=0, atol=1e-7)
 
 
-def test_finer_bins_are_nearer_to_exact_ranks():
-    game = make_game("classification", n=6000, m=18, wide=3000)
-    coalition = np.arange(18) < 9
-    exact = Threads(game).sums(coalition[None], CHOSEN)[0]
-    coarse, fine = (
-        np.std(sum(tall_values(game, t, coalition, shape) for t in CHOSEN) - exact)
-        for shape in (SHAPE, FINE)
-    )
-    assert fine < 0.5 * coarse
-
-
 @pytest.mark.slow
 @emulated
 def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
@@ -103,15 +92,6 @@ def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
     weights = np.random.default_rng(0).normal(size=(3, 21))
     found = rows.contracted(coalitions, weights, CHOSEN)
     assert np.allclose(found, weights @ sums, rtol=0, atol=1e-12 * np.abs(found).max())
-
-
-def test_where_they_do_not_fit(game):
-    class Small:
-        block_bytes = 2**14
-
-    assert takes(game, EmulatedDevice, TallShape())
-    assert not takes(game, Small, TallShape())
-    assert not takes(make_game("classification", n=50, m=130), EmulatedDevice, TallShape())
 
 
 @pytest.mark.slow

@@ -6,13 +6,9 @@ import numpy as np
 import pytest
 
 from knn.cuda.games import make_game, some_coalitions
-from knn.cuda.twin import binned_values, row_distances, tie_groups
+from knn.cuda.twin import binned_values, row_distances
 from shapley2d._knn.cuda.kernel_inputs import (
-    BINS,
     NEAR,
-    bins_of,
-    largest_dissimilarities,
-    make_layout,
 )
 from shapley2d._knn.threads import Threads
 
@@ -36,22 +32,6 @@ def test_larger_tables_are_off_by_little(task, worth):
         true = exact.sums(coalitions, np.array([t]))
         assert np.abs(found - true).max() < 1e-3 * worth  # of what a neighbour is worth
         assert np.sqrt(np.mean((found - true) ** 2)) < 0.01 * true.std()
-
-
-def test_groups_keep_the_order_of_distances_and_single_out_near_rows():
-    game = make_game("classification", n=3000)
-    for coalition in some_coalitions(5, 12)[1:]:
-        distances = row_distances(game, 0, coalition)
-        layout = make_layout(
-            float(largest_dissimilarities(game)[coalition].sum()), int(coalition.sum())
-        )
-        assert bins_of(distances, layout).max() < BINS
-        groups = tie_groups(distances, layout)
-        order = np.argsort(distances, kind="stable")
-        assert np.all(np.diff(groups[order]) >= 0)
-        near = groups < 2**31
-        assert near.sum() <= NEAR
-        assert np.array_equal(np.unique(groups[near]).size, np.unique(distances[near]).size)
 
 
 def test_distances_are_those_of_whole_numbers():

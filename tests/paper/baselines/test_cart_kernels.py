@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 
-from shapley2d_paper.baselines.kernels import flat_tree, sweep_tree
 from shapley2d_paper.baselines.kernels.cart import (
     best_binary,
     best_classes,
     best_numbers,
     grow_tree,
-    leaf_prediction,
     make_scratch,
-    part_rows,
-    part_valid,
     score_leaves,
     split_threshold,
 )
-from shapley2d_paper.baselines.kernels.out_of_bag import add_closeness, predict_out_of_bag
 
 
 def make_data(seed, n_classes, n=30, p=4, n_valid=25):
@@ -118,21 +111,6 @@ def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
             assert score(leaves, count, below, labels_valid, n_classes) == pytest.approx(right)
 
 
-@pytest.mark.parametrize("n_classes", [0, 2, 3])
-def test_rows_out_of_bag_are_predicted_by_the_tree_of_the_bag(n_classes):
-    for seed in range(5):
-        values, _, target = make_data(seed, n_classes)
-        counts = np.bincount(np.random.default_rng(seed).integers(0, 30, 30), minlength=30)
-        active = np.array([2, 0, 3], dtype=np.intp)
-        presorted = (values, np.argsort(values, axis=1, kind="stable").astype(np.int32))
-        out, bag = np.flatnonzero(counts == 0), np.repeat(np.arange(30), counts)
-        expected = predict_by_recursion(values, values, target, bag, active, out)
-        for kernel in (predict_out_of_bag, predict_out_of_bag.py_func):
-            predicted = np.full(30, np.nan)
-            kernel(presorted, target, counts, active, predicted)
-            np.testing.assert_allclose(predicted, expected, atol=1e-12)
-
-
 @pytest.mark.parametrize("n_classes", [0, 2, 4])
 def test_the_best_split_is_found_in_one_pass(n_classes):
     for seed in range(10):
@@ -159,29 +137,6 @@ def test_columns_that_do_not_vary_are_not_split():
     assert best_binary(values, codes, work, active, np.ones(5)) == (-1, -1)
 
 
-@pytest.mark.parametrize(
-    ("left_ends", "right_ends"), [(False, False), (True, False), (False, True)]
-)
-def test_rows_are_parted_in_their_order(left_ends, right_ends):
-    rows = np.array([4, 1, 3, 0, 2], np.int32)
-    goes_left = np.array([1, 0, 0, 1, 1], np.uint8)
-    for kernel in (part_rows, part_rows.py_func):
-        parted = rows.copy()
-        kernel(parted, goes_left, np.empty(5, np.int32), left_ends, right_ends)
-        if not left_ends:
-            assert parted[:3].tolist() == [4, 3, 0]
-        if not right_ends:
-            assert parted[3:].tolist() == [1, 2]
-
-
-def test_validation_rows_are_parted_at_the_threshold():
-    x, below = np.array([3, 1, 2, 5], np.float32), np.array([3, 0, 1, 2], np.int32)
-    for kernel in (part_valid, part_valid.py_func):
-        parted = below.copy()
-        assert kernel(x, 2.0, parted, np.empty(4, np.int32)) == 2
-        assert parted.tolist() == [1, 2, 3, 0]
-
-
 def test_thresholds_lie_between_their_values_and_never_on_the_upper():
     assert split_threshold(np.float32(1), np.float32(2)) == 1.5
     largest = np.finfo(np.float32).max
@@ -189,76 +144,3 @@ def test_thresholds_lie_between_their_values_and_never_on_the_upper():
     low = np.float64(1.0)
     for kernel in (split_threshold, split_threshold.py_func):
         assert kernel(low, np.nextafter(low, 2)) == low
-
-
-def test_leaves_predict_the_first_of_the_most_frequent_classes_or_the_mean():
-    labels, counts = np.array([1.0, 0.0, 2.0, 1.0, 0.0]), np.zeros(3, np.int64)
-    rows = np.arange(5, dtype=np.int32)
-    for kernel in (leaf_prediction, leaf_prediction.py_func):
-        assert kernel(rows, labels, 3, counts) == 0.0
-        assert kernel(rows, labels, 0, counts) == pytest.approx(0.8)
-
-
-def test_closeness_by_its_definition():
-    for seed, n_classes in itertools.product(range(4), (2, 3)):
-        rng = np.random.default_rng(seed)
-        scaled, codes = rng.normal(size=(4, 25)), rng.integers(0, n_classes, 25).astype(np.int32)
-        counts = np.bincount(rng.integers(0, 25, 25), minlength=25)
-        if seed == 3:  # a class that the bag lacks
-            counts[codes == 1] = 0
-        active, bag = np.array([3, 1], dtype=np.intp), np.repeat(np.arange(25), counts)
-        points = scaled[active].T
-        centres = [points[bag[codes[bag] == c]] for c in range(n_classes)]
-        # the mean of all of the bag is taken over the number of rows, which is that of the bag
-        everything = points[bag].sum(axis=0) / 25
-        centres = np.array([part.mean(axis=0) if len(part) else everything for part in centres])
-        far = np.linalg.norm(points - centres[codes], axis=1)
-        low, high = far[bag].min(), far[bag].max()
-        target = (codes, codes.astype(float), n_classes)
-        for kernel in (add_closeness, add_closeness.py_func):
-            scores = np.ones(25)
-            kernel(scaled, target, counts, active, scores)
-            np.testing.assert_allclose(scores, 1 + (high - far) / (high - low), atol=1e-12)
-
-
-@pytest.mark.parametrize("n_classes", [0, 3])
-def test_trees_of_joining_cells_are_those_of_the_filled_tables(n_classes):
-    rng = np.random.default_rng(5)
-    entries = rng.integers(0, 4, (3, 10)).astype(
-        np.float32
-    )  # the last two columns belong to one player
-    absent, starts = np.array([1.5, 0, 1], np.float32), np.array([0, 1, 3])
-    valid = rng.integers(0, 4, (3, 15)).astype(np.float32)
-    codes = rng.integers(0, max(n_classes, 1), 10).astype(np.int32)
-    labels = codes.astype(float) if n_classes else rng.normal(size=10)
-    labels_valid = rng.integers(0, 3, 15).astype(float)
-    target, order = (codes, labels, n_classes), rng.permutation(20)
-    out = np.empty(21)
-    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 0, out)
-    now = np.tile(absent[:, None], 10)
-    steps = (np.arange(10), np.array([10]), np.arange(3), np.array([3]))
-    for k in range(21):
-        if k:
-            row, column = divmod(order[k - 1], 2)
-            now[starts[column] : starts[column + 1], row] = entries[
-                starts[column] : starts[column + 1], row
-            ]
-        by_column = np.argsort(now, axis=1, kind="stable").astype(np.int32)
-        ranks = np.argsort(by_column, axis=1).astype(np.int32)
-        grid = np.empty((1, 1))
-        sweep_tree.fill_grid((now, by_column, ranks), target, valid, labels_valid, steps, grid)
-        assert out[k] == pytest.approx(grid[0, 0])
-    later = np.empty(9)
-    flat_tree.follow_cells((entries, absent, starts), target, valid, labels_valid, order, 12, later)
-    np.testing.assert_array_equal(later, out[12:])
-
-
-def test_moved_rows_stay_sorted():
-    rng = np.random.default_rng(7)
-    for kernel in (flat_tree._move, flat_tree._move.py_func):
-        x = rng.integers(0, 5, 12).astype(np.float32)
-        order = np.argsort(x, kind="stable").astype(np.int32)
-        for row, value in zip(rng.integers(0, 12, 60), rng.integers(0, 5, 60), strict=True):
-            kernel(order, x, row, float(value))
-            assert x[row] == value and np.all(np.diff(x[order]) >= 0)
-            assert np.array_equal(np.sort(order), np.arange(12))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import pickle
 import warnings
 
 import joblib
@@ -14,15 +13,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_wine
 from sklearn.metrics import r2_score
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree import DecisionTreeClassifier
 
 from model_oracles import make_split, tree_by_hand
-from shapley2d import InputError, Valuation, value_cells
+from shapley2d import InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d.exceptions import PrecisionWarning
 from shapley2d_paper.baselines.flat import FLAT, FlatDraws, FlatTree, stand_in
 from shapley2d_paper.baselines.tree import TreeGame
 
@@ -129,14 +127,6 @@ def test_threads_change_nothing():
     assert one.values.tobytes() == two.values.tobytes()
 
 
-def test_it_stops_at_the_tolerance_or_warns():
-    v = value_cells(*TABLES, method=FLAT, tolerance=0.3, progress=False)
-    assert v.info["converged"] and v.info["n_permutations"] < 500
-    assert v.info["ratio"] <= 0.3
-    with pytest.warns(PrecisionWarning, match="stopped at max_permutations=12"):
-        value_cells(*TABLES, **QUICK | {"tolerance": 0.025})
-
-
 def test_missing_entries_are_worth_nothing():
     X, X_valid = TABLES[0].copy(), TABLES[2].copy()
     X[2, 1] = X[4, 0] = X_valid[0, 0] = np.nan
@@ -146,22 +136,6 @@ def test_missing_entries_are_worth_nothing():
     assert v.stderr[2, 1] == v.stderr[4, 0] == 0
     assert not v.values[:, 2].any()
     assert v.values.any()
-
-
-def test_semivalues_weigh_positions_of_all_cells():
-    v = value_cells(*TABLES, **QUICK | {"max_permutations": 1}, semivalue="banzhaf")
-    game = FlatTree(split_of(*TABLES))
-    assert np.array_equal(v.values, FlatDraws(game, "banzhaf", 0)(0))
-    assert not np.array_equal(v.values, FlatDraws(game, "shapley", 0)(0))
-
-
-def test_the_record_and_a_file(tmp_path):
-    v = value_cells(*TABLES, **QUICK)
-    assert v.info["method"] == "flat" and v.info["model"] == "tree"
-    assert v.info["about"]["total"].endswith("that of a table of means")
-    v.save(tmp_path / "values.parquet")
-    again = Valuation.load(tmp_path / "values.parquet")
-    assert again.info["baseline_utility"] == v.info["baseline_utility"]
 
 
 @pytest.mark.parametrize(
@@ -265,20 +239,6 @@ def test_the_regression_tree_is_grown_on_the_filled_table():
 
 
 @pytest.mark.parametrize("regression", [False, True])
-def test_the_tree_of_one_column_is_scikit_learns(regression):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(90, 1))
-    y = X[:, 0] + rng.normal(size=90)
-    y = y if regression else (y > 0).astype(int)
-    split = split_of(X[:50], y[:50], X[50:], y[50:])
-    order = random_order(split, 0)
-    utilities = FlatTree(split).along(order)
-    estimator = DecisionTreeRegressor() if regression else DecisionTreeClassifier()
-    for k, (part, X_valid) in enumerate(filled_along(split, order)):
-        assert utilities[k] == pytest.approx(estimator.fit(part, y[:50]).score(X_valid, y[50:])), k
-
-
-@pytest.mark.parametrize("regression", [False, True])
 def test_the_tree_is_that_of_the_grid_on_a_larger_table(regression):
     split = make_split(7, 3, n=60, T=80, plain=True, regression=regression)
     order = random_order(split, 1)
@@ -288,24 +248,6 @@ def test_the_tree_is_that_of_the_grid_on_a_larger_table(regression):
             whole = split_of(part, split.y.y, X_valid, split.y_valid.y)
             rows, columns = MaskCoalitions(np.ones((1, 60))), MaskCoalitions(np.ones((1, 3)))
             assert utilities[k] == pytest.approx(TreeGame(whole).utilities(rows, columns)[0, 0]), k
-
-
-def test_numbers_beyond_single_precision_differ_still():
-    X, y = np.array([[1e60, 1.0], [-1e60, 2.0], [3.0, 3.0], [1e58, 5.0]]), np.array([0, 1, 0, 1])
-    split = split_of(X, y, X, y)
-    assert FlatTree(split).utility_all == 1.0
-    rows, columns = MaskCoalitions(np.ones((1, 4))), MaskCoalitions([[1, 0]])
-    assert TreeGame(split).utilities(rows, columns) == 1.0
-
-
-def test_a_game_may_be_asked_again_and_elsewhere():
-    split = make_split(3, 2, n=10)
-    game = FlatTree(split)
-    order = random_order(split, 0)[:20]
-    first = game.along(order)
-    game.along(order[::-1])
-    assert np.array_equal(game.along(order), first)
-    assert np.array_equal(pickle.loads(pickle.dumps(game)).along(order), first)
 
 
 def test_labels_that_training_never_shows_are_never_right():

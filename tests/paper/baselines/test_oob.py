@@ -7,7 +7,6 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d._base.precision import interval_factor
@@ -17,7 +16,8 @@ from shapley2d._tables.problem import Problem
 from shapley2d._tables.target import as_target
 from shapley2d.exceptions import InputError
 from shapley2d_paper.baselines.oob import OOB, tree_means
-from shapley2d_paper.baselines.oob_trees import Trees, columns_drawn, draw_tree
+from shapley2d_paper.baselines.oob_trees import draw_tree
+from tests.comparing import same_bits
 
 
 def make_problem(X, y, task="auto", label=None):
@@ -141,20 +141,7 @@ def test_the_same_bits_for_any_number_of_workers(score):
     one = value(X, y, n_trees=230, oob_score=score)
     two = value(X, y, n_trees=230, oob_score=score, n_jobs=2)
     other = value(X, y, n_trees=230, oob_score=score, seed=1)
-    for name in ("values", "stderr", "row_stderr", "column_stderr"):
-        assert getattr(one, name).tobytes() == getattr(two, name).tobytes()
-        assert getattr(one, name).tobytes() != getattr(other, name).tobytes()
-
-
-def test_more_trees_go_on_from_fewer():
-    X, y = make_data(1)
-    short, long = (
-        np.concatenate([trees(k) for k in range(trees.n_pieces)])
-        for trees in (
-            Trees(as_table(X), as_target(y, as_table(X)), n, 2, "correct", 7) for n in (60, 130)
-        )
-    )
-    np.testing.assert_array_equal(long[:60], short)
+    assert same_bits(one, two) and not same_bits(one, other)
 
 
 @pytest.mark.parametrize("score", [pytest.param("correct", marks=pytest.mark.slow), "distance"])
@@ -216,13 +203,6 @@ def test_trees_that_all_agree_still_leave_an_error():
     assert estimate.column_stderr.min() > 0
 
 
-def test_noise_is_worth_less_than_information():
-    X, y = make_data(2, n=150)
-    columns = value(X, y, n_trees=400, column_share=1).values.mean(axis=0)
-    assert columns[0] > 0.7
-    assert np.all(np.abs(columns[1:] - 0.5) < 0.15)
-
-
 def test_order_of_rows_and_columns_does_not_matter_except_for_chance():
     X, y = make_data(4, n=60)
     rows, columns = np.random.default_rng(0).permutation(60), np.array([2, 0, 3, 1])
@@ -251,41 +231,12 @@ def test_categories_and_missing_entries():
         assert estimate.values[:, 0].argmin() == 0
 
 
-def test_huge_numbers_are_split_like_others():
-    X, y = make_data(2)
-    X[0, 1] = -1e150
-    for score in ("correct", "distance"):
-        assert np.isfinite(value(X, y, n_trees=150, column_share=2, oob_score=score).values).all()
-
-
 def test_a_class_that_a_bag_lacks():
     X, y = make_data(0)
     y[0] = 2  # in two bags out of three, and then never out of bag
     values = value(X, y, n_trees=200, oob_score="distance").values
     assert np.isfinite(values).all()
     assert np.all(value(X, y, n_trees=200).values[0] == 0)  # no tree predicts it unseen
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_injected_cells_of_the_papers_table(paper_data, seed):
-    """Two columns of nine per tree."""
-    file = np.load(paper_data / "breast_cancer_paper_split.npz", allow_pickle=False)
-    X, y = file["X_train_outlier"], file["y_train"]
-    injected = (file["X_train"] != X).ravel()
-    assert injected.sum() == 43
-    found = {
-        score: roc_auc_score(injected, -value(X, y, seed, oob_score=score).values.ravel())
-        for score in ("correct", "distance")
-    }
-    assert found["correct"] == pytest.approx(0.92, abs=0.015)
-    assert found["distance"] == pytest.approx(0.965, abs=0.01)
-
-
-def test_equal_shares_of_right_trees_are_equal_numbers():
-    X, y = make_data(0)
-    values = np.unique(value(X, y, n_trees=400).values)
-    assert values.min() >= 0 and values.max() <= 1
-    assert np.diff(values).min() > 1e-9
 
 
 def test_rows_that_are_all_equally_far_are_all_close():
@@ -299,34 +250,6 @@ def test_rows_that_are_all_equally_far_are_all_close():
     np.testing.assert_allclose(
         value(constant, y, oob_score="distance", **settings).values[:, 0], plain + 1
     )
-
-
-def test_share_of_the_columns():
-    assert [columns_drawn(share, 10) for share in (0.25, 0.01, 1.0, 1, np.int64(10))] == [
-        2,
-        1,
-        10,
-        1,
-        10,
-    ]
-    X, y = make_data(0)
-    estimate = value(X, y, n_trees=120, column_share=0.5)
-    assert estimate.info["columns_per_tree"] == 2
-    assert estimate.info["n_trees"] == 120
-
-
-def test_progress_counts_trees():
-    X, y = make_data(0)
-    calls = []
-    value(
-        X,
-        y,
-        n_trees=120,
-        column_share=2,
-        progress=lambda fraction, note: calls.append((fraction, note)),
-    )
-    assert [fraction for fraction, _ in calls] == pytest.approx([50 / 120, 100 / 120, 1])
-    assert calls[-1][1].startswith("120 of 120 trees")
 
 
 def test_too_few_trees_are_refused_and_the_advice_holds():
