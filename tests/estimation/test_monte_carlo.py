@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 

@@ -23,6 +23,8 @@ from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, SubsetCoalitions
 from shapley2d.exceptions import UtilityError
 
+from oracles import brute_force
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(1)
 Y = np.where(X[:, 0] + X[:, 1] > 0, "yes", "no")
