@@ -11,21 +11,13 @@ from shapley2d._api.blocks_job import BlocksJob
 from shapley2d._results.audit import MOVES
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
+from small_tables import two_classes
+
 OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
 
 
-def data(seed=0, n=40, n_valid=30):
-    random = np.random.default_rng(seed)
-    X, X_valid = (
-        pd.DataFrame(random.normal(size=(size, 3)).round(2), columns=list("abc"))
-        for size in (n, n_valid)
-    )
-    return (
-        X,
-        (X["a"] + X["b"] > 0).astype(int),
-        X_valid,
-        (X_valid["a"] + X_valid["b"] > 0).astype(int),
-    )
+def data(seed=0):
+    return two_classes(seed, n=40, m=3, n_valid=30)
 
 
 def audited(tables=None, owners=OWNERS, **options):

@@ -348,7 +348,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "rows, columns or owners"),
+        ({}, "name the blocks by rows, columns or owners; single cells are for value_cells"),
         ({"rows": [1, 2]}, "rows has 2 labels, but the table has 24 rows"),
         ({"columns": ["a", None, "b", "c"]}, "columns has no label for column 'x1'"),
         ({"columns": {"x0": "a"}}, "columns has no group for column 'x1'"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from shapley2d import InputError, value_blocks
+from shapley2d import value_blocks
 from shapley2d._knn.chance_copies import find_unlikely_copies
 from shapley2d._knn.copies import find_copies, tight_clusters
 from shapley2d._knn.same_columns import find_same_columns
@@ -323,13 +323,6 @@ def test_labels_groups_and_the_audit_know_of_merged_columns():
         )  # fmt: skip
     assert v.column_sizes.tolist() == [1, COLUMNS - 1, 1] and v.column_names[-1] == "target"
     assert v._owner_shares[:2, 0, 0].tolist() == [0.5, 0.5]
-
-
-@pytest.mark.parametrize("wrong", ["near", -1, None])
-def test_a_distance_is_a_number_or_auto(wrong):
-    X, y, *valid = tables("wine")
-    with pytest.raises(InputError, match="copy_distance="):
-        value_blocks(X, y, *valid, owners=by_row(HONEST), copy_distance=wrong)
 
 
 def test_one_validation_row_merges_equal_rows_only():

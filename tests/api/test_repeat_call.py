@@ -9,9 +9,9 @@ from sklearn.model_selection import ShuffleSplit
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from command_line import run
 from shapley2d import CellValuer, Valuation, value_blocks, value_cells, value_game
 from shapley2d._methods.repeat_call import value_code
-from shapley2d.cli import main
 
 RNG = np.random.default_rng(3)
 X = pd.DataFrame(RNG.normal(size=(24, 3)), columns=["a", "b", "c"])
@@ -109,30 +109,12 @@ def test_the_call_gives_the_same_values(name):
     assert again.info["call"] == v.info["call"]
 
 
-def test_the_call_of_a_command(tmp_path, monkeypatch):
+def test_the_call_of_a_command(tmp_path, monkeypatch, capsys):
     """After ``blocks --method knn`` the call names what the method was asked as."""
     monkeypatch.chdir(tmp_path)
     X.assign(kind=y).to_csv("t.csv", index=False)
     (tmp_path / "owners.csv").write_text("owner,row,column\nA,0-11,\nB,,b\n")
-    assert (
-        main(
-            [
-                "blocks",
-                "t.csv",
-                "-t",
-                "kind",
-                "--owners",
-                "owners.csv",
-                "--method",
-                "knn",
-                "-k",
-                "3",
-                "-o",
-                "v.parquet",
-            ]
-        )
-        == 0
-    )
+    run(capsys, "blocks t.csv -t kind --owners owners.csv --method knn -k 3 -o v.parquet")
     saved = Valuation.load("v.parquet")
     assert saved.info["call"] == (
         'value_blocks(X, y, method="knn", owners=owners, random_state=0, n_neighbors=3)'

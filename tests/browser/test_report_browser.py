@@ -35,8 +35,8 @@ def make(n=N, m=M, *, error=0.01, seed=0, **options):
             "versions": {"numpy": "2"},
         },
         "history": history,
-        "table": table,
-        "target": np.array(["yes", "no"], dtype=object)[rng.integers(2, size=n)],
+        "_table": table,
+        "_target": np.array(["yes", "no"], dtype=object)[rng.integers(2, size=n)],
     }
     return Valuation(values, np.full((n, m), error), **{**fields, **options})
 
@@ -351,7 +351,7 @@ def test_controls_and_regions_have_names(open_report):
     unnamed = page.evaluate(
         """() => [...document.querySelectorAll("button, select, input, canvas, section, nav, aside, svg")]
           .filter((one) => !one.closest("[aria-hidden=true]") && !one.getAttribute("aria-label")
-            && !one.getAttribute("aria-labelledby") && !(one._labels && one._labels.length) && !one.textContent.trim())
+            && !one.getAttribute("aria-labelledby") && !(one.labels && one.labels.length) && !one.textContent.trim())
           .map((one) => one.outerHTML.slice(0, 80))"""
     )
     assert unnamed == []

@@ -3,18 +3,55 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import sys
 import time
 import traceback
+import unicodedata
+import warnings
 from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d.cli import main as command
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
 _TOLD_EVERY_S = 30.0
+_CONTROL = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def quiet(function, *arguments, **options):
+    """Call a function; its warnings are of no interest, a panic of a library in Rust is a failure."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return function(*arguments, **options)
+        except (Exception, KeyboardInterrupt):
+            raise
+        except BaseException as panic:
+            raise AssertionError(f"{type(panic).__name__}: {panic}") from panic
+
+
+def run_command(arguments):
+    """A command in this process: its exit code and what it printed.
+
+    It ends with 0, or with 2 and one line of error; no letter steers a terminal.
+    """
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = command(arguments)
+    printed, told = out.getvalue(), err.getvalue()
+    assert code in (0, 2), f"exit {code}: {told} {arguments}"
+    errors = [line for line in told.splitlines() if not line.startswith("note: ")]
+    assert len(errors) == (1 if code else 0), f"{told} {arguments}"
+    letters = {*printed, *told} - {*"\n\u200c\u200d"}
+    wrong = [one for one in letters if unicodedata.category(one) in _CONTROL]
+    assert not wrong, f"{wrong!r} reached the terminal: {arguments}"
+    return code, printed, told
 
 
 def run_cases(

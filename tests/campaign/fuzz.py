@@ -18,8 +18,6 @@ import io
 import json
 import sys
 import tempfile
-import unicodedata
-import warnings
 from decimal import Decimal
 from pathlib import Path
 
@@ -30,10 +28,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from shapley2d import Inspection, Valuation, inspect_cells, value_blocks, value_cells
-from shapley2d.cli import main as command
 from shapley2d.exceptions import InputError
 
-from .common import main
+from .common import main, quiet, run_command
 
 COUNT = 10_000
 LETTERS = ["a", "b", "é", "ß", "日", "😀", "\u202e", "\x1b[31m", "\x00", "\n", '"', ",", ";", "'", "<b>", "=1+1", " ", "\t", "\x7f", "\x9b",
@@ -147,17 +144,6 @@ METHODS = {
     "forest": lambda random: {"max_trees": 4, "tolerance": 0},
 }  # fmt: skip
 METHOD_SHARES = [0.7, 0.15, 0.15]
-
-
-def quiet(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return function(*arguments, **options)
-        except (Exception, KeyboardInterrupt):
-            raise
-        except BaseException as panic:  # of a library written in Rust
-            raise AssertionError(f"{type(panic).__name__}: {panic}") from panic
 
 
 def one_line(error):
@@ -345,23 +331,9 @@ class Fuzz:
             arguments += ["-o", str(self.folder / ["v.parquet", "v.csv"][random.integers(2)])]
         if random.random() < 0.1:
             arguments += ["--report", str(self.folder / "r.html")]
-        out, err = io.StringIO(), io.StringIO()
-        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-            code = command(arguments)
-        assert code in (0, 2), f"exit {code}: {err.getvalue()[:300]} {arguments}"
-        wrong = [
-            letter
-            for letter in out.getvalue() + err.getvalue()
-            if letter != "\n" and unicodedata.category(letter) in BAD
-        ]
-        assert not [letter for letter in wrong if letter not in "\u200c\u200d"], (
-            f"{wrong} reached the terminal"
-        )
-        lines = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
-        assert len(lines) == (1 if code else 0), err.getvalue()
+        code, printed, _ = run_command(arguments)
         if code == 0 and "--json" in arguments:
-            found = json.loads(out.getvalue())
-            assert np.isfinite(found["total"])
+            assert np.isfinite(json.loads(printed)["total"])
         return "command refused" if code else "command valued"
 
     def write(self, random, columns):

@@ -10,10 +10,8 @@ line with 0 or 2, and one line.
 from __future__ import annotations
 
 import contextlib
-import io
 import sys
 import tempfile
-import warnings
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -24,11 +22,10 @@ import numpy as np
 import shapley2d
 from shapley2d import CellValuer, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
-from shapley2d.cli import main as command
 from shapley2d.cli.app import app
 from shapley2d.exceptions import InputError, OptionError, UtilityError
 
-from .common import main
+from .common import main, quiet, run_command
 
 COUNT = 20_000
 OURS = (InputError, OptionError, UtilityError)
@@ -68,12 +65,6 @@ def left_out(option, value):
     return (option == "cluster" and isinstance(value, str)) or (
         option == "progress" and callable(value)
     )
-
-
-def quiet(function, *arguments, **options):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return function(*arguments, **options)
 
 
 def game(S, F):
@@ -231,18 +222,8 @@ class Options:
         return "valued"
 
     def shell(self, name, arguments):
-        out, err = io.StringIO(), io.StringIO()
-        with (
-            contextlib.redirect_stdout(out),
-            contextlib.redirect_stderr(err),
-            contextlib.chdir(self.folder),
-        ):
-            code = command(arguments)
-        assert code in (0, 2), (arguments, code, err.getvalue())
-        errors = [line for line in err.getvalue().splitlines() if not line.startswith("note: ")]
-        assert len(errors) == (1 if code else 0), (arguments, err.getvalue())
-        assert "\x1b" not in out.getvalue() + err.getvalue(), arguments
-        return f"command {code}"
+        with contextlib.chdir(self.folder):
+            return f"command {run_command(arguments)[0]}"
 
 
 def describe(value):
@@ -263,6 +244,7 @@ def command_flags():
         "report": ["report", "v.parquet"],
         "inspect": ["inspect", "t.csv", "-t", "y", "--top", "1"],
         "repair": ["repair", "t.csv", "d.csv", "-o", "c.csv"],
+        "verify": ["verify", "r.json"],
         "demo": ["demo", "--json"],
     }
     takers = {option.flag: name for name, method in METHODS.items() for option in method.options}

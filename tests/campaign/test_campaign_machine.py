@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from shapley2d import value_cells
 from shapley2d.exceptions import InputError
 
-from .common import run_cases, summary
+from .common import quiet, run_cases, summary
 from .environments import ENVIRONMENTS, Environments
-from .fuzz import Fuzz, check, quiet
+from .fuzz import Fuzz, check
 from .options import Options
 from .strings import Strings
 from .trouble import Trouble

@@ -10,7 +10,6 @@ import pytest
 
 from command_line import run
 from shapley2d import Valuation
-from shapley2d.cli import main
 
 COMMAND = "blocks t.csv -t default --owners owners.csv --trusted"
 
@@ -116,8 +115,9 @@ def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypa
 
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
     command = f"{COMMAND} --players groups --model logistic -m {method} --jobs 1"
-    assert main(command.split()) == 2
-    told = [line for line in capsys.readouterr().err.splitlines() if not line.startswith("note: ")]
+    told = [
+        line for line in run(capsys, command, 2).err.splitlines() if not line.startswith("note: ")
+    ]
     assert len(told) == 1
     assert told[0].startswith("shapley2d: error: the model cannot be trained: ")
     assert told[0].endswith("no luck at all")

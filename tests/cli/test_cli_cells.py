@@ -11,7 +11,6 @@ from command_line import run
 from shapley2d import Valuation, value_blocks, value_cells
 from shapley2d._methods.models import MODELS
 from shapley2d._tables.reading.files import read_table
-from shapley2d.cli import main
 from shapley2d.cli.console import shown
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 from tests.row_forms import in_form
@@ -207,8 +206,7 @@ def test_validation_rows_as_a_sample(capsys):
     assert 0 < info["n_valid_used"] < info["n_valid"] == 300
     assert f"evaluated on valid.csv (a random {info['n_valid_used']} of 300 rows)" in out
     other = command.replace(" --tolerance 0.2", " --method forest")
-    assert main(other.split()) == 2
-    assert "--valid-rows goes with --method knn, not with forest" in capsys.readouterr().err
+    assert "--valid-rows goes with --method knn, not with forest" in run(capsys, other, 2).err
 
 
 @pytest.mark.parametrize(
@@ -270,8 +268,7 @@ def test_report_with_the_values_and_from_them(capsys, folder):
     for name in ("report.html", "values.html", "other.html"):
         assert (folder / name).read_text().lstrip().lower().startswith("<!doctype html>")
     assert "<title>Kinds</title>" in (folder / "other.html").read_text()
-    assert main(["report", "values.parquet", "--pay", "5"]) == 2
-    assert "--pay goes with values of blocks" in capsys.readouterr().err
+    assert "--pay goes with values of blocks" in run(capsys, "report values.parquet --pay 5", 2).err
 
 
 def test_blocks_pay_their_owners(capsys, folder):
@@ -297,8 +294,10 @@ def test_blocks_pay_their_owners(capsys, folder):
     assert sum(paid.values()) == pytest.approx(1000)
     run(capsys, "report blocks.parquet -o again.html --pay 1000 --trusted")
     assert "Ann" in (folder / "again.html").read_text()
-    assert main(["report", "blocks.parquet", "-o", "third.html", "--pay", "1000"]) == 2
-    assert "say --trusted if every owner's rows" in capsys.readouterr().err
+    assert (
+        "say --trusted if every owner's rows"
+        in run(capsys, "report blocks.parquet -o third.html --pay 1000", 2).err
+    )
 
 
 def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command_line import run
 from shapley2d import Valuation
 from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
@@ -78,8 +79,7 @@ def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     )  # it is the same again
     monkeypatch.setattr("shapley2d.cli.commands.demo._SHOWN", 126)
     monkeypatch.chdir(tmp_path)
-    assert main(["demo", "--out", "again"]) == 0
-    out = capsys.readouterr().out
+    out = run(capsys, "demo --out again").out
     assert "126 of its 6,291 cells were corrupted" in out
     assert saved.lines.tolist() == list(range(2, 701))
     assert out.count("\nline  column ") == 1

@@ -15,6 +15,7 @@ import polars as pl
 import pyarrow.csv as pa_csv
 import pytest
 
+from command_line import run
 from shapley2d import Valuation, value_cells
 from shapley2d.cli import main
 
@@ -64,8 +65,7 @@ READERS = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_the_command_line_and_frames_agree_to_the_bit(capsys, reader):
-    assert main(["cells", "dirty.csv", "-t", "kind", "-o", "values.parquet"]) == 0
-    capsys.readouterr()
+    run(capsys, "cells dirty.csv -t kind -o values.parquet")
     saved = Valuation.load("values.parquet")
     frame = READERS[reader](DIRTY)
     with warnings.catch_warnings():
@@ -77,8 +77,7 @@ def test_the_command_line_and_frames_agree_to_the_bit(capsys, reader):
 
 
 def test_strays_are_noted_and_listed_first(capsys):
-    assert main(["cells", "dirty.csv", "-t", "kind", "--top", "2"]) == 0
-    out, err = capsys.readouterr()
+    out, err = run(capsys, "cells dirty.csv -t kind --top 2")
     assert (
         "note: dirty.csv: 3 entries do not match their column's type and are treated as missing: "
         "column 'amount' has 1 that is not a number" in err
@@ -103,8 +102,7 @@ def test_the_page_names_rows_by_their_lines_and_files_by_their_positions(capsys)
 
 
 def test_strays_for_machines_and_in_the_result(capsys):
-    assert main(["cells", "dirty.csv", "-t", "kind", "--json", "-o", "v.parquet"]) == 0
-    out, _ = capsys.readouterr()
+    out, _ = run(capsys, "cells dirty.csv -t kind --json -o v.parquet")
     strays = json.loads(out)["strays"]
     assert strays[0] == {
         "row": 4, "line": 6, "column": "amount", "content": "see note", "kind": "number", "label": KIND[4]}  # fmt: skip

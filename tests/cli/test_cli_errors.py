@@ -195,8 +195,7 @@ CASES = [
 @pytest.mark.parametrize(("command", "message"), CASES, ids=[command for command, _ in CASES])
 def test_one_line_that_says_what_to_do(folder, capsys, command, message):
     before = sorted(folder.iterdir())
-    assert main(command.split()) == 2
-    out, err = capsys.readouterr()
+    out, err = run(capsys, command, 2)
     assert out == ""
     assert message in err
     assert err.startswith("shapley2d: error: ")

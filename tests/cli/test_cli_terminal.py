@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from command_line import run
 from shapley2d._base.words import printable
 from shapley2d._results.blocks import BlockValuation
 from shapley2d._results.valuation import Valuation
@@ -284,6 +285,5 @@ def test_commands_announce_long_work(tmp_path, capsys, monkeypatch, slow):
     rows = [f"{k * k % 7},{k},{'uv'[k % 2]}" for k in range(8)]
     (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
     line = f"cells {tmp_path / 't.csv'} -t y -m exact --model gaussian_nb --cv 2"
-    assert main(line.split()) == 0
-    _, err = capsys.readouterr()
+    _, err = run(capsys, line)
     assert re.search(r"% done after [^,]+, about [^(]+ left \(fold 1 of 2: ", err)

@@ -6,10 +6,10 @@ import re
 import numpy as np
 import pytest
 
+from command_line import run
 from shapley2d import value_cells
 from shapley2d._base.time_limit import parse_time
 from shapley2d._results.wording.certainty import n_known_ranks, n_known_signs, time_limit_sentences
-from shapley2d.cli import main
 from shapley2d.cli.commands import cells as cells_command
 from shapley2d.exceptions import InputError
 from tests.time_limits import CountedLimit
@@ -28,8 +28,7 @@ def folder(tmp_path, monkeypatch):
 
 def test_it_says_how_precise_it_got_and_what_twice_the_time_would_give(capsys, monkeypatch):
     monkeypatch.setattr(cells_command, "start_clock", lambda run: CountedLimit(40, 1e-6))
-    assert main(["cells", "train.csv", "-t", "kind", "--max-time", "1m"]) == 0
-    out = " ".join(capsys.readouterr().out.split())
+    out = " ".join(run(capsys, "cells train.csv -t kind --max-time 1m").out.split())
     assert re.search(r"\(a random \d+ of 90 rows\)", out)
     assert "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of " in out
     assert re.search(r"\d+ of 270 cells, \d+ of 90 rows and \d of 3 columns", out)
@@ -64,8 +63,7 @@ def test_ranks_are_known_where_intervals_do_not_overlap():
 
 def test_as_json_and_with_files(capsys):
     line = "cells train.csv -t kind --max-time 1h --json -o values.parquet"
-    assert main(line.split()) == 0
-    settings = json.loads(capsys.readouterr().out)["settings"]
+    settings = json.loads(run(capsys, line).out)["settings"]
     assert settings["max_time"] == 3600
     assert settings["time_up"] is False
 
@@ -84,8 +82,7 @@ def test_as_json_and_with_files(capsys):
     ],
 )  # fmt: skip
 def test_mistakes(capsys, line, message):
-    assert main(line.split()) == 2
-    assert message in capsys.readouterr().err
+    assert message in run(capsys, line, 2).err
 
 
 @pytest.mark.parametrize(
