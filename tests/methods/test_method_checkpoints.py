@@ -168,17 +168,22 @@ def test_another_run_is_refused(change, said, tmp_path):
         cells(*FEW_CROSSED, **{**asked, **change})()
 
 
+SUM = np.zeros((2, 1))
+
+
 @pytest.mark.parametrize(
-    ("count", "game_sum", "said"),
+    ("count", "arrays", "said"),
     [
-        (9, np.zeros((2, 1)), "it counts 9 blocks of 2"),
-        (1, np.zeros((1, 2)), r"its game_sum has the shape \(1, 2\), which does not fit"),
-        (1, np.full((2, 1), np.nan), "its game_sum has entries that are not numbers"),
+        (9, {"game_sum": SUM}, "it counts 9 blocks of 2"),
+        (1, {}, "it has no game_sum"),
+        (1, {"game_sum": SUM.T}, r"its game_sum has the shape \(1, 2\), which does not fit"),
+        (1, {"game_sum": SUM + np.nan}, "its game_sum has entries that are not numbers"),
+        (1, {"game_sum": SUM, "more": SUM}, "it has more arrays than it should"),
     ],
 )
-def test_what_a_state_of_exact_values_must_hold(count, game_sum, said):
+def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
     blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
-    arrays = {"cells_mean": np.zeros((2, 1)), "game_sum": game_sum}
+    arrays = {"cells_mean": SUM, **arrays}
     with pytest.raises(ValueError, match=said):
         _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}, []))
 
