@@ -143,33 +143,14 @@ def audit_owners(
     if X_valid is None and not trusted:
         raise InputError(*UNTRUSTED)
     question = BlockQuestion(
-        X=X,
-        y=y,
-        X_valid=X_valid,
-        y_valid=y_valid,
-        rows=rows,
-        columns=columns,
-        owners=owners,
-        owner_column=owner_column,
-        method=method,
-        players=players,
-        copies=copies,
-        copy_distance=copy_distance,
-        copy_r2=copy_r2,
-        include_label=include_label,
+        X=X, y=y, X_valid=X_valid, y_valid=y_valid, rows=rows, columns=columns, owners=owners,
+        owner_column=owner_column, method=method, players=players, copies=copies,
+        copy_distance=copy_distance, copy_r2=copy_r2, include_label=include_label,
         validation_groups=validation_groups,
-        task=task,
-        kinds=kinds,
-        cv=cv,
-        groups=groups,
-        time=time,
-        valid_weight=valid_weight,
-        semivalue=semivalue,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=RunProgress(progress),
-        options=options,
-    )
+        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
+        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs,
+        progress=RunProgress(progress), options=options,
+    )  # fmt: skip
     job = BlocksJob.prepare(question)
     if not job.owned:
         raise InputError(
@@ -243,23 +224,21 @@ class _Auditor:
             except KeyboardInterrupt:
                 complete = False
                 warn(PrecisionWarning("interrupted: the audit keeps what was computed by then"))
-        total, copies = float(self.total), _copies_words(self.found)
-        alarms = [alarm._asdict() for alarm in look.alarms]
         return Audit(
-            total=total,
+            total=float(self.total),
             payments=paid,
-            copies=copies,
+            copies=_copies_words(self.found),
             look=look.words,
             complete=complete,
             _moves=moves,
             _settings=settings,
-            _alarms=alarms,
+            _alarms=[alarm._asdict() for alarm in look.alarms],
             _frame=frame,
         )
 
     @property
     def regions(self) -> Regions:
-        """What owners have of the table as it was read."""
+        """Regions of the owners in the table before copies were merged."""
         assert self.found.layout.regions is not None
         return self.found.layout.regions
 
@@ -278,7 +257,7 @@ class _Auditor:
             return None
 
     def _payments(self, found: Answer) -> dict[str, float]:
-        """What owners are paid, to the cent."""
+        """Payments of the owners, to the cent."""
         assert found.layout.ownership is not None
         values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
         values.pop(UNOWNED, None)
@@ -301,7 +280,7 @@ class _Auditor:
         return quiet.answer(variation)
 
     def _moves(self) -> Iterator[_Case]:
-        """What every owner might do."""
+        """Moves that every owner might make."""
         for owner, name in enumerate(self.regions.names):
             rows = np.flatnonzero(self.regions.of_rows()[owner])
             if not rows.size:
@@ -320,7 +299,7 @@ class _Auditor:
                     yield _Case(name, MOVES[move], partial(self._answer, variation))
 
     def _settings(self) -> Iterator[_Case]:
-        """What might have been asked instead."""
+        """Other settings of the question."""
         given, info = self.job.question.options, self.found.estimate.info
         known = self.job.settle()[1]
 
@@ -354,12 +333,12 @@ class _Auditor:
         return generator(self.job.run.seed, "audit", owner)
 
     def _split(self, owner: int, parts: int) -> Variation:
-        """The owner's cells in shells."""
+        """Split the owner's cells among shells."""
         split = partial(split_owner, owner=owner, parts=parts, random=self._random(owner))
         return Variation(regions=split)
 
     def _again(self, owner: int, rows: NDArray[np.intp], *, same_name: bool) -> Variation:
-        """The owner's rows once more, under its own name or a second one."""
+        """List the owner's rows once more, under its own name or a second one."""
         n = self.regions.rows.shape[1]
         index = np.append(np.arange(n), rows)
         return Variation(
@@ -368,7 +347,7 @@ class _Auditor:
         )
 
     def _noise(self, owner: int, rows: NDArray[np.intp]) -> Variation:
-        """As many rows again, with every column and the label shuffled by itself."""
+        """Add as many rows again, with every column and the label shuffled by itself."""
         n, random = self.regions.rows.shape[1], self._random(owner)
         m = self._n_features
         shuffled = [np.append(np.arange(n), random.permutation(rows)) for _ in range(m + 1)]
@@ -378,7 +357,7 @@ class _Auditor:
         )
 
     def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
-        """Without the owner's least valuable tenth of rows, or of its cells in shared rows."""
+        """Withhold the owner's least valuable tenth of rows, or of its cells in shared rows."""
         worst = self._worst(owner, rows)
         if worst is None:
             return None
@@ -392,7 +371,7 @@ class _Auditor:
         return Variation(table=partial(blank, gone=gone))
 
     def _hidden(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
-        """With that tenth in a shell."""
+        """Hide the owner's least valuable tenth of rows in a shell."""
         worst = self._worst(owner, rows)
         if worst is None:
             return None

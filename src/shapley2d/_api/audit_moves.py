@@ -1,4 +1,4 @@
-"""What an owner might do to the table and to its claims, for an audit to try."""
+"""Moves of an owner, on the table and on its claims, for an audit to try."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
 
 def take_rows(table: Table, target: Target, index: NDArray[np.intp]) -> Changed:
-    """Some rows, in another order or several times."""
+    """The table and target of some rows, in any order or several times."""
     return table.take_rows(index), target.take(index), index
 
 
 def shuffle_columns(table: Table, target: Target, index: list[NDArray[np.intp]]) -> Changed:
-    """Each column from rows of its own, the label from the last."""
+    """The table with each column from rows of its own, and the label from the last."""
     return take_cells(table, index[:-1]), target.take(index[-1]), index[-1]
 
 
 def blank(table: Table, target: Target, gone: NDArray[np.bool_]) -> Changed:
-    """Without some cells."""
+    """The table without some cells."""
     return blank_cells(table, gone), target, np.arange(table.n_rows)
 
 
@@ -68,7 +68,7 @@ def split_owner(regions: Regions, owner: int, parts: int, random: np.random.Gene
 
 
 def add_rows(regions: Regions, owner: int, first: int, *, same_name: bool) -> Regions:
-    """Rows from a position on belong to one owner, or its second name, in the columns it has."""
+    """Give the rows from a position on to an owner, or its second name, in the columns it has."""
     rows, mine = regions.rows.copy(), regions.owner == owner
     added = rows[mine].copy()
     added[:, :first] = False
@@ -85,7 +85,7 @@ def add_rows(regions: Regions, owner: int, first: int, *, same_name: bool) -> Re
 
 
 def set_apart(regions: Regions, owner: int, rows: NDArray[np.intp]) -> Regions:
-    """Some rows of an owner belong to a shell."""
+    """Give some rows of an owner to a shell."""
     mine = regions.owner == owner
     apart, left = regions.rows[mine].copy(), regions.rows.copy()
     inside = np.zeros(regions.rows.shape[1], dtype=bool)

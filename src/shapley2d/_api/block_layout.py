@@ -49,9 +49,8 @@ class BlockLayout:
     grid: Grid
     ownership: Ownership | None = None
     copies: Copies | None = None  # which rows repeat others; None where there are no owners
-    regions: Regions | None = None  # what the owners have of the table that was read
-    # that of the columns that are valued, one of each cluster of copies; None where there are no
-    # owners
+    regions: Regions | None = None  # of the table that was read
+    # the problem of the valued columns, one of each cluster of copies; None without owners
     problem: Problem | None = None
     # the valued row that every row of the changed table is part of; -1 for rows that are not valued
     valued: NDArray[np.intp] | None = None
@@ -63,17 +62,16 @@ class BlockLayout:
 class Prepared:
     """A training table after changes to it, and with copies merged, before it is split."""
 
-    # "one", "first", "escrow", "each": what copies count for; None where there are no owners, for
-    # whom they are looked for
+    # "one", "first", "escrow", "each": what copies count for; None without owners
     rule: str | None
-    distance: float | str  # within which rows are copies
-    copy_r2: float  # from which R squared on columns are copies; 0 for none
+    distance: float | str  # rows within it are copies
+    copy_r2: float  # columns are copies from this R squared on; 0 for none
     row_names: list[Any]  # of the table that was read
-    origin: NDArray[np.intp]  # its row that every row of the changed table comes from
+    origin: NDArray[np.intp]  # the row read that every row of the changed table comes from
     # the cluster of copies that every row of the changed table is in
     clusters: NDArray[np.intp] | None
     kept: NDArray[np.intp]  # the rows of the changed table that are valued
-    # those rows
+    # the valued rows
     table: Table
     target: Target
 
@@ -102,7 +100,7 @@ class Prepared:
         clusters, kept = None, np.arange(table.n_rows)
         if rule is not None:
             clusters = _copies(table, target, distance, split)
-            kept = kept if rule == "each" else _first_rows(clusters)
+            kept = kept if rule == "each" else np.unique(clusters, return_index=True)[1]
             # a row without any entry is no data; it would be paid for outvoting far rows
             blank = np.all([np.isnan(column.entries[kept]) for column in table.columns], axis=0)
             if not with_label and not blank.all():
@@ -236,11 +234,6 @@ def _copies(
     if split is None:  # nothing tells near copies from rows that are near by chance
         return find_copies(table, target)
     return find_unlikely_copies(table, target, split.valid, split.y_valid.codes)
-
-
-def _first_rows(clusters: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The first row of every cluster, in the order of the rows."""
-    return np.unique(clusters, return_index=True)[1]
 
 
 def _grid_of_groups(

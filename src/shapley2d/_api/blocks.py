@@ -152,34 +152,14 @@ def value_blocks(
     ((2, 2), 'exact', 16, 0.5)
     """
     question = BlockQuestion(
-        X=X,
-        y=y,
-        X_valid=X_valid,
-        y_valid=y_valid,
-        rows=rows,
-        columns=columns,
-        owners=owners,
-        owner_column=owner_column,
-        method=method,
-        players=players,
-        copies=copies,
-        copy_distance=copy_distance,
-        copy_r2=copy_r2,
-        include_label=include_label,
+        X=X, y=y, X_valid=X_valid, y_valid=y_valid, rows=rows, columns=columns, owners=owners,
+        owner_column=owner_column, method=method, players=players, copies=copies,
+        copy_distance=copy_distance, copy_r2=copy_r2, include_label=include_label,
         validation_groups=validation_groups,
-        task=task,
-        kinds=kinds,
-        cv=cv,
-        groups=groups,
-        time=time,
-        valid_weight=valid_weight,
-        semivalue=semivalue,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-        max_time=max_time,
-        options=options,
-    )
+        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
+        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs, progress=progress,
+        max_time=max_time, options=options,
+    )  # fmt: skip
     job = BlocksJob.prepare(question)
     by_cells = job.players == "cells" and method != "forest"
     job = replace(job, run=job.run.advising(FOREST if by_cells else ""))
@@ -229,9 +209,9 @@ def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
         _owner_names=[] if ownership is None else ownership.names,
         _owner_shares=None if ownership is None else ownership.shares,
         _owner_values=found.owners,
-        _covariance=found.covariance,
-        _spread=found.spread,
-        _covariance_dof=found.dof,
+        _covariance=found.errors.covariance,
+        _spread=found.errors.spread,
+        _covariance_dof=found.errors.dof,
     )
 
 

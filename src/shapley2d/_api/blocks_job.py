@@ -58,9 +58,6 @@ _UNRECORDED: Any = object()
 COPY_R2 = 0.99
 """R squared from which one column is a copy of another, unless the caller says otherwise."""
 
-VALIDATION_GROUPS = 10
-"""The default of ``validation_groups``, where all groups together cost one more valuation."""
-
 
 @dataclass(frozen=True, kw_only=True)
 class BlockQuestion(Question):
@@ -122,18 +119,14 @@ class Variation:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a question came to."""
+    """The values of blocks and owners, with their errors and the tables behind them."""
 
     problem: Problem
     layout: BlockLayout
     estimate: Estimate  # of the blocks
     owners: NDArray[np.float64] | None  # values of the owners, where players are cells
-    # of the owners' values, or of the blocks where there are no owners; beyond 256 owners
-    # ``spread`` has what other validation rows would change
-    covariance: NDArray[np.float64] | None
-    spread: NDArray[np.float64] | None
-    dof: float
-    method: str  # the one that was used
+    errors: Errors  # of the owners' values, or of the blocks where there are no owners
+    method: str  # as chosen
     groups: int  # groups of validation rows that were left out in turn
     scoring: Any  # the score; None for that of the model
     # the training table as it was read, before copies were merged
@@ -295,18 +288,7 @@ class BlocksJob:
             replicates = replicates_of(run, groups, parts, without)
             clear_checkpoints(options, replicates)
             errors, groups = errors.with_spread(replicates), len(replicates)
-        return Answer(
-            problem,
-            layout,
-            estimate,
-            None,
-            errors.covariance,
-            errors.spread,
-            errors.dof,
-            chosen,
-            groups,
-            scoring,
-        )
+        return Answer(problem, layout, estimate, None, errors, chosen, groups, scoring)
 
     def _by_cells(
         self,
@@ -340,18 +322,8 @@ class BlocksJob:
                 run, problem, layout, method, options, estimate, sums, groups
             )
             errors, groups = errors.with_spread(replicates), len(replicates)
-        return Answer(
-            problem,
-            layout,
-            estimate,
-            found.owners,
-            errors.covariance,
-            errors.spread,
-            errors.dof,
-            method,
-            groups,
-            options.get("scoring"),
-        )
+        scoring = options.get("scoring")
+        return Answer(problem, layout, estimate, found.owners, errors, method, groups, scoring)
 
     def _n_validation_groups(self, problem: Problem, method: str) -> int:
         """Groups of validation rows: those asked for, by default those that cost one valuation."""
@@ -360,7 +332,7 @@ class BlocksJob:
         if not self.question.names_contributors or not METHODS[method].averages:
             return 0
         most = min(split.valid.n_rows for split in problem.splits)
-        return min(VALIDATION_GROUPS, most) if most > 1 else 0
+        return min(10, most) if most > 1 else 0
 
 
 def _as_json(value: Any) -> Any:

@@ -124,25 +124,11 @@ def value_cells(
     "the model's score less 0.5, that of the best constant prediction"
     """
     question = Question(
-        X=X,
-        y=y,
-        X_valid=X_valid,
-        y_valid=y_valid,
-        method=method,
-        include_label=include_label,
-        task=task,
-        kinds=kinds,
-        cv=cv,
-        groups=groups,
-        time=time,
-        valid_weight=valid_weight,
-        semivalue=semivalue,
-        random_state=random_state,
-        n_jobs=n_jobs,
-        progress=progress,
-        max_time=max_time,
-        options=options,
-    )
+        X=X, y=y, X_valid=X_valid, y_valid=y_valid, method=method, include_label=include_label,
+        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
+        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs, progress=progress,
+        max_time=max_time, options=options,
+    )  # fmt: skip
     return CellsJob.prepare(question).value()
 
 

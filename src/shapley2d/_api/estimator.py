@@ -24,6 +24,12 @@ if TYPE_CHECKING:
     from shapley2d._methods.record import Method
 
 
+_SHARED = (
+    "include_label", "task", "kinds", "cv", "semivalue", "random_state", "n_jobs", "progress",
+    "max_time",
+)  # fmt: skip
+
+
 @with_method_docs(options=options_list())
 class CellValuer(BaseEstimator):  # type: ignore[misc]
     """Value every cell of a table, as a scikit-learn estimator.
@@ -150,25 +156,10 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         """
         X = collected(X)
         question = Question(
-            X=X,
-            y=y,
-            X_valid=X_valid,
-            y_valid=y_valid,
-            method=self.method,
-            include_label=self.include_label,
-            task=self.task,
-            kinds=self.kinds,
-            cv=self.cv,
-            groups=groups,
-            time=time,
-            valid_weight=valid_weight,
-            semivalue=self.semivalue,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            max_time=self.max_time,
-            options=self._set_options(),
-        )
+            X=X, y=y, X_valid=X_valid, y_valid=y_valid, groups=groups, time=time,
+            valid_weight=valid_weight, options=self._set_options(), method=self.method,
+            **{name: getattr(self, name) for name in _SHARED},
+        )  # fmt: skip
         job = CellsJob.prepare(question)
         valuation = job.value()
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names

@@ -35,9 +35,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 
-_GAINS = 2000  # suspects whose gain is computed unasked: as many as a page lists
-
-
 def inspect_cells(
     X: Any,
     y: Any = None,
@@ -146,7 +143,8 @@ def inspect_cells(
     )
     if getattr(valuation, "_held", None) is None:
         return inspection
-    return replace(inspection, _score_gains=inspection.gains(valuation, n=_GAINS))
+    # of as many suspects as a page lists
+    return replace(inspection, _score_gains=inspection.gains(valuation, n=2000))
 
 
 def _score(

@@ -34,8 +34,6 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_PROBABILITY = 0.5
-
 
 def measure_repair(
     repairs: Any,
@@ -239,7 +237,7 @@ def _inspected(
         check_whole(n, "n", 0)
         order = order[: round(n * share)]
     if probability is not None or n is None:
-        least = _PROBABILITY if probability is None else probability
+        least = 0.5 if probability is None else probability
         order = [cell for cell in order if cells.probability[cell] >= least]
     new: Changes = {}
     names = [*found.column_names, own.label]
@@ -253,7 +251,7 @@ def _inspected(
 def _random(
     own: _Data, new: Changes, found: Inspection | None, rng: np.random.Generator
 ) -> Changes:
-    """As many changes in the same columns, in random rows, to the entries expected there."""
+    """Random control: as many changes in the same columns, to the entries expected there."""
     random: Changes = {}
     for name, part in new.items():
         entries, wanted = _expected(own, name, found)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from shapley2d._methods.record import Method, Option
 
 F = TypeVar("F")
-_WIDTH = 100
 
 
 def with_method_docs(**lists: str) -> Callable[[F], F]:
@@ -73,7 +72,7 @@ def _option_entry(takers: list[tuple[Method, Option]]) -> str:
 
 def _wrapped(text: str) -> str:
     return textwrap.fill(
-        text, _WIDTH - 8, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
+        text, 92, initial_indent="- ", subsequent_indent="  ", break_on_hyphens=False
     )
 
 

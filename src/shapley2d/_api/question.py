@@ -1,4 +1,4 @@
-"""What a user asks of a table, as one record."""
+"""The arguments of a valuation as one record."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Changes, Problem
 
 FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
-"""What takes less time than other methods."""
+"""Advice on the fastest method."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +85,7 @@ class Question:
         return replace(problem, label=label_name(self.y, problem.table.column_names))
 
     def code(self, function: str, seed: int) -> str:
-        """The call that asks the same again; settings that have their default are left out."""
+        """The call that repeats the question, as code; settings with their default are left out."""
         given = {}
         for one in fields(self):
             value = getattr(self, one.name)

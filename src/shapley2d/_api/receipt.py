@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,9 +16,6 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     import os
     from collections.abc import Sequence
-
-_SAME_VALUE = 1e-9  # relative: other processors and versions round differently
-_SAME_END = 0.03  # of an interval's width: ends are quantiles of simulations
 
 
 def verify_receipt(
@@ -85,7 +83,7 @@ def verify_receipt(
         asked: dict[str, Any] = {}
         if paid is not None:
             asked = {name: paid[name] for name in ("negative", "digits", "trusted")}
-            asked["total"] = _number(paid["total"])
+            asked["total"] = Decimal(paid["total"])
         again = make_receipt(valuation, **asked)
     _compare(receipt.body, again.body)
 
@@ -112,12 +110,6 @@ def _tupled(value: Any) -> Any:
     if isinstance(value, list) and any(isinstance(item, list) for item in value):
         return tuple(_tupled(item) for item in value)
     return value
-
-
-def _number(text: str) -> Any:
-    from decimal import Decimal
-
-    return Decimal(text)
 
 
 def _compare_data(wanted: dict[str, Any], found: dict[str, Any]) -> None:
@@ -156,7 +148,8 @@ def _compare(wanted: dict[str, Any], found: dict[str, Any]) -> None:
     scale = max(abs(value) for value in values.values())
     for one in wanted["values"]["owners"]:
         value = values.get(one["owner"], np.inf)
-        if abs(value - one["value"]) > _SAME_VALUE * scale:
+        # other processors and versions round differently
+        if abs(value - one["value"]) > 1e-9 * scale:
             raise InputError(
                 f"the receipt does not follow from the data: {one['owner']!r} is worth "
                 f"{value:.6g}, not {one['value']:.6g}{why}"
@@ -172,14 +165,11 @@ def _compare(wanted: dict[str, Any], found: dict[str, Any]) -> None:
         low, high = float(again["low"]), float(again["high"])
         width = high - low if np.isfinite(high - low) else np.inf
         unit = 10.0 ** -wanted["payments"]["digits"]
+        off = 0.03 * width + 2 * unit  # ends are quantiles of simulations
         for end, right in (("low", low), ("high", high)):
-            if not _near(float(one[end]), right, _SAME_END * width + 2 * unit):
+            if float(one[end]) != right and not abs(float(one[end]) - right) <= off:
                 raise InputError(
                     f"the receipt does not follow from the data: the interval of "
                     f"{one['owner']!r} is from {again['low']} to {again['high']}, not from "
                     f"{one['low']} to {one['high']}{why}"
                 )
-
-
-def _near(one: float, other: float, off: float) -> bool:
-    return one == other or abs(one - other) <= off

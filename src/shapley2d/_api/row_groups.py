@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shapley2d._base.defaults import CLUSTERS
 from shapley2d._ownership.grid import Groups
 from shapley2d._tables.intake import is_path, names_of, opened, without_column
 from shapley2d._tables.row_clusters import cluster_rows
@@ -14,24 +15,20 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
-MANY = 40
-"""Clusters by default."""
-
 _CLUSTERS = re.compile(r"clusters(?:=(\d+))?")
-_ROWS_IN_EACH = 10  # rows per cluster, on average, that fewer rows than 400 are cut into
 
 
 @dataclass(frozen=True)
 class Clusters:
     """Clusters of similar rows in the place of labels."""
 
-    count: int | None  # how many; None for :data:`MANY`, and fewer where there are few rows
+    count: int | None  # None: 40, fewer where that leaves clusters of less than 10 rows
 
     def of(self, table: Table, seed: int) -> Groups:
         """The cluster of every row of a table."""
         count = self.count
         if count is None:
-            count = min(MANY, max(2, table.n_rows // _ROWS_IN_EACH))
+            count = min(CLUSTERS, max(2, table.n_rows // 10))
         if not 2 <= count <= table.n_rows:
             raise InputError(
                 Setting("rows", f"clusters={count}"),

@@ -1,4 +1,4 @@
-"""What every room uses: atomic files, threads, progress, checks, warnings, random streams, words.
+"""Basics of every room: atomic files, threads, progress, checks, warnings, random streams, words.
 
 Knows no table and no value.
 """

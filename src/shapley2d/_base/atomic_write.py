@@ -31,9 +31,6 @@ try:
 except ImportError:
     _locks = None
 
-_LONGEST = 200  # bytes of a name that its temporary name repeats; most file systems allow 255
-_STALE_S = 3600.0  # without locks, a temporary file of this age counts as abandoned
-
 
 @contextmanager
 def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
@@ -140,9 +137,9 @@ def _folder(path: Path) -> Path:
 
 
 def _label(target: Path) -> str:
-    """The part of a temporary name that identifies its target."""
+    """The part of a temporary name that identifies its target; most systems allow 255 bytes."""
     name = os.fsencode(target.name)
-    return target.name if len(name) <= _LONGEST else hashlib.sha256(name).hexdigest()[:32]
+    return target.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()[:32]
 
 
 def _new_file(target: Path) -> tuple[Path, int | None]:
@@ -174,7 +171,7 @@ def _new_file(target: Path) -> tuple[Path, int | None]:
 def _remove_abandoned(temporary: Path) -> None:
     """Delete a temporary file whose process has ended, under its lock."""
     if _locks is None:
-        if time.time() - temporary.stat().st_mtime > _STALE_S:
+        if time.time() - temporary.stat().st_mtime > 3600:
             temporary.unlink(missing_ok=True)
         return
     handle = os.open(

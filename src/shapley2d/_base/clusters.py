@@ -23,7 +23,7 @@ def equal_lines(lines: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def number_clusters(labels: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The same labels, numbered in the order in which they first occur."""
+    """Labels numbered in the order in which they first occur."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     rank = np.empty(first.size, dtype=np.intp)
     rank[np.argsort(first, kind="stable")] = np.arange(first.size)

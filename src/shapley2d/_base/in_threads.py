@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 LONG = 2**17
 """Rows from which threads pay for work on one column: numpy releases the lock for long enough."""
 
-_COLUMN_THREADS = 16  # more only wait for memory, which all of them share
-
 
 def map_in_threads(
     task: Callable[[T], R],
@@ -66,9 +64,9 @@ def count_threads(n_jobs: int | None) -> int:
 
 
 def map_columns(
-    task: Callable[[T], R], columns: Iterable[T], n_rows: int, n_threads: int = _COLUMN_THREADS
+    task: Callable[[T], R], columns: Iterable[T], n_rows: int, n_threads: int = 16
 ) -> list[R]:
-    """Run a task on every column, in threads where the columns are long."""
+    """Run a task on every column, in threads where columns are long; over 16 wait for memory."""
     if n_rows < LONG or n_threads == 1:
         return [task(column) for column in columns]
     return list(map_in_threads(task, columns, min(n_threads, os.cpu_count() or 1)))

@@ -5,9 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any, NamedTuple
 
-MAX_DEPTH = 32
-"""Deepest nesting of lists and objects; our own files have about five levels."""
-
 
 def parse_record(data: bytes) -> dict[str, Any]:
     """Parse a JSON object, or raise a ValueError whose message is a phrase."""
@@ -24,9 +21,9 @@ def parse_record(data: bytes) -> dict[str, Any]:
 
 
 def check_depth(record: Any) -> None:
-    """Refuse lists and objects that are nested too deeply, by a ValueError."""
+    """Refuse lists and objects nested deeper than 32 levels; our own files have about five."""
     level: list[Any] = [record] if isinstance(record, (dict, list)) else []
-    for _ in range(MAX_DEPTH):
+    for _ in range(32):
         level = [
             item
             for part in level

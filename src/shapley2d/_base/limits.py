@@ -20,23 +20,18 @@ if TYPE_CHECKING:
 FREE_BYTES = 2**28
 """Bytes that any file may unpack to."""
 
-MAX_RATIO = 200
-"""Larger files may unpack to this many times their size."""
-
 MAX_COLUMNS = 100_000
 """Columns of a table."""
 
-_PART = 2**20  # bytes that are unpacked at a time
-
 
 def allowed_bytes(size: int) -> int:
-    """Bytes that a file of some size may unpack to."""
-    return max(FREE_BYTES, MAX_RATIO * size)
+    """Bytes that a file of some size may unpack to: 200 times its own, if it is large."""
+    return max(FREE_BYTES, 200 * size)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What may be read of a file."""
+    """The most that may be read of a file of some size."""
 
     name: str  # of the file, for messages
     size: int  # in bytes
@@ -70,7 +65,7 @@ def unpack_gzip(data: bytes, name: str) -> bytes:
     limits = Limits(name, len(data))
     parts, n_bytes = [], 0
     with gzip.GzipFile(fileobj=io.BytesIO(data)) as stream:
-        while part := stream.read(_PART):
+        while part := stream.read(2**20):
             parts.append(part)
             n_bytes += len(part)
             limits.check(n_bytes=n_bytes)

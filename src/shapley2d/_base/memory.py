@@ -1,4 +1,4 @@
-"""Memory that is no longer needed."""
+"""Handing freed memory back to the system."""
 
 from __future__ import annotations
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 LEVEL = 0.95
 """Share of intervals that contain the true value."""
 
-_NORMAL = 1.959963984540054  # quantile of the normal distribution, without importing scipy
-
 
 ROUNDING = 1e-12
 """A standard error below this part of the values is that of floating-point sums: there is none."""
@@ -55,7 +53,7 @@ def joint_without_rounding(
 def interval_factor(dof: float = math.inf) -> float:
     """Half the width of a 95 % interval, in standard errors with ``dof`` degrees of freedom."""
     if math.isinf(dof):
-        return _NORMAL
+        return 1.959963984540054  # of the normal distribution, without importing scipy
     from scipy.special import stdtrit
 
     return float(stdtrit(max(dof, 1.0), (1 + LEVEL) / 2))

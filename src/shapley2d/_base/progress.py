@@ -19,18 +19,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PATIENCE_S = 0.7  # shorter runs show no bar
-LONG_S = 60.0
-"""A run that looks longer than this says so, once."""
-
 IN_TIME = 'max_time="{limit}" (--max-time {limit}) gives the best answer within {time}'
 """How a run whose answer gets better with time could be shorter."""
 
 _SURE_S = 2.0  # of work before the time left is certain enough to be told
-_SURE_FIRST_S = 10.0  # by the first report alone: before it workers start and compiled code loads
 _MINUTES = 5  # of a time limit that is proposed, at most
 _FIRST_NOTE = "starting"
 _COMPILING = "compiling (only in the first run)"
-_MARKS = 60  # times, at least a second apart: the pace is that of about the last minute
 
 
 class Report(Protocol):
@@ -53,7 +48,7 @@ class Display(Protocol):
 
 @dataclass
 class RunProgress:
-    """The option ``progress`` of a run, and what the run says once where it looks long."""
+    """The option ``progress`` of a run, and its one notice of a long run."""
 
     option: Any  # "auto", True, False
     takes_limit: bool = False  # whether the call could have a time limit, and has none
@@ -106,7 +101,7 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
         sure = clock.seconds_left(fraction, seconds_left)
         display.report(fraction, note, sure if seconds_left is None else seconds_left)
-        if sure is not None and sure > LONG_S:
+        if sure is not None and sure > 60:
             run.announce(display, sure, in_time)
 
     try:
@@ -132,7 +127,7 @@ class _Clock:
 
     def __init__(self) -> None:
         self._begin, self._before, self._done = now(), 0.0, 0.0
-        self._wait = _SURE_FIRST_S
+        self._wait = 10.0  # before the first report workers start and compiled code loads
 
     def seconds_left(self, fraction: float, known: float | None) -> float | None:
         """Seconds left, those ``known`` to the caller if any; None while that is uncertain."""
@@ -251,7 +246,7 @@ class Pace:
 
     def __init__(self) -> None:
         self._steps = 0
-        self._marks = deque([(now(), 0)], maxlen=_MARKS)
+        self._marks = deque([(now(), 0)], maxlen=60)  # at least a second apart
 
     def tick(self) -> None:
         """Count a step."""

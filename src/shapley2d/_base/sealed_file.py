@@ -35,7 +35,6 @@ _PARQUET = b"PAR1"
 _RECORD = "record"
 _CHECKSUM = 64  # hex digits
 _PART = 2**20  # bytes that are read at a time
-_MAX_ARRAYS = 1024
 _TYPES = (np.float64, np.float32, np.uint8)
 
 
@@ -166,7 +165,7 @@ def _load(file: BinaryIO, size: int) -> dict[str, NDArray[Any]]:
     if any(one.compress_type != zipfile.ZIP_STORED for one in listed):
         raise ValueError("its arrays are compressed, which those of shapley2d are not")
     names = {one.filename for one in listed}
-    if len(names) < len(listed) or len(names) > _MAX_ARRAYS:
+    if len(names) < len(listed) or len(names) > 1024:
         raise ValueError("its arrays share names, or are too many")
     if sum(one.file_size for one in listed) > size:
         raise ValueError("its arrays share bytes")

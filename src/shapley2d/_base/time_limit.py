@@ -18,7 +18,6 @@ from shapley2d.exceptions import InputError, OutOfTimeError, Setting
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NAMES = {"": "s", "sec": "s", "min": "m", "hours": "h", "hour": "h"}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
-_LONGEST = 1e12  # seconds
 _INSTEAD = "allow more time, or ask for less: fewer validation rows, fewer rows or fewer columns"
 
 
@@ -43,7 +42,7 @@ def parse_time(value: Any, name: str = "max_time") -> float:
                 Setting(name, value), " is not a time: write it as 90s, 10m, 2h or 1h30m"
             )
         seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
-    if not 0 < seconds < _LONGEST:
+    if not 0 < seconds < 1e12:
         raise InputError(
             Setting(name, value), " must be more than 0 seconds and less than a thousand years"
         )

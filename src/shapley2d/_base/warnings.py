@@ -45,24 +45,15 @@ def find_stacklevel() -> int:
 @contextmanager
 def without_warnings() -> Iterator[None]:
     """Ignore all warnings until the last thread has left."""
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
-
-
-def _enter() -> None:
     with _lock:
         _inside.append(warnings.catch_warnings())
         if len(_inside) == 1:
             _inside[0].__enter__()
             warnings.simplefilter("ignore")
-
-
-def _leave() -> None:
-    with _lock:
-        if len(_inside) > 1:
-            _inside.pop()
-        else:
-            _inside.pop().__exit__(None, None, None)
+    try:
+        yield
+    finally:
+        with _lock:
+            last = _inside.pop()
+            if not _inside:
+                last.__exit__(None, None, None)

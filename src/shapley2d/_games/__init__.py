@@ -1,4 +1,4 @@
 """Games: the utility of rows under columns, for functions, models and nearest neighbours.
 
-Know nothing of Shapley.
+They know nothing of Shapley values.
 """

@@ -40,7 +40,7 @@ class ConstantClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.tile(self._probabilities, (len(X), 1))
 
     def predict_log_proba(self, X: Any) -> NDArray[np.float64]:
-        """Their logarithms."""
+        """The logarithms of the probabilities."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
 

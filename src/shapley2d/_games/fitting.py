@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 
-_LONGEST = 200  # characters of another library's error
-
-
 class Trainer:
     """Fits a model on some rows of a table and scores it on a validation table.
 
@@ -179,7 +176,7 @@ def model_name(model: Any) -> str:
 def error_line(error: Exception) -> str:
     """What an error says, in one line that is not too long."""
     words = " ".join(str(error).split()) or type(error).__name__
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."
+    return words if len(words) <= 200 else f"{words[:197]}..."
 
 
 def _last_step(model: Any) -> Any:

@@ -3,11 +3,11 @@
     h(S, F) = mean over validation rows of the share of the min(K, |S|) nearest rows of S that have
     their label,
 
-the utility behind the closed form of method ``"knn"``; in regression minus the squared error of the
-mean of these rows. See :mod:`shapley2d._knn.few_rows` for ``votes="k"``, which divides by K.
-Rows at the same distance are averaged over all their orders; without any column all rows are, so
-that their labels alone predict. See :mod:`shapley2d._knn.metric` for the distance, categories and
-missing entries included.
+the utility behind the closed form of method ``"knn"`` (for rows: Jia et al., VLDB 2019); in
+regression minus the squared error of the mean of these rows. See :mod:`shapley2d._knn.few_rows` for
+``votes="k"``, which divides by K. Rows at the same distance are averaged over
+all their orders; without any column all rows are, so that their labels alone predict. See
+:mod:`shapley2d._knn.metric` for the distance, categories and missing entries included.
 """
 
 from __future__ import annotations
@@ -137,13 +137,10 @@ class KnnGame:
         if self._shares:
             sizes = masks.sum(axis=1)
             few = np.flatnonzero((sizes > 0) & (sizes < self._k))
-            total[few] += np.outer(self._few.utilities(sizes[few], self._worth(masks[few])), counts)
+            worth = np.array([self._few.worth[mask].sum() for mask in masks[few]])
+            total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
         total[~masks.any(axis=1)] = self._nothing * counts
         return total
-
-    def _worth(self, masks: NDArray[np.bool_]) -> NDArray[np.float64]:
-        """What the rows of every coalition are worth together where fewer than K are there."""
-        return np.array([self._few.worth[mask].sum() for mask in masks])
 
     def _chunk(
         self,

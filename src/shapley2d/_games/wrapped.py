@@ -20,7 +20,6 @@ MAX_CACHED = 2**18
 
 Cache = dict[tuple[bytes, bytes], float]
 
-_MAX_WORKER_CACHES = 64  # games that a worker process remembers; then it forgets all of them
 _worker_caches: dict[str, Cache] = {}
 
 
@@ -90,7 +89,7 @@ class CachedGame:
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__.update(state)
-        if self._key not in _worker_caches and len(_worker_caches) >= _MAX_WORKER_CACHES:
+        if self._key not in _worker_caches and len(_worker_caches) >= 64:  # bounds the memory
             _worker_caches.clear()
         self._cache = _worker_caches.setdefault(self._key, {})
 

@@ -82,11 +82,7 @@ def labels_alone(split: Split, n_neighbors: int, votes: str = "k") -> float:
         right = np.where(y_valid >= 0, counts[y_valid], 0) / n
         return weighted_mean(right, split.valid_weights) * taken / n_neighbors
     spread = taken * (n - taken) / max(n - 1, 1) * float(np.var(y)) / n_neighbors**2
-    return _error_of_mean(split) - spread
-
-
-def _error_of_mean(split: Split) -> float:
-    return -weighted_mean((split.y_valid.codes - split.y.codes.mean()) ** 2, split.valid_weights)
+    return -weighted_mean((y_valid - y.mean()) ** 2, split.valid_weights) - spread
 
 
 def constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]:

@@ -44,7 +44,7 @@ class BlockEstimate(NamedTuple):
     """Values of blocks."""
 
     estimate: Estimate
-    method: str  # the one that was used
+    method: str  # as chosen
     problem: Problem  # with the folds that were used
 
 

@@ -1,4 +1,4 @@
-"""Method ``"exact"``: every subset of rows under every subset of columns."""
+"""Method ``"exact"``: every subset of rows under all subsets of columns (Liu et al., ICML 2023)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
-    from shapley2d._theory.designs import AxisDesign
     from shapley2d._theory.game import Game
 
 MAX_EXACT_UTILITIES = 2**24
@@ -52,14 +51,18 @@ def solve_games(
     """
     from shapley2d._estimation.exact import DesignBlocks
     from shapley2d._methods.fixed_designs import value_designs
+    from shapley2d._theory.designs import AllSubsets
 
     check_exact(games)
-    blocks = [
-        DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
-        if by_columns
-        else DesignBlocks.of_rows(game, *design)
-        for game, design in zip(games, exact_designs(games, run), strict=True)
-    ]
+    of_rows, of_columns = run.semivalues
+    blocks = []
+    for game in games:
+        design = AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)
+        blocks.append(
+            DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
+            if by_columns
+            else DesignBlocks.of_rows(game, *design)
+        )
     return value_designs(
         blocks,
         rows,
@@ -70,16 +73,6 @@ def solve_games(
         cluster=cluster,
         known={"method": "exact", **(known or {})},
     )
-
-
-def exact_designs(games: Sequence[Game], run: Run) -> list[tuple[AxisDesign, AxisDesign]]:
-    """All subsets of rows and of columns, for every game."""
-    from shapley2d._theory.designs import AllSubsets
-
-    of_rows, of_columns = run.semivalues
-    return [
-        (AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)) for game in games
-    ]
 
 
 def check_exact(games: Sequence[Game]) -> None:

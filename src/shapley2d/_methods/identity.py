@@ -1,4 +1,4 @@
-"""What identifies the run that a checkpoint belongs to: hashes of the data, and settings."""
+"""The identity of the run that a checkpoint belongs to: hashes of the data, and settings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Method ``"mc"``: Monte Carlo over independent pairs of a row order and a column order."""
+"""Method ``"mc"``: permutation sampling over pairs of a row order and a column order.
+
+Cells are valued as in 2D-Shapley (Liu et al., ICML 2023); sampled permutations estimate Shapley
+values without bias (Castro, Gomez and Tejada, 2009).
+"""
 
 from __future__ import annotations
 

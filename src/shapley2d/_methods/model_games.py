@@ -127,19 +127,7 @@ def model_games(
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
 
 
-def score_model(
-    problem: Problem,
-    run: Run,
-    *,
-    model: Any,
-    scoring: Any = None,
-    preprocess: str = "auto",
-    baseline: str = "labels",
-    n_neighbors: int | None = None,
-    metric: str | None = None,
-    votes: str | None = None,
-    **_: Any,
-) -> float:
+def score_model(problem: Problem, run: Run, **options: Any) -> float:
     """The score of a model trained on all rows and columns, less its baseline.
 
     Other options of the methods only say how values are computed.
@@ -148,18 +136,10 @@ def score_model(
 
     from shapley2d._theory.coalitions import MaskCoalitions
 
-    parts = model_games(
-        problem,
-        run,
-        model=model,
-        scoring=scoring,
-        preprocess=preprocess,
-        baseline=baseline,
-        n_neighbors=n_neighbors,
-        metric=metric,
-        votes=votes,
-        threads=-1 if run.n_jobs is None else run.n_jobs,
-    )
+    names = ("model", "scoring", "preprocess", "baseline", "n_neighbors", "metric", "votes")
+    settings = {name: options[name] for name in names if name in options}
+    threads = -1 if run.n_jobs is None else run.n_jobs
+    parts = model_games(problem, run, **settings, threads=threads)
     gains = []
     for game in parts.games:
         rows, columns = (

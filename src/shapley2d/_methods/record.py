@@ -83,7 +83,7 @@ class Option:
 
     @property
     def flag(self) -> str | None:
-        """Its flag on the command line: ``--n-neighbors`` for ``n_neighbors``."""
+        """The flag on the command line: ``--n-neighbors`` for ``n_neighbors``."""
         return None if self.python_only else f"--{self.name.replace('_', '-')}"
 
     @property

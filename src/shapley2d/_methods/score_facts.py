@@ -1,4 +1,4 @@
-"""What the score of a run is called, and how a utility becomes per cent of it."""
+"""The name of a run's score, and how a utility becomes per cent of it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,6 @@ from shapley2d._tables.per_row import weighted_mean
 
 if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
-
-RARE = 0.1
-"""A class this rare beside the largest one hardly counts in accuracy."""
 
 _NAMES = {
     "neighbours": (
@@ -132,7 +129,7 @@ def _rarest(problem: Problem) -> dict[str, Any] | None:
             part = weighted_mean((labels == label).astype(float), split.valid_weights)
             shares[label] = shares.get(label, 0.0) + part / len(problem.splits)
     label, largest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-    if label == largest or shares[label] >= RARE * (shares[label] + shares[largest]):
+    if label == largest or shares[label] >= 0.1 * (shares[label] + shares[largest]):
         return None
     return {
         "label": label, "share": shares[label], "largest": largest,

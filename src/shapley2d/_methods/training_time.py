@@ -1,4 +1,4 @@
-"""What a model that trains for every subset can do within a time limit."""
+"""Time limits of models that train on every subset: the folds and draws that fit."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 
+from shapley2d._base.defaults import CLUSTERS
 from shapley2d._base.words import format_seconds
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import MIN_DRAWS
@@ -24,9 +25,6 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
-
-MANY_CLUSTERS = 40
-"""Clusters that are proposed where there is time for more of them."""
 
 
 def training_seconds(game: Game) -> float:
@@ -88,8 +86,7 @@ def check_draws(
         return
     n, m = game.n_rows, game.n_columns
     together, with_columns = (  # clusters for which there is time for enough draws
-        int(min(left_s * n * m / (MIN_DRAWS * count * draw_s), MANY_CLUSTERS, n - 1))
-        for count in (1, m)
+        int(min(left_s * n * m / (MIN_DRAWS * count * draw_s), CLUSTERS, n - 1)) for count in (1, m)
     )
     advice: tuple[str | Setting, ...] = ("Give it more time",)
     if together >= 2:

@@ -1,4 +1,4 @@
-"""How much values depend on the validation rows: a jackknife over groups of them."""
+"""How much values depend on the validation rows: a grouped jackknife (Tukey, 1958)."""
 
 from __future__ import annotations
 

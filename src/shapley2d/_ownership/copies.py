@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 RULES = ("one", "first", "escrow", "each")
 """A cluster of copies counts as one row of all its owners, of the first, of nobody, or each."""
 
-_PAIRS = 20  # listed at most
-
 
 @dataclass(frozen=True)
 class Copies:
@@ -75,7 +73,7 @@ class Copies:
             int(clusters.size - size.size),
             int(repeated.size),
             [(names[k], int(within[k])) for k in np.flatnonzero(within).tolist()],
-            [(names[a], names[b], count) for (a, b), count in listed[:_PAIRS]],
+            [(names[a], names[b], count) for (a, b), count in listed[:20]],
             len(pairs),
             columns,
         )

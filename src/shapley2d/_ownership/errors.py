@@ -1,8 +1,8 @@
 """The errors of owners' values: each by itself, and those that owners share.
 
-Up to a few hundred owners a covariance matrix says everything. Beyond, it would be larger than the
-table; but what other validation rows would change is known from a few replicates, and those fit
-any number of owners.
+A covariance matrix holds the errors of up to a few hundred owners. Beyond, it would be larger than
+the table; a few replicates then tell what other validation rows would change, for any number of
+owners.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 class JointErrors:
     """Errors of k values with covariance ``diag(variance) + spread.T @ spread``."""
 
-    variance: Floats  # (k,): of what errs in each value by itself
-    spread: Floats  # (r, k): what errs in all of them together
-    # (k, k): the same as a matrix, where it was estimated as one; the other two are then empty
+    variance: Floats  # (k,): of errors that are independent between values
+    spread: Floats  # (r, k): replicates of the errors that values share
+    # (k, k): of all errors, where it was estimated; the other two are then empty
     covariance: Floats | None = None
 
     @classmethod

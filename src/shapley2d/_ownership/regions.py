@@ -49,34 +49,16 @@ class Regions:
         return replace(self, rows=self.rows[:, rows])
 
     def merge_rows(self, clusters: NDArray[np.intp]) -> Regions:
-        """The regions when each cluster becomes one row, held by every owner of its rows.
-
-        Parameters
-        ----------
-        clusters : ndarray of int
-            The cluster of every row, numbered without gaps.
-        """
-        merged = np.zeros((len(self.rows), int(clusters.max()) + 1), dtype=bool)
-        region, row = np.nonzero(self.rows)
-        merged[region, clusters[row]] = True
-        return replace(self, rows=merged)
+        """The regions when each cluster becomes one row, held by every owner of its rows."""
+        return replace(self, rows=_merged(self.rows, clusters))
 
     def take_columns(self, columns: NDArray[np.intp]) -> Regions:
         """The regions in a table of some of the columns."""
         return replace(self, columns=self.columns[:, columns])
 
     def merge_columns(self, clusters: NDArray[np.intp]) -> Regions:
-        """The regions when each cluster becomes one column, held by every owner of its columns.
-
-        Parameters
-        ----------
-        clusters : ndarray of int
-            The cluster of every column, numbered without gaps.
-        """
-        merged = np.zeros((len(self.columns), int(clusters.max()) + 1), dtype=bool)
-        region, column = np.nonzero(self.columns)
-        merged[region, clusters[column]] = True
-        return replace(self, columns=merged)
+        """The regions when each cluster becomes one column, held by every owner of its columns."""
+        return replace(self, columns=_merged(self.columns, clusters))
 
     def of_rows(self) -> NDArray[np.bool_]:
         """Mask (owners, rows) of the rows in which an owner has a cell."""
@@ -103,6 +85,14 @@ class Regions:
             if whole_rows.all() or self.cells_of(number).all():
                 found.append(name)
         return found
+
+
+def _merged(masks: NDArray[np.bool_], clusters: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Masks over clusters, numbered without gaps, from masks over their members."""
+    merged = np.zeros((len(masks), int(clusters.max()) + 1), dtype=bool)
+    region, member = np.nonzero(masks)
+    merged[region, clusters[member]] = True
+    return merged
 
 
 def find_regions(

@@ -49,11 +49,6 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def label_text(label: Any) -> str:
-    """A label as text: the same for 1, 1.0 and "1"."""
-    return entry_text(float(label)) if is_number(label) else as_text(label)
-
-
 @dataclass(frozen=True, eq=False)
 class RowDigests:
     """The rows of a table, ready to be digested."""
@@ -116,7 +111,10 @@ class RowDigests:
     @cached_property
     def _labels(self) -> list[str]:
         assert self.labels is not None
-        return [json.dumps(label_text(label)) for label in self.labels]
+        return [  # 1, 1.0 and "1" are the same label
+            json.dumps(entry_text(float(label)) if is_number(label) else as_text(label))
+            for label in self.labels
+        ]
 
 
 def digest_of(digests: Iterable[str]) -> str:
@@ -165,11 +163,10 @@ def read_alike(data: Any, columns: Sequence[dict[str, str]], name: str = "X") ->
     strange = [column for column in table.column_names if column not in known]
     if strange:
         raise InputError(f"column {strange[0]!r} is not in the receipt: leave it out")
-    matched = tuple(_matched(column, known[column.name].kind) for column in table.columns)
-    return replace(table, columns=matched)
-
-
-def _matched(column: Column, kind: str) -> Column:
-    if column.kind == kind or kind != "category":
-        return column
-    return as_category(column.text(), column.name)
+    columns_alike = tuple(
+        as_category(column.text(), column.name)
+        if known[column.name].kind == "category" != column.kind
+        else column
+        for column in table.columns
+    )
+    return replace(table, columns=columns_alike)

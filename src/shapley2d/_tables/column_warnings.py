@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column, Table
 
-_MIN_ROWS = 20  # in fewer rows all entries may differ by chance
-_SHARE = 0.9  # of the entries that are distinct in a key
+MIN_ROWS = 20
+"""In fewer rows entries may all differ, or equal the target, by chance."""
+
 _KEY_NAME = re.compile(
     r"(?i)(^|[^a-z])(id|idx|index|uuid|guid|key|nr|no)$|^unnamed: \d+$|[a-z]I[dD]$"
 )
@@ -50,7 +51,7 @@ class Key:
 
 def looks_like_key(distinct: int, count: int) -> bool:
     """Whether a column with this many distinct values is a key."""
-    return count >= _MIN_ROWS and distinct >= _SHARE * count
+    return count >= MIN_ROWS and distinct >= 0.9 * count
 
 
 def find_keys(table: Table) -> list[Key]:
@@ -66,7 +67,7 @@ def _key(column: Column) -> Key | None:
     if column.kind == "category" and not looks_like_key(len(column.categories), present.size):
         return None
     if column.kind == "number":
-        if present.size < _MIN_ROWS or not (_are_whole(present[:100]) and _are_whole(present)):
+        if present.size < MIN_ROWS or not (_are_whole(present[:100]) and _are_whole(present)):
             return None
         if present.size == column.entries.size and (np.diff(present) == 1).all():
             return Key(column.name, "it only counts the rows", text=False)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Edits:
-    """Changed rows."""
+    """Rows with changed cells."""
 
     rows: NDArray[np.intp]  # (k,): their positions in the table
     table: Table | None  # these rows with their new entries; None where only labels are new

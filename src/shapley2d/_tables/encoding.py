@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column, Table
 
-MAX_CATEGORIES = 50
-"""The most frequent categories get encoded columns of their own; the others share one."""
-
 # the largest number of a column may lie between these: squares then fit 32-bit and 64-bit floats
 _ORDINARY = (1e-30, 1e30)
 
@@ -100,10 +97,8 @@ def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[
         return train.entries[:, None], valid.entries[:, None]
     codes = train.entries[~np.isnan(train.entries)].astype(np.intp)
     counts = np.bincount(codes, minlength=1)
-    frequent = np.lexsort((np.arange(counts.size), -counts))[
-        :MAX_CATEGORIES
-    ]  # ties in alphabetical order
-    kept = np.sort(frequent)
+    # the 50 most frequent, ties in alphabetical order; the others share a column
+    kept = np.sort(np.lexsort((np.arange(counts.size), -counts))[:50])
     rest = counts.sum() > counts[kept].sum()
     return _one_hot(train.entries, kept, rest=rest), _one_hot(valid.entries, kept, rest=rest)
 

@@ -149,7 +149,7 @@ class NumberStyle:
 
 
 def _with_places(number: str, places: int) -> str:
-    """A number that Python wrote, with at least so many decimals."""
+    """A number as Python writes it, padded to at least ``places`` decimals."""
     if not places or "e" in number or "n" in number:  # 1e+20, inf
         return number
     whole, _, rest = number.partition(".")

@@ -20,14 +20,7 @@ MAX_ROWS = 5_000
 """Larger tables are checked on a random sample of this many rows."""
 
 _NEIGHBOURS = 10
-_MOST_OTHERS = 9  # neighbours of one other class that make a label suspicious
-# Neighbours must predict this share of labels, averaged over classes; below it labels are too noisy
-# to suspect any.
-_PREDICTABLE = 0.8
-_MAX_CODES = 200  # columns of the encoded table; wider ones are not checked
-_ROWS_AT_ONCE = 256  # bounds the memory of distances
 _RARE = 2  # a class of at most this many rows may be a misspelling
-_COMMON = 8  # of a class of at least this many rows
 
 
 def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
@@ -42,8 +35,11 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
     rows = np.arange(table.n_rows)
     if rows.size > MAX_ROWS:
         rows = np.sort(np.random.default_rng(0).permutation(rows)[:MAX_ROWS])
-    matrix = _scaled(table.take_rows(rows))
-    if not 0 < matrix.shape[1] <= _MAX_CODES:
+    part = table.take_rows(rows)
+    (matrix,) = near_one(fill_means(encode_tables(part, part).train), by_column=True)
+    spread = matrix.std(axis=0)
+    matrix = (matrix / np.where(spread > 0, spread, 1.0))[:, spread > 0]
+    if not 0 < matrix.shape[1] <= 200:  # wider tables take too long
         return none
     codes = target.codes[rows]
     near = _nearest_others(matrix)
@@ -53,9 +49,9 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
     predicted = votes.argmax(axis=1)
     classes, sizes = np.unique(codes, return_counts=True)
     right = [float(np.mean(predicted[codes == c] == c)) for c in classes[sizes > _RARE]]
-    if not right or np.mean(right) < _PREDICTABLE:  # or all classes are rare
+    if not right or np.mean(right) < 0.8:  # all classes are rare, or labels too noisy
         return none
-    return np.asarray(rows[(predicted != codes) & (votes.max(axis=1) >= _MOST_OTHERS)])
+    return np.asarray(rows[(predicted != codes) & (votes.max(axis=1) >= _NEIGHBOURS - 1)])
 
 
 def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -67,8 +63,8 @@ def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
     """
     near = np.empty((len(matrix), _NEIGHBOURS), dtype=np.intp)
     squares = np.square(matrix).sum(axis=1)
-    for start in range(0, len(matrix), _ROWS_AT_ONCE):
-        part = slice(start, start + _ROWS_AT_ONCE)
+    for start in range(0, len(matrix), 256):  # bounds the memory of distances
+        part = slice(start, start + 256)
         distances = squares - 2 * (matrix[part] @ matrix.T)  # up to a constant per row
         own = np.arange(len(distances))
         distances[own, start + own] = np.inf
@@ -76,19 +72,12 @@ def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
     return near
 
 
-def _scaled(table: Table) -> NDArray[np.float64]:
-    """The encoded table with columns of standard deviation 1."""
-    (matrix,) = near_one(fill_means(encode_tables(table, table).train), by_column=True)
-    spread = matrix.std(axis=0)
-    return np.asarray((matrix / np.where(spread > 0, spread, 1.0))[:, spread > 0])
-
-
 def rare_classes(target: Target) -> list[tuple[str, int, str | None]]:
     """Classes of one or two rows, their sizes, and the common class that each may misspell."""
     if target.task != "classification":
         return []
     counts = Counter(str(label) for label in target.y.tolist())
-    common = [name for name, count in counts.items() if count >= _COMMON]
+    common = [name for name, count in counts.items() if count >= 8]
     found = []
     for name, count in sorted(counts.items()):
         if count <= _RARE and common:

@@ -33,7 +33,7 @@ class Split:
     """Training rows and the table that they are evaluated on."""
 
     rows: NDArray[np.intp]  # positions of the training rows in the user's table
-    # those rows
+    # the training rows
     train: Table
     y: Target
     # the validation rows, with the columns and codes of the training table

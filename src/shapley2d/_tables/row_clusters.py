@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
 
 _FITTED = 20_000  # rows that the centres are found from; the others join the nearest
-_STARTS = 4  # of k-means, of which the best counts: one alone misses 3 clear kinds of rows at times
-_NAMED = 2  # columns in a cluster's name
-_TYPICAL = 0.2  # a column is named from this distance of mean ranks, or of shares, on
 
 
 def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp], list[str]]:
@@ -37,7 +34,8 @@ def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp],
         some = points[np.sort(random.choice(len(points), _FITTED, replace=False))]
     count = min(count, len(np.unique(some, axis=0)))
     with threadpool_limits(1):  # sums in threads come in any order
-        found = KMeans(count, n_init=_STARTS, random_state=seed % 2**32).fit(some)
+        # the best of 4 starts: one alone misses 3 clear kinds of rows at times
+        found = KMeans(count, n_init=4, random_state=seed % 2**32).fit(some)
         labels = number_clusters(found.predict(points).astype(np.intp))
     sizes = np.bincount(labels)
     place = np.empty(sizes.size, dtype=np.intp)
@@ -101,6 +99,6 @@ class _Typical:
 
 
 def _name(number: int, rows: NDArray[np.bool_], facts: list[_Typical]) -> str:
-    found = sorted((fact.of(rows) for fact in facts), key=lambda one: -one[0])[:_NAMED]
-    words = ", ".join(text for off, text in found if off >= _TYPICAL)
+    found = sorted((fact.of(rows) for fact in facts), key=lambda one: -one[0])[:2]
+    words = ", ".join(text for off, text in found if off >= 0.2)
     return f"{number + 1}: {words}" if words else f"{number + 1}: mixed"

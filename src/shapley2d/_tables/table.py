@@ -56,7 +56,7 @@ class FromText:
     codes: NDArray[np.int32] | None = None
 
     def take(self, rows: NDArray[np.intp]) -> FromText:
-        """The same for some rows."""
+        """The reading of some rows."""
         read = self if self.codes is None else replace(self, codes=self.codes[rows])
         if not read.strays:
             return read
@@ -125,7 +125,7 @@ class Column:
 
 @dataclass(frozen=True)
 class RowNames:
-    """What the rows of a table are called in messages."""
+    """Names of a table's rows in messages."""
 
     names: NDArray[Any]  # (n,)
     lines: NDArray[np.int64] | None = None  # (n,): where each row starts in the file that was read
@@ -161,7 +161,7 @@ class Table:
 
     @property
     def called(self) -> RowNames:
-        """What the rows are called in messages."""
+        """Names of the rows in messages."""
         return RowNames(self.row_names, self.lines)
 
     @property

@@ -11,6 +11,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
+from shapley2d._tables.column_warnings import MIN_ROWS
 from shapley2d._tables.table import Column, Table
 from shapley2d._tables.target_entries import (
     Labels,
@@ -19,6 +20,7 @@ from shapley2d._tables.target_entries import (
     object_vector,
     read_labels,
 )
+from shapley2d._tables.texts.stray_rule import MAX_CODES
 from shapley2d.exceptions import (
     InputError,
     InputWarning,
@@ -41,16 +43,11 @@ Task = Literal["classification", "regression"]
 TASKS = ("auto", "classification", "regression")
 """Choices of the option ``task``."""
 
-MAX_NUMERIC_CLASSES = 20
-"""Whole numbers are classes if they take at most this many different values."""
-
 MAX_TARGET = 1e70
 """The largest number to predict: values scale with its square, variances with its 4th power."""
 
 LABEL = "(label)"
 """Name of the label's column if the target has none."""
-
-_MIN_LEAK_ROWS = 20  # in fewer rows a column may equal the target by chance
 
 
 @dataclass(frozen=True)
@@ -101,11 +98,11 @@ def guess_task(y: NDArray[Any]) -> Task:
     if y.dtype.kind == "O":
         y = object_vector(y.tolist())
     if y.dtype.kind == "O" and y.size and all(is_number(item) for item in y):  # beyond 64 bits
-        return "classification" if len(set(y.tolist())) <= MAX_NUMERIC_CLASSES else "regression"
+        return "classification" if len(set(y.tolist())) <= MAX_CODES else "regression"
     if y.dtype.kind not in "iuf":
         return "classification"
     whole = y.dtype.kind in "iu" or np.array_equal(y, np.round(y))
-    return "classification" if whole and np.unique(y).size <= MAX_NUMERIC_CLASSES else "regression"
+    return "classification" if whole and np.unique(y).size <= MAX_CODES else "regression"
 
 
 def as_target(y: Any, table: Table, task: str = "auto") -> Target:
@@ -280,10 +277,10 @@ def _texts(labels: NDArray[Any]) -> tuple[NDArray[Any], NDArray[np.intp]]:
 
 
 def _warn_of_leak(target: Target, table: Table) -> None:
-    if table.n_rows < _MIN_LEAK_ROWS:
+    if table.n_rows < MIN_ROWS:
         return
     texts = np.array([str(label) for label in target.classes], dtype=object)
-    first = np.arange(_MIN_LEAK_ROWS)
+    first = np.arange(MIN_ROWS)
 
     def says_the_same(column: Column) -> bool:
         few = column.take(first).text() == texts[target.codes[first]].tolist()

@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing, with_texts
 from shapley2d._base.warnings import warn
-from shapley2d._tables.frames import entries_of
+from shapley2d._tables.frames import entries_of, objects
 from shapley2d._tables.intake import collected
 from shapley2d._tables.texts.column import as_texts, text_column
 from shapley2d._tables.texts.numbers import EXACT
@@ -98,9 +98,7 @@ def object_vector(items: list[Any]) -> NDArray[Any]:
             [np.nan if is_missing(item) else item for item in items],
             dtype=None if whole else np.float64,
         )
-    vector = np.empty(len(items), dtype=object)
-    vector[:] = items
-    return vector
+    return objects(items)
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,7 @@ def read_labels(
     column = label_column(texts, name, kind=kind, task=task)
     if column.kind == "number":
         return Labels(label_numbers(column), column.from_text.strays)
-    return Labels(_texts(column))
+    return Labels(objects(column.text()))
 
 
 def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = "auto") -> Column:
@@ -149,7 +147,7 @@ def label_column(texts: Any, name: str, *, kind: str | None = None, task: str = 
     column = text_column(texts, name)
     if column.kind == "date":
         column = text_column(texts, name, kind="text")
-        _dates(_texts(column), name, kind, task)
+        _dates(objects(column.text()), name, kind, task)
         return column
     if kind == "number" or task == "regression":
         column = _forced(texts, column, name)
@@ -207,10 +205,3 @@ def label_numbers(column: Column) -> NDArray[Any]:
     entries = column.entries
     whole = np.array_equal(entries, np.round(entries)) and bool((np.abs(entries) < EXACT).all())
     return entries.astype(np.int64) if whole else entries
-
-
-def _texts(column: Column) -> NDArray[Any]:
-    texts = column.text()
-    vector = np.empty(len(texts), dtype=object)
-    vector[:] = texts
-    return vector

@@ -74,8 +74,6 @@ HEART_CODES = {
 HEART_FLAGS = ("fbs", "exang")
 """Yes or no: fasting blood sugar above 120 mg/dl, angina induced by exercise."""
 
-_MISSING_VESSELS = 4
-
 
 def load_breast_cancer_original(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     """Breast Cancer Wisconsin (Original): 699 patients, 9 grades of 1 to 10, benign or malignant.
@@ -246,7 +244,7 @@ def load_heart(
     for name in HEART_FLAGS:
         columns[name] = table[name].cast(pa.bool_())
     vessels = table["ca"].to_numpy()
-    columns["ca"] = pa.array(vessels, mask=vessels == _MISSING_VESSELS)
+    columns["ca"] = pa.array(vessels, mask=vessels == 4)
     return to_frame(pa.table(columns), frame), np.where(
         table["target"].to_numpy() == 1, "no disease", "disease"
     )

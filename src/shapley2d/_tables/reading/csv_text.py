@@ -8,6 +8,7 @@ import io
 import itertools
 import re
 from collections import Counter
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.limits import Limits
@@ -18,12 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
-_SAMPLE_LINES = 100
-_MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"),
-    (codecs.BOM_UTF16_LE, "utf-16"),
-    (codecs.BOM_UTF16_BE, "utf-16"),
-)
+# byte-order marks: the encoding without the mark, and the one that keeps it
+_MARKS = {
+    codecs.BOM_UTF8: ("utf-8-sig", "utf-8"),
+    codecs.BOM_UTF16_LE: ("utf-16", "utf-16-le"),
+    codecs.BOM_UTF16_BE: ("utf-16", "utf-16-be"),
+}
 
 
 def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | None]:
@@ -47,7 +48,7 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
                 Setting("encoding", encoding),
                 ": use for instance utf-8, cp1252 or latin-1",
             ) from None
-    for mark, name in _MARKS:
+    for mark, (name, _) in _MARKS.items():
         if data.startswith(mark):
             return decode(data, path, name)
     if b"\0" in data[:10_000]:
@@ -68,26 +69,16 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
     )
 
 
-def encoding_of(data: bytes, path: str, encoding: str | None) -> str:
+def encoding_of(data: bytes, encoding: str | None) -> str:
     """The encoding that :func:`decode` uses, as a name that keeps the byte-order mark."""
-    marks = {
-        codecs.BOM_UTF8: "utf-8",
-        codecs.BOM_UTF16_LE: "utf-16-le",
-        codecs.BOM_UTF16_BE: "utf-16-be",
-    }
-    for mark, name in marks.items():
+    for mark, (_, kept) in _MARKS.items():
         if data.startswith(mark):
+            return kept
+    for name in () if encoding else ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            data.decode(name)
             return name
-    if encoding is not None:
-        return encoding
-    _, note = decode(data, path, None)
-    if note is None:
-        return "utf-8"
-    try:
-        data.decode("cp1252")
-    except UnicodeDecodeError:
-        return "latin-1"
-    return "cp1252"
+    return encoding or "latin-1"
 
 
 def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
@@ -144,7 +135,7 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
 
 def _agreement(text: str, separator: str) -> tuple[float, int]:
     """The share of the first lines with as many fields as the header, and their number."""
-    lines = itertools.islice(_records(text, separator), _SAMPLE_LINES)
+    lines = itertools.islice(_records(text, separator), 100)
     counts = [len(fields) for _, fields in lines]
     if not counts or counts[0] < 2:
         return 0.0, 0

@@ -13,7 +13,6 @@ from shapley2d.exceptions import InputError, Note
 
 ZIP = b"PK\x03\x04"
 OLD_EXCEL = b"\xd0\xcf\x11\xe0"
-_SURE_WHOLE = 1e15  # floats below it show whole numbers in full
 
 
 def looks_like_spreadsheet(data: bytes) -> bool:
@@ -67,7 +66,7 @@ def _as_text(entry: Any) -> str:
     """An entry as a spreadsheet would show it, dates as year-month-day."""
     if isinstance(entry, bool):
         return str(entry).upper()
-    if isinstance(entry, float) and entry.is_integer() and abs(entry) < _SURE_WHOLE:
+    if isinstance(entry, float) and entry.is_integer() and abs(entry) < 1e15:  # in full
         return str(int(entry))
     if isinstance(entry, dt.datetime):
         midnight = entry.time() == dt.time()

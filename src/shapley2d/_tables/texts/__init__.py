@@ -1,1 +1,1 @@
-"""What a column of text holds: numbers, dates, booleans or text; one rule for files and frames."""
+"""The kind of a column of text: numbers, dates, booleans or text; one rule for files and frames."""

@@ -36,7 +36,6 @@ _WITH_POINTS = re.compile(
 _YEAR_LAST = re.compile(
     rf"(?P<one>\d{{1,2}})([-/])(?P<other>\d{{1,2}})\2(?P<year>\d{{4}}|\d{{2}}){_TIME}", re.ASCII
 )
-_PIVOT = 69  # years of two digits: 69 is 1969, 68 is 2068
 _START = dt.datetime(1970, 1, 1)  # noqa: DTZ001
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
@@ -120,7 +119,7 @@ def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
     """Days since 1970; NaN if the day or time does not exist."""
     number = int(year)
     if len(year) == 2:
-        number += 2000 if number < _PIVOT else 1900
+        number += 2000 if number < 69 else 1900
     hour = int(found["hour"] or 0)
     if found["half"]:
         if not 1 <= hour <= 12:

@@ -40,8 +40,6 @@ def _pattern(decimal: str, grouping: str) -> str:
 _POINT = _pattern(r"\.", ",")
 _COMMA = _pattern(",", r"\.")
 _UNMARKED = r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+"
-_FEW = 0.1  # commas in at most this share of entries are strays, not decimal commas
-_GLANCE = 64  # entries that are tried first: 1 us each if they are not numbers
 NEARLY_ALL = 0.95
 """Share of a column's numbers that have as many decimals: of measured numbers a tenth would end
 with a zero, which is then written."""
@@ -67,7 +65,7 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     import pyarrow as pa
 
     try:
-        texts.slice(0, _GLANCE).cast(pa.float64())  # pyarrow reads on after the first failure
+        texts.slice(0, 64).cast(pa.float64())  # pyarrow reads on after the first failure
         numbers = texts.cast(pa.float64())
     except pa.ArrowInvalid:
         return None
@@ -119,7 +117,8 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     decimal = by_comma > by_point or (
         by_comma == by_point and commas == "decimal commas" and with_comma.any()
     )
-    decimal = decimal and counts[comma].sum() > _FEW * counts[comma | thousands].sum()
+    # fewer commas are strays
+    decimal = decimal and counts[comma].sum() > 0.1 * counts[comma | thousands].sum()
     chosen = comma if decimal else point
     found = (plain & ~fractions if decimal else plain) | chosen
     values = _plain_values(texts, found & plain) + _marked_values(

@@ -32,19 +32,13 @@ MISSING_AMONG_NUMBERS = (
 MAX_STRAYS = 0.1
 """The largest share of entries that may be strays."""
 
-MIN_NUMBERS = 5
-"""With fewer numbers or dates, no entry counts as a stray among them."""
-
 MAX_CODES = 20
-"""Up to this many different whole numbers may be codes."""
-
-CODE_REPEATS = 3
-"""A text that occurs this often among codes is a code too."""
+"""Up to this many different whole numbers may be codes, and are classes in a target."""
 
 
 @dataclass(frozen=True)
 class TextReading:
-    """What the distinct texts of a column stand for."""
+    """The reading of the distinct texts of a column."""
 
     kind: Kind
     # (n,): the number or the days since 1970 of each; NaN where missing or a stray. Unused for text
@@ -135,9 +129,9 @@ def _few(
     n_regular, n_strays = int(counts[regular].sum()), int(counts[strays].sum())
     if not n_strays:
         return n_regular > 0
-    if n_regular < MIN_NUMBERS or n_strays > max(1, MAX_STRAYS * (n_regular + n_strays)):
+    if n_regular < 5 or n_strays > max(1, MAX_STRAYS * (n_regular + n_strays)):
         return False
-    if numbers is None or int(counts[strays].max()) < CODE_REPEATS:
+    if numbers is None or int(counts[strays].max()) < 3:
         return True
     distinct = np.unique(numbers[regular])
     return distinct.size > MAX_CODES or not np.array_equal(distinct, np.round(distinct))

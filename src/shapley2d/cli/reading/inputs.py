@@ -40,7 +40,7 @@ WEIGHT = "valid_weight"
 
 @dataclass(frozen=True)
 class Inputs:
-    """What a command values."""
+    """The tables that a command values: features, target and validation."""
 
     train: Source
     target: str
@@ -48,17 +48,17 @@ class Inputs:
     y: Any
     rows: NDArray[np.intp]  # positions of the rows of ``X`` in the file
     row_names: NDArray[Any]  # those positions, or the entries of the column that names the rows
-    kinds: dict[str, str]  # what the user says that columns hold
+    kinds: dict[str, str]  # types of columns that the user set
     valid: Source | None = None
     # of the validation file, or None
     X_valid: Table | None = None
     y_valid: Any = None
-    # what columns that are no features say of the rows, by the option that names the column
+    # entries of columns that are not features, by the option that names the column
     of_rows: dict[str, Any] = field(default_factory=dict)
 
     @property
     def names(self) -> Names:
-        """What the library's messages call ``X``, ``y``, their rows and so on."""
+        """Names of ``X``, ``y`` and their rows in the library's messages."""
         return _names(self.train, self.valid, self.target, self.rows)
 
     @property
@@ -72,7 +72,7 @@ class Inputs:
 
     @property
     def notes(self) -> list[Note]:
-        """What the user should know about the files."""
+        """Notes about the files, for the user."""
         return [*self.train.notes, *(self.valid.notes if self.valid else [])]
 
 

@@ -15,7 +15,6 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from shapley2d.cli.reading.inputs import Inputs
 
-_FEWEST, _SHARE = 3, 0.01  # suspicious labels that are worth a note: number and share
 _NAMED = 3
 
 
@@ -34,7 +33,7 @@ def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
     looked = min(table.n_rows, MAX_ROWS)
     chosen = "" if looked == table.n_rows else "a random "
     notes = []
-    if found.size >= max(_FEWEST, _SHARE * looked):
+    if found.size >= max(3, 0.01 * looked):  # fewer are not worth a note
         more = ", ..." if found.size > _NAMED else ""
         word, names = ("rows", table.row_names) if table.lines is None else ("lines", table.lines)
         rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + more

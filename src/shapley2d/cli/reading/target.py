@@ -9,6 +9,7 @@ import numpy as np
 
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.column_warnings import looks_like_key
+from shapley2d._tables.frames import objects
 from shapley2d._tables.target_entries import label_column, read_labels
 from shapley2d.exceptions import InputError, Note, Place
 
@@ -135,9 +136,7 @@ def _as_vector(column: Any) -> NDArray[Any]:
         ) from error
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         items = [None if item is None else int(item) for item in items]
-    vector = np.empty(len(items), dtype=object)
-    vector[:] = items
-    return vector
+    return objects(items)
 
 
 def _missing(entries: NDArray[Any]) -> NDArray[np.bool_]:

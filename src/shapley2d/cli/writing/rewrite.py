@@ -73,7 +73,7 @@ def write_changed(
         with naming(output), atomic_write(output) as temporary:
             pq.write_table(changed, temporary)
         return
-    name = encoding_of(data, path, file.encoding)
+    name = encoding_of(data, file.encoding)
     text = data.decode(name)
     if kind == "json":
         text = changed_json(text, changes)
