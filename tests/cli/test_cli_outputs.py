@@ -139,7 +139,7 @@ def test_a_full_disk_under_the_checkpoint_is_a_note(folder, capsys, monkeypatch)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr("shapley2d._base.sealed_file.atomic_write", full)
+        patch.setattr("shapley2d._estimation.checkpoint.write_arrays", full)
         assert main([*SAMPLED, "--checkpoint", "run.npz", "-o", "v.parquet"]) == 0
     err = capsys.readouterr().err
     assert err.count("note: the checkpoint") == 1 and "the run goes on without it" in err
