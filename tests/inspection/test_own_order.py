@@ -162,7 +162,7 @@ def test_order_changes_no_finding_no_probability_and_no_suggestion(make):
     found = []
     for X, places in ((data, np.arange(n)), (other, rows)):
         seen = inspect_cells(X, progress=False, n_jobs=1)
-        cells = seen.cells
+        cells = seen._cells
         found.append(
             {
                 "findings": {

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shapley2d import inspect_cells
+from shapley2d._base.words import typed_number
 from shapley2d._inspection.cells import Expected
-from shapley2d._inspection.columns.finding import number_text
 from shapley2d._inspection.columns.spellings import misspellings
 from shapley2d._inspection.slips import NEIGHBOURS, explain_suspects, meant_numbers
 from shapley2d._tables.table import Column
@@ -30,7 +30,7 @@ def test_the_decimal_point_did_not_slip_in_a_heavy_tail_nor_in_a_number_that_com
 
 
 def digits(number):
-    return len(number_text(number).replace(".", "").strip("0"))
+    return len(typed_number(number).replace(".", "").strip("0"))
 
 
 @pytest.mark.parametrize("meant", [17.0, 123.0, 40.5, 3.25, 208.0, 99.0])
