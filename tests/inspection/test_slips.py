@@ -98,7 +98,7 @@ def test_a_slip_is_told_as_the_column_writes_its_numbers():
     price[9] = price[9].replace(",", "")
     found = inspect_cells({"price": price, "twice": (2 * size).round(2)}, progress=False)
     meant = price[9][:-2] + "," + price[9][-2:]
-    assert found.cells.notes[9, 0] == f"the decimal point slipped: {price[9]} for {meant}"
+    assert found._cells.notes[9, 0] == f"the decimal point slipped: {price[9]} for {meant}"
 
 
 @pytest.mark.parametrize(("entry", "is_slip"), [(6115.0, False), (6150.0, True)])
