@@ -111,7 +111,7 @@ def test_a_slip_has_no_more_decimals_than_its_column(entry, is_slip):
 
 def test_a_rare_spelling_names_the_frequent_one():
     city = ["Birmingham"] * 40 + ["Boston"] * 20 + ["Brimingham", "Leeds"]
-    cells = inspect_cells({"city": city, "size": np.arange(62) % 7}, progress=False).cells
+    cells = inspect_cells({"city": city, "size": np.arange(62) % 7}, progress=False)._cells
     assert cells.notes[60, 0] == "a rare spelling of 'Birmingham' (40 x)"
     assert cells.expected_text(60, 0) == "Birmingham"
     assert (61, 0) not in cells.notes
