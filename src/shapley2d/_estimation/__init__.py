@@ -1,4 +1,4 @@
-"""Estimators: they stream utilities, keep means and errors, stop, survive and resume.
+"""Estimators: they sum utilities to values with standard errors, stop in time, and resume.
 
-Know neither models nor tables.
+They know neither models nor tables.
 """

@@ -185,11 +185,12 @@ class LeafGame:
 
     def deep_part(self, tree: SplitTree) -> tuple[float, NDArray[np.bool_]]:
         """The weight of the validation rows in deep leaves, and the columns on their paths."""
-        named = np.zeros(self.n_columns, dtype=np.bool_)
-        if self.n_columns <= self._most:
+        named, is_leaf = np.zeros(self.n_columns, dtype=np.bool_), tree.left < 0
+        depth, _, paths, _ = find_paths(tree.arrays, self.features.owners, is_leaf, self.n_columns)
+        if depth[is_leaf].max() <= self._most:
             return 0.0, named
         leaf_weights = self.leaf_weights(tree)
-        deep, paths, depth = self._deep_leaves(tree, leaf_weights)
+        deep = self._deep_leaves(tree, leaf_weights)
         for leaf in np.flatnonzero(deep).tolist():
             named[paths[leaf, : depth[leaf]]] = True
         mass = leaf_weights[deep] if self.classifies else leaf_weights[deep, :1]
@@ -203,7 +204,7 @@ class LeafGame:
         Deep leaves are left out; others are where ``leaf_weights`` are given and 0.
         """
         leaf_weights = self.leaf_weights(tree) if leaf_weights is None else leaf_weights
-        deep, *_ = self._deep_leaves(tree, leaf_weights)
+        deep = self._deep_leaves(tree, leaf_weights)
         if deep.any():
             leaf_weights = np.where(deep[:, None], 0.0, leaf_weights)
         n, n_columns = values.shape
@@ -249,7 +250,7 @@ class LeafGame:
         not depend on the validation rows.
         """
         leaf_weights = self.leaf_weights(tree) if leaf_weights is None else leaf_weights
-        deep, *_ = self._deep_leaves(tree, leaf_weights)
+        deep = self._deep_leaves(tree, leaf_weights)
         if not deep.any():
             return
         leaves, paths, plan = self._bundles(tree, deep, 0)
@@ -330,11 +331,11 @@ class LeafGame:
         roots, *numbers = find_bundles(tree.left, tree.right, depth, inner, most_states)
         return roots, paths, (depth, place, inner, *numbers)
 
-    def _deep_leaves(self, tree: SplitTree, leaf_weights: Floats) -> Any:
-        """Whether nodes are deep leaves that weigh, the columns on all paths, and their number."""
+    def _deep_leaves(self, tree: SplitTree, leaf_weights: Floats) -> NDArray[np.bool_]:
+        """Whether each node is a deep leaf that weighs."""
         weighs = np.asarray(leaf_weights.any(axis=1))
         found = find_paths(tree.arrays, self.features.owners, weighs, self.n_columns)
-        depth, _, paths, inner = found
+        depth, _, _, inner = found
         most = int(depth[inner == 0].max(initial=0))
         if most > MAX_PATH:
             raise InputError(
@@ -342,7 +343,7 @@ class LeafGame:
                 f" has a leaf with {most} columns on its path, and at most {MAX_PATH} can be "
                 "valued: set a smaller max_depth or a larger min_samples_leaf",
             )
-        return (inner == 0) & (tree.left < 0) & (depth > self._most), paths, depth
+        return np.asarray((inner == 0) & (tree.left < 0) & (depth > self._most))
 
 
 def _batches(sizes: NDArray[np.int64], n_rows: int) -> list[tuple[int, int]]:

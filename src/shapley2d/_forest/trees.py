@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -96,7 +97,7 @@ class SplitTree:
         """The number of nodes, leaves included."""
         return int(self.left.size)
 
-    @property
+    @cached_property
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
         """The arrays as a tuple, which the compiled code takes."""
         return tuple(getattr(self, one.name) for one in fields(self))

@@ -299,7 +299,7 @@ def _shape(problem: Problem) -> tuple[int, int]:
 
 
 class _Sum:
-    """The values under the trees so far, and the column sums of every piece since a checkpoint."""
+    """The values under the trees so far, and the column sums of every batch since a checkpoint."""
 
     def __init__(self, pieces: TreePieces, problem: Problem) -> None:
         self._pieces, self._rows = pieces, [split.rows for split in problem.splits]
@@ -317,7 +317,7 @@ class _Sum:
         self.resumed = saved.count
 
     def add(self, part: NDArray[np.float64]) -> None:
-        """Add the next piece."""
+        """Add the next batch."""
         k = self._pieces.split_of(self.count)
         if self._in_order[k]:  # without a copy of the rows
             self.values += part
@@ -328,7 +328,7 @@ class _Sum:
 
     def note(self) -> str:
         """How far it is, for a progress report."""
-        return f"{self.count:,} of {self.n_parts:,} pieces"
+        return f"{self.count:,} of {self.n_parts:,} batches of trees"
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Save the values so far."""

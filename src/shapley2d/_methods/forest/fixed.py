@@ -1,4 +1,4 @@
-"""Given models: their trees in numbered pieces of work, whose values are summed in order."""
+"""Given models: their trees in numbered batches, whose values are summed in order."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from shapley2d._theory.semivalues import Semivalue
 
 PIECE_TREES = 4
-"""Trees of a piece of work: its values are added to the sum as a whole."""
+"""Trees of a batch: its values are added to the sum as a whole."""
 
 
 def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
@@ -85,7 +85,7 @@ def _fit(model: Any, split: Split) -> Ensemble:
 
 
 class TreePieces:
-    """Numbered pieces of work: four trees each, and their part of the mean over trees and splits.
+    """Numbered batches of trees, and the part of each in the mean over trees and splits.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ class TreePieces:
         return len(self._pieces)
 
     def split_of(self, number: int) -> int:
-        """The split of a piece."""
+        """The split of a batch."""
         return self._pieces[number][0]
 
     def __call__(self, number: int) -> NDArray[np.float64]:
@@ -130,7 +130,7 @@ class TreePieces:
         Parameters
         ----------
         sums : list of ndarray
-            Sums over the rows, of all pieces in order.
+            Sums over the rows, of all batches in order.
         """
         variances = np.zeros(self.games[0].n_columns)
         for k, trees in enumerate(self.trees):
@@ -141,7 +141,7 @@ class TreePieces:
             ]
             if len(full) < 5:  # too few to estimate a variance
                 return None
-            # the variance of a sum of independent pieces, the last trees of all included
+            # the variance of a sum of independent batches, the last trees of all included
             variances += np.var(full, axis=0, ddof=1) * len(trees) / PIECE_TREES
         return np.asarray(np.sqrt(variances))
 
