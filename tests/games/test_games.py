@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+import warnings
 from functools import cache
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
@@ -250,3 +253,21 @@ def test_names_of_a_game_are_counted_before_the_work():
         value_game(lambda S, F: 1.0, 2, 1, row_names=["a"], progress=False)
     v = value_game(lambda S, F: 1.0, 2, 1, row_names=[("a", 1), ("b", 2)], progress=False)
     assert v.to_frame().shape == (2, 4)
+
+
+
+def test_models_that_warn_are_not_heard_from_any_thread():
+    class WarningModel(GaussianNB):
+        def fit(self, X, y):
+            warnings.warn("before the others are done", stacklevel=1)
+            time.sleep(1e-4)
+            warnings.warn("after some of them are", stacklevel=1)
+            return super().fit(X, y)
+
+    filters = list(warnings.filters)
+    with joblib.parallel_config(backend="threading"):
+        value_cells(
+            X, Y, X_VALID, Y_VALID, "mc", model=WarningModel(), max_permutations=12, tolerance=0,
+            n_jobs=4, progress=False,
+        )  # fmt: skip
+    assert warnings.filters == filters

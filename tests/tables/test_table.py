@@ -14,6 +14,7 @@ import pytest
 
 from shapley2d import InputError
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.encoding import as_float32
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import as_target, guess_task, match_target
@@ -339,3 +340,10 @@ def test_rows_are_taken_when_they_are_read():
     assert some.codes.tolist() == target.codes[[2, 0]].tolist()
     sent = pickle.loads(pickle.dumps(table.take_rows(rows)))
     assert np.array_equal(sent.columns[0].entries, table.columns[0].entries[rows], equal_nan=True)
+
+
+def test_numbers_beyond_single_precision_are_the_last_within():
+    largest, numbers = np.finfo(np.float32).max, np.array([1e60, -1e60, 3.0, 1e38])
+    assert as_float32(numbers).tolist() == [largest, -largest, 3.0, np.float32(1e38)]
+    assert as_float32(np.ones((3, 2)).T).flags.c_contiguous
+    assert np.isnan(as_float32(np.array([np.nan]))).all()

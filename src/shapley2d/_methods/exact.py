@@ -26,11 +26,23 @@ MAX_EXACT_UTILITIES = 2**24
 _COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
 
 
-def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
+def solve(
+    problem: Problem, run: Run, *, checkpoint: Any, cluster: Any, **settings: Any
+) -> Estimate:
     """Exact values of a model's cells, for tables of a dozen players."""
-    from shapley2d._methods.fixed_designs import value_model
+    from shapley2d._methods.model_games import model_games
 
-    return value_model(solve_games, problem, run, **options)
+    parts = model_games(problem, run, **settings)
+    estimate = solve_games(
+        parts.games,
+        parts.rows,
+        parts.n_rows,
+        run,
+        checkpoint=checkpoint,
+        cluster=cluster,
+        known={"problem": problem, **settings},
+    )
+    return estimate.noting(**parts.info)
 
 
 def solve_games(

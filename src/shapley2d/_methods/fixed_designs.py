@@ -7,40 +7,15 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.exact import evaluate_designs
 from shapley2d._methods.identity import open_checkpoint
-from shapley2d._methods.model_games import model_games
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     import numpy as np
     from numpy.typing import NDArray
 
     from shapley2d._estimation.exact import DesignBlocks
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem
-
-
-def value_model(
-    solve_games: Callable[..., Estimate],
-    problem: Problem,
-    run: Run,
-    *,
-    checkpoint: Any,
-    cluster: Any,
-    **settings: Any,
-) -> Estimate:
-    """Values of a model's cells, by the ``solve_games`` of a method."""
-    parts = model_games(problem, run, **settings)
-    estimate = solve_games(
-        parts.games,
-        parts.rows,
-        parts.n_rows,
-        run,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        known={"problem": problem, **settings},
-    )
-    return estimate.noting(**parts.info)
 
 
 def value_designs(
