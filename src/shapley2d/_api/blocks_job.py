@@ -227,7 +227,7 @@ class BlocksJob:
         )
         problem = layout.problem or problem
         value = self._by_cells if self.players == "cells" else self._by_groups
-        return replace(value(self.run, problem, layout, method, options), read=read)
+        return replace(value(problem, layout, method, options), read=read)
 
     def _pays_by_accuracy(self, problem: Problem, method: str, options: dict[str, Any]) -> bool:
         """Whether cells would be paid by accuracy without the user having said so.
@@ -249,12 +249,7 @@ class BlocksJob:
         return self.question.names_contributors and near and unsaid
 
     def _by_groups(
-        self,
-        run: Run,
-        problem: Problem,
-        layout: BlockLayout,
-        method: str,
-        options: dict[str, Any],
+        self, problem: Problem, layout: BlockLayout, method: str, options: dict[str, Any]
     ) -> Answer:
         """Values of the blocks in the game of groups."""
         sums, scoring = sums_of(layout), options.get("scoring")
@@ -264,7 +259,7 @@ class BlocksJob:
         folds = len(problem.splits)
         estimate, chosen, problem = estimate_blocks(
             problem,
-            leaving_time(run, groups),
+            leaving_time(self.run, groups),
             layout.grid,
             joint,
             method=method,
@@ -284,19 +279,14 @@ class BlocksJob:
                 found = estimate_blocks(part, again, layout.grid, None, method=chosen, options=own)
                 return sums.of(found.estimate.values)
 
-            parts = problems_without_a_group(problem, groups, run.seed)
-            replicates = replicates_of(run, groups, parts, without)
+            parts = problems_without_a_group(problem, groups, self.run.seed)
+            replicates = replicates_of(self.run, groups, parts, without)
             clear_checkpoints(options, replicates)
             errors, groups = errors.with_spread(replicates), len(replicates)
         return Answer(problem, layout, estimate, None, errors, chosen, groups, scoring)
 
     def _by_cells(
-        self,
-        run: Run,
-        problem: Problem,
-        layout: BlockLayout,
-        method: str,
-        options: dict[str, Any],
+        self, problem: Problem, layout: BlockLayout, method: str, options: dict[str, Any]
     ) -> Answer:
         """Values of the blocks as sums of cells."""
         owned = None if layout.ownership is None else layout.ownership.shares
@@ -305,7 +295,7 @@ class BlocksJob:
         groups = 0 if sums is None else self._n_validation_groups(problem, method)
         found = estimate_cell_sums(
             problem,
-            leaving_time(run, groups),
+            leaving_time(self.run, groups),
             layout.grid,
             owned,
             method=method,
@@ -319,7 +309,7 @@ class BlocksJob:
         if groups and not estimate.info.get("interrupted"):
             assert sums is not None
             replicates = cell_replicates(
-                run, problem, layout, method, options, estimate, sums, groups
+                self.run, problem, layout, method, options, estimate, sums, groups
             )
             errors, groups = errors.with_spread(replicates), len(replicates)
         scoring = options.get("scoring")

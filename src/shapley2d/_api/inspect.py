@@ -112,9 +112,11 @@ def inspect_cells(
     with without_warnings():  # entries of another type and keys are findings here
         table = as_table(X, "X", kinds, infinite=True)
         name = None if y is None else named or label_name(y, table.column_names)
+        known = name is not None and isinstance(kinds, dict) and name in kinds
+        kind = {str(name): kinds[name]} if known else None
         series = as_series(y)
         y = series.to_native() if isinstance(series, nw.Series) else y
-        label = None if name is None else as_table({name: y}, "y", _label_kind(kinds, name))
+        label = None if name is None else as_table({name: y}, "y", kind)
         target = None if y is None else _target(y, table, task)
     if label is not None and label.n_rows != table.n_rows:
         raise InputError(
@@ -181,10 +183,6 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
             raise
         return None
     return target if target.kept is None else None
-
-
-def _label_kind(kinds: Any, name: str) -> dict[str, str] | None:
-    return {name: kinds[name]} if isinstance(kinds, dict) and name in kinds else None
 
 
 def _record(run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any]) -> dict[str, Any]:

@@ -19,7 +19,6 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from typing import Self
 
-    from shapley2d._tables.table import Table
 
 REPLACEMENTS = ("expected", "missing")
 """What a suspicious entry becomes."""
@@ -149,7 +148,8 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         # compares the number of columns and their names
         validate_data(self, X, reset=False, skip_check_array=True)
         changes: dict[str, dict[int, str | None]] = {}
-        for i, row in enumerate(_rows(table)):
+        rows = zip(*(column.text() for column in table.columns), strict=True)
+        for i, row in enumerate(rows):
             for j, new in self._replaced.get(row, {}).items():
                 changes.setdefault(table.column_names[j], {})[i] = new
         native = np.array(X) if isinstance(X, (list, tuple)) else table.native
@@ -176,8 +176,3 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-
-def _rows(table: Table) -> list[tuple[str | None, ...]]:
-    """The entries of every row as text."""
-    return list(zip(*(column.text() for column in table.columns), strict=True))

@@ -94,22 +94,12 @@ def replicates_of(
                     found.append(solve(part, quiet, k))
                 pace.tick()
                 report((k + 1) / count, f"{k + 1} of {count} groups")
-    except KeyboardInterrupt:
-        warn(
-            PrecisionWarning(
-                "interrupted while other validation rows were tried: "
-                "the intervals leave out what these would change"
-            )
-        )
-        return []
-    except OutOfTimeError:
-        warn(
-            PrecisionWarning(
-                Setting("max_time", run.limit),
-                " left too little time for other validation rows: the intervals leave out what "
-                "these would change",
-            )
-        )
+    except (KeyboardInterrupt, OutOfTimeError) as end:
+        why: tuple[Any, ...] = ("interrupted while other validation rows were tried",)
+        if isinstance(end, OutOfTimeError):
+            limit = Setting("max_time", run.limit)
+            why = (limit, " left too little time for other validation rows")
+        warn(PrecisionWarning(*why, ": the intervals leave out what these would change"))
         return []
     return found
 

@@ -54,15 +54,9 @@ def solve(
         **identity_of_sums(run),
     )
     estimate = sample_games(
-        parts.games,
-        parts.rows,
-        parts.n_rows,
-        run,
-        max_permutations=max_permutations,
-        tolerance=tolerance,
-        checkpoint=kept,
-        cluster=cluster,
-    )
+        parts.games, parts.rows, parts.n_rows, run, max_permutations=max_permutations,
+        tolerance=tolerance, checkpoint=kept, cluster=cluster,
+    )  # fmt: skip
     return estimate.noting(**parts.info)
 
 
@@ -72,24 +66,14 @@ def solve_games(
     n_rows: int,
     run: Run,
     *,
-    max_permutations: int,
-    tolerance: float,
     checkpoint: Any,
-    cluster: Any,
+    **sampling: Any,
 ) -> Estimate:
     """Monte Carlo values of games, the mean over them."""
     from shapley2d._methods.identity import open_checkpoint
 
-    return sample_games(
-        games,
-        rows,
-        n_rows,
-        run,
-        max_permutations=max_permutations,
-        tolerance=tolerance,
-        checkpoint=open_checkpoint(checkpoint, run, games, method="mc", n_rows=n_rows),
-        cluster=cluster,
-    )
+    kept = open_checkpoint(checkpoint, run, games, method="mc", n_rows=n_rows)
+    return sample_games(games, rows, n_rows, run, checkpoint=kept, **sampling)
 
 
 def sample_games(

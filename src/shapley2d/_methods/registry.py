@@ -13,13 +13,7 @@ if TYPE_CHECKING:
     from shapley2d._methods.record import Option
 
 METHODS: dict[str, Method] = {
-    method.name: method
-    for method in (
-        knn.METHOD,
-        mc.METHOD,
-        exact.METHOD,
-        forest.METHOD,
-    )
+    method.name: method for method in (knn.METHOD, mc.METHOD, exact.METHOD, forest.METHOD)
 }
 """The methods by name; the first is the default."""
 

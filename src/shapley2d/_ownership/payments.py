@@ -28,13 +28,12 @@ if TYPE_CHECKING:
 
 RULES = ("zero", "owe")
 
-_WHY_NOT = (
-    "there is no validation table, so the owners' own rows test each other, and rows that an owner "
-    "invents vouch for each other: in trials they earned 23 to 58 % of the total; give a "
-    "validation table that no owner has seen, or say "
-)
 UNTRUSTED = (
-    _WHY_NOT,
+    (
+        "there is no validation table, so the owners' own rows test each other, and rows that an "
+        "owner invents vouch for each other: in trials they earned 23 to 58 % of the total; give a "
+        "validation table that no owner has seen, or say "
+    ),
     Setting("trusted", value=True),
     " if every owner's rows are trusted as a test",
 )
@@ -266,11 +265,15 @@ def whole_units(total: Any, digits: Any) -> int:
         good = False
     if not good:
         raise InputError(Setting("total", total), " must be a positive number")
-    if amount.adjusted() + digits > 16:
-        raise InputError(*_too_large(total, digits))
-    units = int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
-    if units > 2**53:
-        raise InputError(*_too_large(total, digits))
+    large = amount.adjusted() + digits > 16
+    units = 0 if large else int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
+    if large or units > 2**53:  # a float cannot represent its last digit
+        raise InputError(
+            Setting("total", total),
+            " is too large to divide to the last digit, with ",
+            Setting("digits", digits),
+            ": divide thousands or millions instead",
+        )
     if units == 0:
         raise InputError(
             Setting("total", total),
@@ -278,13 +281,3 @@ def whole_units(total: Any, digits: Any) -> int:
             Setting("digits", digits),
         )
     return units
-
-
-def _too_large(total: Any, digits: Any) -> tuple[Any, ...]:
-    """The message for an amount whose last digit a float cannot represent."""
-    return (
-        Setting("total", total),
-        " is too large to divide to the last digit, with ",
-        Setting("digits", digits),
-        ": divide thousands or millions instead",
-    )

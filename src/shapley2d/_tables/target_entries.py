@@ -31,14 +31,14 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     """The entries, the name of the series, and whether its labels need no further reading."""
     series = as_series(y, name)
     if isinstance(series, nw.Series):
-        items = with_texts(_items(lambda: entries_of(series), series.dtype, name))
+        items = with_texts(listed(lambda: entries_of(series), series.dtype, name))
         key = None if series.name is None else as_text(series.name)
         if series.dtype.is_numeric() and not which_missing(items).any():
             numbers = series.cast(nw.Float64) if series.dtype == nw.Decimal else series
             return np.asarray(numbers.to_numpy()), key, True
         return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
     if hasattr(y, "to_pylist"):
-        return object_vector(_items(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
+        return object_vector(listed(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(
             Place(name), " is missing: requires y to be passed, but the target y is None"
@@ -62,15 +62,15 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
     return vector, None, hasattr(y, "categories")
 
 
-def _items(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
+def listed(as_list: Callable[[], list[Any]], kind: Any, name: str) -> list[Any]:
+    """The entries of a target, which its library may fail to read."""
     try:
-        items = as_list()
+        return as_list()
     except (OverflowError, ValueError, KeyError, NotImplementedError) as error:
         raise InputError(
             Place(name),
             f" holds {kind} entries that cannot be read ({error}): correct or drop them",
         ) from error
-    return items
 
 
 def as_series(y: Any, name: str = "y") -> Any:

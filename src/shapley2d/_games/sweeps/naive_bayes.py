@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._games.sweeps.chains import sweep_utilities
-from shapley2d._games.sweeps.encoded import class_blocks, encode_split
+from shapley2d._games.sweeps.encoded import Sweep
 from shapley2d._kernels.sweep_naive_bayes import fill_grid
 from shapley2d.exceptions import InputError, Setting
 
@@ -15,10 +14,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
 
 
-class NaiveBayesSweep:
+class NaiveBayesSweep(Sweep):
     """A score of Gaussian naive Bayes, scikit-learn's ``GaussianNB()``, swept over whole grids.
 
     Rows of a single class predict that class. The variances are those of ``GaussianNB``: of a
@@ -48,17 +46,8 @@ class NaiveBayesSweep:
                 " predicts classes, but the task is regression: use ",
                 Setting("model", "ridge"),
             )
-        encoded = encode_split(split, baseline, scoring, scale_free=True)
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
-        assert encoded.score is not None
-        self._baseline, self._score = encoded.baseline, encoded.score
+        super().__init__(split, baseline, scoring, scale_free=True)
         self._codes = split.y.codes.astype(np.int64)
-        self._blocks = class_blocks(split)[1]
-
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities."""
-        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
 
     def _fill(
         self,
@@ -67,6 +56,7 @@ class NaiveBayesSweep:
         columns: NDArray[np.intp],
         ends: NDArray[np.intp],
     ) -> NDArray[np.float64]:
+        assert self._score is not None
         grid = np.empty((sizes.size, ends.size))
         tables = (self._train, self._codes, self._valid, self._blocks)
         fill_grid(*tables, self._score.asked, rows, sizes, columns, ends, grid)

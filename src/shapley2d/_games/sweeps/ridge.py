@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._games.sweeps.chains import sweep_utilities
-from shapley2d._games.sweeps.encoded import class_blocks, encode_split, number_targets
+from shapley2d._games.sweeps.encoded import Sweep, number_targets
 from shapley2d._games.sweeps.scoring import r_squared
 from shapley2d._kernels.scores import class_score
 from shapley2d._kernels.sweep_ridge import ALPHA, fill_classes, fill_numbers
@@ -16,10 +15,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.problem import Split
-    from shapley2d._theory.coalitions import Coalitions
 
 
-class RidgeSweep:
+class RidgeSweep(Sweep):
     """R squared of ridge regression, or accuracy of the ridge classifier, swept over whole grids.
 
     In regression the model is scikit-learn's ``Ridge()``, in classification its
@@ -35,21 +33,13 @@ class RidgeSweep:
     def __init__(
         self, split: Split, *, baseline: str = "labels", scoring: str | None = None
     ) -> None:
-        encoded = encode_split(split, baseline, scoring)
-        self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
-        self._members, self._train, self._valid = encoded.members, encoded.train, encoded.valid
-        self._baseline, self._score = encoded.baseline, encoded.score
+        super().__init__(split, baseline, scoring)
         if self._score is not None:
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
-            self._blocks = class_blocks(split)[1]
         else:
             train, self._targets_valid, self._spread = number_targets(split)
             self._targets = train[:, None]
-
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
-        """Matrix of utilities."""
-        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
 
     def _fill(
         self,

@@ -343,9 +343,10 @@ def find_column(name: str, names: Sequence[str], option: str, path: str) -> None
     """Refuse the name of a column that a file does not have."""
     if name not in names:
         limits = f"; --max-time {name} limits the time" if _is_time(option, name) else ""
+        listing = f": it has {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}"
         raise InputError(
             f"{option} {shlex.quote(name)}: {path} has no such "
-            f"column{_hint(name, names) or _listing(names)}{limits}"
+            f"column{_hint(name, names) or listing}{limits}"
         )
 
 
@@ -374,11 +375,6 @@ def _hint(name: str, names: Sequence[str]) -> str:
     lower = {key.lower(): key for key in names}
     near = nearest_word(name.lower(), lower)
     return "" if near is None else f" (did you mean {lower[near]!r}?)"
-
-
-def _listing(names: Sequence[str], most: int = 8) -> str:
-    more = ", ..." if len(names) > most else ""
-    return f": it has {', '.join(map(repr, names[:most]))}{more}"
 
 
 def id_names(table: Any) -> NDArray[Any]:

@@ -10,8 +10,8 @@ import numpy as np
 from shapley2d._base.entries import is_missing
 from shapley2d._tables.column_warnings import looks_like_key
 from shapley2d._tables.frames import objects
-from shapley2d._tables.target_entries import label_column, read_labels
-from shapley2d.exceptions import InputError, Note, Place
+from shapley2d._tables.target_entries import label_column, listed, read_labels
+from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -127,13 +127,7 @@ def _as_vector(column: Any) -> NDArray[Any]:
         pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
     ):
         return np.asarray(column.to_numpy())
-    try:
-        items = column.to_pylist()
-    except (OverflowError, ValueError, KeyError) as error:  # KeyError: an unknown time zone
-        raise InputError(
-            Place("y"),
-            f" holds {column.type} entries that cannot be read ({error}): correct or drop them",
-        ) from error
+    items = listed(column.to_pylist, column.type, "y")
     if pa.types.is_decimal(column.type) and column.type.scale == 0:
         items = [None if item is None else int(item) for item in items]
     return objects(items)
