@@ -360,7 +360,7 @@ def test_the_estimator_takes_it(path, plain):
 @pytest.mark.parametrize(
     ("place", "message"),
     [
-        (".", "is a folder: name a file in it"),
+        (".", "cannot write checkpoint=.*: it is a folder, name a file in it"),
         ("nowhere/run.npz", "the folder .*nowhere does not exist, make it first"),
         (5, "checkpoint=5 must be the path of a file"),
     ],

@@ -31,7 +31,7 @@ from shapley2d._base.atomic_write import (
     remove_stale,
     why_unwritable,
 )
-from shapley2d._base.json_record import whole_number
+from shapley2d._base.json_record import check_form
 from shapley2d._base.limits import FREE_BYTES
 from shapley2d._base.sealed_file import looks_like_arrays, read_arrays, write_arrays
 from shapley2d._base.warnings import warn
@@ -251,13 +251,10 @@ class Checkpoint:
 
     def _read(self, path: Path) -> Saved:
         record, arrays = read_arrays(path, self._max_bytes)
-        if set(record) != {"count", "facts", "identity", "probes"}:
-            raise ValueError("its record has other entries than it should")
-        count = whole_number(record.get("count"), "its count", 1)
-        for name, kind in (("identity", dict), ("facts", dict), ("probes", list)):
-            if not isinstance(record.get(name), kind):
-                raise ValueError(f"its record has no {name}")  # noqa: TRY004  (one kind of error)
-        return Saved(count, arrays, record["facts"], record["identity"], record["probes"])
+        check_form(record, {"count": int, "facts": dict, "identity": dict, "probes": list})
+        if len(record) > 4 or record["count"] < 1:
+            raise ValueError("its record has entries that it should not have")
+        return Saved(arrays=arrays, **record)
 
     def _check_run(self, path: Path, saved: Saved) -> None:
         unlike = differences(saved.identity, self._identity)
@@ -287,12 +284,6 @@ def check_place(path: str | os.PathLike[str]) -> Path:
     except TypeError as error:
         raise InputError(Setting("checkpoint", path), " must be the path of a file") from error
     told = Setting("checkpoint", str(named))
-    try:
-        is_folder = named.is_dir()
-    except OSError:
-        is_folder = False  # a name that is too long, for one
-    if is_folder:
-        raise InputError(told, " is a folder: name a file in it")
     target = real_path(named)
     reason = why_unwritable(named)
     if not reason and is_stream(target):
