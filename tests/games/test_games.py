@@ -255,7 +255,6 @@ def test_names_of_a_game_are_counted_before_the_work():
     assert v.to_frame().shape == (2, 4)
 
 
-
 def test_models_that_warn_are_not_heard_from_any_thread():
     class WarningModel(GaussianNB):
         def fit(self, X, y):
