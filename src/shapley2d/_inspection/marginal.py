@@ -29,9 +29,9 @@ _RUN = re.compile(r"[^\W\d_]+|\d+")
 _STRAY = 5.0
 """Score of a text among numbers."""
 
-_CATEGORY_TIMES = (30, 300)
-"""An entry that is there this many times counts less and less by how it is written, and from the
-second number on no more. Systematic slips repeat too, mostly below the first: set by hand."""
+_CATEGORY_TIMES = 30
+"""An entry that is there more often is a category, however it is written. Systematic slips repeat
+too, mostly less often: set by hand."""
 
 _MOST_WORDS = 200_000
 """A column with more distinct texts holds keys: their characters are not compared."""
@@ -74,19 +74,16 @@ def standing_alone(column: BinnedColumn) -> NDArray[np.float64]:
 
 
 def odd_writing(column: Column) -> NDArray[np.float64]:
-    """How unusually an entry is written: its shape and its rarest pair of characters.
-
-    An entry that stands hundreds of times is a category, however it is written.
-    """
+    """How unusually an entry is written: its shape and its rarest pair of characters."""
     odd = np.zeros(column.entries.size)
     words, codes = _words(column)
     there = codes >= 0
     if there.any() and 1 < len(words) <= _MOST_WORDS:
         counts = np.bincount(codes[there], minlength=len(words))
-        is_slip = np.interp(np.log(counts.clip(1)), np.log(_CATEGORY_TIMES), (1.0, 0.0))
         for rarity in (rare_shapes(words, counts), rare_pairs(words)):
             usual = float((rarity * counts).sum() / counts.sum())
-            odd[there] += (0.5 * np.maximum(0.0, rarity - usual) * is_slip)[codes[there]]
+            excess = 0.5 * np.maximum(0.0, rarity - usual) * (counts <= _CATEGORY_TIMES)
+            odd[there] += excess[codes[there]]
     odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += _STRAY
     return odd
 

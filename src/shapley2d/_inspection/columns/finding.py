@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 SURE, UNKNOWN, LOW = 0.95, 0.45, 0.3
 """Probabilities of being wrong where all entries of a finding have the same evidence, measured on
-tables with known truth and on their clean twins. Entries less likely wrong than the last are not
-reported by rules."""
+tables with known truth and on their clean twins. Rules and spellings report no entries less likely
+wrong than the last."""
 
 SUREST = 0.97
 """Cap on the probability that a suggested entry is right, or that a rule states."""
