@@ -29,9 +29,10 @@ _RUN = re.compile(r"[^\W\d_]+|\d+")
 _STRAY = 5.0
 """Score of a text among numbers."""
 
-_CATEGORY_TIMES = 30
-"""An entry that is there more often is a category, however it is written. Systematic slips repeat
-too, mostly less often: set by hand."""
+_CATEGORY_TIMES = (30, 300)
+"""An entry that is there this many times counts less and less by how it is written, and from the
+second number on no more. Systematic slips repeat too: with a step at 30, average precision on 51
+tables with planted errors fell by .01."""
 
 _MOST_WORDS = 200_000
 """A column with more distinct texts holds keys: their characters are not compared."""
@@ -80,10 +81,10 @@ def odd_writing(column: Column) -> NDArray[np.float64]:
     there = codes >= 0
     if there.any() and 1 < len(words) <= _MOST_WORDS:
         counts = np.bincount(codes[there], minlength=len(words))
+        is_slip = np.interp(np.log(counts.clip(1)), np.log(_CATEGORY_TIMES), (1.0, 0.0))
         for rarity in (rare_shapes(words, counts), rare_pairs(words)):
             usual = float((rarity * counts).sum() / counts.sum())
-            excess = 0.5 * np.maximum(0.0, rarity - usual) * (counts <= _CATEGORY_TIMES)
-            odd[there] += excess[codes[there]]
+            odd[there] += (0.5 * np.maximum(0.0, rarity - usual) * is_slip)[codes[there]]
     odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += _STRAY
     return odd
 
