@@ -32,8 +32,7 @@ _WIDE = 3.0
 """Half width of the Cauchy distribution of numbers that may be anything, on the asinh scale."""
 
 _NARROWEST = 0.01  # least distance of two kernels, on the asinh scale
-_ATOM_SHARE, _ATOM_ROWS = 0.02, 3
-"""A number alone in its bin counts as a category if it has this share and number of rows."""
+_ATOM_SHARE = 0.02  # a number alone in its bin counts as a category if it has this share of rows
 
 _ALTERNATIVES = 3  # likeliest categories that are kept
 _CHUNK_CELLS = 2**21  # rows times bins that are held at a time: more need more memory
@@ -294,7 +293,7 @@ class Scale:
             spread,
             positions,
             (0.25 if column.graded else 0.5) * np.maximum(nearest, _NARROWEST),
-            single & (counts >= max(_ATOM_ROWS, _ATOM_SHARE * entries.size)),
+            single & (counts >= _ATOM_SHARE * entries.size),
         )
 
 

@@ -19,10 +19,9 @@ if TYPE_CHECKING:
 
     from shapley2d._tables.table import Column, Table
 
-SURE, UNKNOWN, LOW = 0.95, 0.45, 0.3
+SURE, UNKNOWN, LOW, LEAST = 0.95, 0.45, 0.3, 0.15
 """Probabilities of being wrong where all entries of a finding have the same evidence, measured on
-tables with known truth and on their clean twins. Entries less likely wrong than the last are not
-reported by rules."""
+tables with known truth and on their clean twins; the last is a second spelling or format."""
 
 SUREST = 0.97
 """Cap on the probability that a suggested entry is right, or that a rule states."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, SURE, shortened
+from shapley2d._inspection.columns.finding import LEAST, LOW, SURE, shortened
 from shapley2d._inspection.columns.missing import is_mark
 from shapley2d._inspection.marginal import shape_of
 
@@ -164,7 +164,7 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     parts = _usual_parts(written, rows, main)
     dominance = _likely(tally[main] / (written.n_written * (1 - written.share(missing))))
     shares = np.array([tally[shapes[written.codes[i]]] / written.n_written for i in rows])
-    chances = np.maximum(dominance - _SECOND * shares, 0.15)
+    chances = np.maximum(dominance - _SECOND * shares, LEAST)
     chances[[i in parts for i in rows.tolist()]] = SURE  # an entry in the usual way, and more
     yield written.finding(
         "formats",

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._inspection.binning import MOST_CATEGORIES
+from shapley2d._inspection.columns.finding import LEAST
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -41,7 +42,6 @@ _LOGITS = {"odd pair": 3.0, "replaced": -0.5, "other": 1.7}
 """Logit of a rare spelling being a slip: set on hospital (typed errors), on beers and rayyan (other
 words) and on letters replaced, left out, doubled and swapped in clean tables. A replaced letter
 often makes another word, as in Cortland, unless no other word has it beside its neighbour."""
-_LEAST_CHANCE = 0.15  # spellings less likely wrong are not reported
 _CAPITALS = (1.0, -25.0)
 """Logit where only capitals, spaces or signs differ, and its slope in the share of such entries: a
 second way to write it that many use is no slip."""
@@ -83,7 +83,7 @@ def _in_lists(written: WrittenColumn, mark: str) -> Iterator[ColumnFinding]:
     parts = replace(written, words=list(place), codes=codes)
     slips = misspellings(parts.words, parts.counts)
     chances = _slip_chances(parts.words, parts.counts, slips)
-    slips = {k: usual for k, usual in slips.items() if chances[k] >= _LEAST_CHANCE}
+    slips = {k: usual for k, usual in slips.items() if chances[k] >= LEAST}
     right = [slips.get(k, k) for k in range(len(parts.words))]
     wrong = np.array([any(k in slips for k in of_word) for of_word in of_words], dtype=bool)
     rows = written.rows(wrong)
@@ -104,7 +104,7 @@ def _finding(
     written: WrittenColumn, usual: dict[int, int], how: str, chances: dict[int, float]
 ) -> Iterator[ColumnFinding]:
     """Words, each with the usual spelling, as a finding; none where all are likely right."""
-    usual = {word: other for word, other in usual.items() if chances[word] >= _LEAST_CHANCE}
+    usual = {word: other for word, other in usual.items() if chances[word] >= LEAST}
     rows = np.flatnonzero(np.isin(written.codes, list(usual)))
     if not rows.size:
         return
