@@ -242,7 +242,7 @@ def bin_words(distances, begin, end, slack, bins):  # type: ignore[no-untyped-de
 
 @numba.njit(nogil=True, cache=CACHE)
 def _in_doubt(leading, slack):  # type: ignore[no-untyped-def]
-    """The same for one lane."""
+    """Doubtful rows of one lane."""
     changed = _ZERO
     for k in range(leading.size):
         changed |= _changed_bits(leading[k], slack)

@@ -1,4 +1,4 @@
-"""The sum of what boosted trees say of rows."""
+"""Predictions of boosted trees: the sum of the leaves that a row falls into."""
 
 from __future__ import annotations
 

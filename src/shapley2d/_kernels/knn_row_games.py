@@ -40,7 +40,7 @@ class ExactClassification(NamedTuple):
 
 
 class FastClassification(NamedTuple):
-    """The same, with what bounds the error of bins, see :mod:`shapley2d._knn.far_bins`."""
+    """An ExactClassification with the error bound of bins (:mod:`shapley2d._knn.far_bins`)."""
 
     runs: NDArray[np.int64]
     single: NDArray[np.float64]
@@ -64,7 +64,7 @@ class ExactRegression(NamedTuple):
 
 
 class FastRegression(NamedTuple):
-    """The same, with what bounds the error of bins, see :mod:`shapley2d._knn.far_bins`."""
+    """An ExactRegression with the error bound of bins (:mod:`shapley2d._knn.far_bins`)."""
 
     z: NDArray[np.float64]
     targets: NDArray[np.float64]

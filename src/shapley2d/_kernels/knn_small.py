@@ -146,7 +146,7 @@ def add_small_classification(apart, coalitions, runs, worth, single, beyond, inv
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_small_regression(apart, coalitions, z, targets, worth, k, alone, tables, sums):  # type: ignore[no-untyped-def]
-    """The same for centred targets: ``z`` of training rows, ``targets`` of validation rows.
+    """Add row values in regression, by centred targets of training (``z``) and validation rows.
 
     Parameters
     ----------

@@ -88,7 +88,7 @@ class BinSample(NamedTuple):
             values[rows[part]] += lines.T @ counted
 
     def covariance(self, sums: BlockSums) -> NDArray[np.float64]:
-        """Of the errors that the mean has in further sums of the cells of these rows."""
+        """Covariance of the errors of the mean in further sums of the cells of these rows."""
         of_rows = sums.by_row_group(self.differences.T)
         of_columns = np.zeros((len(self.counted), sums.weights.shape[2]))
         np.add.at(of_columns.T, sums.columns, self.counted.T)
@@ -270,7 +270,7 @@ def _square(products: NDArray[np.float64]) -> float:
 
 
 def _square_at_most(products: NDArray[np.float64]) -> float:
-    """The same at the upper end of what the lines leave possible."""
+    """Mean square at the upper end of what the lines leave possible."""
     apart = products - np.diag(np.diag(products))
     pairs = len(products) * (len(products) - 1)
     return _square(products) + _DOUBTS * math.sqrt(2.0 * float(np.sum(apart**2))) / pairs

@@ -1,5 +1,8 @@
 """How far apart two entries of a column are, as integers that add up exactly.
 
+A distance over columns of numbers and categories is a sum over columns, as in Gower (1971,
+doi:10.2307/2528823).
+
 ``metric="auto"``
     Columns count alike, whatever they hold.
 

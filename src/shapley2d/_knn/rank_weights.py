@@ -1,5 +1,7 @@
 """What a rank is worth: the weights that close the row axis of the K-nearest-neighbour game.
 
+For the Shapley value they are those of Jia et al. (2019, arXiv:1908.08619).
+
 Two elementary games make up every utility of this package. In the first, a row at rank ``r`` (1 =
 nearest) is worth 1 to a coalition in which it is present and among the K nearest. Its own value is
 ``K c(r)``, and every nearer row takes ``K (c(r-1) - c(r))`` away from it. In the second a *pair* of

@@ -180,7 +180,7 @@ class RowAxis(ABC):
         weights_in: NDArray[np.float64],  # noqa: ARG002
         weights_out: NDArray[np.float64],  # noqa: ARG002
     ) -> RowAxis:
-        """The same with the :meth:`sums` that a walk of these weights adds up.
+        """An axis with the :meth:`sums` that a walk of these weights adds up.
 
         On a GPU a walk may have other bins than listed subsets; what bins change is judged by its
         own.
@@ -225,7 +225,7 @@ class RowAxis(ABC):
         chosen: NDArray[np.integer],
         error_lines: int,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The same with squares added up, where :attr:`squares_at_most` allows it.
+        """Weighted sums with squares added up, where :attr:`squares_at_most` allows it.
 
         The first m lines of the weights give values, the other ``error_lines`` times m are squared.
 
@@ -239,9 +239,9 @@ class RowAxis(ABC):
         raise NotImplementedError(f"{type(self).__name__} squares no lines")
 
     def ranked(self) -> RowAxis:
-        """The same game with all rows ranked."""
+        """The axis of the game with all rows ranked."""
         return self
 
     def on_one_thread(self) -> RowAxis:
-        """The same on one thread of the processor; on a GPU, itself."""
+        """The axis on one thread of the processor; on a GPU, itself."""
         return self

@@ -97,21 +97,21 @@ class RowValues:
         return self.squares_at_most > 1
 
     def ranked(self) -> RowValues:
-        """The same with all rows ranked; the tables are shared."""
+        """These row values with all rows ranked; the tables are shared."""
         return replace(self, axis=self.axis.ranked())
 
     def finer(self) -> RowValues | None:
-        """The same with near rows ranked, where a GPU has all rows in bins."""
+        """These row values with near rows ranked, where a GPU has all rows in bins."""
         return None if self.axis.finer is None else replace(self, axis=self.axis.finer)
 
     def walked(
         self, weights_in: NDArray[np.float64], weights_out: NDArray[np.float64]
     ) -> RowValues:
-        """The same with the bins that a walk of these weights has, under every column subset."""
+        """These row values with the bins of a walk of these weights, under every column subset."""
         return replace(self, axis=self.axis.walked(weights_in, weights_out))
 
     def on_one_thread(self) -> RowValues:
-        """The same on one thread of the processor; on a GPU, itself."""
+        """These row values on one thread of the processor; on a GPU, itself."""
         return replace(self, axis=self.axis.on_one_thread())
 
     def values(

@@ -191,7 +191,7 @@ class Seller:
             compared = f"; so do {theirs.sum():,} of {(~self.inside).sum():,} validation rows"
         if not closer.any():
             closer = self.inside
-            words = "lie nearer to rows of {} than to its own, for what validation rows do"
+            words = "lie closer to rows of {} than to its own, compared with validation rows"
         victims = Counter(self.owner_of(other) for other in row[closer].tolist())
         victim = victims.most_common(1)[0][0]
         number = len(victims) - 1

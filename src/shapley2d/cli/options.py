@@ -147,7 +147,7 @@ class RunOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CellOptions:
-    """Of ``cells`` only."""
+    """Options of ``cells`` only."""
 
     include_label: Annotated[
         bool, _flag(QUESTION, "Value the labels too, as one more column.", "--include-label")
@@ -159,7 +159,7 @@ class CellOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class BlockOptions:
-    """Of ``blocks`` only."""
+    """Options of ``blocks`` only."""
 
     owners: Annotated[
         str | None,

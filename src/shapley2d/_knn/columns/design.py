@@ -2,7 +2,9 @@
 
 A *pair* is a coalition ``S`` and its complement; it is listed once, by its smaller half. The pairs
 come as one endless sequence, every prefix of which is a valid design, so that a design can be
-doubled without losing an evaluation and an interrupted run is just a shorter one:
+doubled without losing an evaluation and an interrupted run is just a shorter one. Pairs reduce the
+variance of kernel SHAP (Covert and Lee 2021, arXiv:2012.01536); sampling sizes alike is what
+leverage scores ask for (Musco and Witter 2024, arXiv:2410.01917):
 
 - within a size the pairs come in a uniformly random order without repetition;
 - between sizes they alternate, in a random order, so that all sizes get their share: as many of

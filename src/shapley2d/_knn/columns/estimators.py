@@ -1,5 +1,8 @@
 r"""From sampled pairs to column values: a ridge over pairs (A), and an odd kernel (B).
 
+A is kernel SHAP (Lundberg and Lee 2017, arXiv:1705.07874) over complement pairs; B is kriging, a
+Gaussian process over coalitions (Rasmussen and Williams 2006).
+
 Split a game into its odd part ``D(S) = (phi(S) - phi(S^c)) / 2`` and its even part ``E(S) = phi(S)
 - D(S)``. With ``q(s)`` the probability that a player joins a coalition of ``s`` others, ``mean_s``
 the game's mean over the coalitions of size ``s`` and ``b_s(j)`` its mean over those with player
@@ -196,7 +199,7 @@ class Refitted(PartEstimator):
 
     @cached_property
     def weights(self) -> Floats:  # type: ignore[override]
-        """Those of a fit to all pairs."""
+        """Weights of a fit to all pairs."""
         return self._kept_weights(np.ones(len(self._size), dtype=np.bool_))
 
     @cached_property
@@ -354,7 +357,7 @@ class PairKernel(PartEstimator):
         )
 
     def dof(self, count: int | None = None) -> float:
-        """Those of the errors of prediction for a random game; lines of random signs have fewer."""
+        """Degrees of freedom of the prediction errors of a random game; random signs have fewer."""
         return self._own_dof if count is None else 1 / (1 / self._own_dof + 1 / count)
 
     @cached_property

@@ -113,8 +113,8 @@ METHOD = Method(
         Option(
             "valid_rows",
             None,
-            "all validation rows; or auto, random ones, those that can change most first, until "
-            "the tolerance is met, with what the rest would change in the standard errors",
+            "all validation rows; or auto, a sample of them, most influential first, until the "
+            "tolerance is met; standard errors include the sampling",
             choices=("all", "auto"),
             shown_default="all, but auto for cells of more than 4,000 rows without a validation "
             "table",

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     Weights = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 FINER_ROWS = 128
-"""The same where near rows are ranked, which takes less time; fewer in large tables."""
+"""Validation rows per subset in the sample that ranks near rows; fewer in large tables."""
 
 _FINER_WORK = 2**24  # rows times validation rows
 _FEW = 2  # times fewer exact ranks where near rows are ranked first

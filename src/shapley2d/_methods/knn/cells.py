@@ -130,7 +130,7 @@ class _PieceRun:
         return reporting(self._game.run.progress, title)
 
     def look(self) -> Verdict:
-        """What the rule says of the sums; there is no other list that would end too late."""
+        """What to do next; ``Again`` becomes ``More`` if a restart would miss the time limit."""
         verdict = self._rule.verdict(self._pieces, self._sums, self._looks)
         if isinstance(verdict, Again) and not self._clock.has_time_for(verdict.n_subsets):
             return More()

@@ -93,7 +93,7 @@ class SplitGame:
         return replace(bare, parts=bare._make_parts(form))
 
     def in_form(self, form: str) -> SplitGame:
-        """The same game with its rows ranked in another form."""
+        """The game with its rows ranked in another form."""
         if form == self.form:
             return self
         if form == "exact":  # the tables are the same

@@ -30,7 +30,7 @@ With 12, intervals hold no more often (totals .93 to .95 in 960 draws either way
 """
 
 _ORDINARY = 4.0
-"""Rows that can change up to this many times the mean are one stratum.
+"""Rows with an influence of up to 4 times the mean form the base stratum.
 
 Labels and targets of the rows of a chunk make for such differences anyway. With 2, tables with
 normal targets would have two strata, for nothing; with 8, balanced accuracy over a class of a tenth

@@ -184,7 +184,7 @@ class StratumSums:
 
     @property
     def _between_dof(self) -> float:
-        """Those of errors by validation rows: of pieces, times the share that is not used.
+        """Degrees of freedom of the validation-row error: (chunks - 1) times the unused share.
 
         Once most rows are used the error is that of the few others, and no nearer to normal than
         a sum of so few. With the degrees of freedom of all pieces, intervals of three regressions
@@ -195,7 +195,7 @@ class StratumSums:
 
     @property
     def _within_dof(self) -> float:
-        """Those of errors by subsets (Satterthwaite): a cell may have its error from one piece."""
+        """Degrees of freedom of the subset error (Satterthwaite 1946), often that of few chunks."""
         fourth = float(self._arrays["counts"][3])
         if fourth == 0:
             return math.inf
@@ -347,7 +347,7 @@ class TableSums:
         return min(found)
 
     def _wider(self, part: str, dof: float) -> float:
-        """What makes errors of sums as wide as they are with fewer degrees of freedom than cells.
+        """Factor that widens errors of sums, which have fewer degrees of freedom than cells.
 
         A result has one number of them. Where all that is left open is which validation rows were
         drawn, sums have those of a few chunks, while subsets leave cells more of them.
