@@ -376,10 +376,9 @@ def test_the_gain_of_a_changed_entry(inspection, open_inspection):
     page = open_inspection(dataclasses.replace(inspection, _score_gains=gains))
     assert "gain if changed" in page.locator("#suspects thead").inner_text()
     told = set(page.locator("td[data-name=gain]").all_inner_texts())
-    assert told <= {"+0.012", "\u22120.0040"} and told
-    assert "score +0.012 if changed" in page.locator("#detail").inner_text() or (
-        "score \u22120.0040 if changed" in page.locator("#detail").inner_text()
-    )
+    assert told <= {"+1.23", "\u22120.400"} and told
+    detail = page.locator("#detail").inner_text()
+    assert "score +1.23 points if changed" in detail or "\u22120.400 points if changed" in detail
 
 
 @pytest.mark.parametrize("width", [1280, 390])

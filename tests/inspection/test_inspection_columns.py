@@ -211,6 +211,8 @@ def test_a_spike_apart_from_its_column_stands_for_missing():
     # a zero that half of the rows have may mean "none"; one that few have hardly does
     assert 0.5 <= found["insulin"].probability < 0.7
     assert found["mass"].probability > 0.85
+    # nor does it where no other column has such zeros
+    assert find({"insulin": columns["insulin"]})["codes"].probability < 0.5
 
 
 def test_numbers_that_round_to_one_seen_from_a_far_spike_are_no_reason_to_fail():

@@ -13,7 +13,11 @@ import numpy as np
 
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
-from shapley2d._inspection.columns.missing import find_codes, find_marks_for_missing
+from shapley2d._inspection.columns.missing import (
+    find_codes,
+    find_marks_for_missing,
+    weigh_codes,
+)
 from shapley2d._inspection.columns.notations import find_date_orders, find_notations
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
@@ -65,7 +69,7 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
         is_fact = one.kind in ("key", "constant", "empty")
         return is_fact, -one.probability, not one.suggestions, place[one.columns[0]]
 
-    return sorted(found, key=order)
+    return sorted(weigh_codes(found), key=order)
 
 
 def _find_constant(column: Column) -> Iterator[ColumnFinding]:

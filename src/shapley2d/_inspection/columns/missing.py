@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -49,9 +50,10 @@ _OF_WAY, _HIGH = 0.2, 20
 this many times as high as what is near it."""
 _FAR = 3.0  # interquartile ranges between a code and all other numbers
 _LARGEST = 0.8  # chance of a code such as 99 or 9999, which may also be the largest that fits
-_ZERO = 4.0
-"""Slope of the logit that a spike at zero means missing, in the share of zeros, even where half of
-the rows are: a zero that most rows have means "none", as of a loan."""
+_ZERO, _SEVERAL = (1.8, -4.0), 0.6
+"""Logit of the chance that a spike at zero means missing, and its slope in the share of zeros: a
+zero that most rows have means "none", as of a loan. What is added where several columns have codes,
+which is a habit of the table's makers then."""
 
 _ERRORS = frozenset(
     ("error", "#error", "#ref!", "#div/0!", "#value!", "#name?", "#num!", "#null!", "undefined")
@@ -138,7 +140,7 @@ def _code_chance(
     --------
     >>> rows = np.array([20, *[1] * 10, *[5] * 10])
     >>> round(_code_chance(np.array([0, *range(14, 34)]), rows, is_date=False), 2)
-    0.73
+    0.69
     >>> _code_chance(np.array([0, *range(1, 21)]), rows, is_date=False)  # the numbers go on
     0.0
     """
@@ -166,7 +168,20 @@ def _code_chance(
     is_beyond = gap >= (_OF_WAY if times < _HIGH else _OF_WAY / 2) * middle
     if not is_apart or is_pile or not is_beyond or times < 2 or is_date or first != 0:
         return 0.0
-    return float(1 / (1 + np.exp(_ZERO * (count / int(counts.sum()) - 0.5))))
+    return float(1 / (1 + np.exp(-_ZERO[0] - _ZERO[1] * count / int(counts.sum()))))
+
+
+def weigh_codes(findings: list[ColumnFinding]) -> list[ColumnFinding]:
+    """The findings with likelier codes where several columns hold some."""
+    if sum(finding.kind == "codes" for finding in findings) < 2:
+        return findings
+    return [_likelier(finding) if finding.kind == "codes" else finding for finding in findings]
+
+
+def _likelier(finding: ColumnFinding) -> ColumnFinding:
+    odds = finding.row_chances / (1 - finding.row_chances) * np.exp(_SEVERAL)
+    chances = odds / (1 + odds)
+    return replace(finding, chances=chances, probability=float(chances.mean()))
 
 
 def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
