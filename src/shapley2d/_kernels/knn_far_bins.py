@@ -26,7 +26,7 @@ from shapley2d._kernels.bins import (
     sort_near,
 )
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.knn_tie_groups import (
+from shapley2d._kernels.tie_groups import (
     group_quadratic,
     group_values,
     ranked_classification,

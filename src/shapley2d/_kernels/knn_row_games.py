@@ -23,7 +23,7 @@ from shapley2d._kernels.knn_far_bins import (
     prepare_fast_classification,
     prepare_fast_regression,
 )
-from shapley2d._kernels.knn_tie_groups import ranked_classification, ranked_regression
+from shapley2d._kernels.tie_groups import ranked_classification, ranked_regression
 from shapley2d._kernels.sort import rank_rows
 
 if TYPE_CHECKING:

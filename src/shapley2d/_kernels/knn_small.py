@@ -11,7 +11,7 @@ import numba
 import numpy as np
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.knn_tie_groups import ranked_classification, ranked_regression
+from shapley2d._kernels.tie_groups import ranked_classification, ranked_regression
 
 _LEADING = 24  # bits that tell nearly all rows of a small table apart
 
