@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
-from shapley2d._methods.knn import choices, in_time
+from shapley2d._methods.knn import options as knn_options
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.comparing import same_bits
 from tests.time_limits import CountedLimit
@@ -159,7 +159,7 @@ def test_blocks_keep_half_of_the_time_for_other_validation_rows():
 def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
     X, y, *_ = make_tables(400, 3)
     assert value_cells(X, y).info["n_valid_used"] == 400
-    monkeypatch.setattr(choices, "CROSSED_ROWS", 300)
+    monkeypatch.setattr(knn_options, "CROSSED_ROWS", 300)
     sampled = value_cells(X, y, tolerance=0.2)
     assert sampled.info["n_valid_used"] < 400
     assert sampled.info["n_valid"] == 400
