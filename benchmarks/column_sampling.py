@@ -21,8 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from shapley2d import value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d_paper.convergence.runs import kernel_fit, ridge_fit
 
 
 class NeighbourGame:
@@ -89,15 +88,6 @@ def by_leverage(game, n_subsets, seed):
     return (free - free.mean(axis=0) + total / m).T
 
 
-def shared_sample(game, n_subsets, seed, estimator):
-    """One sample of pairs for all validation rows."""
-    target = ColumnSemivalue(game.m, "shapley")
-    pairs = PairSequence(game.m, np.random.SeedSequence(seed)).take((n_subsets - 2) // 2)
-    ends = game(np.array([[False] * game.m, [True] * game.m]))
-    parts = pair_parts(target, game(pairs), game(~pairs))
-    return fit_pairs(target, pairs, parts, ends, estimator=estimator, penalised=True)
-
-
 def run(game, n_subsets, seed=0, subsets="sampled"):
     """What users get: subsets of its own for every chunk of validation rows, estimator B."""
     with warnings.catch_warnings():
@@ -117,8 +107,8 @@ def run(game, n_subsets, seed=0, subsets="sampled"):
 SAMPLERS = {
     "permutations": by_permutations,
     "LeverageSHAP-like": by_leverage,
-    "A: pair ridge": lambda *given: shared_sample(*given, "A").values,
-    "B: odd kernel, A": lambda *given: shared_sample(*given, "B").values,
+    "A: pair ridge": lambda game, *given: ridge_fit(game, game.m, *given).values,
+    "B: odd kernel": lambda game, *given: kernel_fit(game, game.m, *given).values,
     "B, own subsets": lambda *given: run(*given).values,
 }
 
@@ -137,8 +127,8 @@ def table(game, exact, budgets, n_seeds):
 
 def coverage(game, exact, budgets, n_seeds):
     fits = {
-        "A": lambda *given: shared_sample(*given, "A"),
-        "B": lambda *given: shared_sample(*given, "B"),
+        "A": lambda game, *given: ridge_fit(game, game.m, *given),
+        "B": lambda game, *given: kernel_fit(game, game.m, *given),
         "B, own": run,
     }
     for name, fit in fits.items():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,14 +13,15 @@ from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
 from shapley2d._games.nearest import knn_game
 from shapley2d._games.sweeps import sweep_game
+from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.pair_fit import fit_pairs, pair_parts
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 from shapley2d_paper.baselines.tree import TreeGame
+from shapley2d_paper.convergence.pair_ridge import RidgeFit, fit_ridge
 from shapley2d_paper.data.splits import split_table
 
 if TYPE_CHECKING:
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 NEIGHBOURS = 10
-ESTIMATORS: tuple[Literal["A", "B"], ...] = ("A", "B")
+ERROR_LINES = 64  # of random signs, whose squares are variances
 
 
 def work(*, part: str, **settings: Any) -> list[Row]:
@@ -69,15 +70,32 @@ def _columns(*, budgets: list[int], n_train: int, n_valid: int, seed: int) -> li
     for budget in budgets:
         if 2 * budget > 2**n_columns:  # most of all subsets: nothing is left to estimate
             continue
-        target = ColumnSemivalue(n_columns, "shapley")
-        pairs = PairSequence(n_columns, np.random.SeedSequence(seed)).take((budget - 2) // 2)
-        parts = pair_parts(target, phi(pairs), phi(~pairs))
-        ends = phi(np.array([[False] * n_columns, [True] * n_columns]))
-        for method in ESTIMATORS:
-            found = fit_pairs(target, pairs, parts, ends, estimator=method, penalised=True)
+        fits = {"A": ridge_fit, "B": kernel_fit}
+        for method, fit in fits.items():
+            found = fit(phi, n_columns, budget, seed)
             summary = compare(found.values, found.stderr, exact, found.dof)
-            rows.append({**facts, "method": method, "evaluations": 2 + 2 * len(pairs), **summary})
+            rows.append({**facts, "method": method, "evaluations": budget - budget % 2, **summary})
     return rows
+
+
+def ridge_fit(
+    phi: Callable[[NDArray[np.bool_]], Floats], n_columns: int, n_subsets: int, seed: int
+) -> RidgeFit:
+    """Estimator A on as many pairs of every size."""
+    pairs = PairSequence(n_columns, np.random.SeedSequence(seed)).take((n_subsets - 2) // 2)
+    nothing, everything = phi(np.array([[False] * n_columns, [True] * n_columns]))
+    return fit_ridge(pairs, (phi(pairs) - phi(~pairs)) / 2, everything - nothing)
+
+
+def kernel_fit(
+    phi: Callable[[NDArray[np.bool_]], Floats], n_columns: int, n_subsets: int, seed: int
+) -> RidgeFit:
+    """Estimator B, as the package has it."""
+    target = ColumnSemivalue(n_columns, "shapley")
+    sequence = np.random.SeedSequence(seed)
+    design = chunk_design(target, n_subsets, sequence, error_lines=ERROR_LINES)
+    lines = design.weights @ phi(design.coalitions)
+    return RidgeFit(lines[0].T, np.sqrt(np.square(lines[1:]).sum(axis=0)).T, design.dof)
 
 
 def column_game(

@@ -28,8 +28,6 @@ import numpy as np
 
 from shapley2d import Valuation
 from shapley2d._estimation import checkpoint, exact
-from shapley2d._knn.small_table import SmallTable
-from shapley2d._knn.threads import Threads
 from shapley2d._methods import exact as exact_method
 
 from .common import main
@@ -92,8 +90,6 @@ if __name__ == "__main__":
 def small_pieces():
     """A state after nearly every piece of work, and many pieces even of small tables."""
     checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
-    for axis in (SmallTable, Threads):
-        axis.walk_rows = lambda _: 2
     exact._MIN_UTILITIES = 4
     exact_method._COLUMN_STEP = 1
 

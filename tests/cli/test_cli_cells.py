@@ -13,7 +13,6 @@ from shapley2d._methods.models import MODELS
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli.console import shown
 from shapley2d.exceptions import InputWarning, PrecisionWarning
-from tests.row_forms import in_form
 
 RNG = np.random.default_rng(0)
 N = 30
@@ -337,20 +336,6 @@ def test_help_has_examples(capsys):
             f"shapley2d {command}" in run(capsys, f"{command} --help").out.split("Examples", 1)[1]
         )
     assert "cells" in run(capsys, "").out
-
-
-def test_columns_whose_sums_are_exact_have_no_column_of_errors(capsys):
-    """The fast form estimates cells, not their sums: 'plus or minus 0' told nobody anything."""
-    size = RNG.normal(size=(1500, 2)).round(3)
-    lines = [f"{a},{b},{'yes' if a + b > 0.5 else 'no'}" for a, b in size.tolist()]
-    Path("many.csv").write_text("\n".join(["size,weight,kind", *lines]))
-    with in_form("fast"):
-        out, _ = run(capsys, "cells many.csv -t kind --report page.html")
-    assert "standard error at most" in out
-    heads = next(line for line in out.splitlines() if line.startswith("column "))
-    assert heads.split() == ["column", "points", "share"]
-    page = Path("page.html").read_text()
-    assert "What each column adds, the sum of its cells." in page
 
 
 @pytest.mark.parametrize(

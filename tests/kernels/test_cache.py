@@ -145,7 +145,7 @@ def test_every_kernel_asks_whether_there_is_a_cache():
 
 
 CASES = [
-    *({"method": "knn", "small": small, "subsets": subsets} for small in (True, False) for subsets in ("all", "sampled")),
+    *({"method": "knn", "subsets": subsets} for subsets in ("all", "sampled")),
     {"method": "knn", "metric": "sqeuclidean", "include_label": True},
     *({"method": "mc", "model": model} for model in ("ridge", "knn", "gaussian_nb")),
 ]  # fmt: skip
@@ -153,7 +153,6 @@ PLAIN = """
 import json, sys, warnings
 import numba, numpy as np
 from shapley2d import value_cells
-from shapley2d._methods.knn import choices
 def every(cases):
     assert numba.config.DISABLE_JIT == DISABLED
     rng = np.random.default_rng(0)
@@ -162,8 +161,6 @@ def every(cases):
     numbers = X[:, 0] + rng.normal(size=14) / 3
     targets = {"classes": (numbers > 0).astype(int), "numbers": numbers}
     for case in cases:
-        case = dict(case)
-        choices.SMALL_GAME = 2.0**29 if case.pop("small", True) else 0.0
         for kind, y in targets.items():
             if kind == "numbers" and case.get("model") == "gaussian_nb":
                 continue

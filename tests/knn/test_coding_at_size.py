@@ -7,11 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shapley2d import value_cells
 from shapley2d._knn.grid import sorted_sum
-from shapley2d._methods.knn.choices import KnnOptions
-from shapley2d._methods.knn.game import SplitGame
-from shapley2d._methods.run import Run
-from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
 
 
@@ -32,8 +29,6 @@ def test_sums_of_many_numbers_have_the_bits_of_exact_arithmetic():
 def test_columns_that_lose_digits_are_named_in_one_note():
     random = np.random.default_rng(0)
     noisy = np.repeat([0.0, 1.0], 50)[:, None] + random.normal(size=(100, 2)) * 1e-13
-    problem = make_problem(noisy, np.tile([0, 1], 50), cv=4)
-    options = KnnOptions(10, "auto", "all", None, 0.05, "labels", "cpu", "exact")
     with pytest.warns(InputWarning, match="columns 'x0' and 'x1' have numbers") as caught:
-        SplitGame.make(problem, Run.create(), options, "exact", small=True)
+        value_cells(noisy, np.tile([0, 1], 50), cv=4, progress=False)
     assert sum("differ by less than" in str(one.message) for one in caught) == 1  # of 4 folds

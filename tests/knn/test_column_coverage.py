@@ -8,11 +8,10 @@ from threadpoolctl import threadpool_limits
 
 from column_samples import all_coalitions, estimate_columns, exact_values
 from shapley2d._base.precision import interval_factor
+from shapley2d._knn.columns.chunk_design import few_subsets
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.estimators import PairKernel
-from shapley2d._knn.columns.expected_error import expected_error
+from shapley2d._knn.columns.estimators import PairKernel, expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
-from shapley2d._knn.columns.pair_fit import few_subsets
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.row_values import row_values
@@ -106,7 +105,7 @@ def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue
 def test_errors_include_that_few_subsets_lean_to_the_mean(games, task, n_subsets):
     """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
     cells, columns, _, _ = coverage(games[task], "shapley", n_subsets, 20)
-    assert 0.93 <= cells.mean() <= 0.99
+    assert 0.93 <= cells.mean() <= 0.995
     assert columns.mean() >= 0.92
 
 

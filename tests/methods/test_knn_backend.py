@@ -1,4 +1,4 @@
-"""Where nearest neighbours are computed, and the errors of a GPU's bins, with the kernels emulated."""
+"""Where nearest neighbours are computed, with the kernels of a GPU emulated."""
 
 from __future__ import annotations
 
@@ -10,15 +10,12 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
-from shapley2d._knn.bin_sample import shrinkage
-from shapley2d._knn.cuda import binned, near_ranked
 from shapley2d._knn.cuda.device import DeviceError
 from shapley2d._knn.cuda.weight_levels import WeightLevels
 from shapley2d._knn.threads import Threads
-from shapley2d._methods.knn import backend, bin_correction
-from shapley2d._methods.knn.bin_correction import correct_bins
+from shapley2d._methods.knn import backend
+from shapley2d._methods.knn.pieces import Pieces
 from shapley2d.exceptions import BackendWarning, InputError
-from tests.row_forms import cells_in_form
 
 
 @pytest.fixture
@@ -35,11 +32,7 @@ def emulated(monkeypatch, tmp_path_factory):
         pytest.skip("no g++ to compile the CUDA sources with")
     device = EmulatedDevice(tmp_path_factory.getbasetemp())
     monkeypatch.setattr(backend, "find_device", lambda: device)
-    monkeypatch.setattr(near_ranked, "_SHAPES", (near_ranked.NearShape(4, 16, 2, 2),) * 2)
-    monkeypatch.setattr(near_ranked, "_REGRESSION_SHAPES", (near_ranked.NearShape(4, 16, 1, 2),))
     monkeypatch.setattr("shapley2d._knn.cuda.ranked.THREADS", 16)
-    monkeypatch.setattr(bin_correction, "SAMPLE", 6)
-    monkeypatch.setattr(bin_correction, "SAMPLE_ROWS", 2)
     return device
 
 
@@ -95,15 +88,12 @@ def test_backend_is_an_option_of_nearest_neighbours_alone():
 def test_values_agree_within_the_stated_errors(emulated, task, options):
     tables = data(task=task)
     there = value_cells(*tables, backend="cuda", progress=False, **options)
-    here = cells_in_form("exact", *tables, backend="cpu", progress=False, **options)
+    here = value_cells(*tables, backend="cpu", progress=False, **options)
     assert (there.info["backend"], here.info["backend"]) == ("cuda", "cpu")
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
-    if options:  # a GPU takes more validation rows at a time, which have subsets of their own
-        assert (off < 6 * np.hypot(there.stderr, here.stderr)).all()
-    else:
-        assert off.max() < 0.01 * spread
-        assert np.sqrt(np.mean(off**2)) < 3 * there.info["bin_stderr"]
-    assert there.stderr.max() >= there.info["bin_stderr"] > 0
+    # a GPU takes more validation rows at a time, which have subsets of their own
+    assert (off <= 6 * np.hypot(there.stderr, here.stderr) + 1e-12 * spread).all()
+    assert there.exact == (not options)
 
 
 def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
@@ -127,82 +117,19 @@ def test_blocks_are_those_of_the_processor(emulated):
 
 
 def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
-    monkeypatch.setattr(
-        near_ranked, "_WALK_WORK", 0
-    )  # as many validation rows at a time as there are processors
-    calls = []
-    step = binned.BinnedRows.walk
+    calls, real = [], Pieces.under
 
-    def interrupted(self, *args):
+    def interrupted(self, *arguments):
         calls.append(1)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return step(self, *args)
+        return real(self, *arguments)
 
-    monkeypatch.setattr(binned.BinnedRows, "walk", interrupted)
+    monkeypatch.setattr(Pieces, "under", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
-        values = value_cells(*data(n_valid=8), backend="cuda", progress=False)
+        values = value_cells(*data(n=60, n_valid=12), backend="cuda", progress=False)
     assert values.info["interrupted"]
-    assert values.info["n_valid_used"] == 2 * emulated.processors
-
-
-def test_noise_is_not_taken_for_an_error_and_an_error_is_taken_out():
-    random = np.random.default_rng(0)
-    noise = random.normal(size=(64, 2000))
-    known, left = shrinkage(noise @ noise.T)
-    assert known < 0.1
-    assert left < 0.2
-    lines = noise + 3 * random.normal(size=2000)
-    assert shrinkage(lines @ lines.T)[0] > 0.95
-    assert shrinkage(np.zeros((8, 8))) == (1.0, 0.0)
-
-
-class Rows:
-    """Row values that are wrong by a known amount where they are binned.
-
-    ``off`` has what every column in a subset adds to the value of every row.
-    """
-
-    n_rows, n_columns, n_valid = 50, 3, 30
-
-    def __init__(self, off, n_threads=1):
-        self.is_binned, self._off, self.n_threads = off is not None, off, n_threads
-
-    def finer(self):
-        return None
-
-    def on_one_thread(self):
-        return Rows(self._off)
-
-    def values(self, coalitions, *, valid):
-        true = coalitions.sum(axis=1, keepdims=True) * np.arange(50.0)
-        return true if self._off is None else true + coalitions @ self._off.T
-
-
-def test_a_bias_is_corrected():
-    from shapley2d._estimation.estimate import Estimate
-
-    off = np.random.default_rng(1).normal(size=(50, 1))
-    joining = np.array([1 / 3, 1 / 6, 1 / 3])
-    weights = np.append(0.0, joining), np.append(joining, 0.0)
-    true = np.tile(np.arange(50.0)[:, None], 3)
-
-    def correct(bias, n_threads=1):
-        wrong = Estimate(
-            true + bias, np.zeros((50, 3)), np.zeros(50), np.zeros(3), {}, total_stderr=0.0
-        )
-        parts = [Rows(bias, n_threads)], [Rows(None, n_threads)], [np.arange(50)]
-        return correct_bins(wrong, *parts, weights, seed=0)
-
-    # the same in all columns: all of it is seen with all columns
-    assert np.allclose(correct(np.repeat(off, 3, axis=1)).values, true, atol=1e-12)
-    bias = off * [1.0, 0.0, 0.0]
-    right = correct(bias)
-    before, after = np.mean(bias**2), np.mean((right.values - true) ** 2)
-    assert after < 0.5 * before
-    assert 0.3 < np.mean(right.stderr**2) / after < 3
-    assert np.allclose(right.values.sum(axis=1), true.sum(axis=1), atol=1e-12)
-    np.testing.assert_array_equal(correct(bias, 2).values, right.values)
+    assert 0 < values.info["n_valid_used"] < 12
 
 
 GROUPS = {"rows": [0, 1] * 30, "columns": [0, 0, 1, 1], "model": "knn"}
@@ -251,18 +178,3 @@ def test_the_label_is_valued_there_too(emulated, semivalue):
     there = value_cells(*tables, include_label=True, backend="cuda", **options)
     here = value_cells(*tables, include_label=True, backend="cpu", **options)
     assert np.allclose(there.values, here.values, atol=1e-14)
-
-
-def test_the_label_of_binned_rows_has_their_errors(emulated):
-    tables = data(m=3)
-    options = {"include_label": True, "progress": False}
-    there = value_cells(*tables, backend="cuda", **options)
-    here = cells_in_form("exact", *tables, backend="cpu", **options)
-    off, stated = there.values[:, -1] - here.values[:, -1], there.stderr[:, -1]
-    assert "bin_stderr" in there.info
-    assert (
-        0
-        < np.sqrt(np.mean(off**2))
-        < 3 * np.sqrt(np.mean(stated**2))
-        < 0.05 * np.ptp(here.values[:, -1])
-    )

@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 from shapley2d import InputError, value_cells
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._methods.knn.choices import MAX_SAMPLED_COLUMNS
+from shapley2d._methods.knn.options import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 
@@ -151,11 +151,9 @@ def test_thread_count_changes_no_bit(wine):
         assert same_bits(one, two)
 
 
-def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(monkeypatch, wine):
-
+def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(wine):
     X, X_valid, y, y_valid = wine
     X, X_valid = X[:, :8], X_valid[:, :8]
-    monkeypatch.setattr("shapley2d._knn.small_table.SmallTable.walk_rows", lambda _: 4)
     exact = value_cells(X, y, X_valid, y_valid, progress=False)
 
     def interrupt(fraction, note):

@@ -16,12 +16,10 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._knn.row_values import RowValues
-from shapley2d._knn.small_table import SmallTable
-from shapley2d._knn.threads import Threads
+from shapley2d._methods.knn.cells import _check
+from shapley2d._methods.knn.pieces import Pieces
 from shapley2d.exceptions import InputError
 from tests.comparing import same_bits
-from tests.row_forms import in_form
 
 PATIENCE_S = 60
 
@@ -43,8 +41,8 @@ KINDS = {
     "exact regression": (table(task="regression"), EXACT),
     "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "cv": 3}),
     "exact crossed": (table()[:2], {**EXACT, "cv": 3}),
-    "fast": (table(1100, 4, 12), {**SAMPLED, "n_subsets": 12}),
-    "exact fast": (table(1100, 3, 12), EXACT),
+    "binned": (table(1100, 4, 12), {**SAMPLED, "n_subsets": 12}),
+    "exact binned": (table(1100, 3, 12), EXACT),
 }
 OPTIONS = {"n_neighbors": 3, "progress": False}
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
@@ -56,36 +54,25 @@ class CrashError(Exception):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """A file after every piece, and several chunks of validation rows even of small tables."""
+    """A file after every piece."""
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    for axis in (SmallTable, Threads):
-        monkeypatch.setattr(axis, "walk_rows", lambda _: 4)
 
 
 def crash_after(monkeypatch, calls):
-    """Let row values be computed a few times."""
-    done = []
-    for name in ("contract", "walk"):
-        real = getattr(RowValues, name)
+    """Let a few pieces be computed."""
+    done, real = [], Pieces.under
 
-        def limited(self, *arguments, real=real, **options):
-            done.append(1)
-            if len(done) > calls:
-                raise CrashError
-            return real(self, *arguments, **options)
+    def limited(self, *arguments):
+        done.append(1)
+        if len(done) > calls:
+            raise CrashError
+        return real(self, *arguments)
 
-        monkeypatch.setattr(RowValues, name, limited)
+    monkeypatch.setattr(Pieces, "under", limited)
 
 
-@pytest.fixture
-def kind(request):
-    """One of the kinds of runs, in the form that it is about."""
-    with in_form("fast" if "fast" in request.param else "exact"):
-        yield request.param
-
-
-@pytest.mark.parametrize("kind", KINDS, indirect=True)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
     data, options = KINDS[kind]
     plain = value_cells(*data, **options, **OPTIONS)
@@ -108,16 +95,15 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
     plain = value_cells(*data, **options)
     assert plain.info["subsets"] == "all"
     with monkeypatch.context() as patch:
-        real = RowValues.walk
-        calls = []
+        real, calls = Pieces.under, []
 
-        def limited(self, *arguments, **given):
-            calls.append(1)
-            if len(calls) > 3:
+        def limited(self, *arguments):
+            calls.append(self.takes_all)
+            if sum(calls) > 3:
                 raise CrashError
-            return real(self, *arguments, **given)
+            return real(self, *arguments)
 
-        patch.setattr(RowValues, "walk", limited)
+        patch.setattr(Pieces, "under", limited)
         with pytest.raises(CrashError):
             value_cells(*data, checkpoint=path, **options)
     resumed = value_cells(*data, checkpoint=path, **options)
@@ -178,10 +164,8 @@ sys.path.insert(0, sys.argv[3])
 from test_knn_checkpoint import OPTIONS, table, KILLED
 from shapley2d import value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._knn.small_table import SmallTable
 warnings.simplefilter("ignore")
 checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
-SmallTable.walk_rows = lambda self: 4
 value_cells(*table(120, 10, 40), checkpoint=sys.argv[1], **KILLED[sys.argv[2]], **OPTIONS)
 """
 KILLED = {"sampled": {"subsets": "sampled", "n_subsets": 240}, "exact": {"subsets": "all"}}
@@ -216,9 +200,8 @@ def test_a_cluster_is_of_processors():
     [
         "sampled",
         pytest.param("exact crossed", marks=pytest.mark.slow),
-        pytest.param("fast", marks=pytest.mark.slow),
+        pytest.param("binned", marks=pytest.mark.slow),
     ],
-    indirect=True,
 )
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     data, options = KINDS[kind]
@@ -238,29 +221,24 @@ def lethal(client, flag, after):
     """One worker of the cluster dies by SIGKILL in the midst of its work, whichever comes to it first."""
 
     def arm(flag, after):  # inside a function, so that workers get it by value
-        from shapley2d._knn.row_values import RowValues
+        from shapley2d._methods.knn.pieces import Pieces
 
-        calls = []
-        for name in ("values", "walk", "contract"):
-            real = getattr(RowValues, name)
+        calls, real = [], Pieces.under
 
-            def dying(self, *arguments, real=real, **options):
-                calls.append(1)
-                if len(calls) > after and not flag.exists():
-                    flag.touch()
-                    os.kill(os.getpid(), signal.SIGKILL)
-                return real(self, *arguments, **options)
+        def dying(self, *arguments):
+            calls.append(1)
+            if len(calls) > after and not flag.exists():
+                flag.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(self, *arguments)
 
-            dying.real = real
-            setattr(RowValues, name, dying)
+        dying.real = real
+        Pieces.under = dying
 
     def disarm():
-        from shapley2d._knn.row_values import RowValues
+        from shapley2d._methods.knn.pieces import Pieces
 
-        for name in ("values", "walk", "contract"):
-            setattr(
-                RowValues, name, getattr(getattr(RowValues, name), "real", getattr(RowValues, name))
-            )
+        Pieces.under = getattr(Pieces.under, "real", Pieces.under)
 
     client.run(arm, flag, after)
     try:
@@ -290,7 +268,7 @@ def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, t
     assert same_bits(found, value_cells(*data, **options, **OPTIONS))
 
 
-FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": []}
+FACTS = {"n_subsets": 8, "asked": {}, "history": [], "round_end": 4}
 
 
 @pytest.mark.parametrize(
@@ -298,14 +276,12 @@ FACTS = {"n_subsets": 8, "attempt": 0, "asked": {}, "history": []}
     [
         ({}, {"values": np.array([np.nan])}, "not all of its numbers are finite"),
         ({"n_subsets": None}, {}, "its number of subsets is not a whole number from 1 on"),
-        ({"attempt": 2}, {}, "its attempt is not a whole number"),
         ({"asked": 0}, {}, "it does not say what it was asked"),
         ({"history": 1}, {}, "history"),
+        ({"round_end": 2}, {}, "the end of its round"),
     ],
 )
 def test_what_a_checkpoint_must_hold(facts, arrays, words):
-    from shapley2d._methods.knn import resume
-
-    resume._check(SimpleNamespace(facts=FACTS, arrays={}))
+    _check(SimpleNamespace(facts=FACTS, arrays={}, count=3))
     with pytest.raises(ValueError, match=words):
-        resume._check(SimpleNamespace(facts={**FACTS, **facts}, arrays=arrays))
+        _check(SimpleNamespace(facts={**FACTS, **facts}, arrays=arrays, count=3))

@@ -151,12 +151,12 @@ def test_rows_that_can_change_much_are_in_the_first_rounds():
     assert sum(one.share for one in strata) == pytest.approx(1.0)
     assert sum(one.effort for one in strata) == pytest.approx(1.0)
     y = np.zeros(sizes.size)
-    dealt = [deal_stratum(one, y, sizes, 32, rng) for one in strata]
+    dealt = [deal_stratum(one, y, 32, rng) for one in strata]
     for one, chunks in zip(strata, dealt, strict=True):  # every row is in one chunk of its stratum
         assert sorted(np.concatenate(chunks)) == one.rows.tolist()
     first = np.concatenate([rows for _, rows in in_turn(dealt)[:6]])
     assert {1060, 1061} <= set(first.tolist())
-    repeated = deal_stratum(strata[2], y, sizes, 32, rng, least=4, repeats=True)
+    repeated = deal_stratum(strata[2], y, 32, rng, least=4, repeats=True)
     assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * LEAST_ROUNDS
 
 

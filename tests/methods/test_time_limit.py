@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
-from shapley2d._methods.knn import choices, in_time
+from shapley2d._methods.knn import options as knn_options
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.comparing import same_bits
 from tests.time_limits import CountedLimit
@@ -79,30 +79,31 @@ def test_blocks_end_too():
     assert np.isfinite(limited.stderr).all()
 
 
-def test_what_does_not_fit_is_sampled_and_goes_on_from_its_checkpoint(tmp_path):
-    tables, path = make_tables(n_columns=12), tmp_path / "run.npz"
-    options = {"subsets": "sampled", "n_subsets": 64}
-    first = value_cells(*tables, max_time=CountedLimit(20, TIGHT), checkpoint=path, **options)
+@pytest.mark.parametrize("options", [{"n_subsets": 64}, {"subsets": "all"}, {"tolerance": 0.04}])
+def test_what_fits_are_the_first_pieces_of_the_same_list(options, tmp_path):
+    tables, path = make_tables(n_columns=11), tmp_path / "run.npz"
+    first = value_cells(*tables, max_time=CountedLimit(8, TIGHT), checkpoint=path, **options)
     assert first.info["time_up"]
-    assert first.info["n_valid_used"] == 20  # a round has one row
-    further = value_cells(*tables, max_time=CountedLimit(20, TIGHT), checkpoint=path, **options)
-    assert further.info["resumed_at"] == 20
-    assert further.info["n_valid_used"] == 40
+    assert first.info["n_valid_used"] == 32  # eight chunks of four
+    further = value_cells(*tables, max_time=CountedLimit(8, TIGHT), checkpoint=path, **options)
+    assert further.info["resumed_at"] == 8
+    assert further.info["n_valid_used"] == 64
     last = value_cells(*tables, checkpoint=path, **options)
     assert "time_up" not in last.info
     at_once = value_cells(*tables, max_time=CountedLimit(1000, TIGHT), **options)
     assert same(last, at_once)
+    assert same(last, value_cells(*tables, **options))
     assert at_once.info["n_valid_used"] == 96
     assert at_once.info["time_up"] is False
 
 
-def test_all_subsets_give_way_to_validation_rows_where_time_is_short():
-    tables = make_tables(n_columns=9)
-    assert value_cells(*tables).info["subsets"] == "all"
-    limited = value_cells(*tables, max_time=CountedLimit(10, TIGHT))
+def test_a_sample_goes_on_where_time_is_too_short_for_all_subsets():
+    tables, options = make_tables(20, 11, 16), {"tolerance": 1e-6, "progress": False}
+    assert value_cells(*tables, **options).info["subsets"] == "all"
+    assert value_cells(*tables, max_time="1h", **options).info["subsets"] == "all"
+    limited = value_cells(*tables, max_time=CountedLimit(12, TIGHT), **options)
     assert limited.info["subsets"] == "sampled"
-    kept = value_cells(*tables, subsets="all", max_time=CountedLimit(10, TIGHT))
-    assert kept.info["subsets"] == "all"
+    assert limited.info["n_chunks"] == 12
 
 
 @pytest.mark.parametrize(
@@ -114,9 +115,9 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
         tables = make_tables(seed=seed)
         truth = value_cells(*tables)
         assert truth.exact
-        limit = CountedLimit(16, TIGHT)
+        limit = CountedLimit(8, TIGHT)
         found = value_cells(*tables, max_time=limit, subsets="all", random_state=seed)
-        assert 10 < found.info["n_valid_used"] < 40
+        assert found.info["n_valid_used"] == 32
         reach = found._interval_factor
         held.append(
             np.abs(found.column_values - truth.column_values) <= reach * found.column_stderr
@@ -128,7 +129,7 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
 def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
     tables, path = make_tables(4, 3, 8), tmp_path / "exact.npz"
     with pytest.raises(OutOfTimeError, match="max_time=60 is over: 1 min 0 s are too short"):
-        value_cells(*tables, method="exact", model="knn", max_time=CountedLimit(0), checkpoint=path)
+        value_cells(*tables, method="exact", model="knn", max_time=CountedLimit(1), checkpoint=path)
     assert path.exists()
     path = tmp_path / "knn.npz"
     with pytest.raises(OutOfTimeError):
@@ -149,7 +150,7 @@ def test_blocks_keep_half_of_the_time_for_other_validation_rows():
     assert same(whole, same_again)
     assert same_again.info["validation_groups"] == 10
     with pytest.warns(PrecisionWarning, match="too little time for other validation rows"):
-        late = value_blocks(*tables, **asked, max_time=CountedLimit(3))
+        late = value_blocks(*tables, **asked, max_time=CountedLimit(26))
     assert late.info["validation_groups"] is None
     stopped = value_blocks(*tables, **asked, max_time=CountedLimit(20, TIGHT))
     assert stopped.info["time_up"]
@@ -159,7 +160,7 @@ def test_blocks_keep_half_of_the_time_for_other_validation_rows():
 def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
     X, y, *_ = make_tables(400, 3)
     assert value_cells(X, y).info["n_valid_used"] == 400
-    monkeypatch.setattr(choices, "CROSSED_ROWS", 300)
+    monkeypatch.setattr(knn_options, "CROSSED_ROWS", 300)
     sampled = value_cells(X, y, tolerance=0.2)
     assert sampled.info["n_valid_used"] < 400
     assert sampled.info["n_valid"] == 400
@@ -198,10 +199,3 @@ def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
     assert np.mean(held) >= 0.88
     actual, claimed = np.sqrt(np.mean(sizes, axis=0))
     assert 0.6 < actual / claimed < 1.5
-
-
-def test_a_limit_that_is_too_short_is_refused_at_once(monkeypatch):
-    """Two rounds of one row of 20 s each: 2 x 2.5 x 20 s, or with three subsets to a column 36 / 96 of that."""
-    monkeypatch.setattr(in_time, "pace_of_sample", lambda *_: 20.0 / (60 * 96))
-    with pytest.raises(OutOfTimeError, match=r"a first result takes about 1 min 3[78] s"):
-        value_cells(*make_tables(n_columns=12), max_time=CountedLimit(50, left=0.0))

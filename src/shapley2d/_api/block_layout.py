@@ -14,7 +14,7 @@ from shapley2d._base.warnings import warn
 from shapley2d._knn.chance_copies import find_unlikely_copies
 from shapley2d._knn.copies import find_copies
 from shapley2d._knn.same_columns import find_same_columns
-from shapley2d._methods.knn.varying import take_columns
+from shapley2d._methods.knn.votes import take_columns
 from shapley2d._ownership.copies import Copies
 from shapley2d._ownership.grid import Grid, Groups, label_groups
 from shapley2d._ownership.owners import Claim, read_claims

@@ -150,7 +150,7 @@ class CellsJob:
         options = method.complete(question.options)
         problem = question.problem(run, validates=method.validates)
         if "valid_rows" in options:
-            from shapley2d._methods.knn.choices import settle_valid_rows
+            from shapley2d._methods.knn.options import settle_valid_rows
 
             options["valid_rows"] = settle_valid_rows(options["valid_rows"], problem)
         closed = options.get("scoring") in (None, *MODELS["knn"].scorings)

@@ -113,7 +113,7 @@ def same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
         fixed |= {"tolerance": 0, "max_trees": info["n_trees"]}
         fixed |= {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
     if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):
-        fixed |= {"subsets": info["subsets"], "form": "fast" if "bin_stderr" in info else "exact"}
+        fixed["subsets"] = info["subsets"]
         fixed |= {"n_subsets": info["n_subsets"]} if info["subsets"] == "sampled" else {}
     return fixed
 

@@ -34,8 +34,6 @@ class Estimate:
         The covariance of the sums that were asked for.
     dof : float
         Degrees of freedom of the standard errors; infinite where values are exact.
-    total_stderr : float or None
-        Standard error of the sum of all values; None where it is unknown.
     held : object
         What answers questions about other entries; None where a method has no answer.
     """
@@ -48,7 +46,6 @@ class Estimate:
     history: list[tuple[int, float]] = field(default_factory=list)
     covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
-    total_stderr: float | None = None
     held: Any = None
 
     def __post_init__(self) -> None:

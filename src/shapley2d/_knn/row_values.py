@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_columns
-from shapley2d._knn.columns.chunk_design import ChunkLines
 from shapley2d._knn.far_bins import TOLERANCE_SHARE, largest_bin_error
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.row_axis import RowGame
@@ -22,10 +21,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._knn.columns.chunk_design import ChunkDesign
     from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.row_axis import RowAxis
+
+_BLOCK = 1024  # subsets at a time
 
 FAST_ROWS = 1024
 """Smaller tables are ranked exactly in either form: that is as fast."""
@@ -192,24 +192,33 @@ class RowValues:
         map_columns(self._put_back, lines, self.n_rows)
         return lines
 
-    def contract_squares(
-        self, design: ChunkDesign, *, valid: slice | NDArray[np.integer] | None = None
-    ) -> ChunkLines:
-        """The lines of a design, with the squares of its errors added up where they are computed.
+    def contract_all(
+        self,
+        weights_of: Callable[[NDArray[np.bool_]], NDArray[np.float64]],
+        n_lines: int,
+        *,
+        valid: slice | NDArray[np.integer] | None = None,
+    ) -> NDArray[np.float64]:
+        """Weighted sums over all column subsets, whose weights are asked for block by block.
 
         Parameters
         ----------
-        design : ChunkDesign
+        weights_of : callable
+            Takes subsets (B, m) to weights (n_lines, B).
+        n_lines : int
         valid : slice or ndarray of int, optional
             The validation rows to use, as in :meth:`values`.
+
+        Returns
+        -------
+        ndarray of shape (n_lines, n)
         """
-        chosen = self._chosen(valid)
-        lines, of_columns = self.axis.contracted_squares(
-            design.coalitions, design.weights / max(len(chosen), 1), chosen, design.error_lines
-        )
-        map_columns(self._put_back, lines, self.n_rows)
-        m = self.n_columns
-        return ChunkLines(lines[:m], squares=lines[m:], of_columns=of_columns)
+        total, m = np.zeros((n_lines, self.n_rows)), self.n_columns
+        for start in range(0, 2**m, _BLOCK):
+            numbers = np.arange(start, min(start + _BLOCK, 2**m))
+            subsets = (numbers[:, None] >> np.arange(m)) & 1 > 0
+            total += self.contract(subsets, weights_of(subsets), valid=valid)
+        return total
 
     def walk(
         self,

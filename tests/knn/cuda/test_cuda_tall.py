@@ -9,8 +9,6 @@ from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions
 from knn.cuda.subset_twin import tall_values
 from shapley2d._knn import row_values as rows_module
-from shapley2d._knn.columns.chunk_design import ChunkLines, chunk_design
-from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.cuda import binned, subsets, tall
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.cuda.device import DeviceError
@@ -92,34 +90,6 @@ def test_tables_with_many_rows_use_them(game, folder, monkeypatch):
     weights = np.random.default_rng(0).normal(size=(3, 21))
     found = rows.contracted(coalitions, weights, CHOSEN)
     assert np.allclose(found, weights @ sums, rtol=0, atol=1e-12 * np.abs(found).max())
-
-
-@pytest.mark.slow
-@emulated
-@pytest.mark.parametrize("error_lines", [1, 3])
-def test_squares_are_added_up_on_the_device(folder, monkeypatch, error_lines):
-    monkeypatch.setattr(subsets, "LEAST_ROWS", 100)
-    monkeypatch.setattr(binned, "MOST_ROWS", 200)
-    monkeypatch.setattr(rows_module, "FAST_ROWS", 100)
-    rng = np.random.default_rng(0)
-    X, y = rng.normal(size=(300, 5)).round(1), rng.integers(0, 2, 300)
-    (split,) = make_problem(X[:210], y[:210], X[250:252], y[250:252]).splits
-    columns = integer_columns(split.train, split.valid)
-    part = row_values(
-        columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=3, form="fast",
-        device=EmulatedDevice(folder),
-    )  # fmt: skip
-    assert part.can_square and part.squares_at_most == 16 and part.rows_at_a_time == tall.MOST_VALID
-    design = chunk_design(
-        ColumnSemivalue(5, "shapley"), 16, np.random.SeedSequence(0), error_lines=error_lines
-    )
-    assert design.error_lines == error_lines
-    found = part.contract_squares(design)
-    lines = ChunkLines.split(part.contract(design.coalitions, design.weights), design)
-    assert found.errors is None
-    assert np.array_equal(found.values, lines.values)
-    assert np.allclose(found.squares, (lines.errors**2).sum(axis=0), rtol=1e-12, atol=0)
-    assert np.allclose(found.of_columns, lines.errors.sum(axis=2), rtol=0, atol=1e-12)
 
 
 @emulated

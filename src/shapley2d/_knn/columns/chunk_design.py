@@ -5,17 +5,22 @@ but its estimate: the estimators are linear in the row values, with weights that
 alone decide. So values, and lines whose squares add up to their variances, come out of the row
 values while these are computed, a few coalitions at a time. Estimates of all chunks are unbiased
 and independent, so that the variance of their mean is known from those of the chunks.
+
+From three subsets to a player on, 95 % intervals of nearest-neighbour games held 95-97 % of all
+values, and 93-99 % of their sums (``benchmarks/column_sampling.py --corners``). With fewer
+(:func:`few_subsets`) not all sizes are sampled.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._knn.columns.design import PairSequence
-from shapley2d._knn.columns.pair_fit import joint_dof, pair_estimators
+from shapley2d._knn.columns.estimators import PairKernel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +31,14 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
+MAX_SUBSETS = 8192
+"""Subsets of a chunk, at most: the matrix over their pairs is inverted."""
+
+FEW_PER_PLAYER = 3
+"""Subsets to a player below which one who matters far more than the others can be missed."""
+
+_SIGNS = 2**31  # beyond the keys of sizes of coalitions
+
 
 @dataclass(frozen=True)
 class ChunkDesign:
@@ -34,54 +47,28 @@ class ChunkDesign:
     Attributes
     ----------
     coalitions : ndarray of shape (coalitions, m)
-    weights : ndarray of shape (lines, coalitions)
-        The first m lines are the values. Then come ``error_lines`` times m lines whose squares add
+        No columns, all columns, then the others.
+    weights : ndarray of shape (1 + error_lines, lines, coalitions)
+        First those of the values, one line per column; then those of error lines, whose squares add
         up to the variances of the values.
-    error_lines : int
     dof : float
         Degrees of freedom behind a variance.
     """
 
     coalitions: NDArray[np.bool_]
     weights: Floats
-    error_lines: int
     dof: float
 
 
-@dataclass(frozen=True)
-class ChunkLines:
-    """What a chunk has given: the weights of its design times the row values.
+def few_subsets(n_subsets: int, n_players: int) -> bool:
+    """Whether sampled subsets are too few to trust the intervals of every player.
 
-    Attributes
-    ----------
-    values : ndarray of shape (m, n)
-    errors : ndarray of shape (error_lines, m, n), optional
-        Lines whose squares add up to the variances.
-    squares : ndarray of shape (m, n), optional
-        In their place, the sums of their squares.
-    of_columns : ndarray of shape (error_lines, m), optional
-        And their sums over the rows.
+    Examples
+    --------
+    >>> few_subsets(20, 10), few_subsets(30, 10), few_subsets(2, 1)
+    (True, False, False)
     """
-
-    values: Floats
-    errors: Floats | None = None
-    squares: Floats | None = None
-    of_columns: Floats | None = None
-
-    @classmethod
-    def split(cls, lines: Floats, design: ChunkDesign) -> ChunkLines:
-        """The parts of the lines of a design."""
-        m = design.coalitions.shape[1]
-        return cls(lines[:m], lines[m:].reshape(design.error_lines, m, lines.shape[1]))
-
-    def squared(self, j: int) -> tuple[Floats, Floats]:
-        """The variances of a column's values, and its error lines summed over the rows."""
-        if self.errors is not None:
-            own = self.errors[:, j]
-            return np.square(own).sum(axis=0), own.sum(axis=1)
-        assert self.squares is not None
-        assert self.of_columns is not None
-        return self.squares[j], self.of_columns[:, j]
+    return bool(n_subsets < min(FEW_PER_PLAYER * n_players, 2**n_players))
 
 
 def chunk_design(
@@ -102,7 +89,7 @@ def chunk_design(
     seed : SeedSequence
         Of this chunk alone.
     error_lines : int
-        For every column, at most: with more of them variances are known better.
+        For every column: with more of them variances are known better.
     empty_is_zero : bool
         Whether no columns are worth 0.
 
@@ -112,31 +99,40 @@ def chunk_design(
     >>> semivalue = ColumnSemivalue(6, "shapley")
     >>> design = chunk_design(semivalue, 34, np.random.SeedSequence(0), error_lines=2)
     >>> design.coalitions.shape, design.weights.shape
-    ((34, 6), (18, 34))
-    >>> in_all = design.weights[:6] @ np.ones((34, 1))  # a game that is always worth 1
+    ((34, 6), (3, 6, 34))
+    >>> in_all = design.weights[0] @ np.ones(34)  # a game that is always worth 1
     >>> bool(np.abs(in_all).max() < 1e-12)
     True
     """
     m = target.n_columns
     pairs = PairSequence(m, seed, target.shares).take(max((n_subsets - 2) // 2, 1))
     estimators = pair_estimators(target, pairs)
-    count = min(error_lines, *(one.most_lines for one in estimators))
     signs = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, _SIGNS))
     errors = zip(
-        *(one.error_weights(np.random.default_rng(signs), count) for one in estimators), strict=True
+        *(one.error_weights(np.random.default_rng(signs), error_lines) for one in estimators),
+        strict=True,
     )
     lines = [_on_coalitions([one.weights for one in estimators], target.ends)]
     lines.extend(_on_coalitions(parts, (0.0, 0.0)) for parts in errors)
-    weights = np.concatenate(lines)
+    weights = np.array(lines)
     coalitions = np.concatenate(
         [np.zeros((1, m), dtype=np.bool_), np.ones((1, m), dtype=np.bool_), pairs, ~pairs]
     )
     if empty_is_zero:
-        weights[:, 0] = 0.0
-    return ChunkDesign(coalitions, weights, count, joint_dof(estimators, count))
+        weights[:, :, 0] = 0.0
+    return ChunkDesign(coalitions, weights, _joint_dof(estimators, error_lines))
 
 
-_SIGNS = 2**31  # beyond the keys of sizes of coalitions
+def pair_estimators(target: ColumnSemivalue, pairs: NDArray[np.bool_]) -> list[PairKernel]:
+    """An estimator of the odd part of a game, and of the even one where that matters."""
+    odd = PairKernel(target, pairs)
+    return [odd] if target.symmetric else [odd, PairKernel(target, pairs, odd=False)]
+
+
+def _joint_dof(estimators: Sequence[PairKernel], count: int) -> float:
+    """Degrees of freedom behind the variance of all parts together (Satterthwaite)."""
+    spread = sum(one.expected**2 / one.dof(count) for one in estimators)
+    return sum(one.expected for one in estimators) ** 2 / spread if spread > 0 else math.inf
 
 
 def _on_coalitions(parts: Sequence[Floats], ends: tuple[float, float]) -> Floats:

@@ -1,7 +1,4 @@
-r"""From sampled pairs to column values: a ridge over pairs (A), and an odd kernel (B).
-
-A is kernel SHAP (Lundberg and Lee 2017, arXiv:1705.07874) over complement pairs; B is kriging, a
-Gaussian process over coalitions (Rasmussen and Williams 2006).
+r"""Estimator B: column values from sampled pairs, by an odd and an even kernel (kriging).
 
 Split a game into its odd part ``D(S) = (phi(S) - phi(S^c)) / 2`` and its even part ``E(S) = phi(S)
 - D(S)``. With ``q(s)`` the probability that a player joins a coalition of ``s`` others, ``mean_s``
@@ -12,14 +9,21 @@ the game's mean over the coalitions of size ``s`` and ``b_s(j)`` its mean over t
     level(s) = q(s-1) - q(s),    slope(s) = q(s-1) (m-s)/m + q(s) s/m.
 
 The Shapley value (``q = 1/m``) has no level inside and a constant slope, and sees the odd part
-alone; so do all semivalues that treat a coalition as its complement. A weighted regression of ``D``
-on the members of ``S`` finds ``sum_s slope(s) b_s`` when a size weighs ``slope(s) / (s (m-s))`` in
-all, whatever the game.
+alone; so do all semivalues that treat a coalition as its complement.
 
-Every estimator here is linear in the sampled ``D`` and ``E``: it returns its weights, one line per
-column, which serve all rows of the table. None forces the fit through ``phi({})`` and
-``phi(everything)``, where the game of the nearest neighbours jumps; these two enter by
-:attr:`ColumnSemivalue.ends` alone.
+The estimator is a Gaussian process over coalitions (Rasmussen and Williams 2006), linear in the
+sampled ``D`` and ``E``: it gives its weights, one line per column, which serve all rows of the
+table. It does not force the fit through ``phi({})`` and ``phi(everything)``, where the game of the
+nearest neighbours jumps; these two enter by :attr:`ColumnSemivalue.ends` alone.
+
+The kernel is the covariance of a random game, and under it the error of *any* weights ``w`` on the
+sampled pairs is known. With ``L`` the weights of the semivalue on all coalitions and ``k`` the
+covariance, noise included,
+
+    E (L D - w D)^2  =  L k L  -  2 w k L  +  w k w.
+
+No game is the random one. But how the error compares with that of predicting a pair by the others
+is much the same for all games, and the latter is seen.
 """
 
 from __future__ import annotations
@@ -29,259 +33,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._knn.columns.expected_error import expected_error
-from shapley2d._knn.columns.kernel import inverse_kernel
+from shapley2d._knn.columns.kernel import KERNEL_NOISE, inverse_kernel, kernel_matrix_blocks
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from numpy.typing import NDArray
 
     from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
     Floats = NDArray[np.float64]
 
-GROUPS = 10
-"""Parts of the pairs that a jackknife leaves out in turn."""
-
-_PENALTIES = np.concatenate([[0.0], np.logspace(-6, 1, 36)])
 _BLOCK = 256  # lines of a matrix over the pairs at a time
 
 
-class _Ridge:
-    """Weighted ridge regression on the members of a pair.
-
-    ``weights`` maps the sampled values to column values.
-
-    Parameters
-    ----------
-    size : ndarray of shape (pairs,)
-    features : ndarray of shape (pairs, m)
-    mass : ndarray
-        The weight of every size, shared by its sampled pairs.
-    scale : float
-        What one unit of a coefficient is worth.
-    level : ndarray
-        Weight of every size's mean in the value of all columns.
-    fitted_level : ndarray of shape (m,)
-        ``level`` times the features' true means, summed over the sizes: the fit stands in for what
-        the sample of a size misses of them.
-    """
-
-    def __init__(
-        self,
-        size: NDArray[np.intp],
-        features: Floats,
-        mass: Floats,
-        *,
-        scale: float,
-        level: Floats,
-        fitted_level: Floats,
-    ) -> None:
-        n_sampled = np.bincount(size, minlength=len(mass))
-        weight = mass[size] / n_sampled[size]
-        self.weight = weight / max(weight.sum(), 1e-300)
-        self.features, self.scale = features, scale
-        self._level = level[size] / n_sampled[size]
-        self._missed = fitted_level - self._level @ features
-        self.spectrum, self.basis = np.linalg.eigh(features.T @ (self.weight[:, None] * features))
-        self._usable = self.spectrum > 1e-10 * max(self.spectrum[-1], 1e-300)
-
-    def shrinkage(self, penalty: float) -> Floats:
-        """Inverse of the penalised spectrum, 0 for directions that the sample does not span."""
-        return np.asarray(self._usable / np.where(self._usable, self.spectrum + penalty, 1.0))
-
-    def weights(self, penalty: float) -> Floats:
-        coefficients = (
-            (self.basis * self.shrinkage(penalty)) @ self.basis.T @ (self.features.T * self.weight)
-        )
-        values = self.scale * (coefficients - coefficients.mean(axis=0))
-        return np.asarray(values + self._level + self._missed @ coefficients)
-
-    def best_penalty(self, chunks: Iterable[Floats]) -> float:
-        """The penalty of least generalised cross-validation error, one for all rows."""
-        project = self.basis.T @ (self.features.T * self.weight)
-        power, total = np.zeros(len(project)), 0.0
-        for chunk in chunks:
-            power += np.square(project @ chunk).sum(axis=1)
-            total += float(self.weight @ np.square(chunk).sum(axis=1))
-        shrink = np.array([self.shrinkage(penalty) for penalty in _PENALTIES])
-        left = np.maximum(total - (power * shrink * (2 - shrink * self.spectrum)).sum(axis=1), 0.0)
-        spare = len(self.weight) - (shrink * self.spectrum).sum(axis=1)
-        # A fit that all but interpolates a small sample says nothing about its error.
-        allowed = spare >= min(len(self.weight) / 4, spare.max())
-        return float(_PENALTIES[allowed][np.argmin(left[allowed] / spare[allowed] ** 2)])
-
-    def slight_penalty(self) -> float:
-        """A penalty that vanishes faster than the sampling error, so that no bias lasts."""
-        n_pairs, m = self.features.shape
-        return float(0.04 * (m / n_pairs) ** 2 * self.spectrum.mean())
-
-
-def _odd_ridge(target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> _Ridge:
-    m, sizes = target.n_columns, np.arange(len(target.counts))
-    mass = target.odd_slope / np.maximum(sizes * (m - sizes), 1)
-    fitted = np.full(m, target.odd_level @ (sizes / m - 0.5))
-    return _Ridge(
-        coalitions.sum(axis=1),
-        coalitions.astype(np.float64) - 0.5,
-        mass,
-        scale=1.0,
-        level=target.odd_level,
-        fitted_level=fitted,
-    )
-
-
-def _even_ridge(target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> _Ridge:
-    """Ridge of the even part on the members; a size and its complement have opposite slopes.
-
-    The features are free of the sizes' sampled means, so that the even part's course over sizes
-    cancels out.
-    """
-    m, sizes, size = target.n_columns, np.arange(len(target.counts)), coalitions.sum(axis=1)
-    tilt = (
-        1 - 2 * sizes / m
-    )  # of one sign below the middle size, as is the slope of any Beta semivalue
-    mass = np.abs(target.even_slope) / np.maximum(tilt * sizes * (m - sizes), 1e-300) * (tilt > 0)
-    scale = m / (m - 1) * float(target.even_slope @ tilt)
-    # The even part does not vanish on average: a size without sample is read off the nearest one
-    # that has some.
-    sampled = np.unique(size)
-    level = np.zeros(len(sizes))
-    np.add.at(level, sampled[np.abs(sizes[:, None] - sampled).argmin(axis=1)], target.even_level)
-    features = tilt[size, None] * (coalitions - size[:, None] / m)
-    features = _without_means(features, size)
-    return _Ridge(size, features, mass, scale=scale, level=level, fitted_level=np.zeros(m))
-
-
-def _without_means(lines: Floats, size: NDArray[np.intp]) -> Floats:
-    """The lines less the mean of all lines of the same size."""
-    sums = np.zeros((int(size.max()) + 1, lines.shape[1]))
-    np.add.at(sums, size, lines)
-    return np.asarray(lines - (sums / np.maximum(np.bincount(size), 1)[:, None])[size])
-
-
-class PartEstimator:
-    """One part of a game from a sample of its pairs; subclasses say how.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (m, pairs)
-        Of the sampled part in the values.
-    most_lines : int
-        Lines of errors that there are, at most.
-    expected : float
-        How its squared error compares with that of the other part of a game.
-    """
-
-    weights: Floats
-    most_lines: int = 2**31
-    expected: float = 1.0
-
-    def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
-        self._target, self._coalitions = target, coalitions
-        self._size = coalitions.sum(axis=1)
-
-    def dof(self, count: int | None = None) -> float:
-        """Degrees of freedom behind a variance of so many lines; of all that there are if None."""
-        raise NotImplementedError
-
-    def error_weights(self, random: np.random.Generator, count: int) -> list[Floats]:
-        """Weights (m, pairs) of lines whose squares add up to the variances, on average.
-
-        The same random numbers make lines of both parts that belong together.
-        """
-        raise NotImplementedError
-
-
-class Refitted(PartEstimator):
-    """An estimator whose error is seen by leaving out groups of pairs in turn, a jackknife."""
-
-    @cached_property
-    def weights(self) -> Floats:  # type: ignore[override]
-        """Weights of a fit to all pairs."""
-        return self._kept_weights(np.ones(len(self._size), dtype=np.bool_))
-
-    @cached_property
-    def _groups(self) -> NDArray[np.intp]:
-        return jackknife_groups(self._size, self._target.counts)
-
-    @property
-    def most_lines(self) -> int:  # type: ignore[override]
-        """The groups."""
-        return int(self._groups.max()) + 1
-
-    def dof(self, count: int | None = None) -> float:
-        """One for every group, less the one that their mean takes."""
-        groups = self.most_lines - 1
-        return float(groups if count is None else min(count, groups))
-
-    def error_weights(self, random: np.random.Generator, count: int) -> list[Floats]:
-        """What leaving a group out changes, of some random groups."""
-        n_groups = self.most_lines
-        some = random.permutation(n_groups)[:count]
-        scale = np.sqrt((n_groups - 1) / len(some))
-        return [scale * self._change(k) for k in some.tolist()]
-
-    def changes(self, part: Floats) -> Floats:
-        """What leaving each group out changes in the values (groups, g, m) of some games."""
-        return np.array([part.T @ self._change(k).T for k in range(self.most_lines)])
-
-    def _change(self, group: int) -> Floats:
-        keep = self._groups != group
-        change = -self.weights
-        change[:, keep] += self._kept_weights(keep)
-        return change
-
-    def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
-        raise NotImplementedError
-
-
-class PairRidge(Refitted):
-    """Estimator A: weighted ridge of the odd part, its penalty chosen by cross-validation.
-
-    Parameters
-    ----------
-    target : ColumnSemivalue
-    coalitions : ndarray of shape (pairs, m)
-    odd : iterable of ndarray, optional
-        The table's odd parts on these pairs, in chunks of shape (pairs, some rows). Without them
-        there is no penalty, which takes more pairs than columns.
-    """
-
-    def __init__(
-        self,
-        target: ColumnSemivalue,
-        coalitions: NDArray[np.bool_],
-        odd: Iterable[Floats] | None = None,
-    ) -> None:
-        super().__init__(target, coalitions)
-        ridge = _odd_ridge(target, coalitions)
-        self._penalty = 0.0 if odd is None else ridge.best_penalty(odd)
-
-    def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
-        return _odd_ridge(self._target, self._coalitions[keep]).weights(self._penalty)
-
-
-class EvenRidge(Refitted):
-    """What the even part adds to a semivalue that treats complements differently: a ridge as in A.
-
-    Parameters
-    ----------
-    target : ColumnSemivalue
-    coalitions : ndarray of shape (pairs, m)
-    """
-
-    def __init__(self, target: ColumnSemivalue, coalitions: NDArray[np.bool_]) -> None:
-        super().__init__(target, coalitions)
-        self._penalty = _even_ridge(target, coalitions).slight_penalty()
-
-    def _kept_weights(self, keep: NDArray[np.bool_]) -> Floats:
-        return _even_ridge(self._target, self._coalitions[keep]).weights(self._penalty)
-
-
-class PairKernel(PartEstimator):
-    """Estimator B: of all weights that are unbiased for every game, the best for a random one.
+class PairKernel:
+    """Of all weights that are unbiased for every game, the best for a random one.
 
     The random game has the covariance ``a(|S|) a(|T|) g(d)`` with the Hamming distance ``d``, and
     noise ``0.1 a^2``. The weights of least expected squared error (kriging) lean: some sizes count
@@ -307,6 +72,8 @@ class PairKernel(PartEstimator):
 
     Attributes
     ----------
+    weights : ndarray of shape (m, pairs)
+        Of the sampled part in the values.
     expected : float
         Squared error of all values together for a random game.
     """
@@ -314,8 +81,9 @@ class PairKernel(PartEstimator):
     def __init__(
         self, target: ColumnSemivalue, coalitions: NDArray[np.bool_], *, odd: bool = True
     ) -> None:
-        super().__init__(target, coalitions)
-        size, games = self._size, target.odd_games if odd else target.even_games
+        self._target, self._coalitions = target, coalitions
+        size = self._size = coalitions.sum(axis=1)
+        games = target.odd_games if odd else target.even_games
         self._amplitude = games.amplitude[size]
         self._inverse = inverse_kernel(coalitions, games.profile)
         kriged = np.where(coalitions.T, games.inside[size], games.outside[size]) @ self._inverse
@@ -356,12 +124,13 @@ class PairKernel(PartEstimator):
             (direction * (of_size @ np.linalg.solve(products, missing))) @ self._inverse
         )
 
-    def dof(self, count: int | None = None) -> float:
-        """Degrees of freedom of the prediction errors of a random game; random signs have fewer."""
-        return self._own_dof if count is None else 1 / (1 / self._own_dof + 1 / count)
+    def dof(self, count: int) -> float:
+        """Degrees of freedom of a variance from this many lines of random signs."""
+        return 1 / (1 / self._own_dof + 1 / count)
 
     @cached_property
     def _own_dof(self) -> float:
+        """Degrees of freedom of the prediction errors of a random game."""
         squares = np.square(self.weights * self._root)
         own, mixed = squares @ (self._amplitude * self._apart), np.zeros(len(squares))
         for start in range(0, len(self._size), _BLOCK):
@@ -371,21 +140,14 @@ class PairKernel(PartEstimator):
         return float(np.mean(own**2) / max(float(np.mean(mixed)), 1e-300))
 
     def error_weights(self, random: np.random.Generator, count: int) -> list[Floats]:
-        """Errors of prediction as they count for the values, with random signs."""
+        """Weights (m, pairs) of lines whose squares add up to the variances, on average.
+
+        Errors of prediction as they count for the values, with random signs. The same random
+        numbers make lines of both parts that belong together.
+        """
         signs = random.choice([-1.0, 1.0], (count, len(self._size))) / np.sqrt(count)
         counted = self.weights * (self._root * self._apart)
         return [(counted * sign) @ self._inverse / self._amplitude for sign in signs]
-
-    def missed(self, part: Floats) -> Floats:
-        """Numbers (pairs, g) which, times the weights, are what the pairs add to the errors.
-
-        Parameters
-        ----------
-        part : ndarray of shape (pairs, g)
-            The sampled part of some games.
-        """
-        kriged = self._inverse @ (part / self._amplitude[:, None])
-        return np.asarray((self._root * self._apart)[:, None] * kriged)
 
 
 def _on_sampled(of_sizes: Floats, sampled: NDArray[np.intp]) -> Floats:
@@ -401,43 +163,65 @@ def _on_sampled(of_sizes: Floats, sampled: NDArray[np.intp]) -> Floats:
     return np.bincount(nearest, of_sizes[1:], minlength=len(sampled)).astype(np.float64)
 
 
-def jackknife_groups(
-    size: NDArray[np.intp], counts: Floats, n_groups: int = GROUPS
-) -> NDArray[np.intp]:
-    """Group in which each sampled pair is left out, or -1 for pairs that always stay.
-
-    Of ``n`` sampled pairs out of ``N`` of a size, the mean varies by ``(1 - f) var / n`` with ``f =
-    n / N``. Leaving out ``d`` of them at a time in ``G`` groups finds ``(G - 1) d / (n - d) var /
-    n``. So ``d = n (1 - f) / (G - f)`` puts the finite-population factor into the groups
-    themselves, size by size: an enumerated size stays whole.
+def expected_error(
+    target: ColumnSemivalue, coalitions: NDArray[np.bool_], weights: Floats, *, odd: bool = True
+) -> Floats:
+    """Expected squared errors of linear estimates of a part of the random game.
 
     Parameters
     ----------
-    size : ndarray of shape (pairs,)
-        Size of each sampled pair; within a size they are in random order.
-    counts : ndarray
-        How many pairs of each size there are.
-    n_groups : int
-
-    Returns
-    -------
-    ndarray of shape (pairs,)
+    target : ColumnSemivalue
+    coalitions : ndarray of shape (pairs, m)
+        The sampled pairs by their smaller halves.
+    weights : ndarray of shape (m, pairs)
+        Of the sampled part in the values.
+    odd : bool
+        Whether it is the odd part, or the even one.
 
     Examples
     --------
-    >>> jackknife_groups(np.array([1, 2, 1, 2, 1, 2]), np.array([1.0, 3.0, 1e9]), n_groups=3)
-    array([-1,  0, -1,  1, -1,  2])
+    >>> from shapley2d._knn.columns.design import PairSequence
+    >>> from shapley2d._knn.columns.semivalue import ColumnSemivalue
+    >>> target = ColumnSemivalue(4, "shapley")
+    >>> pairs = PairSequence(4, np.random.SeedSequence(0)).take(7)
+    >>> nothing, everything = np.zeros((4, 7)), target.exact_weights(pairs)[0]
+    >>> expected_error(target, pairs, nothing).round(1).tolist()
+    [4.5, 4.5, 4.5, 4.5]
+    >>> bool(expected_error(target, pairs, everything).max() < 1e-12)
+    True
     """
-    fraction = np.bincount(size, minlength=len(counts)) / counts
-    share = n_groups * (1 - fraction) / (n_groups - fraction)
-    by_size = np.argsort(size, kind="stable")
-    # Systematic sampling in the order of sizes: each size gives its share, rounded up or down.
-    steps = np.floor(np.cumsum(share[size[by_size]]) + 0.5)
-    left_out = by_size[np.diff(steps, prepend=0.0) > 0]
-    if len(left_out) < 2:  # nearly all were evaluated: errors that are too large rather than none
-        left_out = by_size[-2:]
-    group = np.full(len(size), -1)
-    # Dealt out size by size, so that every group has its part of every size (of neighbouring ones
-    # if few).
-    group[left_out] = np.arange(len(left_out)) % n_groups
-    return group
+    m, size = target.n_columns, coalitions.sum(axis=1)
+    games = target.odd_games if odd else target.even_games
+    amplitude, inside, outside = games.amplitude, games.inside, games.outside
+    # The game of a complement is that of the coalition, or minus it, and its members are the
+    # non-members.
+    rest, sign = slice(m - len(inside), None, -1), -1 if odd else 1
+    inside, outside = (
+        np.append(inside, sign * outside[rest]),
+        np.append(outside, sign * inside[rest]),
+    )
+    with_it, without = np.append(0.0, target.joins), np.append(target.joins, 0.0)
+    prior = float(amplitude @ (with_it * inside - without * outside))
+
+    onto = weights * amplitude[size]
+    known = np.where(coalitions.T, inside[size], outside[size])
+    own = np.zeros(m)
+    for block, lines in kernel_matrix_blocks(coalitions, games.profile):
+        own += ((onto @ lines) * onto[:, block]).sum(axis=1)
+
+    wanted = target.exact_weights(coalitions)[0 if odd else 1] * amplitude[size]
+    noise = _noise_of_all_pairs(target, amplitude, odd=odd) + (onto**2 - 2 * wanted * onto).sum(
+        axis=1
+    )
+    squared = prior - 2 * (onto * known).sum(axis=1) + own + KERNEL_NOISE * noise
+    return np.asarray(np.maximum(squared, 0.0))  # rounding, where everything is known
+
+
+def _noise_of_all_pairs(target: ColumnSemivalue, amplitude: Floats, *, odd: bool) -> float:
+    """Squared weights of all pairs in a column's value, times ``a^2``."""
+    m = target.n_columns
+    size = np.arange(1, len(target.counts))
+    slope, level = (part[1:] for part in target.counted(odd=odd))
+    member, other = slope * m / size + level, level - slope * m / (m - size)
+    share = amplitude[size] ** 2 / target.counts[1:]
+    return float(share @ (member**2 * size + other**2 * (m - size))) / m

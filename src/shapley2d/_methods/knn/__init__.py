@@ -40,10 +40,13 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     from shapley2d._knn.metric import check_metric
     from shapley2d._methods.baseline_utility import knn_baseline
     from shapley2d._methods.knn.cells import value_knn
-    from shapley2d._methods.knn.choices import KnnOptions
-    from shapley2d._methods.knn.label import value_knn_label
-    from shapley2d._methods.knn.varying import take_columns, varying_columns, with_zeros
-    from shapley2d._methods.knn.votes import with_votes
+    from shapley2d._methods.knn.options import KnnOptions
+    from shapley2d._methods.knn.votes import (
+        take_columns,
+        varying_columns,
+        with_votes,
+        with_zeros,
+    )
     from shapley2d._methods.score_facts import score_facts
     from shapley2d._tables.problem import weigh_problem
 
@@ -52,7 +55,6 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     problem = weigh_problem(problem, scoring)
     # a text that is the same in every row too, though no distance needs it
     check_metric(options["metric"], problem.table)
-    value = value_knn if problem.label is None else value_knn_label
     votes = options.pop("votes")
     facts = knn_baseline(problem, options["baseline"], options["n_neighbors"], votes)
     facts |= {"votes": votes}
@@ -60,14 +62,14 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     asked = KnnOptions(**options)
     _warn_of_few_rows(problem, asked.n_neighbors, asked.baseline)
     if options["baseline"] == "zero":
-        found = value(problem, run, asked)
+        found = value_knn(problem, run, asked)
         return with_votes(found, problem, run, asked, votes).noting(**facts)
     kept, n_columns = varying_columns(problem.table), problem.table.n_columns
     part = problem if kept.size == n_columns else take_columns(problem, kept)
     if run.sums is not None:
         beside = np.arange(n_columns, run.sums.columns.size)  # the label
         run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
-    found = with_zeros(value(part, run, asked), kept, n_columns)
+    found = with_zeros(value_knn(part, run, asked), kept, n_columns)
     return with_votes(found, problem, run, asked, votes).noting(**facts)
 
 

@@ -1,260 +1,412 @@
-"""Values under the K-nearest-neighbour utility.
+"""Values under the K-nearest-neighbour utility: the run.
 
-Pieces of work (some validation rows under some column subsets) are computed somewhere, added up in
-order, and a rule says when it is enough. The lists of pieces are in
-:mod:`~shapley2d._methods.knn.pieces`, the sums in :mod:`~shapley2d._methods.knn.sums`, the rule in
-:mod:`~shapley2d._methods.knn.rule`, and what a checkpoint holds in
-:mod:`~shapley2d._methods.knn.resume`.
+Pieces of work (:mod:`~shapley2d._methods.knn.pieces`) are computed somewhere and added up in order
+(:mod:`~shapley2d._methods.knn.sums`), in rounds that end where the errors so far say that it is
+enough (:mod:`~shapley2d._estimation.rounds`). A run whose sample would cost more than all column
+subsets starts again with these, once. A checkpoint holds the sums, and where in which list they
+are; pieces are added in their order, so a run that goes on has the same bits as any other.
 """
 
 from __future__ import annotations
 
-import math
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.defaults import TOLERANCE
+import numpy as np
+
+from shapley2d._base.clock import now
+from shapley2d._base.json_record import whole_number
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
-from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER, few_subsets
-from shapley2d._methods.knn.backend import on_backend
-from shapley2d._methods.knn.bin_correction import corrected
-from shapley2d._methods.knn.choices import amount_of_work, choose_form, is_small
-from shapley2d._methods.knn.game import SplitGame
-from shapley2d._methods.knn.in_time import PieceClock, shorter_list
-from shapley2d._methods.knn.lists import first_list, in_form_of, list_pieces, make_rule
-from shapley2d._methods.knn.pieces import results_in_order
-from shapley2d._methods.knn.resume import ListName, open_resume
-from shapley2d._methods.knn.rule import Again, Enough, Looks, More, first_rounds, look
-from shapley2d.exceptions import OutOfTimeError, PrecisionWarning, Setting
+from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
+from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, few_subsets
+from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.row_values import row_values
+from shapley2d._knn.small_table import SMALL_GAME
+from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._methods.knn.backend import backend_name, on_backend
+from shapley2d._methods.knn.options import MOST_SUBSETS, amount_of_work
+from shapley2d._methods.knn.pieces import ColumnLines, make_pieces
+from shapley2d._methods.knn.strata import make_strata, what_rows_change
+from shapley2d._methods.knn.sums import TableSums
+from shapley2d._tables.per_row import weighted_mean
+from shapley2d._theory.semivalues import marginal_weights
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from contextlib import AbstractContextManager
+    from numpy.typing import NDArray
 
-    from shapley2d._base.progress import Report
+    from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._estimation.rounds import Stop
     from shapley2d._knn.cuda.device import Device
-    from shapley2d._methods.knn.choices import KnnOptions
-    from shapley2d._methods.knn.resume import Resume
-    from shapley2d._methods.knn.rule import Rule, Verdict
+    from shapley2d._knn.row_values import RowValues
+    from shapley2d._methods.knn.options import KnnOptions
+    from shapley2d._methods.knn.pieces import PieceResult
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 
-def value_knn(
-    problem: Problem,
-    run: Run,
-    options: KnnOptions,
-    value: Callable[[SplitGame], Estimate] | None = None,
-) -> Estimate:
+def value_knn(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
     """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
+
+    The label is the last column where it is valued.
 
     Parameters
     ----------
     problem : Problem
     run : Run
     options : KnnOptions
-    value : callable, optional
-        What values the game, on the processor or on a GPU; default :func:`value_game`.
     """
     options.check(problem.table.n_columns)
     if options.checkpoint is not None:
         check_place(options.checkpoint)  # before anything long is done
 
     def compute(device: Device | None) -> Estimate:
-        return (value or value_game)(make_game(problem, run, options, device))
+        return KnnRun(problem, run, options, device).value()
 
     backend = options.backend if options.cluster is None else "cpu"
     return on_backend(backend, amount_of_work(problem, options), compute)
 
 
-def make_game(
-    problem: Problem, run: Run, options: KnnOptions, device: Device | None = None
-) -> SplitGame:
-    """The game of a problem, in the form that it begins with."""
-    expected = options.first_subsets(problem.table.n_columns)
-    form = choose_form(problem, options.form, expected, on_gpu=device is not None)
-    small = device is None and is_small(amount_of_work(problem, options), options.form)
-    return SplitGame.make(problem, run, options, form, device=device, small=small)
-
-
-def value_game(game: SplitGame) -> Estimate:
-    """Values of a game with their standard errors."""
-    rule = make_rule(game)
-    resume = open_resume(game, rule)
-    name = resume.list_name or list_in_time(game, rule) or first_list(rule)
-    while True:
-        pieces = _PieceRun(in_form_of(game, name), rule, resume, name)
-        with pieces.reporting() as report, single_threaded():
-            verdict = pieces.look()
-            while isinstance(verdict, More):
-                verdict = pieces.add_pass(report)
-        if isinstance(verdict, Enough):
-            return pieces.finish(verdict.estimate)
-        name = ListName(verdict.n_subsets, attempt=1)
-
-
-def list_in_time(game: SplitGame, rule: Rule) -> ListName | None:
-    """The list for a run whose usual one does not fit its time limit; None where it does."""
-    if game.run.limit is None or game.options.cluster is not None:
-        return None
-    return shorter_list(game, rule, game.run.limit)
-
-
-class _PieceRun:
-    """One list of pieces, added up.
+class KnnRun:
+    """A run on one backend: its row values, strata and lines, and the lists of pieces it adds up.
 
     Parameters
     ----------
-    game : SplitGame
-    rule : Rule
-    resume : Resume
-    name : ListName
+    problem : Problem
+    run : Run
+    options : KnnOptions
+    device : Device or None
+        A GPU; None for the processor.
     """
 
-    def __init__(self, game: SplitGame, rule: Rule, resume: Resume, name: ListName) -> None:
-        self._game, self._rule, self._resume, self._name = game, rule, resume, name
-        self._pieces = list_pieces(game, rule, name)
-        self._sums, self._looks = game.empty_sums(), Looks()
-        self._resumed_at = resume.restore(name, self._sums, self._looks)
-        self._interrupted = self._time_up = False
-        self._clock = PieceClock(game, self._pieces, resume)
+    def __init__(
+        self, problem: Problem, run: Run, options: KnnOptions, device: Device | None
+    ) -> None:
+        self.problem, self.run, self.options = problem, run, options
+        self.lines = ColumnLines(
+            problem.table.n_columns,
+            run.semivalues[1],
+            has_label=problem.label is not None,
+            zero_baseline=options.baseline == "zero",
+        )
+        self.facts = {
+            "metric": options.metric,
+            "n_neighbors": int(options.n_neighbors),
+            "backend": backend_name(device),
+        }
+        self.parts = self._make_parts(device)
+        task = problem.target.task
+        self.strata = [
+            one
+            for k, split in enumerate(problem.splits)
+            for one in make_strata(k, what_rows_change(split, task))
+        ]
 
-    def reporting(self) -> AbstractContextManager[Report]:
-        """A progress bar for the run."""
-        title = "exact KNN values" if self._pieces.takes_all else "sampled KNN values"
-        return reporting(self._game.run.progress, title)
-
-    def look(self) -> Verdict:
-        """What to do next; ``Again`` becomes ``More`` if a restart would miss the time limit."""
-        verdict = self._rule.verdict(self._pieces, self._sums, self._looks)
-        if isinstance(verdict, Again) and not self._clock.has_time_for(verdict.n_subsets):
-            return More()
-        return verdict
-
-    def add_pass(self, report: Report) -> Verdict:
-        """Add pieces to the end of a pass through the validation rows, until enough, or Ctrl-C."""
-        pieces, sums, looks, resume = self._pieces, self._sums, self._looks, self._resume
-        start = written = sums.pieces
-        until = (start // len(pieces.chunks) + 1) * len(pieces.chunks)
-        results = results_in_order(pieces, start, until, self._game.options.cluster)
-        verdict: Verdict = More()
-        with ThreadPoolExecutor(1) as beside:
-            try:
-                self._clock.check(has_answer=sums.has_error)
-                for result in results:
-                    stratum, _ = pieces.chunks[sums.pieces % len(pieces.chunks)]
-                    # in a thread: Ctrl-C cannot leave half of it added
-                    beside.submit(sums.strata[stratum].add, result).result()
-                    del result  # its memory, while the sums are looked at
-                    self._clock.tick()
-                    end = max(self._expected_end(until), sums.pieces)
-                    left = self._clock.seconds_left(end - sums.pieces)
-                    report(sums.pieces / end, self._words(), left)
-                    verdict = self.look()
-                    if not isinstance(verdict, More):
-                        break
-                    if resume.due():
-                        resume.save(self._name, sums, looks)
-                        written = sums.pieces
-                    self._clock.check(has_answer=sums.has_error)
-            except (KeyboardInterrupt, OutOfTimeError) as cause:
-                beside.shutdown()  # what is being added is added in full
-                if not sums.has_error:  # nothing to compare
-                    raise
-                self._interrupted = isinstance(cause, KeyboardInterrupt)
-                self._time_up = not self._interrupted
-                return Enough(look(pieces, sums, looks)[0])
-            finally:
-                results.close()
-                if sums.pieces > written:
-                    resume.save(self._name, sums, looks)
-        return verdict
-
-    def _expected_end(self, until: int) -> int:
-        """Pieces after which the run will end, as far as is known, at most ``until``.
-
-        A run that may end before it has used all validation rows ends with the first look at its
-        errors, or where these will have come down to the tolerance: with the root of the pieces.
-        """
-        rule, pieces = self._rule, self._pieces
-        if not rule.samples_rows or rule.tolerance == 0:
-            return until
-        if not self._looks.history:
-            return min(first_rounds(pieces), until)
-        n_subsets, ratio = self._looks.history[-1]
-        looked = n_subsets * len(pieces.chunks) / pieces.n_subsets
-        return min(math.ceil(looked * max(ratio / rule.tolerance, 1.0) ** 2), until)
-
-    def _words(self) -> str:
-        """How far the run is."""
-        rows = f"{self._sums.used:,} of {self._game.problem.n_valid:,} validation rows"
-        if self._pieces.takes_all:
-            return rows
-        error = ""
-        if self._looks.history:
-            ratio = self._looks.history[-1][1]
-            error = f"error {ratio:.3f} of the spread, wanted {self._rule.tolerance:g}; "
-        elif self._rule.samples_rows:
-            error = "time to the first errors; "
-        return f"{error}{rows}, {self._pieces.n_subsets:,} column subsets each"
-
-    def finish(self, estimate: Estimate) -> Estimate:
-        """The estimate without the errors of bins, with what its record says and warnings."""
-        game, options, pieces = self._game, self._game.options, self._pieces
-        estimate.info.update(self._facts(estimate))
-        if not pieces.takes_all:
-            estimate.history.extend(self._looks.history)
-        wants_tolerance = options.n_subsets is None and not pieces.takes_all
-        estimate = corrected(estimate, game, options.tolerance if wants_tolerance else TOLERANCE)
-        if wants_tolerance and game.is_binned and not (self._interrupted or self._time_up):
-            estimate = estimate.noting(converged=estimate.info["ratio"] <= options.tolerance)
-        if pieces.takes_all:
-            game.run.warn_of_precision(estimate, 0.0)
-        elif options.n_subsets is None or self._interrupted:
-            game.run.warn_of_precision(
-                estimate, options.tolerance, "n_subsets", estimate.info["n_subsets"]
+    def _make_parts(self, device: Device | None) -> list[RowValues]:
+        problem, options = self.problem, self.options
+        small = device is None and amount_of_work(problem, options) <= SMALL_GAME
+        return [
+            row_values(
+                integer_columns(split.train, split.valid, options.metric, tells=k == 0),
+                split.y.codes,
+                split.y_valid.codes,
+                task=problem.target.task,
+                n_neighbors=int(options.n_neighbors),
+                semivalue=self.run.semivalues[0],
+                # a worker of a cluster is one of many
+                n_jobs=self.run.n_jobs if options.cluster is None else 1,
+                valid_weights=split.valid_weights,
+                device=device,
+                small=small,
             )
+            for k, split in enumerate(problem.splits)
+        ]
+
+    def value(self) -> Estimate:
+        """Add up pieces until it is enough; start again with all subsets where these cost less."""
+        m = self.problem.table.n_columns
+        n_subsets = self.options.piece_subsets(m)
+        checkpoint = self._checkpoint()
+        saved = None if checkpoint is None else checkpoint.load(_check)
+        if saved is not None and saved.facts["asked"] != self._asked():
+            saved = None  # of another question, which is answered from the start
+        if saved is not None and saved.facts["n_subsets"] == 2**m:
+            n_subsets = 2**m
+        total = PieceTotal(self, n_subsets)
+        if saved is not None:
+            total.restore(saved)
+        stop = self._add(total, checkpoint)
+        if total.wants_all and not stop:
+            total = PieceTotal(self, 2**m)
+            stop = self._add(total, checkpoint)
+        return self._finish(total, stop)
+
+    def _add(self, total: PieceTotal, checkpoint: Checkpoint | None) -> Stop:
+        takes_all = total.pieces.takes_all
+        title = "exact KNN values" if takes_all else "sampled KNN values"
+        results = total.pieces.results(total.count, total.most, self.options.cluster)
+        with reporting(self.run.progress, title) as report, single_threaded():
+            return add_rounds(
+                results, total, report=report, limit=self.run.limit, checkpoint=checkpoint
+            )
+
+    def _asked(self) -> dict[str, Any]:
+        """What a checkpoint has to answer, to go on from it."""
+        options, m = self.options, self.problem.table.n_columns
+        fixed = options.n_subsets is not None or options.takes_all_subsets(m)
+        to_the_end = fixed and options.valid_rows == "all"
+        return {
+            "n_subsets": options.n_subsets,
+            "tolerance": None if to_the_end else options.tolerance,
+        }
+
+    def _checkpoint(self) -> Checkpoint | None:
+        """The checkpoint of this run, and of no other."""
+        options, run = self.options, self.run
+        if options.checkpoint is None:
+            return None
+        return checkpoint_of(
+            options.checkpoint,
+            run,
+            {},
+            method="knn",
+            problem=self.problem,
+            max_bytes=self.empty_sums().n_bytes,
+            unit="pieces of work",
+            baseline=options.baseline,
+            valid_rows=options.valid_rows,
+            **self.facts,
+            **identity_of_sums(run),
+        )
+
+    def empty_sums(self) -> TableSums:
+        """Sums to add pieces to."""
+        return TableSums(
+            self.strata,
+            [split.rows for split in self.problem.splits],
+            (self.problem.table.n_rows, len(self.lines)),
+            self.run.sums,
+            efficient=self.lines.efficient,
+        )
+
+    def label_constant(self) -> NDArray[np.float64] | float:
+        """What the label adds in a row that is the first to join, whatever the columns.
+
+        In regression that row is measured from the mean of all targets, not from an error of 0.
+        """
+        problem = self.problem
+        if self.lines.zero_baseline or problem.target.task != "regression":
+            return 0.0
+        added = np.zeros(problem.table.n_rows)
+        for split in problem.splits:
+            off = split.y_valid.codes - split.y.codes.mean()
+            alone = marginal_weights(self.run.semivalues[0], split.rows.size)[0]
+            error = weighted_mean(off**2, split.valid_weights)
+            added[split.rows] += alone * error / len(problem.splits)
+        return added
+
+    def _finish(self, total: PieceTotal, stop: Stop) -> Estimate:
+        """The estimate with what its record says, and warnings."""
+        options, pieces = self.options, total.pieces
+        estimate = total.estimate()
+        estimate.info.update(self._facts(total, estimate, stop))
+        if pieces.takes_all:
+            self.run.warn_of_precision(estimate, 0.0)
+            return estimate
+        estimate.history.extend(total.history(estimate))
+        if options.n_subsets is None or stop == "interrupted":
+            n_subsets = estimate.info["n_subsets"]
+            self.run.warn_of_precision(estimate, options.tolerance, "n_subsets", n_subsets)
         elif "caveat" in estimate.info:
+            m = self.problem.table.n_columns
             warn(
                 PrecisionWarning(
                     Setting("n_subsets", options.n_subsets),
-                    f" is few for {game.n_columns} columns: errors are large, and 95 % intervals "
+                    f" is few for {m} columns: errors are large, and 95 % intervals "
                     "can miss those columns that matter most in subsets of a size that is not "
                     "sampled; use ",
-                    Setting("n_subsets", FEW_PER_PLAYER * game.n_columns),
+                    Setting("n_subsets", FEW_PER_PLAYER * m),
                     " or more",
                 )
             )
         return estimate
 
-    def _facts(self, estimate: Estimate) -> dict[str, Any]:
-        game, pieces, sums = self._game, self._pieces, self._sums
-        ratio = convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
-        passes = max(-(-sums.pieces // len(pieces.chunks)), 1)
+    def _facts(self, total: PieceTotal, estimate: Estimate, stop: Stop) -> dict[str, Any]:
+        pieces, m = total.pieces, self.problem.table.n_columns
+        ratio = _ratio(estimate)
+        passes = max(-(-total.count // len(pieces.chunks)), 1)
         facts = {
-            **game.facts,
+            **self.facts,
             "subsets": "all" if pieces.takes_all else "sampled",
-            "n_subsets": min(pieces.n_subsets * passes, 2**game.n_columns),
-            "n_valid_used": sums.used,
-            "interrupted": self._interrupted,
-            "converged": not self._interrupted and ratio <= self._rule.tolerance,
+            "n_subsets": min(pieces.n_subsets * passes, 2**m),
+            "n_valid_used": total.sums.used,
+            "interrupted": stop == "interrupted",
+            "converged": stop != "interrupted" and ratio <= self.options.tolerance,
         }
-        if self._time_up:
+        if stop == "time_up":
             facts["time_up"] = True
         if not pieces.takes_all:
-            facts["n_chunks"] = sums.pieces
+            facts["n_chunks"] = total.count
         if estimate.stderr.any():
             facts["ratio"] = ratio
-        if self._resumed_at:
-            facts["resumed_at"] = self._resumed_at
-        if few_subsets(pieces.n_subsets, game.n_columns):
+        if total.resumed_at:
+            facts["resumed_at"] = total.resumed_at
+        if few_subsets(pieces.n_subsets, m):
             facts["caveat"] = (
-                f"{pieces.n_subsets} column subsets are too few for {game.n_columns} columns "
+                f"{pieces.n_subsets} column subsets are too few for {m} columns "
                 "to trust the intervals"
             )
         return facts
+
+
+class PieceTotal:
+    """The sum over the first pieces of a list, and when it is enough.
+
+    Parameters
+    ----------
+    knn : KnnRun
+    n_subsets : int
+        Column subsets of a piece.
+
+    Attributes
+    ----------
+    pieces : Pieces
+    sums : TableSums
+    most : int
+        Pieces that may be added.
+    rounds : Rounds
+    resumed_at : int
+        Pieces that a checkpoint had.
+    wants_all : bool
+        Whether all subsets cost less than what the tolerance still takes.
+    """
+
+    def __init__(self, knn: KnnRun, n_subsets: int) -> None:
+        options, problem, lines = knn.options, knn.problem, knn.lines
+        labels = [split.y_valid.codes for split in problem.splits]
+        self._knn = knn
+        self.pieces = make_pieces(knn.parts, knn.strata, labels, lines, n_subsets, knn.run.seed)
+        self.sums = knn.empty_sums()
+        self.wants_all, self.resumed_at, self._begin = False, 0, now()
+        self._constant = knn.label_constant() if lines.has_label else 0.0
+        self._is_fixed = self.pieces.takes_all or options.n_subsets is not None
+        self._every_row = options.valid_rows == "all"
+        passes = max(MOST_SUBSETS // n_subsets, 1)
+        if self._is_fixed:
+            passes = 1 if self.pieces.takes_all else options.n_passes
+        self._pass = len(self.pieces.chunks)
+        self.most = passes * self._pass
+        first = sum(min(count, LEAST_PIECES) for count in self.pieces.counts)
+        if self._every_row:
+            first = self.most if self._is_fixed else self._pass
+        self.rounds = Rounds(first)
+
+    @property
+    def count(self) -> int:
+        """Pieces that were added."""
+        return self.sums.pieces
+
+    @property
+    def has_error(self) -> bool:
+        """Whether it is known how far off the values are."""
+        return self.sums.has_error
+
+    def add(self, result: PieceResult, /) -> None:
+        """Add the next piece."""
+        self.sums.strata[self.pieces.stratum(self.count)].add(result)
+
+    def estimate(self) -> Estimate:
+        """The values by now, with their errors."""
+        found = self.sums.estimate()
+        if self._knn.lines.has_label:
+            found.values[:, -1] += self._constant
+        return found
+
+    def look(self) -> tuple[float, float]:
+        """The convergence ratio, and the pieces needed in all.
+
+        A run that has to use all validation rows ends with a pass through them. One that need not
+        looks at its errors there too: no validation rows are left that could change them.
+        """
+        tolerance, count, a_pass = self._knn.options.tolerance, self.count, self._pass
+        ratio = _ratio(self.estimate())
+        needed = pieces_needed(count, ratio, tolerance)
+        self.wants_all = needed > count >= a_pass and self._all_cost_less(needed)
+        if self.wants_all:
+            return ratio, float(count)
+        needed = min(needed, self.most)
+        if self._every_row:
+            needed = self.most if self._is_fixed else -(-needed // a_pass) * a_pass
+        elif count < a_pass:
+            needed = min(needed, a_pass)
+        return ratio, float(needed)
+
+    def _all_cost_less(self, needed: float) -> bool:
+        """Whether all subsets cost less than the pieces needed, and a time limit has room."""
+        m, limit = self._knn.lines.n_columns, self._knn.run.limit
+        if self._is_fixed or not self._knn.options.may_take_all(m):
+            return False
+        more = 2**m * self._pass / (self.pieces.n_subsets * self.count)
+        if needed <= more * self.count:
+            return False
+        added = max(self.count - self.resumed_at, 1)
+        seconds = (now() - self._begin) * more * self.count / added
+        return limit is None or seconds < limit.left()
+
+    def note(self) -> str:
+        """How far the run is."""
+        tolerance = self._knn.options.tolerance
+        rows = f"{self.sums.used:,} of {self._knn.problem.n_valid:,} validation rows"
+        if self.pieces.takes_all:
+            return rows
+        error = ""
+        if self.rounds.history and not (self._is_fixed and self._every_row):
+            ratio = self.rounds.history[-1][1]
+            error = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; "
+        elif not self._every_row:
+            error = "time to the first errors; "
+        return f"{error}{rows}, {self.pieces.n_subsets:,} column subsets each"
+
+    def history(self, estimate: Estimate) -> list[tuple[int, float]]:
+        """Subsets that a validation row was asked about, on average, and the error by then."""
+        looks = dict(self.rounds.history) | {self.count: _ratio(estimate)}
+        each = self.pieces.n_subsets / self._pass
+        return sorted(
+            {max(round(each * count), 1): ratio for count, ratio in looks.items()}.items()
+        )
+
+    def save(self, checkpoint: Checkpoint, /) -> None:
+        """Write what is done."""
+        facts = {"n_subsets": self.pieces.n_subsets, "asked": self._knn._asked()}
+        checkpoint.save(self.count, self.sums.state(), {**facts, **self.rounds.facts()})
+
+    def restore(self, saved: Saved) -> None:
+        """Go on from a checkpoint."""
+        try:
+            self.sums.restore(saved.arrays)
+            self.rounds.restore(saved.facts, saved.count)
+            if self.count != saved.count or self.pieces.n_subsets != saved.facts["n_subsets"]:
+                raise ValueError("its pieces are not those of this run")
+        except ValueError as error:
+            raise InputError(
+                Setting("checkpoint"), " does not fit this run: delete the file to start again"
+            ) from error
+        self.resumed_at = saved.count
+
+
+def _ratio(estimate: Estimate) -> float:
+    return convergence_ratio(estimate.values, estimate.stderr, estimate.dof)
+
+
+def _check(saved: Saved) -> None:
+    """Refuse, by a ValueError, a file whose record does not say what its sums are."""
+    whole_number(saved.facts.get("n_subsets"), "its number of subsets", 1)
+    if not isinstance(saved.facts.get("asked"), dict):
+        raise ValueError("it does not say what it was asked")  # noqa: TRY004
+    Rounds(2**62).restore(saved.facts, saved.count)
+    if not all(np.isfinite(array).all() for array in saved.arrays.values()):
+        raise ValueError("not all of its numbers are finite")

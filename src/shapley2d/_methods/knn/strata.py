@@ -1,4 +1,4 @@
-"""Which validation rows a run takes first, where it may end before it has used all of them.
+"""Which validation rows a run takes first: it may end before it has used all of them.
 
 A run that samples validation rows is as good as the rows that decide it. One row of a rare class
 under balanced accuracy, one heavy weight or one far target can be worth as much as all others
@@ -48,6 +48,8 @@ class Stratum(NamedTuple):
     ----------
     split : int
     rows : ndarray of int
+    sizes : ndarray
+        What each of them can change.
     share : float
         What part of the validation rows of the split they are.
     effort : float
@@ -58,9 +60,10 @@ class Stratum(NamedTuple):
 
     split: int
     rows: NDArray[np.intp]
-    share: float = 1.0
-    effort: float = 1.0
-    whole: bool = False
+    sizes: NDArray[np.float64]
+    share: float
+    effort: float
+    whole: bool
 
 
 def what_rows_change(split: Split, task: str) -> NDArray[np.float64]:
@@ -109,14 +112,13 @@ def make_strata(split: int, sizes: NDArray[np.float64]) -> list[Stratum]:
         rows = np.flatnonzero(level == one)
         share = rows.size / sizes.size
         effort = float(sizes[rows].sum()) / total if total > 0 else share
-        found.append(Stratum(split, rows, share, effort, whole=one == few.size))
+        found.append(Stratum(split, rows, sizes[rows], share, effort, one == few.size))
     return found
 
 
 def deal_stratum(
     stratum: Stratum,
     y: NDArray[np.generic],
-    sizes: NDArray[np.float64],
     a_round: int,
     random: np.random.Generator,
     *,
@@ -128,8 +130,8 @@ def deal_stratum(
     Parameters
     ----------
     stratum : Stratum
-    y, sizes : ndarray of shape (T,)
-        Of all validation rows of the split.
+    y : ndarray of shape (T,)
+        Labels, or targets, of all validation rows of the split.
     a_round : int
         Validation rows of a round, over all strata.
     random : Generator
@@ -146,10 +148,11 @@ def deal_stratum(
     elif stratum.effort < 1:
         size = min(size, slowly)
     size = min(max(size, least), n_rows)
-    y, sizes = y[stratum.rows], sizes[stratum.rows]
     times = -(-LEAST_ROUNDS * size // n_rows) if repeats and stratum.whole else 1
     return [
-        stratum.rows[chunk] for _ in range(times) for chunk in deal_rows(y, size, random, sizes)
+        stratum.rows[chunk]
+        for _ in range(times)
+        for chunk in deal_rows(y[stratum.rows], size, random, stratum.sizes)
     ]
 
 

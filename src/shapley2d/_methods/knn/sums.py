@@ -40,7 +40,7 @@ class StratumSums:
     n_valid : int
         Number of its validation rows.
     shape : (int, int)
-        Rows and columns.
+        Rows and lines: the columns, and the label where it is one.
     blocks : BlockSums, optional
         Further sums of the cells, whose joint errors are kept too.
     efficient : bool
@@ -67,7 +67,6 @@ class StratumSums:
             "within": np.zeros((m, n), dtype=np.float32),
             "rows": np.zeros((3, n)),
             "columns": np.zeros((3, m)),
-            "total": np.zeros(3),
             "blocks": np.zeros(count),
             "blocks_between": np.zeros((count, count)),
             "blocks_within": np.zeros((count, count)),
@@ -102,51 +101,44 @@ class StratumSums:
 
     def add(self, result: PieceResult) -> None:
         """Add what a piece has given."""
-        arrays, size, lines = self._arrays, result.n_valid, result.lines
+        arrays, size = self._arrays, result.n_valid
         sums, between, within = arrays["values"], arrays["between"], arrays["within"]
         before = arrays["counts"][0]
         arrays["counts"][:2] += (size, 1)
         if not before:
-            arrays["counts"][2] = _unit(lines.values)
+            arrays["counts"][2] = _unit(result.values)
         seen, _, unit, _ = arrays["counts"].tolist()
         jump = size * before / seen
 
-        def add_column(j: int) -> tuple[Floats, float]:
-            values = lines.values[j]
+        def add_column(j: int) -> tuple[float, float]:
+            values, errors = result.values[j], result.errors[:, j]
             if before:
                 off = (values - sums[j] / before) / unit
                 between[j] += (jump * off) * off
             sums[j] += size * values
-            squares, of_column = lines.squared(j)
-            squares = squares * (size / unit) ** 2
+            squares = np.square(errors).sum(axis=0) * (size / unit) ** 2
             within[j] += squares
-            return of_column, float(squares @ squares)
+            return float(np.square(errors.sum(axis=1)).sum()), float(squares @ squares)
 
         found = map_columns(add_column, range(len(sums)), sums.shape[1])
         # for the degrees of freedom: errors of cells may come from few pieces
         fourth = sum(fourth for _, fourth in found) / sums.size
         arrays["counts"][3] += fourth / (result.dof + 2)
-        of_columns = lines.values.sum(axis=1)
-        _add_moments(arrays["rows"], lines.values.sum(axis=0), size, jump, seen)
-        _add_moments(arrays["columns"], of_columns, size, jump, seen)
-        _add_moments(arrays["total"], of_columns.sum(), size, jump, seen)
-        if not self._efficient and lines.errors is not None:
-            of_rows = lines.errors.sum(axis=1)
-            arrays["rows"][2] += size**2 * np.square(of_rows).sum(axis=0)
-            arrays["total"][2] += size**2 * np.square(of_rows.sum(axis=1)).sum()
-        arrays["columns"][2] += size**2 * np.array(
-            [np.square(of_column).sum() for of_column, _ in found]
-        )
+        _add_moments(arrays["rows"], result.values.sum(axis=0), size, jump, seen)
+        _add_moments(arrays["columns"], result.values.sum(axis=1), size, jump, seen)
+        if not self._efficient:
+            arrays["rows"][2] += size**2 * np.square(result.errors.sum(axis=1)).sum(axis=0)
+        arrays["columns"][2] += size**2 * np.array([of_column for of_column, _ in found])
         if self._blocks is not None:
             self._add_blocks(self._blocks, result, jump)
 
     def _add_blocks(self, blocks: BlockSums, result: PieceResult, jump: float) -> None:
-        arrays, size, lines = self._arrays, result.n_valid, result.lines
+        arrays, size = self._arrays, result.n_valid
         seen = arrays["counts"][0]
-        off = blocks.of(lines.values.T) - arrays["blocks"]
+        off = blocks.of(result.values.T) - arrays["blocks"]
         arrays["blocks"] += size / seen * off
         arrays["blocks_between"] += jump * np.outer(off, off)
-        for line in [] if lines.errors is None else lines.errors:
+        for line in result.errors:
             of_sums = blocks.of(line.T)
             arrays["blocks_within"] += size**2 * np.outer(of_sums, of_sums)
 
@@ -155,7 +147,7 @@ class StratumSums:
         return np.ascontiguousarray((self._arrays["values"] / self._arrays["counts"][0]).T)
 
     def variance(self, part: str) -> Floats:
-        """Variances of ``"values"``, of sums of ``"rows"`` or ``"columns"``, or of ``"total"``."""
+        """Variances of ``"values"``, or of sums of ``"rows"`` or ``"columns"``."""
         arrays = self._arrays
         if part == "values":
             variance = self._mixed(arrays["between"].T, arrays["within"].T)
@@ -202,14 +194,6 @@ class StratumSums:
         square = float(np.square(self._arrays["within"], dtype=np.float64).mean())
         return max(square / fourth - 2, 1.0)
 
-    def piece_variances(self) -> tuple[float, float]:
-        """The largest variances of a piece: by rows and subsets, and by subsets alone."""
-        seen, pieces, unit, _ = self._arrays["counts"].tolist()
-        pieces = max(pieces, 2)
-        between = float(self._arrays["between"].max(initial=0.0)) / seen * pieces / (pieces - 1)
-        within = float(self._arrays["within"].max(initial=0.0)) / seen**2 * pieces
-        return unit**2 * between, unit**2 * within
-
     def _factors(self) -> tuple[float, float]:
         """What ``between`` and ``within`` are multiplied by to be variances of the mean."""
         seen, pieces, *_ = self._arrays["counts"]
@@ -250,44 +234,43 @@ class TableSums:
 
     Parameters
     ----------
-    strata : sequence of StratumSums
-        One per stratum.
     kinds : sequence of Stratum
-        What each of them is.
+        The strata.
     rows : sequence of ndarray
         The rows of the table that are in each split; a row has 0 in the others.
     shape : (int, int)
-        Of the table.
-    with_blocks : bool
-        Whether the joint errors of further sums are wanted.
+        Of the values.
+    blocks : BlockSums, optional
+        Further sums of the cells, whose joint errors are wanted.
+    efficient : bool
+        Whether subsets change nothing in the sum of a row.
     """
 
     def __init__(
         self,
-        strata: Sequence[StratumSums],
         kinds: Sequence[Stratum],
         rows: Sequence[NDArray[np.intp]],
         shape: tuple[int, int],
+        blocks: BlockSums | None = None,
         *,
-        with_blocks: bool,
+        efficient: bool = True,
     ) -> None:
-        self.strata, self._kinds, self._rows, self._shape = strata, kinds, rows, shape
-        self._with_blocks = with_blocks
-
-    @property
-    def n_splits(self) -> int:
-        """Splits that the values are a mean over."""
-        return len(self._rows)
+        self._kinds, self._rows, self._shape = kinds, rows, shape
+        self._with_blocks = blocks is not None
+        self.strata = [
+            StratumSums(
+                kind.rows.size,
+                (rows[kind.split].size, shape[1]),
+                None if blocks is None else blocks.take_rows(rows[kind.split]),
+                efficient=efficient,
+            )
+            for kind in kinds
+        ]
 
     @property
     def pieces(self) -> int:
         """Pieces that were added."""
         return sum(stratum.pieces for stratum in self.strata)
-
-    @property
-    def fewest_pieces(self) -> int:
-        """Pieces that were added to the stratum with the fewest."""
-        return min(stratum.pieces for stratum in self.strata)
 
     @property
     def has_error(self) -> bool:
@@ -299,45 +282,14 @@ class TableSums:
         """Validation rows that were used."""
         return sum(stratum.used for stratum in self.strata)
 
-    def _split(self, k: int) -> list[tuple[StratumSums, float]]:
-        """The strata of a split, with their shares of its validation rows."""
-        kinds = zip(self.strata, self._kinds, strict=True)
-        return [(sums, kind.share) for sums, kind in kinds if kind.split == k]
-
-    @property
-    def spread(self) -> float:
-        """The largest spread of the values of a split."""
-        return max(
-            float(np.ptp(sum(share * sums.mean() for sums, share in self._split(k))))
-            for k in range(self.n_splits)
-        )
-
-    def round_variances(self) -> tuple[float, float]:
-        """Variances of a round, with a piece of every stratum: by rows and subsets, by subsets."""
-        found = [
-            np.sum([share**2 * np.array(sums.piece_variances()) for sums, share in split], axis=0)
-            for split in map(self._split, range(self.n_splits))
-        ]
-        between, within = np.max(found, axis=0).tolist()
-        return between, within
-
-    def subset_variance(self) -> float:
-        """The largest variance that subsets leave in a split, with the pieces that were added."""
-        return max(
-            sum(
-                share**2 * sums.piece_variances()[1] / max(sums.pieces, 1)
-                for sums, share in self._split(k)
-            )
-            for k in range(self.n_splits)
-        )
-
     def dof(self, part: str) -> float:
         """Degrees of freedom behind the variances of a part, of the split that has the fewest."""
         found = []
-        for k in range(self.n_splits):
+        for k in range(len(self._rows)):
             parts = [
-                (share**2 * variance, freedom)
-                for sums, share in self._split(k)
+                (kind.share**2 * variance, freedom)
+                for sums, kind in zip(self.strata, self._kinds, strict=True)
+                if kind.split == k
                 for variance, freedom in sums.mean_variances(part)
             ]
             largest = max(variance for variance, _ in parts) or 1.0  # its square may be too large
@@ -382,28 +334,21 @@ class TableSums:
 
     def estimate(self) -> Estimate:
         """The values of the table with their errors: the mean over strata and splits."""
-        shares = [kind.share / self.n_splits for kind in self._kinds]
-        dof, covariance = self.dof("values"), None
+        n, dof, covariance = self._shape[0], self.dof("values"), None
+        shares = [kind.share / len(self._rows) for kind in self._kinds]
         if self._with_blocks:
             parts = zip(self.strata, shares, strict=True)
             covariance = np.sum([share**2 * one.covariance() for one, share in parts], axis=0)
             covariance *= self._wider("blocks", dof) ** 2
-        if len(self.strata) == 1 and self._rows[0].size == self._shape[0]:
-            (only,) = self.strata
-            values, variance = only.mean(), only.variance("values")
-            row_variance, column_variance = only.variance("rows"), only.variance("columns")
-            total = float(only.variance("total"))
-        else:
-            values, variance = np.zeros(self._shape), np.zeros(self._shape)
-            row_variance, column_variance = np.zeros(self._shape[0]), np.zeros(self._shape[1])
-            total = 0.0
-            for one, kind, share in zip(self.strata, self._kinds, shares, strict=True):
-                own = self._rows[kind.split]
-                values[own] += one.mean() * share
-                variance[own] += one.variance("values") * share**2
-                row_variance[own] += one.variance("rows") * share**2
-                column_variance += one.variance("columns") * share**2
-                total += float(one.variance("total")) * share**2
+        values, variance = np.zeros(self._shape), np.zeros(self._shape)
+        row_variance, column_variance = np.zeros(n), np.zeros(self._shape[1])
+        for one, kind, share in zip(self.strata, self._kinds, shares, strict=True):
+            rows = self._rows[kind.split]
+            own = slice(None) if np.array_equal(rows, np.arange(n)) else rows
+            values[own] += one.mean() * share
+            variance[own] += one.variance("values") * share**2
+            row_variance[own] += one.variance("rows") * share**2
+            column_variance += one.variance("columns") * share**2
         return Estimate(
             values,
             np.sqrt(variance, out=variance),
@@ -411,5 +356,4 @@ class TableSums:
             np.sqrt(column_variance) * self._wider("columns", dof),
             covariance=covariance,
             dof=dof,
-            total_stderr=math.sqrt(total) * self._wider("total", dof),
         )

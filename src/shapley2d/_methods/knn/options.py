@@ -1,4 +1,4 @@
-"""What a run chooses before it starts, by its options and by how much there is to do.
+"""The options of the method, and how many column subsets they ask for.
 
 How much there is to do decides, not a clock: the same call has the same result on a busy machine.
 """
@@ -8,8 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._knn.row_values import FAST_ROWS
-from shapley2d._knn.small_table import SMALL_GAME
+from shapley2d._knn.columns.chunk_design import MAX_SUBSETS
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -24,21 +23,17 @@ MAX_ALL_COLUMNS = 24
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here a sample is refused, too: its regressions take the third power of their number."""
 
-SMALL_WORK = 2.0**31
-"""Triples of row, validation row and column subset that the exact form does in seconds."""
+FIRST_PER_COLUMN = 8
+"""Subsets to a column that a sampled piece has, where the caller asks for no number."""
 
-FEW_PAIRS = 16.0
-"""The fast form pays from this many pairs of validation row and subset for each of its sample."""
+LEAST_SUBSETS = 32
+"""Subsets of such a piece, at least."""
 
-SAMPLE = 64
-"""Column subsets of the sample that bins are judged by, before it grows."""
-
-SAMPLE_ROWS = 8
-"""Validation rows for each of them."""
+MOST_SUBSETS = 2**15
+"""Subsets for every validation row that sampling to a tolerance ends with, at the latest."""
 
 TYPICAL_SUBSETS = 512
 """What sampling to the default tolerance takes, give or take a doubling."""
-
 
 CROSSED_ROWS = 4000
 """With more rows that validate each other, a sample of them is used: all take minutes to hours."""
@@ -81,22 +76,15 @@ class KnnOptions:
     backend : {"auto", "cpu", "cuda"}
         Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work
         pays for it (``info["backend"]``).
-    form : {"auto", "exact", "fast"}
-        Rank all rows; or the near ones only, with far rows binned; or the fast form where there is
-        enough to do for it to pay. What bins change is estimated from a sample of exact rankings,
-        taken out as far as it is known, and part of all standard errors (``info["bin_stderr"]``).
-        Callers of the package have no say in it.
     valid_rows : {"all", "auto"}
-        All validation rows; or random ones of them, drawn about in proportion to what they can
+        A run ends with whole passes through all validation rows, unless time is up; or it may end
+        after random ones of them, drawn about in proportion to what they can
         change (:mod:`~shapley2d._methods.knn.strata`), until the tolerance is met, with what the
         others would change in all standard errors (``info["n_valid_used"]``).
     checkpoint : path-like or None
         Where to keep what is done, and to go on from, to the same bits.
     cluster : str, distributed.Client or None
         A Dask cluster to work on; its workers have processors only.
-    round_rows : int
-        Validation rows of a round over all strata, where a time limit set it; 0 where the size of
-        the table does.
     """
 
     n_neighbors: int
@@ -106,11 +94,9 @@ class KnnOptions:
     tolerance: float
     baseline: str
     backend: str
-    form: str = "auto"
     valid_rows: str | None = None
     checkpoint: Any = None
     cluster: Any = None
-    round_rows: int = 0
 
     def takes_all_subsets(self, n_columns: int) -> bool:
         """Whether all column subsets are evaluated without asking whether a sample would do."""
@@ -121,13 +107,29 @@ class KnnOptions:
         no_sample_will_do = self.tolerance == 0 and n_columns <= MAX_ALL_COLUMNS
         return self.subsets == "auto" and (n_columns <= FEW_COLUMNS or no_sample_will_do)
 
-    def all_subsets_from(self, n_columns: int) -> int | None:
-        """Sampled subsets beyond which all of them cost less; None where they are never taken."""
+    def may_take_all(self, n_columns: int) -> bool:
+        """Whether a sampled run may start again with all subsets, once these cost less."""
         chooses = self.subsets == "auto" and self.n_subsets is None
-        return 2 ** (n_columns - 2) if chooses and n_columns <= MAX_ALL_COLUMNS else None
+        return chooses and n_columns <= MAX_ALL_COLUMNS
 
-    def first_subsets(self, n_columns: int) -> int:
-        """Column subsets to expect at first: all, those asked for, or a typical number."""
+    def piece_subsets(self, n_columns: int) -> int:
+        """Column subsets of a piece; 2^m where all are evaluated."""
+        everything = int(2**n_columns)
+        if self.takes_all_subsets(n_columns):
+            return everything
+        if self.n_subsets is None:
+            wanted = min(max(FIRST_PER_COLUMN * n_columns, LEAST_SUBSETS), MAX_SUBSETS)
+        else:
+            wanted = -(-self.n_subsets // self.n_passes)
+        return everything if wanted >= everything else wanted - wanted % 2  # complement pairs
+
+    @property
+    def n_passes(self) -> int:
+        """Passes through the validation rows that the subsets asked for take."""
+        return -(-(self.n_subsets or 1) // MAX_SUBSETS)
+
+    def expected_subsets(self, n_columns: int) -> int:
+        """Column subsets to expect: all, those asked for, or a typical number."""
         if self.takes_all_subsets(n_columns):
             return int(2**n_columns)
         return self.n_subsets or TYPICAL_SUBSETS
@@ -162,25 +164,4 @@ class KnnOptions:
 def amount_of_work(problem: Problem, options: KnnOptions) -> float:
     """About how many triples of row, validation row and column subset there are to evaluate."""
     pairs = sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
-    return options.first_subsets(problem.table.n_columns) * pairs
-
-
-def is_small(work: float, form: str) -> bool:
-    """Whether the kernels of small tables are done before those of large ones are compiled."""
-    return form != "fast" and work <= SMALL_GAME
-
-
-def choose_form(problem: Problem, form: str, n_subsets: int, *, on_gpu: bool) -> str:
-    """The form that ``"auto"`` stands for.
-
-    The fast form is another one in large tables only, and has to pay for the sample that is ranked
-    exactly; on a GPU it always does.
-    """
-    if form != "auto":
-        return form
-    if any(split.rows.size < FAST_ROWS for split in problem.splits):
-        return "exact"
-    pairs = float(problem.n_valid) * n_subsets
-    pays = pairs >= FEW_PAIRS * SAMPLE * SAMPLE_ROWS * len(problem.splits)
-    enough = problem.table.n_rows * pairs >= SMALL_WORK
-    return "fast" if on_gpu or (pays and enough) else "exact"
+    return options.expected_subsets(problem.table.n_columns) * pairs
