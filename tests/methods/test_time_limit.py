@@ -128,7 +128,7 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
 def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
     tables, path = make_tables(4, 3, 8), tmp_path / "exact.npz"
     with pytest.raises(OutOfTimeError, match="max_time=60 is over: 1 min 0 s are too short"):
-        value_cells(*tables, method="exact", model="knn", max_time=CountedLimit(0), checkpoint=path)
+        value_cells(*tables, method="exact", model="knn", max_time=CountedLimit(1), checkpoint=path)
     assert path.exists()
     path = tmp_path / "knn.npz"
     with pytest.raises(OutOfTimeError):

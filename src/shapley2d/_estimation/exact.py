@@ -7,15 +7,15 @@ killed resumes after the last block in its checkpoint.
 
 from __future__ import annotations
 
-from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.progress import Pace, reporting
+from shapley2d._base.progress import reporting
+from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._theory.designs import AxisDesign, combine_axes
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
+    from shapley2d._estimation.rounds import RunningSum
     from shapley2d._theory.game import Game
 
 _SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
@@ -97,22 +98,6 @@ class DesignBlocks:
         return combine_axes(utilities, self.rows, self.columns, start)
 
 
-class RunningSum(Protocol):
-    """A sum of numbered results that can be saved."""
-
-    count: int
-    n_parts: int
-
-    def add(self, part: NDArray[np.float64]) -> None:
-        """Add the next result."""
-
-    def note(self) -> str:
-        """How far it is, for a progress report."""
-
-    def save(self, checkpoint: Checkpoint) -> None:
-        """Save the sum so far."""
-
-
 def add_in_order(
     total: RunningSum,
     results: Generator[NDArray[np.float64], None, None],
@@ -127,22 +112,8 @@ def add_in_order(
 
     ``in_time`` says what a time limit would give, see :func:`~shapley2d._base.progress.reporting`.
     """
-    kept, pace = total.count, Pace()
-    with reporting(progress, title, in_time) as report, closing(results):
-        try:
-            for part in results:
-                total.add(part)
-                pace.tick()
-                left = (total.n_parts - total.count) * (pace.seconds() or 0.0)
-                report(total.count / total.n_parts, total.note(), left)
-                if checkpoint is not None and checkpoint.due():
-                    total.save(checkpoint)
-                    kept = total.count
-                if limit is not None and total.count < total.n_parts:
-                    limit.check(pace.seconds() or 0.0)
-        finally:
-            if checkpoint is not None and total.count > kept:
-                total.save(checkpoint)
+    with reporting(progress, title, in_time) as report:
+        add_rounds(results, total, report=report, limit=limit, checkpoint=checkpoint)
 
 
 def evaluate_designs(
@@ -191,7 +162,7 @@ def evaluate_designs(
     if checkpoint is not None:
         checkpoint.load(total.restore)
     resumed, work = total.count, partial(_do_block, games)
-    results = ordered_results(work, resumed, total.n_parts, n_jobs=n_jobs, cluster=cluster)
+    results = ordered_results(work, resumed, total.most, n_jobs=n_jobs, cluster=cluster)
     add_in_order(
         total,
         results,
@@ -219,7 +190,7 @@ def _place(games: Sequence[DesignBlocks], number: int) -> tuple[int, int]:
     return len(games) - 1, number
 
 
-class _Sums:
+class _Sums(WholeSum):
     """The mean over the finished games, and the sum over the blocks of the current game."""
 
     def __init__(
@@ -227,8 +198,7 @@ class _Sums:
     ) -> None:
         self._games, self._members = games, members
         self._ends = list(accumulate(game.n_blocks for game in games))
-        self.n_parts = self._ends[-1]
-        self.count = 0
+        super().__init__(self._ends[-1])
         self.values = np.zeros((n_rows, games[0].shape[1]))
         self._sum = np.zeros(games[0].shape)
 
@@ -252,8 +222,8 @@ class _Sums:
 
     def restore(self, saved: Saved) -> None:
         """Resume from a checkpoint; a ValueError says why it is not sound."""
-        if saved.count > self.n_parts:
-            raise ValueError(f"it counts {saved.count:,} blocks of {self.n_parts:,}")
+        if saved.count > self.most:
+            raise ValueError(f"it counts {saved.count:,} blocks of {self.most:,}")
         k, _ = _place(self._games, saved.count)
         saved.check_arrays({_MEAN: self.values.shape, _SUM: self._games[k].shape})
         self.count, self.values, self._sum = saved.count, saved.arrays[_MEAN], saved.arrays[_SUM]

@@ -9,19 +9,17 @@ changes a bit of the result. Running moments are those of Welford (1962, doi:10.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.json_record import history_pairs
 from shapley2d._base.precision import LEVEL, convergence_ratio
-from shapley2d._base.progress import Pace, reporting
+from shapley2d._base.progress import reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.rounds import Rounds, add_rounds, pieces_needed
 from shapley2d._estimation.workers import ordered_results
-from shapley2d.exceptions import OutOfTimeError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -92,144 +90,80 @@ def monte_carlo(
         them dominates; ``largest_share`` is then its share of the variation.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws, unit)
-    resumed = state.resume(checkpoint)
-    stopped = ""
-    pace = state.pace
+    if checkpoint is not None:
+        checkpoint.load(lambda saved: state.restore(saved, checkpoint.shape))
+    resumed = state.count
     if n_threads is None or cluster is not None:
         results = ordered_results(draws, resumed, max_draws, n_jobs=n_jobs, cluster=cluster)
     else:
         results = map_in_threads(draws, range(resumed, max_draws), n_threads)
     with reporting(progress, title) as report:
         if resumed:
-            report(state.fraction(), f"resumed at {counted(resumed, unit)}")
-        try:
-            while not state.finished():
-                if limit is not None:
-                    limit.check(pace.seconds() or 0.0)
-                state.add(next(results))
-                left = state.seconds_left()
-                if limit is not None:
-                    left = max(min(limit.left(), math.inf if left is None else left), 0.0)
-                report(state.fraction(), state.note(), left)
-                if checkpoint is not None and checkpoint.due():
-                    state.save(checkpoint)
-        except (KeyboardInterrupt, OutOfTimeError) as stop:
-            if state.moments.count < 2:
-                raise
-            stopped = "interrupted" if isinstance(stop, KeyboardInterrupt) else "time_up"
-        finally:
-            results.close()
-            if checkpoint is not None and state.moments.count > resumed:
-                state.save(checkpoint)
-    estimate = state.estimate(interrupted=stopped == "interrupted", resumed_at=resumed)
-    return estimate.noting(time_up=True) if stopped == "time_up" else estimate
+            report(0.0, f"resumed at {counted(resumed, unit)}")
+        stop = add_rounds(results, state, report=report, limit=limit, checkpoint=checkpoint)
+    estimate = state.estimate(interrupted=stop == "interrupted", resumed_at=resumed)
+    return estimate.noting(time_up=True) if stop == "time_up" else estimate
 
 
 class MonteCarloState:
-    """The state of a Monte Carlo run: its moments, its history, and the rule when to stop."""
+    """The state of a Monte Carlo run: its moments, and what it was asked for."""
 
     def __init__(
         self, moments: Moments, tolerance: float, max_draws: int, unit: str = "permutation"
     ) -> None:
-        self.moments = moments
-        self._unit = unit
-        self._tolerance = tolerance
-        self._max_draws = max_draws
-        self._history: list[tuple[int, float]] = []
-        self._ratio = np.inf
-        self.pace = Pace()
+        self.moments, self.most, self.rounds = moments, max_draws, Rounds(MIN_DRAWS)
+        self.add = moments.add
+        self._unit, self._tolerance = unit, tolerance
 
-    def resume(self, checkpoint: Checkpoint | None) -> int:
-        """Resume from the checkpoint of an earlier run, and return its number of draws."""
-        if checkpoint is not None:
-            checkpoint.load(lambda one: self._restore(one, checkpoint.shape))
-            self._update()
+    @property
+    def count(self) -> int:
+        """The number of draws."""
         return self.moments.count
 
-    def _restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
-        history = history_pairs(saved.facts.get("history"))
-        counts = [count for count, _ in history]
-        within = all(1 <= count <= saved.count for count in counts)
-        if counts != sorted(set(counts)) or not within:
-            raise ValueError("its history does not fit its count")
+    @property
+    def has_error(self) -> bool:
+        """Whether there are draws to compare."""
+        return self.count > 1
+
+    def restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
+        """Resume from a checkpoint; a ValueError says why it is not sound."""
         self.moments.restore(saved, shape)
-        self._history = history
+        self.rounds.restore(saved.facts, saved.count)
 
     def save(self, checkpoint: Checkpoint) -> None:
-        """Save the moments and the history."""
-        facts = {"history": self._history}
-        checkpoint.save(self.moments.count, self.moments.arrays(), facts)
+        """Save the moments and the rounds."""
+        checkpoint.save(self.count, self.moments.arrays(), self.rounds.facts())
 
-    def add(self, values: NDArray[np.float64]) -> None:
-        """Add a draw."""
-        self.moments.add(values)
-        self.pace.tick()
-        self._update()
-
-    def _update(self) -> None:
-        count = self.moments.count
-        if count < min(MIN_DRAWS, self._max_draws):
-            return
-        self._ratio = self.moments.ratio()
-        is_new = not self._history or self._history[-1][0] < count
-        # early draws one by one, later ones ever more sparsely: about 20 points per doubling
-        is_due = count % (1 << max(0, count.bit_length() - 5)) == 0
-        if is_new and count >= MIN_DRAWS and is_due:
-            self._history.append((count, self._ratio))
-
-    def finished(self) -> bool:
-        """Whether the tolerance is met, or the largest number of draws."""
-        return self._ratio <= self._tolerance or self.moments.count >= self._max_draws
-
-    def needed(self) -> float:
-        """The expected number of draws in all; standard errors shrink with its root."""
-        if self._tolerance == 0:
-            return float(self._max_draws)
-        power = 2 if self.moments.varied else 1
+    def look(self) -> tuple[float, float]:
+        """The convergence ratio, and the draws needed in all."""
         # errors of the first draws are not trusted, but tell roughly how many it takes
-        early = self.moments.count < MIN_DRAWS
-        steps = (self.moments.ratio(math.inf) if early else self._ratio) / self._tolerance
-        most = (self._max_draws / max(1, self.moments.count)) ** (1 / power)
-        if steps >= most:  # its square may be too large for a float
-            return float(self._max_draws)
-        return max(self.moments.count * float(steps**power), min(MIN_DRAWS, self._max_draws))
-
-    def fraction(self) -> float:
-        """The share of the expected draws that is done."""
-        if self.moments.count < (1 if self._tolerance == 0 else 2):
-            return 0.0
-        return min(1.0, self.moments.count / self.needed())
-
-    def seconds_left(self) -> float | None:
-        """The expected time left; None while it is unknown."""
-        pace = self.pace.seconds()
-        if pace is None or self.fraction() == 0:
-            return None
-        return pace * max(0.0, self.needed() - self.moments.count)
+        ratio = self.moments.ratio(math.inf if self.count < MIN_DRAWS else None)
+        power = 2 if self.moments.varied else 1
+        return ratio, pieces_needed(self.count, ratio, self._tolerance, power)
 
     def note(self) -> str:
         """How far it is, for a progress report."""
-        count = counted(self.moments.count, self._unit)
-        if not np.isfinite(self._ratio):
+        count = counted(self.count, self._unit)
+        if not self.rounds.history:
             return count
         if not self.moments.varied:
             return f"no variation so far; {count}"
+        error = f"error {self.rounds.history[-1][1]:.3f} of the spread"
         if self._tolerance == 0:
-            of_all = f"{self.moments.count:,} of {counted(self._max_draws, self._unit)}"
-            return f"error {self._ratio:.3f} of the spread; {of_all}"
-        return f"error {self._ratio:.3f} of the spread, wanted {self._tolerance:g}; {count}"
+            return f"{error}; {self.count:,} of {counted(self.most, self._unit)}"
+        return f"{error}, wanted {self._tolerance:g}; {count}"
 
     def estimate(self, *, interrupted: bool, resumed_at: int) -> Estimate:
         """The mean with its standard errors, and facts about the run."""
-        moments = self.moments
-        history = list(self._history)
+        moments, history = self.moments, list(self.rounds.history)
         if not history or history[-1][0] != moments.count:
             history.append((moments.count, moments.ratio()))
+        ratio, is_enough = history[-1][1], moments.count >= min(MIN_DRAWS, self.most)
         info: dict[str, Any] = {
             f"n_{self._unit}s": moments.count,
-            "converged": bool(self._ratio <= self._tolerance),
+            "converged": bool(is_enough and ratio <= self._tolerance),
             "interrupted": interrupted,
-            "ratio": history[-1][1],
+            "ratio": ratio,
         }
         if moments.count > 1 and not moments.varied:
             info["caveat"] = f"no variation seen in {moments.count} draws"
@@ -250,14 +184,6 @@ class MonteCarloState:
             moments.covariance(),
             dof=moments.dof,
         )
-
-
-@dataclass(frozen=True)
-class _State:
-    """The moments after some draws; replaced as a whole, so that Ctrl-C never halves an update."""
-
-    count: int
-    arrays: dict[str, NDArray[np.float64]]
 
 
 class Moments:
@@ -281,37 +207,32 @@ class Moments:
         self._sums = sums
         size = 0 if sums is None else len(sums)
         nothing = {"sums_mean": np.zeros(size), "products": np.zeros((size, size))}
-        self._state = _State(0, nothing | {"largest": np.zeros(1)})
-
-    @property
-    def count(self) -> int:
-        """The number of draws."""
-        return self._state.count
+        self.count, self._arrays = 0, nothing | {"largest": np.zeros(1)}
 
     def add(self, values: NDArray[np.float64]) -> None:
-        """Add one draw: wholly, or not at all."""
-        old, count = self._state.arrays, self._state.count + 1
-        new = {"sums_mean": old["sums_mean"], "products": old["products"]}
+        """Add one draw."""
+        arrays, count = self._arrays, self.count + 1
         parts = dict(zip(_PARTS, (values, values.sum(axis=1), values.sum(axis=0)), strict=True))
         for name, part in parts.items():
-            mean = old[f"{name}_mean"] if count > 1 else np.zeros_like(part)
+            if count == 1:
+                arrays[f"{name}_mean"], arrays[f"{name}_squares"] = np.zeros((2, *part.shape))
+            mean = arrays[f"{name}_mean"]
             off = part - mean
-            mean = mean + off / count
+            mean += off / count
             off *= part - mean
-            new[f"{name}_mean"] = mean
-            new[f"{name}_squares"] = old[f"{name}_squares"] + off if count > 1 else off
+            arrays[f"{name}_squares"] += off
             if name == "cells":
-                new["largest"] = np.maximum(old["largest"], off.sum())
+                arrays["largest"] = np.maximum(arrays["largest"], off.sum())
         if self._sums is not None:
             sums = self._sums.of(values)
-            apart = sums - old["sums_mean"]
-            new["sums_mean"] = old["sums_mean"] + apart / count
-            new["products"] = old["products"] + np.outer(apart, sums - new["sums_mean"])
-        self._state = _State(count, new)
+            apart = sums - arrays["sums_mean"]
+            arrays["sums_mean"] += apart / count
+            arrays["products"] += np.outer(apart, sums - arrays["sums_mean"])
+        self.count = count
 
     def mean(self) -> NDArray[np.float64]:
         """The mean of the draws."""
-        return self._state.arrays["cells_mean"]
+        return self._arrays["cells_mean"]
 
     def stderr(self, part: str = "cells") -> NDArray[np.float64]:
         """Standard errors of ``"cells"``, or of the sums of ``"rows"`` or ``"columns"``.
@@ -321,7 +242,7 @@ class Moments:
         nothing varied at all. Sums can be equal in all orders by construction, so their errors may
         be 0.
         """
-        squares = self._state.arrays[f"{part}_squares"]
+        squares = self._arrays[f"{part}_squares"]
         if self.count < 2:
             return np.full_like(squares, np.inf)
         stderr = np.sqrt(squares / (self.count * (self.count - 1)))
@@ -336,7 +257,7 @@ class Moments:
 
     def _varied(self) -> NDArray[np.bool_]:
         """Which cells differed between draws, by more than rounding."""
-        squares = self._state.arrays["cells_squares"]
+        squares = self._arrays["cells_squares"]
         least = _ROUNDING * float(np.abs(self.mean()).max(initial=0.0))
         return np.asarray(squares > (self.count - 1) * least**2)
 
@@ -348,8 +269,8 @@ class Moments:
     @property
     def largest_share(self) -> float:
         """The largest share that one draw has of the variation of all cells."""
-        whole = float(self._state.arrays["cells_squares"].sum())
-        return float(self._state.arrays["largest"][0]) / whole if whole > 0 else 0.0
+        whole = float(self._arrays["cells_squares"].sum())
+        return float(self._arrays["largest"][0]) / whole if whole > 0 else 0.0
 
     @property
     def one_decides(self) -> bool:
@@ -386,13 +307,13 @@ class Moments:
             return None
         if self.count < 2:
             return np.diag(np.full(len(self._sums), np.inf))
-        products = self._state.arrays["products"]
+        products = self._arrays["products"]
         both = products + products.T  # equal except for rounding
         return np.asarray(both / (2 * self.count * (self.count - 1)))
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """The state as named arrays, which a checkpoint saves and :meth:`restore` takes."""
-        return dict(self._state.arrays)
+        return dict(self._arrays)
 
     def restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
         """Resume from a checkpoint; a ValueError says why it is not sound."""
@@ -402,7 +323,7 @@ class Moments:
         n, m = cells.shape if shape is None else shape
         if self._sums is not None and self._sums.shape != (n, m):
             raise ValueError(f"its values have the shape {(n, m)}, which does not fit")
-        k = self._state.arrays["sums_mean"].size
+        k = self._arrays["sums_mean"].size
         shapes: dict[str, tuple[int, ...]] = {
             "sums_mean": (k,),
             "products": (k, k),
@@ -417,4 +338,4 @@ class Moments:
                 raise ValueError(f"its {part}_squares has entries below 0")
         if not 0 <= arrays["largest"][0] <= arrays["cells_squares"].sum() * (1 + _ROUNDING):
             raise ValueError("its largest draw has more than all of the variation")
-        self._state = _State(saved.count, dict(arrays))
+        self.count, self._arrays = saved.count, dict(arrays)

@@ -22,6 +22,7 @@ from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.exact import add_in_order
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._estimation.rounds import WholeSum
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
 from shapley2d._forest.held import HeldForest, HeldSplit
@@ -298,20 +299,21 @@ def _shape(problem: Problem) -> tuple[int, int]:
     return problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
 
 
-class _Sum:
+class _Sum(WholeSum):
     """The values under the trees so far, and the column sums of every batch since a checkpoint."""
 
     def __init__(self, pieces: TreePieces, problem: Problem) -> None:
         self._pieces, self._rows = pieces, [split.rows for split in problem.splits]
         shape = _shape(problem)
         self._in_order = [np.array_equal(rows, np.arange(shape[0])) for rows in self._rows]
-        self.n_parts, self.count, self.resumed = len(pieces), 0, 0
+        super().__init__(len(pieces))
+        self.resumed = 0
         self.values, self.columns = np.zeros(shape), list[Any]()
 
     def restore(self, saved: Saved) -> None:
         """Resume from a checkpoint; a ValueError says why it is not sound."""
         saved.check_arrays({"values": self.values.shape})
-        if saved.count > self.n_parts:
+        if saved.count > self.most:
             raise ValueError("it has more trees than the model")
         self.values, self.count = saved.arrays["values"].copy(), saved.count
         self.resumed = saved.count
@@ -328,7 +330,7 @@ class _Sum:
 
     def note(self) -> str:
         """How far it is, for a progress report."""
-        return f"{self.count:,} of {self.n_parts:,} batches of trees"
+        return f"{self.count:,} of {self.most:,} batches of trees"
 
     def save(self, checkpoint: Checkpoint) -> None:
         """Save the values so far."""
