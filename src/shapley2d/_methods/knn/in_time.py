@@ -11,9 +11,9 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import cached_property
+from time import monotonic as now
 from typing import TYPE_CHECKING
 
-from shapley2d._base.clock import now
 from shapley2d._base.progress import Pace
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._knn.columns.pair_fit import FEW_PER_PLAYER

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from time import monotonic as now
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.clock import now
 from shapley2d._base.streams import generator
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._methods.knn.bin_correction import correct_bins
