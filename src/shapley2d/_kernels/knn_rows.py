@@ -41,7 +41,7 @@ _VALID_ROWS = 4  # validation rows that are added in one pass through the sums
 _ROUND = 1.5 * 2.0**52  # added to a number and taken away, times a unit: whole units are left
 
 # callable from compiled code alone, which saves a third of the time to compile them
-_part = numba.njit(
+_part = numba.njit(  # type: ignore[call-overload]
     nogil=True, cache=CACHE, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
 
@@ -53,7 +53,7 @@ class Room(NamedTuple):
     lines: NDArray[np.float64]  # sums of groups of columns: (groups, 16, tile)
     tile: NDArray[np.float64]  # distances of a tile
     whole: NDArray[np.float64]  # distances of all rows, where all are ranked: (subsets, n)
-    count: NDArray[np.generic]  # rows of every bin with and without the label, or sums of targets
+    counts: NDArray[np.generic]  # rows of every bin with and without the label, or sums of targets
     table: NDArray[np.float64]  # what the rows of every bin are worth
     begin: NDArray[np.int32]  # of near rows: places by leading bits,
     listed: NDArray[np.int32]  # rows as they come,
@@ -72,22 +72,38 @@ def first_bins(reach: NDArray[np.float64]) -> NDArray[np.int64]:
     return (np.ascontiguousarray(reach).view(np.int64) >> _SHIFT) - (BINS - 1)
 
 
-def n_groups(n_columns: int) -> int:
-    """Groups of four columns, in fours: the last of them may be empty."""
+def subset_codes(subsets: NDArray[np.bool_]) -> NDArray[np.uint8]:
+    """Which of every four columns are in a subset, as bits; groups come in fours.
+
+    Examples
+    --------
+    >>> subset_codes(np.array([[True, False, True, False, True]]))
+    array([[5, 1, 0, 0]], dtype=uint8)
+    """
+    groups = _n_groups(subsets.shape[1])
+    padded = np.zeros((len(subsets), 4 * groups), dtype=np.uint8)
+    padded[:, : subsets.shape[1]] = subsets
+    bits = padded.reshape(len(subsets), groups, 4) << np.arange(4, dtype=np.uint8)
+    return np.asarray(bits.sum(axis=2, dtype=np.uint8))
+
+
+def _n_groups(n_columns: int) -> int:
     return max(-(-n_columns // 16), 1) * 4
 
 
-def make_room(n_rows: int, n_columns: int, n_subsets: int, *, classifies: bool) -> Room:
+def make_room(
+    n_rows: int, n_columns: int, n_subsets: int, *, classifies: bool, ranks_all: bool = False
+) -> Room:
     """Memory for the values of ``n_rows`` rows under ``n_subsets`` column subsets at a time."""
-    ranks_all = n_rows <= NEAR
-    groups, at_a_time = n_groups(n_columns), 1 if ranks_all else _VALID_ROWS
+    ranks_all |= n_rows <= NEAR
+    groups, at_a_time = _n_groups(n_columns), 1 if ranks_all else _VALID_ROWS
     bins = 0 if ranks_all else BINS
     return Room(
         keys=np.empty((at_a_time, n_subsets, n_rows), dtype=np.uint16),
         lines=np.zeros((groups, 16, _TILE)),
         tile=np.empty(_TILE),
         whole=np.empty((n_subsets if ranks_all else 0, n_rows)),
-        count=np.zeros((2, bins), dtype=np.int32) if classifies else np.zeros((bins, 4)),
+        counts=np.zeros((2, bins), dtype=np.int32) if classifies else np.zeros((bins, 4)),
         table=np.zeros((at_a_time, 2, bins) if classifies else (at_a_time, bins, 4)),
         begin=np.zeros(BINS >> _COARSE, dtype=np.int32),
         listed=np.empty(n_rows, dtype=np.int32),
@@ -302,7 +318,7 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
     train, by_row, nominal = entries
     lens, lows, slacks = seen
     runs, factors = y
-    keys, lines, tile, whole, count, table, _, _, _, _ = room
+    keys, lines, tile, whole, counts, table, _, _, _, _ = room
     near = (room.listed, room.begin, room.rows, room.distances)
     n, ranks_all, at_a_time = train.shape[1], whole.size > 0, len(keys)
     for begin in range(0, chosen.size, at_a_time):
@@ -321,7 +337,7 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
                 t, last, tail = group[q], BINS, 0.0
                 if not ranks_all:
                     last, tail = far_classes(
-                        keys[q, s], runs[t], weights, factors[t], count, table[q]
+                        keys[q, s], runs[t], weights, factors[t], counts, table[q]
                     )
                 distances = whole[s] if ranks_all else tile[:0]
                 found = sort_near(
@@ -333,8 +349,8 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
                 if not ranks_all:
                     for p in range(found):
                         k = keys[q, s, room.rows[p]]
-                        count[0, k] = 0
-                        count[1, k] = 0
+                        counts[0, k] = 0
+                        counts[1, k] = 0
                         table[q, 0, k] = 0.0
                         table[q, 1, k] = 0.0
             if not ranks_all:
@@ -422,7 +438,7 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
     train, by_row, nominal = entries
     lens, lows, slacks = seen
     z, targets, factors, k_votes, alone = y
-    keys, lines, tile, whole, count, table, _, _, _, _ = room
+    keys, lines, tile, whole, counts, table, _, _, _, _ = room
     near = (room.listed, room.begin, room.rows, room.distances)
     n, ranks_all, at_a_time = train.shape[1], whole.size > 0, len(keys)
     for begin in range(0, chosen.size, at_a_time):
@@ -442,7 +458,7 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
                 target = targets[t]
                 own = (weights, k_votes, -alone * target * target, factors[t])
                 if not ranks_all:
-                    last, tails = far_numbers(keys[q, s], z, own, target, count, table[q])
+                    last, tails = far_numbers(keys[q, s], z, own, target, counts, table[q])
                 distances = whole[s] if ranks_all else tile[:0]
                 found = sort_near(
                     keys[q, s], last, by_row, lens[t], nominal, codes[s], distances, near
@@ -452,7 +468,7 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
                     for p in range(found):
                         k = keys[q, s, room.rows[p]]
                         for place in range(3):
-                            count[k, place] = 0.0
+                            counts[k, place] = 0.0
                             table[q, k, place] = 0.0
             if not ranks_all:
                 add_far_numbers(keys, s, table, group, z, sums[s])

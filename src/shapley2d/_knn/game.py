@@ -21,8 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
-from shapley2d._kernels.knn_rows import first_bins
-from shapley2d._knn.lens import REACH, UNIT, make_lens
+from shapley2d._knn.lens import make_lens
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._theory.semivalues import check_semivalue
 
@@ -159,17 +158,6 @@ class RowGame:
         """Whether every row is a neighbour: then distances decide nothing."""
         return self.n_neighbors >= self.n_rows
 
-    def bins_and_slack(self, subsets: Subsets) -> tuple[NDArray[np.int64], Floats]:
-        """Of every validation row under some column subsets, (T, B) each.
-
-        The number of the first bin, by the farthest that a row can be; and by how much distances
-        may differ that are equal, since rounding moves entries apart by a unit at most.
-        """
-        members = subsets.T.astype(np.float64)
-        reach = np.ascontiguousarray(self.lens[:, :, REACH]) @ members
-        slack = np.ascontiguousarray(self.lens[:, :, UNIT]) @ members
-        return first_bins(reach), 2.0 * slack
-
     @cached_property
     def inverse(self) -> Floats:
         """``1 / g`` for every size of a tie group; 0 for none."""
@@ -277,9 +265,7 @@ class RowValues(ABC):
 
         return self._mean(blocks(), n_lines, valid)
 
-    def values(
-        self, subsets: Subsets, *, valid: NDArray[np.integer] | None = None
-    ) -> Floats:
+    def values(self, subsets: Subsets, *, valid: NDArray[np.integer] | None = None) -> Floats:
         """phi(F) under each of some column subsets, mean over validation rows: (B, n)."""
         return self.contract(subsets, np.eye(len(subsets)), valid=valid)
 

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
+from shapley2d._kernels.knn_rows import first_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -63,6 +64,17 @@ def make_lens(columns: Columns) -> Floats:
 
     map_columns(fill, range(columns.n_columns), columns.n_rows)
     return lens
+
+
+def bins_and_slack(lens: Floats, subsets: NDArray[np.bool_]) -> tuple[NDArray[np.int64], Floats]:
+    """Of every validation row under some column subsets, (T, B) each.
+
+    The number of the first bin, by the farthest that a row can be; and by how much distances may
+    differ that are equal, since rounding moves entries apart by a unit at most.
+    """
+    members = subsets.T.astype(np.float64)
+    reach, unit = (np.ascontiguousarray(lens[:, :, place]) for place in (REACH, UNIT))
+    return first_bins(reach @ members), 2.0 * (unit @ members)
 
 
 def _categories(there: Floats, v: Floats, weight: float, missing: float | None) -> Floats:  # noqa: ARG001

@@ -221,7 +221,9 @@ def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) 
 
     found = map_columns(look, range(columns.n_columns), columns.n_rows)
     largest = max((extent for extent, _ in found), default=0.0)
-    small = [repr(names[j]) for j, (extent, _) in enumerate(found) if 0 < extent < resolved * largest]
+    small = [
+        repr(names[j]) for j, (extent, _) in enumerate(found) if 0 < extent < resolved * largest
+    ]
     if small:
         first = names[[extent for extent, _ in found].index(largest)]
         warn(

@@ -11,8 +11,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
-from shapley2d._kernels.knn_rows import add_classification, add_regression, make_room, n_groups
+from shapley2d._kernels.knn_rows import (
+    add_classification,
+    add_regression,
+    make_room,
+    subset_codes,
+)
 from shapley2d._knn.game import RowValues
+from shapley2d._knn.lens import bins_and_slack
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -62,8 +68,8 @@ class Processor(RowValues):
         most = int(np.clip(_KEYS // (4 * self.n_rows), *_SUBSETS))
         rounds = -(-count // (most * self._n_threads))  # of all threads, with as much to do
         at_a_time = max(-(-count // (rounds * self._n_threads)), 1)
-        codes, stop = _codes(subsets), stop_flag()
-        lows, slacks = game.bins_and_slack(subsets)
+        codes, stop = subset_codes(subsets), stop_flag()
+        lows, slacks = bins_and_slack(game.lens, subsets)
         weights, inverse, kernel = game.weights, game.inverse, add_classification
         y: tuple[object, ...] = (game.runs, game.valid_weights)
         tables: tuple[object, ...] = (weights.single, weights.single_beyond, inverse)
@@ -82,18 +88,3 @@ class Processor(RowValues):
         for _ in map_in_threads(evaluate, starts, self._n_threads, stop=stop):
             pass
         return sums
-
-
-def _codes(subsets: Subsets) -> NDArray[np.uint8]:
-    """Which of every four columns are in a subset, as bits.
-
-    Examples
-    --------
-    >>> _codes(np.array([[True, False, True, False, True]]))
-    array([[5, 1, 0, 0]], dtype=uint8)
-    """
-    groups = n_groups(subsets.shape[1])
-    padded = np.zeros((len(subsets), 4 * groups), dtype=np.uint8)
-    padded[:, : subsets.shape[1]] = subsets
-    bits = padded.reshape(len(subsets), groups, 4) << np.arange(4, dtype=np.uint8)
-    return np.asarray(bits.sum(axis=2, dtype=np.uint8))

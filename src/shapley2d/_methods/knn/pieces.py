@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.columns.chunk_design import ChunkDesign
-    from shapley2d._knn.row_values import RowValues
+    from shapley2d._knn.game import RowValues
     from shapley2d._methods.knn.strata import Stratum
     from shapley2d._theory.semivalues import Semivalue
 
