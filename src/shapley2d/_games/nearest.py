@@ -12,7 +12,7 @@ all their orders; without any column all rows are, so that their labels alone pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from joblib import effective_n_jobs

@@ -62,7 +62,7 @@ class Processor(RowValues):
         return total
 
     def _sums(self, subsets: Subsets, chosen: NDArray[np.intp]) -> Floats:
-        """phi under every subset, summed over the chosen validation rows: (B, n)."""
+        """Phi under every subset, summed over the chosen validation rows: (B, n)."""
         game, count = self.game, len(subsets)
         sums = np.zeros((count, self.n_rows))
         most = int(np.clip(_KEYS // (4 * self.n_rows), *_SUBSETS))

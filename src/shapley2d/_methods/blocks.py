@@ -15,7 +15,6 @@ from shapley2d._methods.models import is_built_in, is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.training_time import folds_in_time, seconds_left, training_seconds
-from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

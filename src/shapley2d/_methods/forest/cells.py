@@ -32,7 +32,7 @@ from shapley2d._methods.baseline_utility import forest_baseline
 from shapley2d._methods.forest.fixed import DeepDraws, TreePieces, read_model
 from shapley2d._methods.forest.grow import TreeDraws
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
-from shapley2d._methods.knn.varying import varies
+from shapley2d._methods.knn.votes import varies
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
