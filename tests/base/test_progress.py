@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from shapley2d._base import clock, progress
+from shapley2d._base import progress
 
 
 def test_a_bar_appears_before_the_first_report(monkeypatch, capsys):
@@ -141,19 +141,6 @@ def test_work_that_has_nothing_before_its_end_proposes_no_limit(display):
     run = progress.RunProgress(display, takes_limit=True, otherwise="a walk is faster")
     reports(display, (1.0, 0.1), (4.0, 0.2, 90.0), run=run, in_time="")
     assert display.said == ["About 2 min left. a walk is faster."]
-
-
-def test_seconds_of_compiling_do_not_count(monkeypatch):
-    from shapley2d._kernels import cache
-
-    display = Display(monkeypatch)
-    monkeypatch.setattr(progress, "now", clock.now)
-    begin = time.monotonic()
-    monkeypatch.setattr(clock.time, "monotonic", lambda: begin + display.time)
-    monkeypatch.setattr(cache, "compiling_seconds", lambda: min(display.time, 30.0))
-    reports(display, (30.5, 0.1), (33.0, 0.2))  # 2.5 s for a tenth
-    assert display.said == []
-    assert display.left == pytest.approx([None, 20.0])
 
 
 def test_who_asked_for_no_progress_hears_nothing(monkeypatch, capsys):

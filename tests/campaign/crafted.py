@@ -131,6 +131,8 @@ def named_checkpoints(path):
         "history NaN": with_facts(history=[[1, float("nan")]]),
         "history backwards": with_facts(history=[[3, 0.5], [2, 0.5]]),
         "history beyond": with_facts(history=[[10**6, 0.5]]),
+        "round without end": with_facts(round_end=2**62),
+        "round of the past": with_facts(round_end=0),
         "identity a list": with_record(identity=[1]),
         "identity empty": with_record(identity={}),
         "other version": with_record(format=2),

@@ -128,10 +128,22 @@ def test_a_finished_run_returns_at_once(path, plain, monkeypatch):
 
 def test_another_tolerance_may_go_on(path):
     rough = value(path, tolerance=0.3, max_permutations=1000)
-    fine = value(path, tolerance=0.25, max_permutations=1000)
-    fresh = value(tolerance=0.25, max_permutations=1000)
-    assert rough.info["converged"]
-    assert same_bits(fine, fresh)
+    fine = value(path, tolerance=0.15, max_permutations=1000)
+    assert rough.info["converged"] and fine.info["converged"]
+    assert fine.info["resumed_at"] == rough.info["n_permutations"] < fine.info["n_permutations"]
+    assert same_bits(fine, value(max_permutations=fine.info["n_permutations"]))
+
+
+@pytest.mark.parametrize("stops", [(3,), (12, 17), (30, 31, 70)])
+def test_a_run_that_was_stopped_ends_where_any_other_does(tmp_path, stops):
+    path, options = tmp_path / "run.npz", {"tolerance": 0.08}
+    for stop in stops:
+        with pytest.warns(PrecisionWarning, match="stopped at max_permutations"):
+            value(path, max_permutations=stop, **options)
+    further = value(path, max_permutations=1000, **options)
+    at_once = value(max_permutations=1000, **options)
+    assert at_once.info["n_permutations"] > max(stops)
+    assert same_bits(further, at_once) and further.history == at_once.history
 
 
 def test_kill_9_at_any_moment(tmp_path):

@@ -212,7 +212,7 @@ def test_memory_at_census_size():
 def test_time_left_is_of_this_run(monkeypatch):
     """The first step, which starts workers and compiles, does not count once there are others."""
     clock = [0.0]
-    monkeypatch.setattr("shapley2d._base.progress.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("shapley2d._base.progress.now", lambda: clock[0])
     pace = Pace()
     assert pace.seconds() is None
     clock[0] = 30.0

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import sys
 import threading
-import time
 from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
+from time import monotonic as now
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
-from shapley2d._base.clock import compiling, now
 from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, Setting
 
@@ -84,8 +83,8 @@ def check_progress(progress: Any) -> None:
 def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Report]:
     """Open a progress report and yield the function that updates it.
 
-    A run that looks longer than a minute says so, once, by what it has done in its first seconds;
-    those that compile do not count. ``progress`` is "auto" (a bar when standard error is a terminal
+    A run that looks longer than a minute says so, once, by what it has done in its first seconds.
+    ``progress`` is "auto" (a bar when standard error is a terminal
     or in a notebook), True, False, a Display, or a callable that receives ``(fraction, note)``; the
     note includes the time left where it is known. ``in_time`` says what a time limit of
     ``{limit}``, in words ``{time}``, would give; empty for nothing.
@@ -158,6 +157,12 @@ class _Calls:
         self._call(self._done, words)
 
 
+def _compiles() -> bool:
+    """Whether code is being compiled now; numba is imported only once something needs it."""
+    cache = sys.modules.get("shapley2d._kernels.cache")
+    return cache is not None and cache.compiling()
+
+
 def _watched() -> bool:
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
 
@@ -167,7 +172,7 @@ class _Bar:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._start = time.monotonic()
+        self._start = now()
         self._bar: Any = None
         self._task: Any = None
         self._closed = False
@@ -178,7 +183,7 @@ class _Bar:
 
     def report(self, fraction: float, note: str, seconds_left: float | None) -> None:
         if self._bar is None:
-            if time.monotonic() - self._start < _PATIENCE_S:
+            if now() - self._start < _PATIENCE_S:
                 return
             self._open()
         fraction = min(max(fraction, 0.0), 1.0)
@@ -210,7 +215,7 @@ class _Bar:
             """The latest note, or that numba is compiling."""
 
             def render(self, task: Any) -> Text:
-                return Text(_COMPILING if compiling() else task.fields["note"], style="dim")
+                return Text(_COMPILING if _compiles() else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
         if console.is_jupyter and find_spec("ipywidgets") is None:

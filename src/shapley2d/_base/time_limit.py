@@ -1,4 +1,4 @@
-"""A time limit: when a run has to have its answer, by the clock that started with the call.
+"""A time limit: when a run has to have its answer, by the clock on the wall, from the call on.
 
 Whatever works in pieces asks :meth:`TimeLimit.check` before the next one. Where time is up, it
 keeps what there is, on the path that Ctrl-C takes.
@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from time import monotonic as now
 from typing import Any
 
 from shapley2d._base.checks import check_number
-from shapley2d._base.clock import now
 from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, OutOfTimeError, Setting
 
@@ -54,7 +54,7 @@ class TimeLimit:
     """Seconds that a call may take, and when they are over."""
 
     seconds: float
-    end: float  # by the clock of :func:`now`
+    end: float  # by :func:`time.monotonic`
 
     @classmethod
     def of(cls, value: Any) -> TimeLimit:

@@ -111,7 +111,8 @@ class MonteCarloState:
     def __init__(
         self, moments: Moments, tolerance: float, max_draws: int, unit: str = "permutation"
     ) -> None:
-        self.moments, self.most, self.rounds = moments, max_draws, Rounds(MIN_DRAWS)
+        self.moments, self.most = moments, max_draws
+        self.rounds = Rounds(MIN_DRAWS, needed=0.0 if tolerance else math.inf)
         self.add = moments.add
         self._unit, self._tolerance = unit, tolerance
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -40,8 +40,8 @@ Stop = Literal["", "interrupted", "time_up"]
 class Rounds:
     """Where the round under way ends, and what was seen at the ends of those before it.
 
-    A checkpoint holds both, so that a run which goes on from it looks at its errors after the same
-    pieces as one that was never stopped.
+    A checkpoint holds the end and the history, so that a run which goes on from it looks at its
+    errors after the same pieces as one that was never stopped.
 
     Attributes
     ----------
@@ -49,10 +49,13 @@ class Rounds:
         Pieces after which the errors are looked at; at first those of the first round.
     history : list of (int, float)
         Pieces, and the largest standard error after these, relative to the spread of the values.
+    needed : float
+        Pieces needed in all, as far as is known: 0 before the first look.
     """
 
     end: int = LEAST_PIECES
     history: list[tuple[int, float]] = field(default_factory=list)
+    needed: float = 0.0
 
     def facts(self) -> dict[str, Any]:
         """What a checkpoint keeps, by name."""
@@ -116,7 +119,7 @@ class WholeSum:
     has_error = False
 
     def __init__(self, n_pieces: int) -> None:
-        self.count, self.most, self.rounds = 0, n_pieces, Rounds(n_pieces)
+        self.count, self.most, self.rounds = 0, n_pieces, Rounds(n_pieces, needed=n_pieces)
 
     def look(self) -> tuple[float, float]:
         """Enough: it is asked after the last piece only."""
@@ -190,7 +193,7 @@ def add_rounds(
                     total.save(checkpoint)
                     kept = total.count
         except (KeyboardInterrupt, OutOfTimeError) as cause:
-            wait([added] if added else [])  # what is being added is added in full
+            beside.shutdown()  # what is being added is added in full
             if not total.has_error:
                 raise
             return "interrupted" if isinstance(cause, KeyboardInterrupt) else "time_up"
@@ -212,32 +215,33 @@ class _Rule:
     """
 
     def __init__(self, total: RunningSum) -> None:
-        self._total, self._needed, self.look_s = total, 0.0, 0.0
+        self._total, self.look_s = total, 0.0
 
     def wants_more(self) -> bool:
         """Look at the errors where a round ends; before the first end, now and then, to report."""
         total, rounds, count = self._total, self._total.rounds, self._total.count
         ends = count >= rounds.end
-        is_early = not self._needed or (not rounds.history and count.bit_count() == 1)
+        is_early = not rounds.needed or (not rounds.history and count.bit_count() == 1)
         if ends or (total.has_error and is_early):
             begin = time.monotonic()
-            ratio, self._needed = total.look()
+            ratio, needed = total.look()
+            rounds.needed = max(needed, count)
             self.look_s = time.monotonic() - begin
         if ends:
             if rounds.history and rounds.history[-1][0] == count:  # a run that had ended here
                 rounds.history.pop()
             rounds.history.append((count, ratio))
-            if self._needed <= count:
+            if rounds.needed <= count:
                 return False
-            rounds.end = round_end(count, self._needed)
+            rounds.end = round_end(count, rounds.needed)
         return count < total.most
 
     def progress(self, pace_s: float, limit: TimeLimit | None) -> tuple[float, str, float | None]:
         """The share of the pieces that fit or are needed, what to say, and the seconds left."""
-        total, count = self._total, self._total.count
-        if not self._needed and total.rounds.end < total.most:
+        total, rounds, count = self._total, self._total.rounds, self._total.count
+        if not rounds.needed:
             return 0.0, total.note(), None
-        expected = min(max(self._needed, total.rounds.end), total.most)
+        expected = min(max(rounds.needed, rounds.end), total.most)
         if limit is not None:
             expected = min(expected, count + max(limit.left(), 0.0) / max(pace_s, 1e-9))
         return count / expected, total.note(), pace_s * (expected - count)

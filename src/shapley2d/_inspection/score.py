@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.clock import now
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
@@ -190,10 +189,10 @@ class _Work:
             deviation(self.binned[k], forest, self.codes, few)
 
         look(tried[0])  # compiles, or loads what was compiled
-        begin = now()
+        begin = time.monotonic()
         for k in tried:
             look(k)
-        each_s = (now() - begin) / len(tried) / len(few.rows)
+        each_s = (time.monotonic() - begin) / len(tried) / len(few.rows)
         all_s = each_s * len(predicted) / threads / _GROWN
         fitting = int(_SAFE * limit.left() / max(all_s, 1e-9))
         if fitting < len(self.bags.rows):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-import time
 from pathlib import Path
 
 import numba
@@ -21,20 +20,15 @@ from numba.core import event
 
 
 class _Watch(event.Listener):
-    """Counts the functions that are being compiled now, one inside the other, and the seconds."""
+    """Counts the functions that are being compiled now, one inside the other."""
 
     depth = 0
-    begin = seconds = 0.0
 
     def on_start(self, event: event.Event) -> None:  # noqa: ARG002
-        if not self.depth:
-            self.begin = time.monotonic()
         self.depth += 1
 
     def on_end(self, event: event.Event) -> None:  # noqa: ARG002
         self.depth -= 1
-        if not self.depth:
-            self.seconds += time.monotonic() - self.begin
 
 
 _watch = _Watch()  # numba compiles one function at a time, in whatever thread
@@ -44,11 +38,6 @@ event.register("numba:compile", _watch)  # type: ignore[no-untyped-call]
 def compiling() -> bool:
     """Whether code is being compiled now, rather than loaded from the cache."""
     return _watch.depth > 0
-
-
-def compiling_seconds() -> float:
-    """Seconds that this process has spent on compiling."""
-    return _watch.seconds + (time.monotonic() - _watch.begin if _watch.depth else 0.0)
 
 
 def _probe() -> None:
