@@ -20,13 +20,12 @@ from shapley2d._estimation.workers import ordered_results
 from shapley2d._theory.designs import AxisDesign, combine_axes
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Sequence
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
-    from shapley2d._estimation.rounds import RunningSum
     from shapley2d._theory.game import Game
 
 _SAMPLED = 'method="mc" with max_time="{limit}" (--method mc --max-time {limit}) samples for {time}'
@@ -98,24 +97,6 @@ class DesignBlocks:
         return combine_axes(utilities, self.rows, self.columns, start)
 
 
-def add_in_order(
-    total: RunningSum,
-    results: Generator[NDArray[np.float64], None, None],
-    *,
-    progress: Any,
-    title: str,
-    in_time: str,
-    checkpoint: Checkpoint | None,
-    limit: TimeLimit | None,
-) -> None:
-    """Add all results, which come in order, with progress reports and checkpoints.
-
-    ``in_time`` says what a time limit would give, see :func:`~shapley2d._base.progress.reporting`.
-    """
-    with reporting(progress, title, in_time) as report:
-        add_rounds(results, total, report=report, limit=limit, checkpoint=checkpoint)
-
-
 def evaluate_designs(
     games: Sequence[DesignBlocks],
     members: Sequence[NDArray[np.intp]],
@@ -163,15 +144,8 @@ def evaluate_designs(
         checkpoint.load(total.restore)
     resumed, work = total.count, partial(_do_block, games)
     results = ordered_results(work, resumed, total.most, n_jobs=n_jobs, cluster=cluster)
-    add_in_order(
-        total,
-        results,
-        progress=progress,
-        title=title,
-        in_time=_SAMPLED,
-        checkpoint=checkpoint,
-        limit=limit,
-    )
+    with reporting(progress, title, _SAMPLED) as report:
+        add_rounds(results, total, report=report, limit=limit, checkpoint=checkpoint)
     return total.values, resumed
 
 

@@ -13,16 +13,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads
+from shapley2d._base.progress import reporting
 from shapley2d._base.streams import draw_seeds
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.exact import add_in_order
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._estimation.rounds import WholeSum
+from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
 from shapley2d._forest.held import HeldForest, HeldSplit
@@ -349,13 +349,6 @@ def _sum_pieces(
     else:
         numbers = range(total.count, len(pieces))
         results = map_in_threads(pieces, numbers, count_threads(run.n_jobs))
-    add_in_order(
-        total,
-        results,
-        progress=run.progress,
-        title="forest",
-        in_time="",  # all trees or nothing
-        checkpoint=checkpoint,
-        limit=run.limit,
-    )
+    with reporting(run.progress, "forest", in_time="") as report:  # all trees or nothing
+        add_rounds(results, total, report=report, limit=run.limit, checkpoint=checkpoint)
     return total
