@@ -21,7 +21,7 @@ from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
-from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, few_subsets
+from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     from shapley2d._methods.knn.pieces import PieceResult
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
+
+_MARGIN = 1.25  # on the subsets of larger pieces: another pass costs as much as twice of them
 
 
 def value_knn(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
@@ -131,14 +133,14 @@ class KnnRun:
         saved = None if checkpoint is None else checkpoint.load(_check)
         if saved is not None and saved.facts["asked"] != self._asked():
             saved = None  # of another question, which is answered from the start
-        if saved is not None and saved.facts["n_subsets"] == 2**m:
-            n_subsets = 2**m
+        if saved is not None:
+            n_subsets = saved.facts["n_subsets"]
         total = PieceTotal(self, n_subsets)
         if saved is not None:
             total.restore(saved)
         stop = self._add(total, checkpoint)
-        if total.wants_all and not stop:
-            total = PieceTotal(self, 2**m)
+        while total.n_better and not stop:
+            total = PieceTotal(self, total.n_better)
             stop = self._add(total, checkpoint)
         return self._finish(total, stop)
 
@@ -278,8 +280,8 @@ class PieceTotal:
     rounds : Rounds
     resumed_at : int
         Pieces that a checkpoint had.
-    wants_all : bool
-        Whether all subsets cost less than what the tolerance still takes.
+    n_better : int
+        Subsets of larger pieces that cost less than what the tolerance still takes; 0 for none.
     """
 
     def __init__(self, knn: KnnRun, n_subsets: int) -> None:
@@ -288,7 +290,7 @@ class PieceTotal:
         self._knn = knn
         self.pieces = make_pieces(knn.parts, knn.strata, labels, lines, n_subsets, knn.run.seed)
         self.sums = knn.empty_sums()
-        self.wants_all, self.resumed_at, self._begin = False, 0, now()
+        self.n_better, self.resumed_at, self._begin = 0, 0, now()
         self._constant = knn.label_constant() if lines.has_label else 0.0
         self._is_fixed = self.pieces.takes_all or options.n_subsets is not None
         self._every_row = options.valid_rows == "all"
@@ -332,8 +334,8 @@ class PieceTotal:
         tolerance, count, a_pass = self._knn.options.tolerance, self.count, self._pass
         ratio = _ratio(self.estimate())
         needed = pieces_needed(count, ratio, tolerance)
-        self.wants_all = needed > count >= a_pass and self._all_cost_less(needed)
-        if self.wants_all:
+        self.n_better = 0 if count < a_pass else self._larger_pieces(ratio, needed)
+        if self.n_better:
             return ratio, float(count)
         needed = min(needed, self.most)
         if self._every_row:
@@ -342,17 +344,25 @@ class PieceTotal:
             needed = min(needed, a_pass)
         return ratio, float(needed)
 
-    def _all_cost_less(self, needed: float) -> bool:
-        """Whether all subsets cost less than the pieces needed, and a time limit has room."""
-        m, limit = self._knn.lines.n_columns, self._knn.run.limit
-        if self._is_fixed or not self._knn.options.may_take_all(m):
-            return False
-        more = 2**m * self._pass / (self.pieces.n_subsets * self.count)
-        if needed <= more * self.count:
-            return False
-        added = max(self.count - self.resumed_at, 1)
-        seconds = (now() - self._begin) * more * self.count / added
-        return limit is None or seconds < limit.left()
+    def _larger_pieces(self, ratio: float, needed: float) -> int:
+        """Subsets of larger pieces, if starting again with these costs less; 0 if not.
+
+        Errors fall with the root of the number of pieces, but about with the number of subsets of a
+        piece: its estimator learns from all of them.
+        """
+        options, each, everything = self._knn.options, self.pieces.n_subsets, 2**self._knn.lines.n_columns
+        if self._is_fixed or ratio <= options.tolerance:
+            return 0
+        wanted = _MARGIN * each * min(ratio / max(options.tolerance, 1e-300), 1e100)
+        may_take_all = everything <= MAX_SUBSETS or options.may_take_all(self._knn.lines.n_columns)
+        larger = int(min(wanted, MAX_SUBSETS)) // 2 * 2
+        if may_take_all and wanted >= everything:
+            larger = everything
+        pieces = self._pass * larger / each
+        limit, added = self._knn.run.limit, max(self.count - self.resumed_at, 1)
+        seconds = (now() - self._begin) / added * pieces
+        is_late = limit is not None and seconds > limit.left()
+        return 0 if larger <= each or pieces >= needed - self.count or is_late else larger
 
     def note(self) -> str:
         """How far the run is."""
