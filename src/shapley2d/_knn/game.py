@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Subsets = NDArray[np.bool_]
 
-_BLOCK_NUMBERS = 2**25  # row values of some subsets that are in memory at a time: 256 MB,
-_BLOCK = (16, 128)  # of this many subsets at least and at most
+_BLOCK_NUMBERS = 2**26  # row values of some subsets that are in memory at a time: 512 MB,
+_BLOCK = (16, 1024)  # of this many subsets at least and at most
 
 
 @dataclass(frozen=True)
