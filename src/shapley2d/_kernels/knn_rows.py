@@ -55,6 +55,7 @@ class Room(NamedTuple):
     whole: NDArray[np.float64]  # distances of all rows, where all are ranked: (subsets, n)
     counts: NDArray[np.generic]  # rows of every bin with and without the label, or sums of targets
     table: NDArray[np.float64]  # what the rows of every bin are worth
+    members: NDArray[np.int64]  # columns of a subset
     begin: NDArray[np.int32]  # of near rows: places by leading bits,
     listed: NDArray[np.int32]  # rows as they come,
     rows: NDArray[np.int32]  # and sorted by
@@ -105,6 +106,7 @@ def make_room(
         whole=np.empty((n_subsets if ranks_all else 0, n_rows)),
         counts=np.zeros((2, bins), dtype=np.int32) if classifies else np.zeros((bins, 4)),
         table=np.zeros((at_a_time, 2, bins) if classifies else (at_a_time, bins, 4)),
+        members=np.empty(n_columns, dtype=np.int64),
         begin=np.zeros(BINS >> _COARSE, dtype=np.int32),
         listed=np.empty(n_rows, dtype=np.int32),
         rows=np.empty(n_rows, dtype=np.int32),
@@ -119,18 +121,20 @@ def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-d
     size = min(lines.shape[2], n - first)
     for j in range(m):
         bit = 1 << (j & 3)
-        line, entries = lines[j >> 2, bit], train[j]
+        line, entries = lines[j >> 2, bit], train[j, first : first + size]
         near, mirror, scale, base, gap = lens[j, 0], lens[j, 1], lens[j, 2], lens[j, 3], lens[j, 4]
         rounder = _ROUND * lens[j, 5]
         if nominal[j]:
             for i in range(size):
-                u = entries[first + i]
-                x = gap if u != u else (0.0 if u == near else scale)
+                u = entries[i]
+                x = 0.0 if u == near else scale
+                x = gap if u != u else x
                 line[i] = (x + rounder) - rounder
         else:
             for i in range(size):
-                u = entries[first + i]
-                x = gap if u != u else base + scale * (near - u) * (mirror - u)
+                u = entries[i]
+                x = base + scale * (near - u) * (mirror - u)
+                x = gap if u != u else x
                 line[i] = (x + rounder) - rounder
         for other in range(1, bit):
             total, part = lines[j >> 2, bit + other], lines[j >> 2, other]
@@ -140,18 +144,21 @@ def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-d
 
 
 @_part
-def make_keys(lines, codes, low, distances, size, keys, first):  # type: ignore[no-untyped-def]
+def make_keys(lines, codes, low, distances, keys):  # type: ignore[no-untyped-def]
     """The distances of a tile under one column subset, and their bins."""
-    for i in range(size):
-        distances[i] = 0.0
+    size = keys.size
     for g in range(0, codes.size, 4):
         a, b = lines[g, codes[g]], lines[g + 1, codes[g + 1]]
         c, d = lines[g + 2, codes[g + 2]], lines[g + 3, codes[g + 3]]
-        for i in range(size):
-            distances[i] += (a[i] + b[i]) + (c[i] + d[i])
+        if g == 0:
+            for i in range(size):
+                distances[i] = (a[i] + b[i]) + (c[i] + d[i])
+        else:
+            for i in range(size):
+                distances[i] += (a[i] + b[i]) + (c[i] + d[i])
     bits = distances.view(np.int64)
     for i in range(size):
-        keys[first + i] = max((bits[i] >> _SHIFT) - low, 0)
+        keys[i] = max((bits[i] >> _SHIFT) - low, 0)
 
 
 @_part
@@ -160,7 +167,12 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
 
     They are placed by the leading bits of their distances, and moved to their places from there.
     """
-    listed, begin, rows, distances = room
+    listed, members, begin, rows, distances = room
+    n_members = 0
+    for j in range(len(lens)):
+        if codes[j >> 2] >> (j & 3) & 1:
+            members[n_members] = j
+            n_members += 1
     found = 0
     lowest, highest = begin.size, 0
     for i in range(keys.size):
@@ -181,14 +193,14 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
         if whole.size:
             total = whole[row]
         else:
-            for j in range(len(lens)):
-                if codes[j >> 2] >> (j & 3) & 1:
-                    u, rounder = entries[row, j], _ROUND * lens[j, 5]
-                    x = lens[j, 3] + lens[j, 2] * (lens[j, 0] - u) * (lens[j, 1] - u)
-                    if nominal[j]:
-                        x = 0.0 if u == lens[j, 0] else lens[j, 2]
-                    x = lens[j, 4] if u != u else x
-                    total += (x + rounder) - rounder
+            for g in range(n_members):
+                j = members[g]
+                u, rounder = entries[row, j], _ROUND * lens[j, 5]
+                x = lens[j, 3] + lens[j, 2] * (lens[j, 0] - u) * (lens[j, 1] - u)
+                if nominal[j]:
+                    x = 0.0 if u == lens[j, 0] else lens[j, 2]
+                x = lens[j, 4] if u != u else x
+                total += (x + rounder) - rounder
         k = keys[row] >> _COARSE
         place = begin[k]
         begin[k] = place + 1
@@ -196,8 +208,11 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
         distances[place] = total
     for k in range(lowest, highest + 1):
         begin[k] = 0
-    gap = 1
-    while 48 * gap < largest:  # Shell's sort, where many rows have the same leading bits
+    p = 1
+    while p < found and distances[p - 1] <= distances[p]:
+        p += 1
+    gap = 1 if p < found else 0  # 0: they are in order, as where all tie
+    while 48 * gap < largest and gap > 0:  # Shell's sort, where many have the same leading bits
         gap = 3 * gap + 1
     while gap > 0:
         for p in range(gap, found):
@@ -228,8 +243,8 @@ def far_classes(keys, run, weights, factor, counts, table):  # type: ignore[no-u
     ends = (0, run[0], run[1], keys.size)
     for part in range(3):
         count = same if part == 1 else others
-        for i in range(ends[part], ends[part + 1]):
-            count[keys[i]] += 1
+        for k in keys[ends[part] : ends[part + 1]]:
+            count[k] += 1
     end, tail, k = keys.size, 0.0, BINS - 1
     while True:
         matches = same[k]
@@ -254,7 +269,7 @@ def far_classes(keys, run, weights, factor, counts, table):  # type: ignore[no-u
 def add_near_classes(near, found, slack, tail, run, weights, factor, values):  # type: ignore[no-untyped-def]
     """Add the values of near rows, from which the far ones take ``tail``."""
     single, beyond, inverse = weights
-    _, _, rows, distances = near
+    _, _, _, rows, distances = near
     first, last = run[0], run[1]
     end = found
     while end > 0:
@@ -282,9 +297,10 @@ def add_far_classes(all_keys, s, tables, runs, group, values):  # type: ignore[n
             begin, end = min(max(run[0], first), stop), min(max(run[1], first), stop)
             ends = (first, begin, end, stop)
             for part in range(3):
-                worth = tables[q, part & 1]
-                for i in range(ends[part], ends[part + 1]):
-                    values[i] += worth[keys[i]]
+                worth, rows = tables[q, part & 1], slice(ends[part], ends[part + 1])
+                into, places = values[rows], keys[rows]
+                for i in range(into.size):
+                    into[i] += worth[places[i]]
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
@@ -318,8 +334,8 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
     train, by_row, nominal = entries
     lens, lows, slacks = seen
     runs, factors = y
-    keys, lines, tile, whole, counts, table, _, _, _, _ = room
-    near = (room.listed, room.begin, room.rows, room.distances)
+    keys, lines, tile, whole, counts, table, _, _, _, _, _ = room
+    near = (room.listed, room.members, room.begin, room.rows, room.distances)
     n, ranks_all, at_a_time = train.shape[1], whole.size > 0, len(keys)
     for begin in range(0, chosen.size, at_a_time):
         if stop[0]:
@@ -331,7 +347,7 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
                 for s in range(len(codes)):
                     distances = whole[s, first:] if ranks_all else tile
                     low = lows[group[q], s]
-                    make_keys(lines, codes[s], low, distances, size, keys[q, s], first)
+                    make_keys(lines, codes[s], low, distances, keys[q, s, first : first + size])
         for s in range(len(codes)):
             for q in range(group.size):
                 t, last, tail = group[q], BINS, 0.0
@@ -393,7 +409,7 @@ def far_numbers(keys, z, weights, target, counts, table):  # type: ignore[no-unt
 def add_near_numbers(near, found, slack, tails, z, weights, target, values):  # type: ignore[no-untyped-def]
     """The same in regression."""
     ranks, k_votes, jump, factor = weights
-    _, _, rows, distances = near
+    _, _, _, rows, distances = near
     nearer = 0.0
     for p in range(found):
         nearer += z[rows[p]]
@@ -421,10 +437,11 @@ def add_far_numbers(all_keys, s, tables, group, z, values):  # type: ignore[no-u
     """The same in regression."""
     for first in range(0, values.size, _PASS):
         for q in range(group.size):
-            keys, table = all_keys[q, s], tables[q]
-            for i in range(first, min(first + _PASS, values.size)):
+            rows, table = slice(first, min(first + _PASS, values.size)), tables[q]
+            keys, into, own = all_keys[q, s][rows], values[rows], z[rows]
+            for i in range(into.size):
                 k = keys[i]
-                values[i] += table[k, 0] + z[i] * (table[k, 1] + table[k, 2] * z[i])
+                into[i] += table[k, 0] + own[i] * (table[k, 1] + table[k, 2] * own[i])
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
@@ -438,8 +455,8 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
     train, by_row, nominal = entries
     lens, lows, slacks = seen
     z, targets, factors, k_votes, alone = y
-    keys, lines, tile, whole, counts, table, _, _, _, _ = room
-    near = (room.listed, room.begin, room.rows, room.distances)
+    keys, lines, tile, whole, counts, table, _, _, _, _, _ = room
+    near = (room.listed, room.members, room.begin, room.rows, room.distances)
     n, ranks_all, at_a_time = train.shape[1], whole.size > 0, len(keys)
     for begin in range(0, chosen.size, at_a_time):
         if stop[0]:
@@ -451,7 +468,7 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
                 for s in range(len(codes)):
                     distances = whole[s, first:] if ranks_all else tile
                     low = lows[group[q], s]
-                    make_keys(lines, codes[s], low, distances, size, keys[q, s], first)
+                    make_keys(lines, codes[s], low, distances, keys[q, s, first : first + size])
         for s in range(len(codes)):
             for q in range(group.size):
                 t, last, tails = group[q], BINS, (0.0, 0.0, 0.0)

@@ -60,7 +60,7 @@ def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  #
     row_masks, codes = masks
     y, k = nearest.y, nearest.k
     n_rows = train.shape[1]
-    near = (room.listed, room.begin, room.rows, room.distances)
+    near = (room.listed, room.members, room.begin, room.rows, room.distances)
     levels, near_groups = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
     near_y = np.empty(n_rows)
     for t in chosen:
@@ -68,8 +68,8 @@ def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  #
         for first in range(0, n_rows, room.tile.size):
             size = make_lines(train, lens[t], nominal, first, room.lines)
             for b in range(len(codes)):
-                keys, distances = room.keys[0, b], room.whole[b, first:]
-                make_keys(room.lines, codes[b], lows[t, b], distances, size, keys, first)
+                keys, distances = room.keys[0, b, first : first + size], room.whole[b, first:]
+                make_keys(room.lines, codes[b], lows[t, b], distances, keys)
         for b in range(len(codes)):
             if not nearest.ties and not codes[b].any():
                 continue
