@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from shapley2d._base.in_threads import map_columns
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._theory.semivalues import check_semivalue
@@ -153,6 +154,11 @@ class RowGame:
         """Number of validation rows."""
         return len(self.y_valid)
 
+    @cached_property
+    def place(self) -> NDArray[np.intp]:
+        """Where each row of the table is in the order of the game."""
+        return np.argsort(self.order)
+
     @property
     def all_vote(self) -> bool:
         """Whether every row is a neighbour: then distances decide nothing."""
@@ -283,9 +289,13 @@ class RowValues(ABC):
             lines = total[:, None] * self._contract([(none, np.ones((1, 1)))], 1, chosen)
         else:
             lines = self._contract(blocks, n_lines, chosen)
-        lines /= max(len(chosen), 1)
-        found = np.empty_like(lines)
-        found[:, self.game.order] = lines
+        found, place = np.empty_like(lines), self.game.place
+
+        def put_back(k: int) -> None:
+            np.take(lines[k], place, out=found[k], mode="clip")
+            found[k] /= max(len(chosen), 1)
+
+        map_columns(put_back, range(n_lines), self.n_rows * n_lines)
         return found
 
 
