@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._methods.identity import open_checkpoint
-from shapley2d._methods.knn.backend import backend_name, on_backend
+from shapley2d._methods.knn.backend import backend_name, devices
 from shapley2d._methods.mc import sample_games
 from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import is_built_in, is_knn
@@ -81,13 +81,9 @@ def estimate_blocks(
             ": leave one out",
         )
     # blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU only on request
-    return on_backend(
-        backend or "auto",
-        0.0,
-        lambda device: _estimate(
-            problem, run, grid, sums, method=method, options=options, device=device
-        ),
-    )
+    (only,) = devices(backend or "auto", 0.0)
+    with only as device:
+        return _estimate(problem, run, grid, sums, method=method, options=options, device=device)
 
 
 def _estimate(

@@ -42,7 +42,7 @@ MANY_CHUNKS = 32
 """Chunks that the validation rows of a split are cut into, where there are enough rows."""
 
 LEAST_ROWS = 4
-"""Validation rows of a chunk, where a piece is not too long: with fewer, adding up costs as much."""
+"""Validation rows of a chunk where a piece is not too long: with fewer, adding up costs as much."""
 
 PIECE_WORK = 2**30
 """Triples of row, validation row and subset of a piece: some seconds of one core.
