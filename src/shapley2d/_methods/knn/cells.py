@@ -336,12 +336,11 @@ class PieceTotal:
         self.n_better = 0 if count < a_pass else self._larger_pieces(ratio, needed)
         if self.n_better:
             return ratio, float(count)
-        needed = min(needed, self.most)
         if self._every_row:
-            needed = self.most if self._is_fixed else -(-needed // a_pass) * a_pass
-        elif count < a_pass:
-            needed = min(needed, a_pass)
-        return ratio, float(needed)
+            needed = self.most if self._is_fixed else -(-min(needed, self.most) // a_pass) * a_pass
+        elif count < a_pass and needed > count:  # the error of rows that are left: 1 - count / pass
+            needed = 1 / (1 / a_pass + (1 - count / a_pass) / needed)
+        return ratio, float(min(needed, self.most))
 
     def _larger_pieces(self, ratio: float, needed: float) -> int:
         """Subsets of larger pieces, if starting again with these costs less; 0 if not.
