@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 import time
 
 import numpy as np
 
 from shapley2d._knn.distances import IntegerColumns
 from shapley2d._knn.row_values import row_values
-from shapley2d._methods.knn import choices
 
 # Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of
 # the numeric ones.
@@ -48,12 +46,6 @@ def census_like(
         float(unit),
     )
     return columns, y[:n_rows], y[n_rows:]
-
-
-def take_form(form: str) -> None:
-    """Let later runs on the processor rank all rows ("exact") or bin far ones ("fast")."""
-    fast = form == "fast"
-    choices.SMALL_WORK = choices.FEW_PAIRS = 0.0 if fast else math.inf
 
 
 def kernel_nanoseconds(

@@ -27,7 +27,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import numpy as np
-from _knn_kernel import take_form
 
 from shapley2d import value_cells
 from shapley2d._knn.cuda.binned import BinnedRows
@@ -148,20 +147,18 @@ def census() -> None:
     data, reading = timed(census_tables)
     there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     print(f"census, 16,281 test rows, default tolerance: GPU {gpu:.2f} s, and {reading:.2f} s for reading; {there.info['n_subsets']} "
-          f"subsets, error {there.info['ratio']:.4f} of the spread, of bins {there.info['bin_stderr'] / np.ptp(there.values):.5f} at most")  # fmt: skip
+          f"subsets, error {there.info['ratio']:.4f} of the spread")  # fmt: skip
 
 
 def processor() -> None:
     data = census_tables(1000)
     few = census_tables(64)
-    for form in ("exact", "fast"):  # compiled before
-        take_form(form)
-        value_cells(*few, backend="cpu", n_subsets=32, progress=False)
+    value_cells(*few, backend="cpu", n_subsets=32, progress=False)  # compiled before
     value_cells(*few, backend="cuda", progress=False)
     there, gpu = timed(lambda: value_cells(*data, backend="cuda", progress=False))
     here, cpu = timed(lambda: value_cells(*data, backend="cpu", progress=False))
     off = np.sqrt(np.mean((there.values - here.values) ** 2)) / np.ptp(here.values)
-    print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s (fast form, "
+    print(f"census, 1,000 test rows, default tolerance: GPU {gpu:.2f} s, processor {cpu:.1f} s ("
           f"{here.info['n_subsets']} subsets): {cpu / gpu:.0f} x; rms difference {off:.5f} of the spread")  # fmt: skip
 
 
@@ -170,17 +167,13 @@ def all_subsets() -> None:
     values, seconds = timed(
         lambda: value_cells(*census_tables(), subsets="all", backend="cuda", progress=False)
     )
-    spread = np.ptp(values.values)
-    print(f"census, all 16,384 subsets, all 16,281 test rows: {seconds:.1f} s with reading; error of bins: largest "
-          f"{values.stderr.max() / spread:.5f} of the spread, rms {np.sqrt(np.mean(values.stderr**2)) / spread:.6f}; total {values.total:.6f}")  # fmt: skip
+    print(f"census, all 16,384 subsets, all 16,281 test rows: {seconds:.1f} s with reading; total {values.total:.6f}")  # fmt: skip
     few = census_tables(64)
     there = value_cells(*few, subsets="all", backend="cuda", progress=False)
-    take_form("exact")
     here, cpu = timed(lambda: value_cells(*few, subsets="all", backend="cpu", progress=False))
     off = there.values - here.values
-    print(f"  64 test rows against the processor's exact form ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
-          f"the spread, largest {np.abs(off).max() / np.ptp(here.values):.5f}; stated rms {np.sqrt(np.mean(there.stderr**2)) / np.ptp(here.values):.6f}, "
-          f"largest {there.stderr.max() / np.ptp(here.values):.5f}")  # fmt: skip
+    print(f"  64 test rows against the processor ({cpu:.1f} s there): rms {np.sqrt(np.mean(off**2)) / np.ptp(here.values):.6f} of "
+          f"the spread, largest {np.abs(off).max() / np.ptp(here.values):.5f}")  # fmt: skip
 
 
 def million() -> None:
@@ -199,7 +192,7 @@ def million() -> None:
     used = cupy.get_default_memory_pool().total_bytes() / 2**30
     info = values.info
     print(f"1,000,000 x 50, 10,000 validation rows, default tolerance: {seconds:.1f} s; {info['n_subsets']} subsets, error {info['ratio']:.4f} "
-          f"of the spread, of bins {info['bin_stderr'] / np.ptp(values.values):.5f}; {memory:.1f} GB, GPU {used:.1f} GB")  # fmt: skip
+          f"of the spread; {memory:.1f} GB, GPU {used:.1f} GB")  # fmt: skip
 
 
 TINY = """

@@ -132,7 +132,6 @@ def peak_bytes(shape: tuple[int, int, int], settings: dict) -> dict:
     values = value_cells(*data, **settings)
     seconds = time.perf_counter() - started
     facts = {name: values.info[name] for name in ("n_valid_used", "n_subsets")}
-    facts["form"] = "fast" if "bin_stderr" in values.info else "exact"
     peak = _status("VmHWM")
     return {"bytes": peak - before, "process_bytes": peak, "seconds": seconds, **facts}
 
@@ -150,7 +149,7 @@ def million() -> None:
         took = pool.submit(peak_bytes, shape, settings).result()
     print(
         f"  {shape[0]:,} rows of {shape[1]} columns against {took['n_valid_used']} validation rows under "
-        f"{took['n_subsets']} subsets, {took['form']} form, {os.cpu_count()} cores: {took['seconds'] / 60:.1f} minutes "
+        f"{took['n_subsets']} subsets, {os.cpu_count()} cores: {took['seconds'] / 60:.1f} minutes "
         f"and {took['process_bytes'] / 2**30:.1f} GB, {took['bytes'] / 2**30:.1f} GB of them beside the table"
     )
 

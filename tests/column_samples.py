@@ -8,7 +8,6 @@ from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights
 
-
 ERROR_LINES = 64  # of random signs, whose squares are the variances
 
 

@@ -97,9 +97,7 @@ def test_error_on_a_real_game(wine, n_subsets, bound):
     utilities, exact = wine
     errors = [
         relative_error(
-            estimate_columns(
-                Lookup(utilities), 13, n_subsets=n_subsets, random_state=seed
-            ).values,
+            estimate_columns(Lookup(utilities), 13, n_subsets=n_subsets, random_state=seed).values,
             exact,
         )
         for seed in range(10)
@@ -157,11 +155,15 @@ def test_rows_sum_exactly(wine):
 def test_all_coalitions_are_exact(m, semivalue):
     utilities, everything = random_game(m), all_coalitions(m)
     semivalue = check_semivalue(semivalue)
-    weights = ColumnLines(m, semivalue, False, False).of_all_subsets(everything)
+    weights = ColumnLines(m, semivalue, has_label=False, zero_baseline=False).of_all_subsets(
+        everything
+    )
     exact = exact_values(utilities, m, semivalue)
     np.testing.assert_allclose((weights @ utilities).T, exact, atol=1e-12)
     # the label is the last column: without it there is nothing
-    weights = ColumnLines(m, semivalue, True, False).of_all_subsets(everything)
+    weights = ColumnLines(m, semivalue, has_label=True, zero_baseline=False).of_all_subsets(
+        everything
+    )
     labelled = np.concatenate([0 * utilities, utilities])
     exact = exact_values(labelled, m + 1, semivalue)
     np.testing.assert_allclose((weights @ utilities).T, exact, atol=1e-12)
@@ -171,7 +173,8 @@ def test_all_coalitions_are_exact(m, semivalue):
 @pytest.mark.parametrize("zero_baseline", [False, True])
 def test_the_label_is_a_line_of_a_sample(semivalue, zero_baseline):
     m, utilities = 7, random_game(7)
-    game, lines = Lookup(utilities), ColumnLines(7, check_semivalue(semivalue), True, zero_baseline)
+    game, semivalue = Lookup(utilities), check_semivalue(semivalue)
+    lines = ColumnLines(m, semivalue, has_label=True, zero_baseline=zero_baseline)
     utilities[0] *= not zero_baseline
     labelled = np.concatenate([0 * utilities, utilities])
     exact = exact_values(labelled, m + 1, semivalue).T

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells
+from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._methods.knn.strata import (
-    LEAST_ROUNDS,
     deal_stratum,
     in_turn,
     make_strata,
@@ -157,7 +157,7 @@ def test_rows_that_can_change_much_are_in_the_first_rounds():
     first = np.concatenate([rows for _, rows in in_turn(dealt)[:6]])
     assert {1060, 1061} <= set(first.tolist())
     repeated = deal_stratum(strata[2], y, 32, rng, least=4, repeats=True)
-    assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * LEAST_ROUNDS
+    assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * LEAST_PIECES
 
 
 def test_what_rows_can_change():

@@ -8,7 +8,6 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions
 from knn.cuda.subset_twin import tall_values
-from shapley2d._knn import row_values as rows_module
 from shapley2d._knn.cuda import binned, subsets, tall
 from shapley2d._knn.cuda.binned import BinnedRows
 from shapley2d._knn.device import DeviceError
@@ -21,10 +20,7 @@ from shapley2d._knn.cuda.kernel_inputs import (
 from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.subsets import SubsetShape, SubsetSums
 from shapley2d._knn.cuda.tall import TallShape, TallSums
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
 from shapley2d._knn.threads import Threads
-from shapley2d._tables.problem import make_problem
 
 emulated = pytest.mark.skipif(COMPILER is None, reason="no g++ to compile the CUDA sources with")
 SHAPE = TallShape(threads=64, each=1, bins=HalfBins(5, 28))

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import nullcontext
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from shapley2d._base.warnings import warn
 from shapley2d._knn.device import DeviceError, find_device
 from shapley2d.exceptions import BackendWarning, InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from shapley2d._knn.device import Device
-
-R = TypeVar("R")
 
 LEAST_WORK = 2.0**30
 """Triples of row, validation row and subset from which on a GPU pays, its start included.
@@ -25,28 +24,59 @@ and to set up.
 """
 
 
-def on_backend(backend: str, work: float, compute: Callable[[Device | None], R]) -> R:
-    """Compute something on a GPU, or with None on the processor.
+def devices(backend: str, work: float) -> Iterator[AbstractContextManager[Device | None]]:
+    """Where to compute, one after the other: a GPU, then with None the processor.
+
+    What fails on a GPU that ``backend="auto"`` has chosen is done again on the processor, with a
+    warning.
 
     Parameters
     ----------
     backend : {"auto", "cpu", "cuda"}
-        ``"auto"`` takes a GPU where CuPy is installed and the work is large enough, and the
-        processor, with a warning, where the GPU cannot be used after all.
+        ``"auto"`` takes a GPU where CuPy is installed and the work is large enough.
     work : float
         Triples of row, validation row and coalition.
-    compute : callable
+
+    Examples
+    --------
+    >>> for attempt in devices("cpu", 1e15):
+    ...     with attempt as device:
+    ...         print(device)
+    None
     """
-    if backend == "cuda":
-        with _as_input_error():
-            return compute(find_device())
-    if not may_use_gpu(backend, work):
-        return compute(None)
-    try:
-        return compute(find_device())
-    except DeviceError as error:
+    if may_use_gpu(backend, work):
+        yield _Gpu(backend)
+    if backend != "cuda":
+        yield nullcontext(None)
+
+
+class _Gpu:
+    """A GPU, and what is said where it cannot be used."""
+
+    def __init__(self, backend: str) -> None:
+        self._is_asked_for = backend == "cuda"
+
+    def __enter__(self) -> Device | None:
+        try:
+            return find_device()
+        except DeviceError as error:
+            self._say(error)
+            return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if isinstance(error, DeviceError):
+            self._say(error)
+            return True
+        return False
+
+    def _say(self, error: DeviceError) -> None:
+        if self._is_asked_for:
+            raise InputError(
+                Setting("backend", "cuda"),
+                f" cannot be used: {error}; or use ",
+                Setting("backend", "cpu"),
+            ) from error
         warn(BackendWarning("the GPU is not used, the processor is: ", str(error)))
-        return compute(None)
 
 
 def may_use_gpu(backend: str, work: float) -> bool:
@@ -60,18 +90,6 @@ def may_use_gpu(backend: str, work: float) -> bool:
     return backend == "cuda" or (
         backend == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None
     )
-
-
-@contextmanager
-def _as_input_error() -> Iterator[None]:
-    try:
-        yield
-    except DeviceError as error:
-        raise InputError(
-            Setting("backend", "cuda"),
-            f" cannot be used: {error}; or use ",
-            Setting("backend", "cpu"),
-        ) from error
 
 
 def backend_name(device: Device | None) -> str:

@@ -2,9 +2,10 @@
 
 Pieces of work (:mod:`~shapley2d._methods.knn.pieces`) are computed somewhere and added up in order
 (:mod:`~shapley2d._methods.knn.sums`), in rounds that end where the errors so far say that it is
-enough (:mod:`~shapley2d._estimation.rounds`). A run whose sample would cost more than all column
-subsets starts again with these, once. A checkpoint holds the sums, and where in which list they
-are; pieces are added in their order, so a run that goes on has the same bits as any other.
+enough (:mod:`~shapley2d._estimation.rounds`). Where that takes many passes through the validation
+rows, a run starts again with more subsets in a piece, or all of them, if these cost less. A
+checkpoint holds the sums, and where in which list of pieces they are; pieces are added in their
+order, so a run that goes on has the same bits as any other.
 """
 
 from __future__ import annotations
@@ -25,8 +26,8 @@ from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
-from shapley2d._methods.knn.backend import backend_name, on_backend
-from shapley2d._methods.knn.options import MOST_SUBSETS, amount_of_work
+from shapley2d._methods.knn.backend import backend_name, devices
+from shapley2d._methods.knn.options import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._methods.knn.pieces import ColumnLines, make_pieces
 from shapley2d._methods.knn.strata import make_strata, what_rows_change
 from shapley2d._methods.knn.sums import TableSums
@@ -65,11 +66,11 @@ def value_knn(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
     if options.checkpoint is not None:
         check_place(options.checkpoint)  # before anything long is done
 
-    def compute(device: Device | None) -> Estimate:
-        return KnnRun(problem, run, options, device).value()
-
     backend = options.backend if options.cluster is None else "cpu"
-    return on_backend(backend, amount_of_work(problem, options), compute)
+    for attempt in devices(backend, options.work(problem)):
+        with attempt as device:
+            return KnnRun(problem, run, options, device).value()
+    raise AssertionError("the processor is always tried")
 
 
 class KnnRun:
@@ -94,7 +95,7 @@ class KnnRun:
             has_label=problem.label is not None,
             zero_baseline=options.baseline == "zero",
         )
-        self.facts = {
+        self.facts: dict[str, Any] = {
             "metric": options.metric,
             "n_neighbors": int(options.n_neighbors),
             "backend": backend_name(device),
@@ -126,36 +127,31 @@ class KnnRun:
         ]
 
     def value(self) -> Estimate:
-        """Add up pieces until it is enough; start again with all subsets where these cost less."""
-        m = self.problem.table.n_columns
-        n_subsets = self.options.piece_subsets(m)
+        """Add up pieces until it is enough; start again with larger ones where these cost less."""
+        n_subsets = self.options.piece_subsets(self.lines.n_columns)
         checkpoint = self._checkpoint()
         saved = None if checkpoint is None else checkpoint.load(_check)
-        if saved is not None and saved.facts["asked"] != self._asked():
+        if saved is not None and saved.facts["asked"] != self.asked():
             saved = None  # of another question, which is answered from the start
         if saved is not None:
             n_subsets = saved.facts["n_subsets"]
         total = PieceTotal(self, n_subsets)
         if saved is not None:
             total.restore(saved)
-        stop = self._add(total, checkpoint)
-        while total.n_better and not stop:
+        while True:
+            results = total.pieces.results(total.count, total.most, self.options.cluster)
+            title = "exact KNN values" if total.pieces.takes_all else "sampled KNN values"
+            with reporting(self.run.progress, title) as report, single_threaded():
+                stop = add_rounds(
+                    results, total, report=report, limit=self.run.limit, checkpoint=checkpoint
+                )
+            if stop or not total.n_better:
+                return self._finish(total, stop)
             total = PieceTotal(self, total.n_better)
-            stop = self._add(total, checkpoint)
-        return self._finish(total, stop)
 
-    def _add(self, total: PieceTotal, checkpoint: Checkpoint | None) -> Stop:
-        takes_all = total.pieces.takes_all
-        title = "exact KNN values" if takes_all else "sampled KNN values"
-        results = total.pieces.results(total.count, total.most, self.options.cluster)
-        with reporting(self.run.progress, title) as report, single_threaded():
-            return add_rounds(
-                results, total, report=report, limit=self.run.limit, checkpoint=checkpoint
-            )
-
-    def _asked(self) -> dict[str, Any]:
+    def asked(self) -> dict[str, Any]:
         """What a checkpoint has to answer, to go on from it."""
-        options, m = self.options, self.problem.table.n_columns
+        options, m = self.options, self.lines.n_columns
         fixed = options.n_subsets is not None or options.takes_all_subsets(m)
         to_the_end = fixed and options.valid_rows == "all"
         return {
@@ -221,7 +217,7 @@ class KnnRun:
             n_subsets = estimate.info["n_subsets"]
             self.run.warn_of_precision(estimate, options.tolerance, "n_subsets", n_subsets)
         elif "caveat" in estimate.info:
-            m = self.problem.table.n_columns
+            m = self.lines.n_columns
             warn(
                 PrecisionWarning(
                     Setting("n_subsets", options.n_subsets),
@@ -235,7 +231,7 @@ class KnnRun:
         return estimate
 
     def _facts(self, total: PieceTotal, estimate: Estimate, stop: Stop) -> dict[str, Any]:
-        pieces, m = total.pieces, self.problem.table.n_columns
+        pieces, m = total.pieces, self.lines.n_columns
         ratio = _ratio(estimate)
         passes = max(-(-total.count // len(pieces.chunks)), 1)
         facts = {
@@ -302,7 +298,7 @@ class PieceTotal:
         first = sum(min(count, LEAST_PIECES) for count in self.pieces.counts)
         if self._every_row:
             first = self.most if self._is_fixed else self._pass
-        self.rounds = Rounds(first)
+        self.rounds = Rounds(first, needed=float(first) if self._every_row else 0.0)
 
     @property
     def count(self) -> int:
@@ -337,12 +333,11 @@ class PieceTotal:
         self.n_better = 0 if count < a_pass else self._larger_pieces(ratio, needed)
         if self.n_better:
             return ratio, float(count)
-        needed = min(needed, self.most)
         if self._every_row:
-            needed = self.most if self._is_fixed else -(-needed // a_pass) * a_pass
-        elif count < a_pass:
-            needed = min(needed, a_pass)
-        return ratio, float(needed)
+            needed = self.most if self._is_fixed else -(-min(needed, self.most) // a_pass) * a_pass
+        elif count < a_pass and needed > count:  # the error of rows that are left: 1 - count / pass
+            needed = 1 / (1 / a_pass + (1 - count / a_pass) / needed)
+        return ratio, float(min(needed, self.most))
 
     def _larger_pieces(self, ratio: float, needed: float) -> int:
         """Subsets of larger pieces, if starting again with these costs less; 0 if not.
@@ -350,7 +345,11 @@ class PieceTotal:
         Errors fall with the root of the number of pieces, but about with the number of subsets of a
         piece: its estimator learns from all of them.
         """
-        options, each, everything = self._knn.options, self.pieces.n_subsets, 2**self._knn.lines.n_columns
+        options, each, everything = (
+            self._knn.options,
+            self.pieces.n_subsets,
+            2**self._knn.lines.n_columns,
+        )
         if self._is_fixed or ratio <= options.tolerance:
             return 0
         wanted = _MARGIN * each * min(ratio / max(options.tolerance, 1e-300), 1e100)
@@ -388,7 +387,7 @@ class PieceTotal:
 
     def save(self, checkpoint: Checkpoint, /) -> None:
         """Write what is done."""
-        facts = {"n_subsets": self.pieces.n_subsets, "asked": self._knn._asked()}
+        facts = {"n_subsets": self.pieces.n_subsets, "asked": self._knn.asked()}
         checkpoint.save(self.count, self.sums.state(), {**facts, **self.rounds.facts()})
 
     def restore(self, saved: Saved) -> None:
@@ -396,13 +395,17 @@ class PieceTotal:
         try:
             self.sums.restore(saved.arrays)
             self.rounds.restore(saved.facts, saved.count)
-            if self.count != saved.count or self.pieces.n_subsets != saved.facts["n_subsets"]:
-                raise ValueError("its pieces are not those of this run")
         except ValueError as error:
-            raise InputError(
-                Setting("checkpoint"), " does not fit this run: delete the file to start again"
-            ) from error
+            raise _does_not_fit() from error
+        if self.count != saved.count:
+            raise _does_not_fit()
         self.resumed_at = saved.count
+
+
+def _does_not_fit() -> InputError:
+    return InputError(
+        Setting("checkpoint"), " does not fit this run: delete the file to start again"
+    )
 
 
 def _ratio(estimate: Estimate) -> float:
@@ -411,7 +414,7 @@ def _ratio(estimate: Estimate) -> float:
 
 def _check(saved: Saved) -> None:
     """Refuse, by a ValueError, a file whose record does not say what its sums are."""
-    whole_number(saved.facts.get("n_subsets"), "its number of subsets", 1)
+    whole_number(saved.facts.get("n_subsets"), "its number of subsets", 1, 2**MAX_ALL_COLUMNS)
     if not isinstance(saved.facts.get("asked"), dict):
         raise ValueError("it does not say what it was asked")  # noqa: TRY004
     Rounds(2**62).restore(saved.facts, saved.count)

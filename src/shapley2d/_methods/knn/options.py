@@ -32,9 +32,6 @@ LEAST_SUBSETS = 32
 MOST_SUBSETS = 2**15
 """Subsets for every validation row that sampling to a tolerance ends with, at the latest."""
 
-TYPICAL_SUBSETS = 512
-"""What sampling to the default tolerance takes, give or take a doubling."""
-
 CROSSED_ROWS = 4000
 """With more rows that validate each other, a sample of them is used: all take minutes to hours."""
 
@@ -128,11 +125,10 @@ class KnnOptions:
         """Passes through the validation rows that the subsets asked for take."""
         return -(-(self.n_subsets or 1) // MAX_SUBSETS)
 
-    def expected_subsets(self, n_columns: int) -> int:
-        """Column subsets to expect: all, those asked for, or a typical number."""
-        if self.takes_all_subsets(n_columns):
-            return int(2**n_columns)
-        return self.n_subsets or TYPICAL_SUBSETS
+    def work(self, problem: Problem) -> float:
+        """Triples of row, validation row and column subset of the first pass."""
+        pairs = sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
+        return self.piece_subsets(problem.table.n_columns) * self.n_passes * pairs
 
     def check(self, n_columns: int) -> None:
         """Refuse, before anything long is done, more columns than can be valued."""
@@ -159,9 +155,3 @@ class KnnOptions:
                 Setting("backend", "cuda"),
                 " out",
             )
-
-
-def amount_of_work(problem: Problem, options: KnnOptions) -> float:
-    """About how many triples of row, validation row and column subset there are to evaluate."""
-    pairs = sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
-    return options.expected_subsets(problem.table.n_columns) * pairs

@@ -270,6 +270,8 @@ class Pieces:
             work: Any = self  # its results are more than an array, which workers do not mind
             found: Any = ordered_results(work, start, stop, cluster=cluster)
             return cast("Generator[PieceResult, None, None]", found)
+        if self.takes_all and not self.on_gpu:
+            return (self.under(number, None) for number in range(start, stop))
         # the design of a piece is made while the one before it is computed
         designs = map_in_threads(
             lambda number: (number, self.design(number)), range(start, stop), 1

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-_COUNTS = 4  # validation rows, pieces, the unit of values, fourth powers of errors in it
-
 
 class StratumSums:
     """Sums over the pieces of one stratum of validation rows.
@@ -41,19 +39,24 @@ class StratumSums:
         Number of its validation rows.
     shape : (int, int)
         Rows and lines: the columns, and the label where it is one.
-    blocks : BlockSums, optional
+    blocks : BlockSums or None
         Further sums of the cells, whose joint errors are kept too.
     efficient : bool
         Whether subsets change nothing in the sum of a row.
+
+    Attributes
+    ----------
+    arrays : dict
+        Everything that was added up, by name.
     """
 
     def __init__(
         self,
         n_valid: int,
         shape: tuple[int, int],
-        blocks: BlockSums | None = None,
+        blocks: BlockSums | None,
         *,
-        efficient: bool = True,
+        efficient: bool,
     ) -> None:
         n, m = shape
         self._n_valid, self._blocks, self._efficient = n_valid, blocks, efficient
@@ -61,7 +64,7 @@ class StratumSums:
         # One line per column. Variances are in single precision, which is far finer than they are
         # known, and in a unit whose square it can hold. ``between`` sums squared differences from
         # the mean, ``within`` the squared errors by subsets.
-        self._arrays: dict[str, NDArray[np.floating]] = {
+        self.arrays: dict[str, NDArray[np.floating]] = {
             "values": np.zeros((m, n)),
             "between": np.zeros((m, n), dtype=np.float32),
             "within": np.zeros((m, n), dtype=np.float32),
@@ -70,23 +73,19 @@ class StratumSums:
             "blocks": np.zeros(count),
             "blocks_between": np.zeros((count, count)),
             "blocks_within": np.zeros((count, count)),
-            "counts": np.zeros(_COUNTS),
+            # validation rows, pieces, the unit of values, fourth powers of errors in it
+            "counts": np.zeros(4),
         }
-
-    @property
-    def arrays(self) -> Mapping[str, NDArray[np.floating]]:
-        """Everything that was added up, by name."""
-        return self._arrays
 
     @property
     def pieces(self) -> int:
         """Pieces that were added."""
-        return int(self._arrays["counts"][1])
+        return int(self.arrays["counts"][1])
 
     @property
     def used(self) -> int:
         """Validation rows that were used."""
-        return int(min(self._arrays["counts"][0], self._n_valid))
+        return int(min(self.arrays["counts"][0], self._n_valid))
 
     @property
     def has_error(self) -> bool:
@@ -96,12 +95,12 @@ class StratumSums:
     @property
     def counts_fit(self) -> bool:
         """Whether this many pieces can have had this many validation rows."""
-        seen, pieces, *_ = self._arrays["counts"].tolist()
+        seen, pieces, *_ = self.arrays["counts"].tolist()
         return bool(0 <= pieces <= seen <= pieces * self._n_valid)
 
     def add(self, result: PieceResult) -> None:
         """Add what a piece has given."""
-        arrays, size = self._arrays, result.n_valid
+        arrays, size = self.arrays, result.n_valid
         sums, between, within = arrays["values"], arrays["between"], arrays["within"]
         before = arrays["counts"][0]
         arrays["counts"][:2] += (size, 1)
@@ -133,7 +132,7 @@ class StratumSums:
             self._add_blocks(self._blocks, result, jump)
 
     def _add_blocks(self, blocks: BlockSums, result: PieceResult, jump: float) -> None:
-        arrays, size = self._arrays, result.n_valid
+        arrays, size = self.arrays, result.n_valid
         seen = arrays["counts"][0]
         off = blocks.of(result.values.T) - arrays["blocks"]
         arrays["blocks"] += size / seen * off
@@ -144,11 +143,11 @@ class StratumSums:
 
     def mean(self) -> Floats:
         """The values: means over the pieces."""
-        return np.ascontiguousarray((self._arrays["values"] / self._arrays["counts"][0]).T)
+        return np.ascontiguousarray((self.arrays["values"] / self.arrays["counts"][0]).T)
 
     def variance(self, part: str) -> Floats:
         """Variances of ``"values"``, or of sums of ``"rows"`` or ``"columns"``."""
-        arrays = self._arrays
+        arrays = self.arrays
         if part == "values":
             variance = self._mixed(arrays["between"].T, arrays["within"].T)
             variance *= arrays["counts"][2] ** 2
@@ -157,11 +156,11 @@ class StratumSums:
 
     def covariance(self) -> Floats:
         """Covariance of the errors of the further sums."""
-        return self._mixed(self._arrays["blocks_between"], self._arrays["blocks_within"])
+        return self._mixed(self.arrays["blocks_between"], self.arrays["blocks_within"])
 
     def mean_variances(self, part: str) -> list[tuple[float, float]]:
         """Mean variances, by validation rows and by subsets, with their degrees of freedom."""
-        arrays = self._arrays
+        arrays = self.arrays
         found = {
             "values": (arrays["between"], arrays["within"]),
             "blocks": (np.diag(arrays["blocks_between"]), np.diag(arrays["blocks_within"])),
@@ -182,21 +181,21 @@ class StratumSums:
         a sum of so few. With the degrees of freedom of all pieces, intervals of three regressions
         with folds held 0.91 to 0.92 of the sums of rows where more than half of the rows were used.
         """
-        unused = 1.0 - float(self._arrays["counts"][0]) % self._n_valid / self._n_valid
+        unused = 1.0 - float(self.arrays["counts"][0]) % self._n_valid / self._n_valid
         return max((self.pieces - 1) * unused, 1.0)
 
     @property
     def _within_dof(self) -> float:
         """Degrees of freedom of the subset error (Satterthwaite 1946), often that of few chunks."""
-        fourth = float(self._arrays["counts"][3])
+        fourth = float(self.arrays["counts"][3])
         if fourth == 0:
             return math.inf
-        square = float(np.square(self._arrays["within"], dtype=np.float64).mean())
+        square = float(np.square(self.arrays["within"], dtype=np.float64).mean())
         return max(square / fourth - 2, 1.0)
 
     def _factors(self) -> tuple[float, float]:
         """What ``between`` and ``within`` are multiplied by to be variances of the mean."""
-        seen, pieces, *_ = self._arrays["counts"]
+        seen, pieces, *_ = self.arrays["counts"]
         # rows of an unfinished pass: none once all rows were used equally often
         partial = float(seen) % self._n_valid
         still_open = partial * (1 - partial / self._n_valid) / max(float(seen), 1.0)
@@ -240,7 +239,7 @@ class TableSums:
         The rows of the table that are in each split; a row has 0 in the others.
     shape : (int, int)
         Of the values.
-    blocks : BlockSums, optional
+    blocks : BlockSums or None
         Further sums of the cells, whose joint errors are wanted.
     efficient : bool
         Whether subsets change nothing in the sum of a row.
@@ -251,9 +250,9 @@ class TableSums:
         kinds: Sequence[Stratum],
         rows: Sequence[NDArray[np.intp]],
         shape: tuple[int, int],
-        blocks: BlockSums | None = None,
+        blocks: BlockSums | None,
         *,
-        efficient: bool = True,
+        efficient: bool,
     ) -> None:
         self._kinds, self._rows, self._shape = kinds, rows, shape
         self._with_blocks = blocks is not None
