@@ -125,13 +125,13 @@ def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-d
             for i in range(size):
                 u = entries[i]
                 x = 0.0 if u == near else scale
-                x = gap if u != u else x
+                x = gap if np.isnan(u) else x
                 line[i] = (x + rounder) - rounder
         else:
             for i in range(size):
                 u = entries[i]
                 x = base + scale * (near - u) * (mirror - u)
-                x = gap if u != u else x
+                x = gap if np.isnan(u) else x
                 line[i] = (x + rounder) - rounder
         for other in range(1, bit):
             total, part = lines[j >> 2, bit + other], lines[j >> 2, other]
@@ -196,7 +196,7 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
                 x = lens[j, 3] + lens[j, 2] * (lens[j, 0] - u) * (lens[j, 1] - u)
                 if nominal[j]:
                     x = 0.0 if u == lens[j, 0] else lens[j, 2]
-                x = lens[j, 4] if u != u else x
+                x = lens[j, 4] if np.isnan(u) else x
                 total += (x + rounder) - rounder
         k = keys[row] >> _COARSE
         place = begin[k]
