@@ -30,7 +30,7 @@ import numpy as np
 
 from shapley2d import value_cells
 from shapley2d._knn.cuda.binned import BinnedRows
-from shapley2d._knn.cuda.device import find_device
+from shapley2d._knn.device import find_device
 from shapley2d._knn.metric import integer_columns
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._knn.row_axis import RowGame

@@ -10,7 +10,7 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
-from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.device import DeviceError
 from shapley2d._knn.cuda.weight_levels import WeightLevels
 from shapley2d._knn.threads import Threads
 from shapley2d._methods.knn import backend

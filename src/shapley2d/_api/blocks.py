@@ -133,8 +133,8 @@ def value_blocks(
         owners or the groups of one axis are valued, ``scoring`` of nearest neighbours is
         ``"balanced_accuracy"`` by default, by which rows of noise are worth nothing even where a
         class is frequent. With groups
-        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors``, ``metric`` and
-        ``backend`` with ``model="knn"``; ``checkpoint`` and ``cluster``; and, where blocks are
+        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors`` and ``metric`` with
+        ``model="knn"``; ``checkpoint`` and ``cluster``; and, where blocks are
         sampled, ``max_permutations`` and ``tolerance``, as in :func:`~shapley2d.value_cells` with
         ``method="mc"``.
 

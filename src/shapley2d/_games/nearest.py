@@ -12,26 +12,26 @@ all their orders; without any column all rows are, so that their labels alone pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._base.in_threads import map_in_threads
+from shapley2d._kernels.knn_rows import make_room, subset_codes
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
-from shapley2d._knn.cuda.weight_levels import check_levels, weight_levels
 from shapley2d._knn.few_rows import FewRows
-from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.lens import bins_and_slack, make_lens
+from shapley2d._knn.metric import measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.cuda.ranked import Utilities
-    from shapley2d._knn.distances import IntegerColumns
+    from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
 
+_COALITIONS = 16  # of columns, whose distances are in memory at a time
 _CHUNK = 32  # validation rows whose utilities are added up together, whatever the number of threads
 
 
@@ -45,12 +45,12 @@ class KnnGame:
     divided by the votes there are (``votes="share"``) or by K (``"k"``). No rows are worth a guess,
     1 / classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0, and
     in regression that error too (0 where the baseline is 0). The utilities do not depend on
-    ``n_jobs``; ``device`` is a GPU to compute on.
+    ``n_jobs``.
     """
 
     def __init__(
         self,
-        columns: IntegerColumns,
+        columns: Columns,
         y: NDArray[np.generic],
         y_valid: NDArray[np.generic],
         *,
@@ -61,57 +61,35 @@ class KnnGame:
         n_classes: int | None = None,
         valid_weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
-        device: Device | None = None,
     ) -> None:
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
-        self._classifies = task == "classification"
-        centre = 0.0 if self._classifies else float(np.mean(y.astype(np.float64)))
-        self._y = y.astype(np.float64) - centre
-        self._y_valid = y_valid.astype(np.float64) - centre
-        self._train = np.ascontiguousarray(columns.train)
-        self._valid = np.ascontiguousarray(columns.valid.T)
-        self._measures = columns.measures
-        self._k = int(n_neighbors)
-        self._ties = baseline != "zero"
-        if self._classifies and n_classes is None:
+        classifies, self._k = task == "classification", int(n_neighbors)
+        self._ties, self._shares = baseline != "zero", votes == "share"
+        if classifies and n_classes is None:
             n_classes = int(y.astype(np.intp).max(initial=0)) + 1
         self._few = FewRows.of(
             y,
             y_valid,
             n_neighbors=self._k,
-            n_classes=n_classes if self._classifies else None,
+            n_classes=n_classes if classifies else None,
             valid_weights=valid_weights,
         )
-        self._shares = votes == "share"
-        guesses = self._shares or (self._ties and not self._classifies)
+        guesses = self._shares or (self._ties and not classifies)
         self._nothing = self._few.guess if guesses else 0.0
-        alike = np.ones(len(self._y_valid))
-        self._factors = alike if valid_weights is None else valid_weights / valid_weights.mean()
+        centre = 0.0 if classifies else float(np.mean(y.astype(np.float64)))
+        alike = np.ones(len(y_valid))
+        self._nearest = Nearest(
+            y.astype(np.float64) - centre,
+            y_valid.astype(np.float64) - centre,
+            self._k,
+            classifies,
+            self._ties,
+            alike if valid_weights is None else valid_weights / valid_weights.mean(),
+        )
+        train = np.ascontiguousarray(columns.train)
+        self._entries = (train, np.ascontiguousarray(train.T), columns.nominal)
+        self._lens = make_lens(columns)
         self._n_jobs = n_jobs
-        self._on_device: list[tuple[float, Utilities]] | None = None
-        if device is not None:
-            from shapley2d._knn.cuda.ranked import Utilities
-
-            check_levels(self._factors)
-            self._on_device = [
-                (
-                    factor,
-                    Utilities(
-                        self._train,
-                        np.ascontiguousarray(self._valid[places]),
-                        self._measures,
-                        self._y,
-                        self._y_valid[places],
-                        task=task,
-                        n_neighbors=self._k,
-                        device=device,
-                    ),
-                )
-                for factor, places in weight_levels(self._factors)
-            ]
-
-    def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_on_device": None}  # other processes do not share the GPU
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
@@ -119,20 +97,28 @@ class KnnGame:
         groups, row_masks = _common_members(masks)
         column_masks = np.ascontiguousarray(columns.masks())
         total = np.zeros((len(rows), len(columns)))
-        if self._on_device is not None:
-            for factor, part in self._on_device:
-                total += factor * part.sums(groups, row_masks, column_masks)
-            if not self._ties:
-                total[:, ~column_masks.any(axis=1)] = 0.0
-        else:
+        codes = subset_codes(column_masks)
+        seen = (self._lens, *bins_and_slack(self._lens, column_masks))
+        n_valid = len(self._nearest.y_valid)
 
-            def evaluate(start: int) -> NDArray[np.float64]:
-                return self._chunk(start, groups, row_masks, column_masks)
+        def evaluate(start: int) -> NDArray[np.float64]:
+            sums = np.zeros(total.shape)
+            shape = (self.n_rows, self.n_columns, _COALITIONS)
+            room = make_room(*shape, classifies=self._nearest.classifies, ranks_all=True)
+            chosen = np.arange(start, min(start + _CHUNK, n_valid))
+            for first in range(0, len(codes), _COALITIONS):
+                part = slice(first, first + _COALITIONS)
+                own = (seen[0], *(np.ascontiguousarray(one[:, part]) for one in seen[1:]))
+                found = np.zeros((len(row_masks), len(codes[part])))
+                masks = (row_masks, codes[part])
+                add_utilities(self._entries, own, self._nearest, groups, masks, room, chosen, found)
+                sums[:, part] = found
+            return sums
 
-            starts = range(0, len(self._valid), _CHUNK)
-            for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
-                total += chunk
-        total /= len(self._valid)
+        starts = range(0, n_valid, _CHUNK)
+        for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
+            total += chunk
+        total /= n_valid
         counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
         if self._shares:
             sizes = masks.sum(axis=1)
@@ -141,21 +127,6 @@ class KnnGame:
             total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
         total[~masks.any(axis=1)] = self._nothing * counts
         return total
-
-    def _chunk(
-        self,
-        start: int,
-        groups: NDArray[np.int32],
-        row_masks: NDArray[np.bool_],
-        column_masks: NDArray[np.bool_],
-    ) -> NDArray[np.float64]:
-        sums = np.zeros((len(row_masks), len(column_masks)))
-        part = slice(start, start + _CHUNK)
-        table = (self._train, self._valid[part], self._measures)
-        judged = (self._y, self._y_valid[part], self._k, self._classifies, self._ties)
-        nearest = Nearest(*judged, self._factors[part])
-        add_utilities(table, nearest, groups, (row_masks, column_masks), sums)
-        return sums
 
 
 def knn_game(
@@ -166,14 +137,13 @@ def knn_game(
     baseline: str = "labels",
     votes: str = "k",
     n_jobs: int | None = 1,
-    device: Device | None = None,
 ) -> KnnGame:
     """The game of a split, by default in one thread: workers share draws, not games.
 
     See :class:`KnnGame` for the parameters.
     """
     return KnnGame(
-        integer_columns(split.train, split.valid, metric),
+        measure(split.train, split.valid, metric),
         split.y.codes,
         split.y_valid.codes,
         task=split.y.task,
@@ -183,7 +153,6 @@ def knn_game(
         n_classes=split.y.classes.size if split.y.task == "classification" else None,
         valid_weights=split.valid_weights,
         n_jobs=n_jobs,
-        device=device,
     )
 
 

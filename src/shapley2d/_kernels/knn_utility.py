@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
 from shapley2d._kernels.cache import CACHE
-from shapley2d._kernels.distance import coalition_distances, column_dissimilarities
-from shapley2d._kernels.sort import rank_rows
+from shapley2d._kernels.knn_rows import BINS, make_keys, make_lines, sort_near
 
 
 class Nearest(NamedTuple):
@@ -37,51 +36,60 @@ class Nearest(NamedTuple):
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_utilities(table, nearest, groups, masks, sums):  # type: ignore[no-untyped-def]
+def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  # type: ignore[no-untyped-def]
     """Add the utilities of all pairs of coalitions for some validation rows.
 
     Parameters
     ----------
-    table : tuple
-        Training rows (m, n), validation rows (T, m), and how their columns are measured.
+    entries, seen : tuple
+        As of :func:`~shapley2d._kernels.knn_rows.add_classification`.
     nearest : Nearest
     groups : ndarray of shape (n,), int32
         A number for every training row; rows with the same number are in the same coalitions.
-    masks : tuple of two ndarrays of bool
-        Row coalitions over those numbers, and column coalitions.
+    masks : tuple of two ndarrays
+        Row coalitions over those numbers, and column coalitions as codes of groups of columns.
+    room : Room
+        That of rows which are all ranked.
+    chosen : ndarray of int
+        The validation rows.
     sums : ndarray of shape (row coalitions, column coalitions)
         Receives the utilities, summed over the validation rows.
     """
-    train, valid, measures = table
-    row_masks, column_masks = masks
-    y, y_valid, k = nearest.y, nearest.y_valid, nearest.k
+    train, by_row, nominal = entries
+    lens, lows, slacks = seen
+    row_masks, codes = masks
+    y, k = nearest.y, nearest.k
     n_rows = train.shape[1]
-    apart = np.empty_like(train)
-    every = np.ones(len(train), np.bool_)
-    distances, keys = np.empty(n_rows, train.dtype), np.empty(n_rows, train.dtype)
-    rows = np.empty(n_rows, np.int32)
-    packed, spare = np.empty(n_rows, np.int64), np.empty(n_rows, np.int64)
-    near_groups, near_y = np.empty(n_rows, np.int32), np.empty(n_rows)
-    for t in range(valid.shape[0]):
-        factor = nearest.factors[t]
-        column_dissimilarities(train, valid[t], measures, 0, every, 0, n_rows, apart)
-        for b in range(column_masks.shape[0]):
-            if not nearest.ties and not column_masks[b].any():
+    near = (room.listed, room.members, room.begin, room.rows, room.distances)
+    levels, near_groups = np.empty(n_rows, np.int32), np.empty(n_rows, np.int32)
+    near_y = np.empty(n_rows)
+    for t in chosen:
+        target = nearest.y_valid[t]
+        for first in range(0, n_rows, room.tile.size):
+            size = make_lines(train, lens[t], nominal, first, room.lines)
+            for b in range(len(codes)):
+                keys, distances = room.keys[0, b, first : first + size], room.whole[b, first:]
+                make_keys(room.lines, codes[b], lows[t, b], distances, keys)
+        for b in range(len(codes)):
+            if not nearest.ties and not codes[b].any():
                 continue
-            coalition_distances(
-                apart, column_masks[b : b + 1], 0, n_rows, distances.reshape(1, n_rows)
-            )
-            rank_rows(distances, keys, rows, packed, spare)
+            whole, keys = room.whole[b], room.keys[0, b]
+            sort_near(keys, BINS, by_row, lens[t], nominal, codes[b], whole, near)
+            level = 0
             for r in range(n_rows):
-                near_groups[r] = groups[rows[r]]
-                near_y[r] = y[rows[r]]
+                if r > 0 and room.distances[r] - room.distances[r - 1] > slacks[t, b]:
+                    level += 1
+                levels[r] = level
+                row = room.rows[r]
+                near_groups[r] = groups[row]
+                near_y[r] = y[row]
                 if nearest.classifies:
-                    near_y[r] = 1.0 if near_y[r] == y_valid[t] else 0.0
+                    near_y[r] = 1.0 if y[row] == target else 0.0
             for a in range(row_masks.shape[0]):
                 if row_masks[a].any():
-                    votes = nearest_votes(keys, near_groups, near_y, row_masks[a], k)
-                    utility = utility_of_votes(votes, y_valid[t], k, nearest.classifies)
-                    sums[a, b] += factor * utility
+                    votes = nearest_votes(levels, near_groups, near_y, row_masks[a], k)
+                    utility = utility_of_votes(votes, target, k, nearest.classifies)
+                    sums[a, b] += nearest.factors[t] * utility
 
 
 @numba.njit(nogil=True, cache=CACHE)

@@ -9,14 +9,12 @@ import numpy as np
 
 from shapley2d._games.wrapped import CachedGame, GroupedGame
 from shapley2d._methods.identity import open_checkpoint
-from shapley2d._methods.knn.backend import backend_name, devices
 from shapley2d._methods.mc import sample_games
 from shapley2d._methods.model_games import model_games
 from shapley2d._methods.models import is_built_in, is_knn
 from shapley2d._methods.options import SAMPLING
 from shapley2d._methods.registry import METHODS, game_methods
 from shapley2d._methods.training_time import folds_in_time, seconds_left, training_seconds
-from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +22,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.run import Run
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem
@@ -62,47 +59,13 @@ def estimate_blocks(
     ``sums`` are sums of blocks whose joint errors are wanted; ``options`` are complete, see
     :func:`~shapley2d._methods.players.settle_method`.
     """
-    options = dict(options)
-    backend = options.pop("backend")
-    if not is_knn(options["model"]):
-        if backend is not None:
-            raise InputError(
-                Setting("backend", backend),
-                " is an option of ",
-                Setting("model", "knn"),
-                "; leave it out",
-            )
-        return _estimate(problem, run, grid, sums, method=method, options=options)
-    if backend == "cuda" and options.get("cluster") is not None:
-        raise InputError(
-            Setting("backend", "cuda"),
-            " does not work on a ",
-            Setting("cluster"),
-            ": leave one out",
-        )
-    # blocks are ranked exactly, pair by pair, which many cores do as fast: a GPU only on request
-    (only,) = devices(backend or "auto", 0.0)
-    with only as device:
-        return _estimate(problem, run, grid, sums, method=method, options=options, device=device)
-
-
-def _estimate(
-    problem: Problem,
-    run: Run,
-    grid: Grid,
-    sums: BlockSums | None,
-    *,
-    method: str,
-    options: dict[str, Any],
-    device: Device | None = None,
-) -> BlockEstimate:
     settings = {name: value for name, value in options.items() if name not in _SAMPLING_NAMES}
     sampling = {name: value for name, value in options.items() if name in _SAMPLING_NAMES}
     uses_knn = is_knn(settings["model"])
     threads = -1 if run.n_jobs is None else run.n_jobs
     if sampling.get("cluster") is not None:
         threads = 1  # a worker of a cluster is one of many
-    parts = model_games(problem, run, **settings, threads=threads, device=device)
+    parts = model_games(problem, run, **settings, threads=threads)
     blocks, members = _block_games(parts.games, problem, grid)
     slow = run.limit is not None and not is_built_in(settings["model"])
     training_s = training_seconds(blocks[0]) if slow else 0.0
@@ -116,9 +79,8 @@ def _estimate(
         fewer = folds_in_time(problem, run, blocks[0], training_s)
         if len(fewer.splits) < len(problem.splits):
             problem = fewer
-            parts = model_games(problem, run, **settings, threads=threads, device=device)
+            parts = model_games(problem, run, **settings, threads=threads)
             blocks, members = _block_games(parts.games, problem, grid)
-    where = {"backend": backend_name(device)} if uses_knn else {}
     if uses_knn:  # by threads
         run = replace(run, n_jobs=1)
     known = {
@@ -139,8 +101,8 @@ def _estimate(
         assert solve is not None
         given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
         by_columns = {"by_columns": True} if chosen == "exact" and uses_knn else {}
-        estimate = solve(*games, run, known={**known, **where}, **given, **by_columns)
-    return BlockEstimate(estimate.noting(**parts.info, **where), chosen, problem)
+        estimate = solve(*games, run, known=known, **given, **by_columns)
+    return BlockEstimate(estimate.noting(**parts.info), chosen, problem)
 
 
 def _block_games(

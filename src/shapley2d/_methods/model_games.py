@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
@@ -44,12 +43,10 @@ def model_games(
     votes: str | None = None,
     truncation: float | None = None,
     threads: int = 1,
-    device: Device | None = None,
 ) -> ProblemGames:
     """Games of a model, given as an estimator or by name.
 
-    ``threads`` and ``device``, a GPU, are for the built-in K nearest neighbours, whose threads
-    share a game of few coalitions.
+    ``threads`` are for the built-in K nearest neighbours, which share a game of few coalitions.
     """
     from shapley2d._games.model import ModelGame
     from shapley2d._games.sweeps import sweep_game
@@ -81,8 +78,7 @@ def model_games(
             "votes": VOTES[0] if votes is None else votes,
         }
         games = [
-            knn_game(split, baseline=baseline, n_jobs=threads, device=device, **known)
-            for split in problem.splits
+            knn_game(split, baseline=baseline, n_jobs=threads, **known) for split in problem.splits
         ]
         info = {
             "model": resolved,

@@ -67,7 +67,6 @@ MODEL = Option(
 MODEL_NEIGHBORS = N_NEIGHBORS.but(default=None, shown_default=N_NEIGHBORS.default_words)
 MODEL_METRIC = METRIC.but(default=None, shown_default=METRIC.default_words)
 MODEL_VOTES = VOTES.but(default=None, shown_default=VOTES.default_words)
-MODEL_BACKEND = BACKEND.but(default=None, shown_default=BACKEND.default_words)
 SCORING = Option(
     "scoring",
     None,

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
 from shapley2d._methods import exact, forest, knn, mc
-from shapley2d._methods.options import MODEL_BACKEND
 from shapley2d._methods.record import Method
 
 if TYPE_CHECKING:
@@ -46,8 +45,7 @@ def block_methods() -> tuple[str, ...]:
 def block_options(method: str) -> dict[str, Option]:
     """The options of a method of blocks: those of cells, without ``truncation``."""
     like = METHODS[method if method in game_methods() else "mc"]
-    options = {option.name: option for option in like.options if option.name != "truncation"}
-    return {**options, "backend": MODEL_BACKEND}
+    return {option.name: option for option in like.options if option.name != "truncation"}
 
 
 def all_options() -> dict[str, list[tuple[Method, Option]]]:

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from shapley2d._knn.cuda.device import kernel_names, source_text
+from shapley2d._knn.device import kernel_names, source_text
 
 COMPILER = shutil.which("g++")
 
 
 class EmulatedDevice:
-    """What :class:`shapley2d._knn.cuda.device.Device` offers, on the processor."""
+    """What :class:`shapley2d._knn.device.Device` offers, on the processor."""
 
     name = "a GPU emulated for tests"
     processors = 2

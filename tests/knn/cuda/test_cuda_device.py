@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from shapley2d._knn.cuda import device
-from shapley2d._knn.cuda.device import Device, DeviceError, find_device, source_text
+from shapley2d._knn.device import Device, DeviceError, find_device, source_text
 from shapley2d._knn.cuda.kernel_inputs import BINS, NEAR
 from shapley2d._knn.cuda.near_ranked import _REGRESSION_SHAPES, _SHAPES
 from shapley2d._knn.cuda.subsets import SUBSET_SHAPES

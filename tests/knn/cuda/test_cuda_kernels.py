@@ -10,7 +10,7 @@ from knn.cuda.games import all_coalitions, contracted, make_game, some_coalition
 from knn.cuda.twin import binned_values
 from shapley2d._games.nearest import KnnGame
 from shapley2d._knn.cuda.binned import BinnedRows
-from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.device import DeviceError
 from shapley2d._knn.cuda.near_ranked import NearShape
 from shapley2d._knn.cuda.ranked import RankedRows
 from shapley2d._knn.distances import IntegerColumns

@@ -10,7 +10,7 @@ from knn.cuda.games import make_game, some_coalitions
 from knn.cuda.subset_twin import tall_values
 from shapley2d._knn.cuda import binned, subsets, tall
 from shapley2d._knn.cuda.binned import BinnedRows
-from shapley2d._knn.cuda.device import DeviceError
+from shapley2d._knn.device import DeviceError
 from shapley2d._knn.cuda.kernel_inputs import (
     HalfBins,
     as_floats,

@@ -107,7 +107,7 @@ def tied_regression(
     game: RowGame, groups: NDArray[np.integer], target: float
 ) -> NDArray[np.float64]:
     """The same for targets."""
-    from shapley2d._kernels.knn_tie_groups import group_quadratic
+    from shapley2d._kernels.tie_groups import group_quadratic
 
     weights, z = game.weights, game.y
     tables = (*weights[:5], game.inverse)

@@ -23,9 +23,8 @@ from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
 from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
-from shapley2d._knn.small_table import SMALL_GAME
+from shapley2d._knn.metric import measure
+from shapley2d._knn.places import row_values
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 from shapley2d._methods.knn.backend import backend_name, devices
 from shapley2d._methods.knn.options import MAX_ALL_COLUMNS, MOST_SUBSETS
@@ -42,8 +41,8 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._estimation.rounds import Stop
-    from shapley2d._knn.cuda.device import Device
-    from shapley2d._knn.row_values import RowValues
+    from shapley2d._knn.device import Device
+    from shapley2d._knn.game import RowValues
     from shapley2d._methods.knn.options import KnnOptions
     from shapley2d._methods.knn.pieces import PieceResult
     from shapley2d._methods.run import Run
@@ -111,10 +110,9 @@ class KnnRun:
 
     def _make_parts(self, device: Device | None) -> list[RowValues]:
         problem, options = self.problem, self.options
-        small = device is None and options.work(problem) <= SMALL_GAME
         return [
             row_values(
-                integer_columns(split.train, split.valid, options.metric, tells=k == 0),
+                measure(split.train, split.valid, options.metric, tells=k == 0),
                 split.y.codes,
                 split.y_valid.codes,
                 task=problem.target.task,
@@ -124,7 +122,6 @@ class KnnRun:
                 n_jobs=self.run.n_jobs if options.cluster is None else 1,
                 valid_weights=split.valid_weights,
                 device=device,
-                small=small,
             )
             for k, split in enumerate(problem.splits)
         ]

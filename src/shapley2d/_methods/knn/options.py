@@ -23,7 +23,7 @@ MAX_ALL_COLUMNS = 24
 MAX_SAMPLED_COLUMNS = 1024
 """Beyond here a sample is refused, too: its regressions take the third power of their number."""
 
-FIRST_PER_COLUMN = 8
+FIRST_PER_COLUMN = 12
 """Subsets to a column that a sampled piece has, where the caller asks for no number."""
 
 LEAST_SUBSETS = 32

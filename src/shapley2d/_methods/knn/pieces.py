@@ -19,6 +19,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator, seed_sequence
+from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.columns.chunk_design import ChunkDesign
-    from shapley2d._knn.row_values import RowValues
+    from shapley2d._knn.game import RowValues
     from shapley2d._methods.knn.strata import Stratum
     from shapley2d._theory.semivalues import Semivalue
 
@@ -42,7 +43,7 @@ MANY_CHUNKS = 32
 """Chunks that the validation rows of a split are cut into, where there are enough rows."""
 
 LEAST_ROWS = 4
-"""Validation rows of a chunk where a piece is not too long: with fewer, adding up costs as much."""
+"""Validation rows of a chunk, if a piece is not too long: with fewer, adding up costs as much."""
 
 PIECE_WORK = 2**30
 """Triples of row, validation row and subset of a piece: some seconds of one core.
@@ -50,6 +51,7 @@ PIECE_WORK = 2**30
 A checkpoint has whole pieces, and a time limit ends a run after one.
 """
 
+_MANY_ROWS = 16  # of a chunk under all subsets: with fewer, their weights cost as much
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
 _MANY_LINES = 6  # of errors for every column
@@ -334,14 +336,14 @@ def chunk_rows(
     >>> chunk_rows(1_000_000, 10_000, 400, at_once=32)
     640
     >>> chunk_rows(200, 400, 2**9, takes_all=True), chunk_rows(10**6, 400, 2**20, takes_all=True)
-    (13, 1)
+    (50, 1)
     """
     many = -(-n_valid // MANY_CHUNKS)
     by_work = PIECE_WORK // (n_rows * n_subsets)
     if at_once > 1:  # on a GPU, which takes them side by side
         rows = -(-2 * n_valid // (MANY_CHUNKS * at_once)) * at_once
     elif takes_all:
-        rows = min(max(many, LEAST_ROWS), by_work)
+        rows = min(max(n_valid // LEAST_PIECES, _MANY_ROWS), by_work)
     else:
         by_algebra = math.ceil((n_subsets / 2) ** 2 / (_ALGEBRA_ROWS * n_rows))
         rows = min(max(many, LEAST_ROWS, by_algebra), max(by_work, LEAST_ROWS))

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.clusters import equal_lines, number_clusters
-from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.metric import measure
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.distances import IntegerColumns
+    from shapley2d._knn.metric import Columns
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -105,9 +105,8 @@ def tight_clusters(n: int, one: NDArray[np.intp], other: NDArray[np.intp]) -> ND
 
 def _near(table: Table, target: Target, distance: float, known: Table) -> NDArray[np.intp]:
     """Clusters of rows that are all within a distance of one another."""
-    columns = integer_columns(known, table)
-    coded = columns.valid
-    gone = (coded == columns.missing_code).T
+    columns = measure(known, table)
+    gone = np.isnan(columns.valid).T
     # rows by which entries they miss: the others make them points
     patterns, pattern = np.unique(gone, axis=0, return_inverse=True)
     label = np.unique(target.codes, return_inverse=True)[1]
@@ -115,11 +114,11 @@ def _near(table: Table, target: Target, distance: float, known: Table) -> NDArra
     links = []
     for p in range(len(patterns)):
         # a gap is as far from any entry as two random rows are; two gaps are equal
-        apart = (patterns != patterns[p]) @ (columns.missing / columns.unit)
+        apart = (patterns != patterns[p]) @ columns.missing
         for q in np.flatnonzero(apart <= allowed):
             if q < p:
                 continue
-            places = _places(columns, coded, ~(patterns[p] | patterns[q]))
+            places = _places(columns, ~(patterns[p] | patterns[q]))
             for group in np.unique(label[pattern.ravel() == p]):
                 one, other = (
                     np.flatnonzero((pattern.ravel() == k) & (label == group)) for k in (p, q)
@@ -143,15 +142,13 @@ def _links(
     return [np.stack([np.repeat(one, [len(found) for found in near]), ends])]
 
 
-def _places(
-    columns: IntegerColumns, coded: NDArray[np.integer], there: NDArray[np.bool_]
-) -> NDArray[np.float64]:
+def _places(columns: Columns, there: NDArray[np.bool_]) -> NDArray[np.float64]:
     """Rows as points whose squared distance is the sum of the columns' dissimilarities."""
-    lines = [np.zeros(coded.shape[1])]
+    lines = [np.zeros(columns.n_valid)]
     for j in np.flatnonzero(there):
-        entries, scale = coded[j], float(columns.weight[j]) / columns.unit
+        entries, weight = columns.valid[j], float(columns.weight[j])
         if columns.nominal[j]:
-            lines.extend(np.sqrt(0.5 * scale) * (entries == code) for code in np.unique(entries))
+            lines.extend(np.sqrt(0.5 * weight) * (entries == code) for code in np.unique(entries))
         else:
-            lines.append(entries * math.sqrt(scale))
-    return np.column_stack(lines)
+            lines.append(entries * math.sqrt(weight))
+    return np.nan_to_num(np.column_stack(lines))

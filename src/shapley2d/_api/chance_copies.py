@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._api.copies import equal_rows, tight_clusters
 from shapley2d._base.clusters import equal_lines, number_clusters
 from shapley2d._base.robust import centre_and_spread
 from shapley2d._base.streams import generator
-from shapley2d._knn.copies import equal_rows, tight_clusters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

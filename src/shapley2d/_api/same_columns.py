@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from shapley2d._api.copies import tight_clusters
 from shapley2d._base.streams import generator
-from shapley2d._knn.copies import tight_clusters
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -1,0 +1,72 @@
+"""Where row values are computed: on the processor, or on a GPU."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from shapley2d._knn.game import RowGame
+from shapley2d._knn.processor import Processor
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.device import Device
+    from shapley2d._knn.game import RowValues
+    from shapley2d._knn.metric import Columns
+
+
+def row_values(
+    columns: Columns,
+    y: NDArray[np.generic],
+    y_valid: NDArray[np.generic],
+    *,
+    task: Literal["classification", "regression"],
+    n_neighbors: int,
+    semivalue: object = "shapley",
+    valid_weights: NDArray[np.floating] | None = None,
+    n_jobs: int | None = None,
+    device: Device | None = None,
+) -> RowValues:
+    """The row values of a training and a validation table.
+
+    Parameters
+    ----------
+    columns, y, y_valid, task, n_neighbors, semivalue, valid_weights
+        See :meth:`~shapley2d._knn.game.RowGame.of`.
+    n_jobs : int, optional
+        Threads of the processor; all cores by default. The result does not depend on it.
+    device : Device, optional
+        A GPU; without one the processor computes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shapley2d._knn.metric import Columns
+    >>> train = np.array([[0.0, 1.0, 3.0], [0.0, 0.0, 5.0]])
+    >>> none = np.zeros(2)
+    >>> rows = row_values(
+    ...     Columns(train, np.zeros((2, 1)), none > 0, none + 1, none),
+    ...     np.array([0, 1, 0]),
+    ...     np.array([0]),
+    ...     task="classification",
+    ...     n_neighbors=1,
+    ... )
+    >>> rows.values(np.array([[True, False], [False, True]])).round(4)
+    array([[ 0.8333, -0.1667,  0.3333],
+           [ 0.5833, -0.4167,  0.3333]])
+    """
+    game = RowGame.of(
+        columns,
+        y,
+        y_valid,
+        task=task,
+        n_neighbors=n_neighbors,
+        semivalue=semivalue,
+        valid_weights=valid_weights,
+    )
+    if device is None:
+        return Processor(game, n_jobs)
+    from shapley2d._knn.gpu import GpuRows
+
+    return GpuRows(game, device)
