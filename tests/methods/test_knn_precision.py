@@ -59,14 +59,14 @@ def test_the_labels_and_their_sum_have_honest_errors(task):
     ]
     off = np.array([run.column_values - exact.column_values for run in runs])
     stated = np.array([run.column_stderr for run in runs])
-    held = np.abs(off) <= runs[0].interval_factor * stated
+    held = np.abs(off) <= runs[0]._interval_factor * stated
     assert held.mean(axis=0).min() >= 0.88  # of nine columns: .95 less three standard errors
     # the sum of the labels: not overstated, as it is where the columns' errors are taken for
     # independent
     size = np.sqrt(np.mean(stated**2, axis=0) / np.mean(off**2, axis=0))
     assert 0.8 <= size[-1] <= 1.3
     labels = np.abs([run.values[:, -1] - exact.values[:, -1] for run in runs])
-    within = labels <= runs[0].interval_factor * np.array([run.stderr[:, -1] for run in runs])
+    within = labels <= runs[0]._interval_factor * np.array([run.stderr[:, -1] for run in runs])
     assert within.mean() >= 0.93 and np.quantile(within.mean(axis=0), 0.05) >= 0.88
     np.testing.assert_allclose(runs[0].row_values, exact.row_values, atol=1e-12)
     assert not runs[0].row_stderr.any()
