@@ -70,7 +70,7 @@ def lens_distances(columns, subset, t):
             x, gap = weight * (u != v), columns.missing[j]
         else:
             there = np.unique(u[~gone])
-            near = there[np.argmin(np.abs(there - v))]
+            near = there[np.argmin(np.abs(there - np.clip(v, there[0], there[-1])))]
             x = weight * (near - u) * ((2 * v - near) - u)
             gap = columns.missing[j] - weight * (near - v) ** 2
             if gap < 0 and gone.any():
