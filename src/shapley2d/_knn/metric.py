@@ -112,7 +112,7 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
     >>> table = as_table([[1.0, "a"], [2.0, "b"], [4.0, "b"]])
     >>> columns = measure(table, table)
     >>> columns.nominal, columns.weight.round(3), columns.missing.round(3)
-    (array([False,  True]), array([0.321, 1.   ]), array([1.   , 0.444]))
+    (array([False,  True]), array([5.143, 1.   ]), array([1.   , 0.444]))
     """
     if metric not in METRICS:
         raise InputError(Setting("metric", metric), f" is not known: use {one_of(tuple(METRICS))}")
