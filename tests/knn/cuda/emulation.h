@@ -11,12 +11,11 @@
 #include <functional>
 #include <vector>
 
-struct int2 { int x, y; };
-struct float2 { float x, y; };
+struct double2 { double x, y; };
 struct float4 { float x, y, z, w; };
 struct uint4 { unsigned x, y, z, w; };
+struct ushort4 { unsigned short x, y, z, w; };
 struct dim3 { int x, y, z; };
-static float2 make_float2(float x, float y) { return {x, y}; }
 
 static dim3 threadIdx, blockIdx, blockDim, gridDim;
 static unsigned char* on_chip_memory;
@@ -33,6 +32,14 @@ static void pause(State state) {
     swapcontext(&fibres[current], &scheduler);
 }
 static void __syncthreads() { pause(AT_BARRIER); }
+static int __syncthreads_or(int mine) {
+    exchanged[current] = mine != 0;
+    pause(AT_BARRIER);
+    bool any = false;
+    for (double other : exchanged) any |= other != 0.0;
+    pause(AT_BARRIER);
+    return any;
+}
 static void fibre_body() {
     kernel();
     pause(ENDED);
@@ -50,10 +57,6 @@ template <typename T> static T __shfl_sync(unsigned, T value, int lane) { return
 template <typename T> static T __shfl_up_sync(unsigned, T value, int step) {
     const int lane = current % 32;
     return from_lane(value, lane >= step ? lane - step : lane);
-}
-template <typename T> static T __shfl_down_sync(unsigned, T value, int step) {
-    const int lane = current % 32;
-    return from_lane(value, lane + step < 32 ? lane + step : lane);
 }
 
 // Lets the fibres go on that have what they wait for; false when all have ended.
@@ -120,56 +123,4 @@ template <typename T> static T max(T a, T b) { return a > b ? a : b; }
 template <typename T> static T atomicAdd(T* to, T value) { T old = *to; *to += value; return old; }
 static int __float_as_int(float x) { int y; memcpy(&y, &x, 4); return y; }
 static float __int_as_float(int x) { float y; memcpy(&y, &x, 4); return y; }
-static float __fadd_rn(float x, float y) { return x + y; }
-static float __fmul_rn(float x, float y) { return x * y; }
-static float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
-static int __float2int_rn(float x) { return (int)nearbyintf(x); }
-static int __double2int_rn(double x) { return (int)nearbyint(x); }
-static long long __double2ll_rn(double x) { return (long long)nearbyint(x); }
-static int __popc(unsigned x) { return __builtin_popcount(x); }
-template <typename T> static T atomicMax(T* to, T value) { T old = *to; *to = old > value ? old : value; return old; }
-template <typename T> static T atomicMin(T* to, T value) { T old = *to; *to = old < value ? old : value; return old; }
-static float __frcp_rn(float x) { return 1.0f / x; }
-
-// Half floats, two to a word.
-#ifdef __aarch64__
-typedef __fp16 Half;  // _Float16 is new to C++ there
-#else
-typedef _Float16 Half;
-#endif
-static uint16_t half_bits(Half x) { uint16_t y; memcpy(&y, &x, 2); return y; }
-static Half half_of(unsigned x) { uint16_t y = (uint16_t)x; Half z; memcpy(&z, &y, 2); return z; }
-static unsigned pack_halves(float low, float high) {
-    return half_bits((Half)low) | (unsigned)half_bits((Half)high) << 16;
-}
-template <typename F> static unsigned each_half(unsigned a, unsigned b, F f) {
-    return half_bits(f(half_of(a), half_of(b))) | (unsigned)half_bits(f(half_of(a >> 16), half_of(b >> 16))) << 16;
-}
-static unsigned add_halves(unsigned a, unsigned b) {
-    return each_half(a, b, [](Half x, Half y) { return (Half)((float)x + (float)y); });
-}
-static unsigned max_halves(unsigned a, unsigned b) {
-    return each_half(a, b, [](Half x, Half y) { return x > y ? x : y; });
-}
-static unsigned min_halves(unsigned a, unsigned b) {
-    return each_half(a, b, [](Half x, Half y) { return x < y ? x : y; });
-}
-
-// The product of 16 x 16 and 16 x 8 half floats, whose parts the threads of a warp have.
-static void multiply_add(float (&sums)[4], const uint4 left, const unsigned (&right)[2]) {
-    const int lane = current % 32, four = lane / 4, place = lane % 4;
-    const unsigned own[4] = {left.x, left.y, left.z, left.w};
-    unsigned rows[4][4], columns[2][4][2];
-    for (int word = 0; word < 4; word++)
-        for (int other = 0; other < 4; other++) rows[word][other] = from_lane(own[word], 4 * four + other);
-    for (int column = 0; column < 2; column++)
-        for (int other = 0; other < 4; other++)
-            for (int half = 0; half < 2; half++)
-                columns[column][other][half] = from_lane(right[half], 4 * (2 * place + column) + other);
-    for (int i = 0; i < 4; i++)
-        for (int half = 0; half < 2; half++)
-            for (int other = 0; other < 4; other++) {
-                const unsigned a = rows[i / 2 + 2 * half][other], b = columns[i % 2][other][half];
-                sums[i] += (float)half_of(a) * (float)half_of(b) + (float)half_of(a >> 16) * (float)half_of(b >> 16);
-            }
-}
+static float __double2float_rz(double x) { float y = (float)x; return y > x ? nextafterf(y, 0.0f) : y; }
