@@ -2,8 +2,8 @@
 
 Takes what the processor takes (training entries, how validation rows see them, labels or targets,
 weights of ranks) and gives weighted sums of row values over column subsets. Values are those of the
-processor: the kernels of ``rows.cu`` follow the same definition, distances of near rows are the same
-to the bit, and far rows are in the same bins but for one in a thousand, which is in the next.
+processor: the kernels of ``rows.cu`` follow the same definition, with the same distances. Beyond the
+number of rows that are all ranked, values are floats.
 
 Work is cut in batches of subsets and validation rows. A batch has three launches, after which its
 row values are multiplied by the subsets' weights on the GPU; so an interrupt waits for one batch,
@@ -49,7 +49,7 @@ class Lens(Protocol):
 
 
 class _Batch(NamedTuple):
-    """How many subsets and validation rows share the launches, and validation rows a block's line."""
+    """Subsets and validation rows that share launches, and validation rows that share a line."""
 
     subsets: int
     valid: int
@@ -151,7 +151,7 @@ class GpuRows:
 
     @property
     def _tile_bytes(self) -> int:
-        return 4 * (self.n_columns + 1) * (self._tile + 4)
+        return 8 * (self.n_columns + 1) * (self._tile + 2)
 
     def _set_labels(self, y: NDArray[Any], y_valid: NDArray[Any]) -> None:
         """Runs of rows with the label of every validation row, or targets of at most 1."""
@@ -230,14 +230,14 @@ class GpuRows:
         shape = (lists.pitch, self.n_rows, self.n_columns, self._stride)
         self._launch(
             "measure_subsets", (-(-n_pairs // 256),), 256,
-            (seen.lenses, seen.factors, lists.columns, lists.sizes, lists.pitch, self.n_columns,
+            (seen.lenses, lists.columns, lists.sizes, lists.pitch, self.n_columns,
              lists.count, seen.count, begins, slacks),
         )  # fmt: skip
         bins = device.empty(1 if self._ranked else n_pairs * self._stride, np.uint16)
         if not self._ranked:
             self._launch(
                 "find_bins", (-(-self.n_rows // self._tile), seen.count), _BIN_THREADS,
-                (*self._tables, seen.lenses, seen.factors, lists.columns, lists.sizes, begins,
+                (*self._tables, seen.lenses, lists.columns, lists.sizes, begins,
                  *shape, self._tile, lists.count, bins),
                 self._tile_bytes,
             )  # fmt: skip
@@ -270,7 +270,7 @@ class _Lists:
 
 
 class _Seen:
-    """Validation rows on the GPU: lenses, powers of two that make floats of distances, labels."""
+    """Validation rows on the GPU: lenses, labels and weights."""
 
     def __init__(
         self,
@@ -283,9 +283,7 @@ class _Seen:
         fields = [lens.near, lens.mirror, lens.scale, lens.base, lens.gap, lens.unit]
         unit, reach = lens.unit[valid], lens.reach[valid]
         lenses = np.stack([*(field[valid] for field in fields), 1.0 / unit, reach], axis=1)
-        exponents = np.frexp(reach.sum(axis=1))[1]
         self.lenses = device.upload(np.ascontiguousarray(lenses))
-        self.factors = device.upload(np.ldexp(1.0, -exponents))
         self.labels = device.upload(np.ascontiguousarray(labels[valid]))
         self.weights = device.upload(np.ascontiguousarray(weights[valid], dtype=np.float64))
         self.count = valid.size
@@ -293,7 +291,10 @@ class _Seen:
     def of(self, rows: slice) -> _Seen:
         """Some of the rows."""
         part = object.__new__(_Seen)
-        part.lenses, part.factors = self.lenses[rows], self.factors[rows]
-        part.labels, part.weights = self.labels[rows], self.weights[rows]
-        part.count = len(part.factors)
+        part.lenses, part.labels, part.weights = (
+            self.lenses[rows],
+            self.labels[rows],
+            self.weights[rows],
+        )
+        part.count = len(part.weights)
         return part

@@ -44,12 +44,12 @@ __device__ __forceinline__ double dissimilarity(
     return rint(x * lens[6 * n_columns + j]) * lens[5 * n_columns + j];
 }
 
-// The bits of a float before the bins of a pair begin, and the largest difference of equal distances.
-//
-// factors: powers of two, by which distances become floats
+__device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
+
+// The key before the first bin of a pair, and the largest difference of equal distances.
 extern "C" __global__ void measure_subsets(
-    const double* lenses, const double* factors, const unsigned short* lists, const int* sizes, const int pitch,
-    const int n_columns, const int n_subsets, const int n_valid, int* begins, double* slacks
+    const double* lenses, const unsigned short* lists, const int* sizes, const int pitch, const int n_columns,
+    const int n_subsets, const int n_valid, int* begins, double* slacks
 ) {
     const int pair = blockIdx.x * blockDim.x + threadIdx.x;
     if (pair >= n_subsets * n_valid) return;
@@ -61,14 +61,48 @@ extern "C" __global__ void measure_subsets(
         units += lens[5 * n_columns + j];
         reach += lens[7 * n_columns + j];
     }
-    const int largest = __float_as_int(__double2float_rz(reach * factors[t]));
-    // Sums of floats are a little off: begin a little earlier, so that a distance at the edge of a bin is not below it.
-    begins[pair] = ((largest >> 13) - (BINS - 1)) * 8192 - 8;
+    begins[pair] = key_of(reach) - (BINS - 1);
     slacks[pair] = 2.0 * units;
 }
 
-__device__ __forceinline__ unsigned short bin_of(const float distance, const int begin) {
-    return (unsigned short)min(max((__float_as_int(distance) - begin) >> 13, 0), BINS - 1);
+// The bins of all rows: a line of `stride` for every pair. A block makes the dissimilarities of `tile` rows beside one
+// validation row, and adds them up for one subset after the other; a thread takes two rows.
+//
+// lists: the columns of every subset, followed by numbers n_columns up to a multiple of four
+extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
+    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
+    const int* sizes, const int* begins, const int pitch, const int n_rows, const int n_columns, const int stride,
+    const int tile, const int n_subsets, unsigned short* bins
+) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    double* x = (double*)memory;  // a line for every column, and one of zeros
+    const int width = tile + 2, first = blockIdx.x * tile, t = blockIdx.y;
+    const double* lens = lenses + (Long)t * FIELDS * n_columns;
+    for (int e = threadIdx.x; e < tile * n_columns; e += BIN_THREADS) {
+        const int row = e / n_columns, j = e - row * n_columns;
+        const double entry = first + row < n_rows ? train[(Long)first * n_columns + e] : 0.0;
+        x[j * width + row] = dissimilarity(entry, lens, n_columns, j, nominal[j]);
+    }
+    for (int row = threadIdx.x; row < tile; row += BIN_THREADS) x[n_columns * width + row] = 0.0;
+    __syncthreads();
+    for (int s = threadIdx.x / 32; s < n_subsets; s += BIN_THREADS / 32) {
+        const ushort4* list = (const ushort4*)(lists + s * pitch);
+        const int begin = begins[t * n_subsets + s], fours = (sizes[s] + 3) / 4;
+        unsigned short* line = bins + ((Long)t * n_subsets + s) * stride + first;
+        for (int row = threadIdx.x % 32 * 2; row < tile && first + row < stride; row += 64) {
+            double2 sum = {0.0, 0.0};
+            for (int k = 0; k < fours; k++) {
+                const ushort4 four = list[k];
+                const double2 a = *(const double2*)(x + four.x * width + row), b = *(const double2*)(x + four.y * width + row);
+                const double2 c = *(const double2*)(x + four.z * width + row), d = *(const double2*)(x + four.w * width + row);
+                sum.x = sum.x + a.x + b.x + c.x + d.x;
+                sum.y = sum.y + a.y + b.y + c.y + d.y;
+            }
+            *(ushort2*)(line + row) = {
+                (unsigned short)min(max(key_of(sum.x) - begin, 0), BINS - 1),
+                (unsigned short)min(max(key_of(sum.y) - begin, 0), BINS - 1)};
+        }
+    }
 }
 
 __device__ __forceinline__ void add(float4& sum, const float4 x) {
@@ -76,46 +110,6 @@ __device__ __forceinline__ void add(float4& sum, const float4 x) {
     sum.y += x.y;
     sum.z += x.z;
     sum.w += x.w;
-}
-
-// The bins of all rows: a line of `stride` for every pair. A block makes the dissimilarities of `tile` rows beside one
-// validation row, and adds them up for one subset after the other.
-//
-// lists: the columns of every subset, followed by numbers n_columns up to a multiple of four
-extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
-    const double* train, const unsigned char* nominal, const double* lenses, const double* factors,
-    const unsigned short* lists, const int* sizes, const int* begins, const int pitch, const int n_rows,
-    const int n_columns, const int stride, const int tile, const int n_subsets, unsigned short* bins
-) {
-    extern __shared__ __align__(16) unsigned char memory[];
-    float* x = (float*)memory;  // a line for every column, and one of zeros
-    const int width = tile + 4, first = blockIdx.x * tile, t = blockIdx.y;
-    const int rows = min(tile, n_rows - first);
-    const double* lens = lenses + (Long)t * FIELDS * n_columns;
-    for (int e = threadIdx.x; e < tile * n_columns; e += BIN_THREADS) {
-        const int row = e / n_columns, j = e - row * n_columns;
-        double one = 0.0;
-        if (row < rows) one = dissimilarity(train[(Long)first * n_columns + e], lens, n_columns, j, nominal[j]);
-        x[j * width + row] = (float)(one * factors[t]);
-    }
-    for (int row = threadIdx.x; row < tile; row += BIN_THREADS) x[n_columns * width + row] = 0.0f;
-    __syncthreads();
-    for (int s = threadIdx.x / 32; s < n_subsets; s += BIN_THREADS / 32) {
-        const ushort4* list = (const ushort4*)(lists + s * pitch);
-        const int begin = begins[t * n_subsets + s], fours = (sizes[s] + 3) / 4;
-        unsigned short* line = bins + ((Long)t * n_subsets + s) * stride + first;
-        for (int row = threadIdx.x % 32 * 4; row < tile && first + row < stride; row += 128) {
-            float4 sum = {0.0f, 0.0f, 0.0f, 0.0f};
-            for (int k = 0; k < fours; k++) {
-                const ushort4 four = list[k];
-                add(sum, *(const float4*)(x + four.x * width + row));
-                add(sum, *(const float4*)(x + four.y * width + row));
-                add(sum, *(const float4*)(x + four.z * width + row));
-                add(sum, *(const float4*)(x + four.w * width + row));
-            }
-            *(ushort4*)(line + row) = {bin_of(sum.x, begin), bin_of(sum.y, begin), bin_of(sum.z, begin), bin_of(sum.w, begin)};
-        }
-    }
 }
 
 // The sum over this thread and those before it, and over all. Two scans in a row need different rooms.

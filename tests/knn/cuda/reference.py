@@ -26,7 +26,9 @@ class Game:
     near: int
 
     def arguments(self):
-        return {name: value for name, value in self.__dict__.items() if name not in ("train", "lens")}
+        return {
+            name: value for name, value in self.__dict__.items() if name not in ("train", "lens")
+        }
 
 
 def make_game(
@@ -129,8 +131,8 @@ def row_values(game, subset, t):
     n, weights = len(game.train), game.weights
     inverse = np.r_[0.0, 1.0 / np.arange(1, n + 1)]
     values, tail, tails, end = np.empty(n), 0.0, (0.0, 0.0, 0.0), n
-    groups = groups_of(game, subset, t)
-    for group in groups[::-1]:
+    nearer = game.y.sum()
+    for group in groups_of(game, subset, t)[::-1]:
         start, z = end - len(group), game.y[group]
         if game.task == "classification":
             right = z == game.y_valid[t]
@@ -140,7 +142,7 @@ def row_values(game, subset, t):
             )  # fmt: skip
             values[group] = np.where(right, match, other)
         else:
-            nearer = sum(game.y[g].sum() for g in groups[: groups.index(group)])
+            nearer -= z.sum()
             target, k = game.y_valid[t], game.n_neighbors
             alpha, beta, gamma, tails = group_quadratic.py_func(
                 start, end, nearer, z.sum(), (z**2).sum(), tails, target, k, (*weights[:5], inverse)

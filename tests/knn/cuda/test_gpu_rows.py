@@ -11,9 +11,7 @@ from shapley2d._knn.device import DeviceError, find_device
 from shapley2d._knn.gpu import GpuRows
 
 
-@pytest.fixture(
-    params=["emulated", pytest.param("real", marks=pytest.mark.gpu)], scope="module"
-)
+@pytest.fixture(params=["emulated", pytest.param("real", marks=pytest.mark.gpu)], scope="module")
 def device(request, tmp_path_factory):
     if request.param == "emulated":
         if COMPILER is None:
@@ -91,6 +89,8 @@ def test_a_gpu_with_less_memory_on_the_chip(tmp_path, task):
 @pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
 def test_memory_that_does_not_suffice_is_said(tmp_path):
     game = make_game("classification", n=100)
-    rows = GpuRows(EmulatedDevice(tmp_path, memory=10_000), game.train, game.lens, **game.arguments())
+    rows = GpuRows(
+        EmulatedDevice(tmp_path, memory=10_000), game.train, game.lens, **game.arguments()
+    )
     with pytest.raises(DeviceError, match="memory does not suffice"):
         rows.contract([(all_subsets(5), np.eye(32))], 32, np.arange(5))
