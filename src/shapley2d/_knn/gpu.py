@@ -2,8 +2,8 @@
 
 Takes what the processor takes (training entries, how validation rows see them, labels or targets,
 weights of ranks) and gives weighted sums of row values over column subsets. Values are those of the
-processor: the kernels of ``rows.cu`` follow the same definition, with the same distances. Beyond the
-number of rows that are all ranked, values are floats.
+processor: the kernels of ``rows.cu`` follow the same definition, with the same distances. Beyond
+the number of rows that are all ranked, values are floats.
 
 Work is cut in batches of subsets and validation rows. A batch has three launches, after which its
 row values are multiplied by the subsets' weights on the GPU; so an interrupt waits for one batch,
@@ -12,11 +12,13 @@ and only the result travels.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._kernels.knn_rows import BINS, NEAR
 from shapley2d._knn.device import DeviceError
+from shapley2d._knn.game import RowValues
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,28 +26,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.device import Device
-    from shapley2d._knn.rank_weights import RankWeights
+    from shapley2d._knn.game import Floats, RowGame, Subsets
 
-    Floats = NDArray[np.float64]
-
-_BINS = 16384  # as in rows.cu
-_BIN_THREADS = 256
+_BIN_THREADS = 256  # as in rows.cu
 _LISTED = 4096  # near rows that are ranked on the chip
-_SUBSETS = 1024  # at most, of a batch
-_BATCH_BYTES = 2**34  # at most, of a batch
-
-
-class Lens(Protocol):
-    """How validation rows see training entries: arrays of shape (T, m), ``nominal`` of (m,)."""
-
-    near: Floats
-    mirror: Floats
-    scale: Floats
-    base: Floats
-    gap: Floats
-    unit: Floats
-    reach: Floats
-    nominal: NDArray[np.bool_]
+_BLOCK = 1024  # subsets of a batch, at most
+_BATCH_BYTES = 2**34  # of a batch, at most
 
 
 class _Batch(NamedTuple):
@@ -56,61 +42,36 @@ class _Batch(NamedTuple):
     slice: int
 
 
-class GpuRows:
+class GpuRows(RowValues):
     """Row values on a GPU.
 
     Parameters
     ----------
+    game : RowGame
     device : Device
-    train : ndarray of shape (n, m)
-        Numbers, or codes of categories; NaN where missing. In classification rows are sorted by
-        label.
-    lens : Lens
-        How the T validation rows see them.
-    y : ndarray of shape (n,)
-        Labels, or centred targets.
-    y_valid : ndarray of shape (T,)
-    valid_weights : ndarray of shape (T,)
-    weights : RankWeights
-    n_neighbors : int
-    task : {"classification", "regression"}
     near : int
         Rows that are ranked, at least.
     """
 
-    def __init__(
-        self,
-        device: Device,
-        train: Floats,
-        lens: Lens,
-        *,
-        y: NDArray[Any],
-        y_valid: NDArray[Any],
-        valid_weights: Floats,
-        weights: RankWeights,
-        n_neighbors: int,
-        task: str,
-        near: int,
-    ) -> None:
-        self._device, self._lens, self._weights = device, lens, valid_weights
-        self.n_rows, self.n_columns = train.shape
-        self._regression = task == "regression"
-        self._ranked = self.n_rows <= near
-        self._n_neighbors, self._alone = n_neighbors, weights.alone
+    def __init__(self, game: RowGame, device: Device, near: int = NEAR) -> None:
+        super().__init__(game)
+        self._device, self._ranked = device, self.n_rows <= near
         self._stride = -(-self.n_rows // 8) * 8
         self._lay_out(near)
-        tables = weights[:5] if self._regression else weights[:2]
-        self._tables = [
-            device.upload(np.ascontiguousarray(train, dtype=np.float64)),
-            device.upload(lens.nominal.astype(np.uint8)),
-        ]
+        self._set_targets()
+        self._entries = [device.upload(game.by_row), device.upload(game.nominal.astype(np.uint8))]
+        tables = game.weights[:2] if game.classifies else game.weights[:5]
         self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
-        self._set_labels(y, y_valid)
         self._room: Any = None
+
+    @property
+    def block_size(self) -> int:
+        """Subsets that are given at a time; batches are as large as memory allows."""
+        return _BLOCK
 
     def _lay_out(self, near: int) -> None:
         """What is on the chip, and what else a block needs."""
-        device, regression = self._device, self._regression
+        device, regression = self._device, not self.game.classifies
         self._real = np.float64 if self._ranked else np.float32
         planes = 3 if regression else 2
         member, worth = 24 if regression else 4, planes * np.dtype(self._real).itemsize
@@ -121,7 +82,7 @@ class GpuRows:
         def chip_bytes(listed: int, table: int) -> int:
             return 4 * listed + max(table, near_bytes(listed)) + 2048  # and the kernel's own
 
-        threads, table, listed = 1024, 4 * planes * _BINS, _LISTED
+        threads, table, listed = 1024, 4 * planes * BINS, _LISTED
         if self._ranked:
             threads, table, listed = 128, 0, near
         on_chip = chip_bytes(listed, table) <= device.block_bytes
@@ -129,7 +90,7 @@ class GpuRows:
             table, listed = 0, 512 if not self._ranked else near
         self._threads, self._chip = threads, chip_bytes(listed, table) - 1024
         room = 4 * self._stride + near_bytes(self.n_rows) + 16
-        self._room_bytes = 0 if self._ranked else -(-room // 16) * 16 + (16 + 4 * planes) * _BINS
+        self._room_bytes = 0 if self._ranked else -(-room // 16) * 16 + (16 + 4 * planes) * BINS
         resident = min(device.processor_bytes // (self._chip + 2048), 2048 // threads)
         self._blocks = max(device.processors * max(resident, 1), 1)
         self._launch = device.compile(
@@ -153,53 +114,30 @@ class GpuRows:
     def _tile_bytes(self) -> int:
         return 8 * (self.n_columns + 1) * (self._tile + 2)
 
-    def _set_labels(self, y: NDArray[Any], y_valid: NDArray[Any]) -> None:
-        """Runs of rows with the label of every validation row, or targets of at most 1."""
-        self._labels = np.zeros((len(y_valid), 2))
-        self._scale, self._quantum, self._whole = 1.0, 1.0, 0
-        if not self._regression:
-            for side, end in enumerate(("left", "right")):
-                self._labels[:, side] = np.searchsorted(y, y_valid, side=end)  # type: ignore[call-overload]
-            self._targets = self._device.zeros(1, np.float64)
-            return
-        self._scale = float(2.0 ** np.frexp(np.abs(y).max())[1])
-        targets = np.ascontiguousarray(y / self._scale, dtype=np.float64)
-        self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
-        self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
-        self._labels[:, 0] = y_valid / self._scale
+    def _set_targets(self) -> None:
+        """Targets in regression, at most 1, and whole numbers in which sums of them are exact."""
+        self._scale, self._quantum, self._whole, targets = 1.0, 1.0, 0, np.zeros(1)
+        if not self.game.classifies:
+            self._scale = float(2.0 ** np.frexp(np.abs(self.game.y).max())[1])
+            targets = np.ascontiguousarray(self.game.y / self._scale)
+            self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
+            self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
         self._targets = self._device.upload(targets)
 
-    def contract(
-        self,
-        blocks: Iterable[tuple[NDArray[np.bool_], Floats]],
-        n_lines: int,
-        valid: NDArray[np.integer],
+    def _contract(
+        self, blocks: Iterable[tuple[Subsets, Floats]], n_lines: int, chosen: NDArray[np.intp]
     ) -> Floats:
-        """Weighted sums of row values.
-
-        Parameters
-        ----------
-        blocks : iterable
-            Column subsets of shape (B, m), and their weights of shape (n_lines, B).
-        n_lines : int
-        valid : ndarray of int
-            Validation rows, over which row values are summed, each times its weight.
-
-        Returns
-        -------
-        ndarray of shape (n_lines, n)
-        """
         device = self._device
         try:
-            seen = _Seen(device, self._lens, self._labels, self._weights, valid)
+            seen = _Seen(device, self.game, chosen, self._scale)
             total = device.zeros((n_lines, self.n_rows), np.float64)
             for subsets, weights in blocks:
-                batch = self._batch(len(subsets), valid.size)
+                batch = self._batch(len(subsets), chosen.size)
                 for start in range(0, len(subsets), batch.subsets):
                     part = slice(start, start + batch.subsets)
                     columns = device.upload(np.ascontiguousarray(weights[:, part]))
                     lists = _Lists(device, subsets[part])
-                    for first in range(0, valid.size, batch.valid):
+                    for first in range(0, chosen.size, batch.valid):
                         rows = slice(first, first + batch.valid)
                         phi = self._sums(lists, seen.of(rows), batch.slice)
                         total += columns @ phi
@@ -214,7 +152,7 @@ class GpuRows:
         room = self._blocks * self._room_bytes if self._room is None else 0
         budget = min(max(self._device.free_bytes() - room, 0) // 2, _BATCH_BYTES)
         line = 4 * self._stride
-        subsets = max(min(n_subsets, _SUBSETS, budget // 4 // (4 * line)), 1)
+        subsets = max(min(n_subsets, _BLOCK, budget // 4 // (4 * line)), 1)
         slices = max(min(-(-8 * self._blocks // subsets), budget // 4 // (subsets * line)), 1)
         pair = 12 if self._ranked else line // 2 + 12
         together = max(min(n_valid, budget // 2 // (subsets * pair), 2**15), 1)
@@ -237,7 +175,7 @@ class GpuRows:
         if not self._ranked:
             self._launch(
                 "find_bins", (-(-self.n_rows // self._tile), seen.count), _BIN_THREADS,
-                (*self._tables, seen.lenses, lists.columns, lists.sizes, begins,
+                (*self._entries, seen.lenses, lists.columns, lists.sizes, begins,
                  *shape, self._tile, lists.count, bins),
                 self._tile_bytes,
             )  # fmt: skip
@@ -247,10 +185,10 @@ class GpuRows:
             self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
         self._launch(
             "value_rows", (n_blocks,), self._threads,
-            (*self._tables, seen.lenses, lists.columns, lists.sizes, slacks, bins, self._targets,
-             seen.labels, self._ranks, seen.weights, self._alone, self._quantum, self._whole,
-             self._n_neighbors, *shape, lists.count, seen.count, length, self._room,
-             self._room_bytes, lines),
+            (*self._entries, seen.lenses, lists.columns, lists.sizes, slacks, bins, self._targets,
+             seen.labels, self._ranks, seen.weights, self.game.weights.alone, self._quantum,
+             self._whole, self.game.n_neighbors, *shape, lists.count, seen.count, length,
+             self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
         return lines.sum(axis=0, dtype=np.float64)[:, : self.n_rows]
@@ -270,31 +208,22 @@ class _Lists:
 
 
 class _Seen:
-    """Validation rows on the GPU: lenses, labels and weights."""
+    """Validation rows on the GPU: lenses, labels or targets, and weights."""
 
     def __init__(
-        self,
-        device: Device,
-        lens: Lens,
-        labels: Floats,
-        weights: Floats,
-        valid: NDArray[np.integer],
+        self, device: Device, game: RowGame, chosen: NDArray[np.intp], scale: float
     ) -> None:
-        fields = [lens.near, lens.mirror, lens.scale, lens.base, lens.gap, lens.unit]
-        unit, reach = lens.unit[valid], lens.reach[valid]
-        lenses = np.stack([*(field[valid] for field in fields), 1.0 / unit, reach], axis=1)
-        self.lenses = device.upload(np.ascontiguousarray(lenses))
-        self.labels = device.upload(np.ascontiguousarray(labels[valid]))
-        self.weights = device.upload(np.ascontiguousarray(weights[valid], dtype=np.float64))
-        self.count = valid.size
+        labels = np.zeros((chosen.size, 2))
+        labels[:] = game.runs[chosen] if game.classifies else game.y_valid[chosen, None] / scale
+        self.lenses = device.upload(np.ascontiguousarray(game.lens[chosen].transpose(0, 2, 1)))
+        self.labels = device.upload(labels)
+        self.weights = device.upload(np.ascontiguousarray(game.valid_weights[chosen]))
+        self.count = chosen.size
 
     def of(self, rows: slice) -> _Seen:
         """Some of the rows."""
         part = object.__new__(_Seen)
-        part.lenses, part.labels, part.weights = (
-            self.lenses[rows],
-            self.labels[rows],
-            self.weights[rows],
-        )
+        part.lenses, part.labels = self.lenses[rows], self.labels[rows]
+        part.weights = self.weights[rows]
         part.count = len(part.weights)
         return part

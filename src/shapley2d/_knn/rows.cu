@@ -17,7 +17,7 @@
 // are ranked in global memory).
 
 #define BINS 16384
-#define FIELDS 8         // of a lens: near, mirror, scale, base, gap, unit, 1 / unit, reach; a line of columns for each
+#define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
 #define BIN_THREADS 256  // of find_bins
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
 #define WARPS (THREADS / 32)
@@ -41,7 +41,8 @@ __device__ __forceinline__ double dissimilarity(
         x = entry == near ? 0.0 : scale;
     else
         x = lens[3 * n_columns + j] + scale * (near - entry) * (lens[n_columns + j] - entry);
-    return rint(x * lens[6 * n_columns + j]) * lens[5 * n_columns + j];
+    const double rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
+    return x + rounder - rounder;
 }
 
 __device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
@@ -59,7 +60,7 @@ extern "C" __global__ void measure_subsets(
     for (int k = 0; k < sizes[s]; k++) {
         const int j = lists[s * pitch + k];
         units += lens[5 * n_columns + j];
-        reach += lens[7 * n_columns + j];
+        reach += lens[6 * n_columns + j];
     }
     begins[pair] = key_of(reach) - (BINS - 1);
     slacks[pair] = 2.0 * units;

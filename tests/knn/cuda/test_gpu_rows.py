@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
-from knn.cuda.reference import make_game, summed_values
+from knn.cuda.reference import make_game, mean_values
 from shapley2d._knn.device import DeviceError, find_device
 from shapley2d._knn.gpu import GpuRows
+from shapley2d._knn.processor import Processor
+
+NEAR = 32
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
 
 
 @pytest.fixture(params=["emulated", pytest.param("real", marks=pytest.mark.gpu)], scope="module")
@@ -29,24 +33,23 @@ def all_subsets(m):
 
 def off_by(device, game, subsets, valid):
     """The largest difference from the definition, relative to the spread of the row values."""
-    rows = GpuRows(device, game.train, game.lens, **game.arguments())
-    found = rows.contract([(subsets, np.eye(len(subsets)))], len(subsets), valid)
-    wanted = summed_values(game, subsets, valid)
+    found = GpuRows(game, device, NEAR).values(subsets, valid=valid)
+    wanted = mean_values(game, subsets, valid, NEAR)
     spread = np.ptp(wanted, axis=1, keepdims=True)
     return np.abs((found - wanted) / np.where(spread > 0, spread, 1.0)).max()
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 1, 4)])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("n", [1, 2, 31, 32])
+@pytest.mark.parametrize("n", [1, 2, NEAR - 1, NEAR])
 def test_all_rows_of_a_small_table_are_ranked(device, task, n, semivalue):
     for seed, values in enumerate([None, 3, 20]):
         game = make_game(task, n=n, m=4, k=3, seed=seed, values=values, semivalue=semivalue)
-        assert off_by(device, game, all_subsets(4), np.arange(5)) < 1e-6
+        assert off_by(device, game, all_subsets(4), np.arange(5)) < 1e-9
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("n", [33, 100, 517])
+@pytest.mark.parametrize("n", [NEAR + 1, 100, 517])
 @pytest.mark.parametrize("values", [None, 3, 40])
 def test_far_rows_share_ranks(device, task, n, values):
     game = make_game(task, n=n, values=values, seed=n)
@@ -55,30 +58,38 @@ def test_far_rows_share_ranks(device, task, n, values):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_crowded_bins_do_not_fit_the_chip(device, task):
-    # near rows of one column of categories or of few values are more than the 4,096 that are listed
-    # there
+    # near rows of few values are more than the 4,096 that are ranked there
     game = make_game(task, n=9_001, n_valid=2, m=3, values=4)
     subsets = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1]], dtype=bool)
     assert off_by(device, game, subsets, np.arange(2)) < 1e-6
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-def test_sums_over_subsets_and_batches(device, task, monkeypatch):
-    game = make_game(task, n=200)
-    subsets, weights = all_subsets(5), np.random.default_rng(0).normal(size=(3, 32))
-    rows = GpuRows(device, game.train, game.lens, **game.arguments())
-    valid = np.array([3, 0, 2, 4])
-    wanted = weights @ summed_values(game, subsets, valid)
-    blocks = [(subsets[:20], weights[:, :20]), (subsets[20:], weights[:, 20:])]
-    found = rows.contract(blocks, 3, valid)
+def test_the_processor_has_the_same_values(device, task):
+    game = make_game(task, n=1500, n_valid=3)
+    subsets = all_subsets(5)[[0, 5, 11, 31]]
+    wanted = Processor(game, 1).values(subsets)
+    found = GpuRows(game, device).values(subsets)
     assert np.abs(found - wanted).max() < 1e-6 * np.ptp(wanted)
-    assert np.array_equal(found, rows.contract(blocks, 3, valid))
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_sums_over_subsets_and_batches(device, task, monkeypatch):
+    game = make_game(task, n=100)
+    subsets, weights = all_subsets(5)[:20], np.random.default_rng(0).normal(size=(3, 20))
+    rows = GpuRows(game, device, NEAR)
+    valid = np.array([3, 0, 2, 4])
+    wanted = weights @ mean_values(game, subsets, valid, NEAR)
+    found = rows.contract(subsets, weights, valid=valid)
+    assert np.abs(found - wanted).max() < 1e-6 * np.ptp(wanted)
+    assert np.array_equal(found, rows.contract(subsets, weights, valid=valid))
     monkeypatch.setattr("shapley2d._knn.gpu._BATCH_BYTES", 60_000)
-    again = rows.contract(blocks, 3, valid)
+    monkeypatch.setattr("shapley2d._knn.gpu._BLOCK", 13)
+    again = rows.contract(subsets, weights, valid=valid)
     assert np.abs(again - wanted).max() < 1e-6 * np.ptp(wanted)
 
 
-@pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+@needs_compiler
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_gpu_with_less_memory_on_the_chip(tmp_path, task):
     game = make_game(task, n=100)
@@ -86,11 +97,9 @@ def test_a_gpu_with_less_memory_on_the_chip(tmp_path, task):
     assert off_by(device, game, all_subsets(5)[::5], np.arange(5)) < 1e-6
 
 
-@pytest.mark.skipif(COMPILER is None, reason="there is no C++ compiler")
+@needs_compiler
 def test_memory_that_does_not_suffice_is_said(tmp_path):
     game = make_game("classification", n=100)
-    rows = GpuRows(
-        EmulatedDevice(tmp_path, memory=10_000), game.train, game.lens, **game.arguments()
-    )
+    rows = GpuRows(game, EmulatedDevice(tmp_path, memory=10_000), NEAR)
     with pytest.raises(DeviceError, match="memory does not suffice"):
-        rows.contract([(all_subsets(5), np.eye(32))], 32, np.arange(5))
+        rows.values(all_subsets(5))
