@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._kernels.knn_rows import BINS, NEAR
+from shapley2d._kernels.knn_rows import NEAR
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.game import RowValues
 
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
 _BIN_THREADS = 256  # as in rows.cu
-_LISTED = 4096  # near rows that are ranked on the chip
+_WINDOW = 8192  # bins that are on the chip at a time
+_OWN_BYTES = 2560  # of the chip, that a block has besides
 _BLOCK = 1024  # subsets of a batch, at most
 _BATCH_BYTES = 2**34  # of a batch, at most
 
@@ -74,40 +75,42 @@ class GpuRows(RowValues):
         device, regression = self._device, not self.game.classifies
         self._real = np.float64 if self._ranked else np.float32
         planes = 3 if regression else 2
-        member, worth = 24 if regression else 4, planes * np.dtype(self._real).itemsize
+        total, worth = 16 if regression else 4, planes * np.dtype(self._real).itemsize
+        threads, blocks, window = (128, 8, 0) if self._ranked else (512, 2, _WINDOW)
+        listed = near if self._ranked else _WINDOW // 8
 
         def near_bytes(size: int) -> int:
-            return (size + 2) * (16 + member + worth)
+            return (size + 2) * (16 + total + worth)
 
-        def chip_bytes(listed: int, table: int) -> int:
-            return 4 * listed + max(table, near_bytes(listed)) + 2048  # and the kernel's own
+        def chip_bytes() -> int:
+            return 4 * listed + max(4 * planes * window, near_bytes(listed))
 
-        threads, table, listed = 1024, 4 * planes * BINS, _LISTED
-        if self._ranked:
-            threads, table, listed = 128, 0, near
-        on_chip = chip_bytes(listed, table) <= device.block_bytes
-        if not on_chip:
-            table, listed = 0, 512 if not self._ranked else near
-        self._threads, self._chip = threads, chip_bytes(listed, table) - 1024
-        room = 4 * self._stride + near_bytes(self.n_rows) + 16
-        self._room_bytes = 0 if self._ranked else -(-room // 16) * 16 + (16 + 4 * planes) * BINS
-        resident = min(device.processor_bytes // (self._chip + 2048), 2048 // threads)
-        self._blocks = max(device.processors * max(resident, 1), 1)
+        while chip_bytes() + _OWN_BYTES > device.block_bytes and window > threads:
+            window, listed = window // 2, listed // 2
+        self._threads, self._chip = threads, chip_bytes()
+        blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
+        self._room_bytes = 0
+        if not self._ranked:
+            self._room_bytes = 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
+            self._room_bytes += 16 * window * regression
+        fit = device.free_bytes() // 4 // max(self._room_bytes, 1)
+        self._blocks = max(min(device.processors * blocks, fit), 1)
         self._launch = device.compile(
             "rows.cu",
             NEAR=near,
             LISTED=listed,
             THREADS=threads,
+            BLOCKS=blocks,
             REGRESSION=int(regression),
             RANKED=int(self._ranked),
-            ON_CHIP=int(on_chip),
+            WINDOW=window,
         )
         self._tile = 512
         while self._tile > 4 and self._tile_bytes > (
-            device.processor_bytes // 4 if self._tile > 128 else device.block_bytes - 1024
+            device.processor_bytes // 4 if self._tile > 128 else device.block_bytes
         ):
             self._tile //= 2
-        if self._tile_bytes > device.block_bytes - 1024:
+        if self._tile_bytes > device.block_bytes:
             raise DeviceError(f"{self.n_columns} columns are too many for its memory on the chip")
 
     @property

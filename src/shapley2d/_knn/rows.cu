@@ -13,8 +13,8 @@
 // numbers, so that every run gives the same bits.
 //
 // Set when compiling, without fused products: NEAR, THREADS (of value_rows), REGRESSION, RANKED (all rows are near: there
-// are no bins), ON_CHIP (the bins are in memory on the chip), LISTED (near rows that are ranked on the chip; more of them
-// are ranked in global memory).
+// are no bins), WINDOW (bins that are on the chip at a time), LISTED (near rows that are ranked on the chip; more of them
+// are ranked in global memory), BLOCKS (of value_rows that a processor takes at a time).
 
 #define BINS 16384
 #define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
@@ -23,6 +23,9 @@
 #define WARPS (THREADS / 32)
 
 typedef long long Long;
+
+__device__ __forceinline__ Long whole_of(const double x) { return (Long)rint(x); }
+
 #if RANKED
 typedef double Real;  // of values; small tables have the time
 #else
@@ -133,6 +136,16 @@ template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& al
     all = __shfl_sync(~0u, sum, WARPS - 1);
     const T before = __shfl_sync(~0u, sum, max(warp - 1, 0));
     return warp ? x + before : x;
+}
+
+// The largest of all threads' numbers.
+__device__ __forceinline__ double largest(double x, double* room) {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
+    if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int warp = 0; warp < WARPS; warp++) x = max(x, room[warp]);
+    return x;
 }
 
 #if REGRESSION
@@ -248,7 +261,7 @@ struct Group {
 
 #endif
 
-// Sorts by distance, then by row. All exchanges are upwards, so that the size need not be a power of two.
+// Sorts by distance. All exchanges are upwards, so that the size need not be a power of two.
 __device__ void sort(double* distances, int* rows, const int size) {
     for (int span = 2; span < 2 * size; span *= 2)
         for (int step = span / 2; step; step /= 2) {
@@ -258,7 +271,7 @@ __device__ void sort(double* distances, int* rows, const int size) {
                 if (j > i && j < size) {
                     const double a = distances[i], b = distances[j];
                     const int p = rows[i], q = rows[j];
-                    if (a > b || (a == b && p > q)) {
+                    if (a > b) {
                         distances[i] = b;
                         distances[j] = a;
                         rows[i] = q;
@@ -270,15 +283,24 @@ __device__ void sort(double* distances, int* rows, const int size) {
         }
 }
 
+#if REGRESSION
+// Sums over targets and their squares, in whole numbers of the quantum.
+struct Sums {
+    Long total, squares;
+};
+#else
+typedef int Sums;  // over matches
+#endif
+
 // What a block keeps about near rows: by place in the order, and by group.
 struct Near {
     double* distances;
-    Members* before;  // sums over all nearer rows, of every group
+    Sums* before;  // over all nearer rows, of every group
     Worth* worths;
     int *groups, *starts;
 
     __device__ Near(unsigned char* memory, const int size) {
-        before = (Members*)memory;
+        before = (Sums*)memory;
         distances = (double*)(before + size + 1 + (size + 1) % 2);
         worths = (Worth*)(distances + size + 1);
         groups = (int*)(worths + size + 1);
@@ -292,28 +314,27 @@ struct Near {
 // targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
 // ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
 // room: `room_bytes` of every block, for near rows that do not fit the chip, and sums over targets
-extern "C" __global__ void __launch_bounds__(THREADS) value_rows(
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
     const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
     const int* sizes, const double* slacks, const unsigned short* bins, const double* targets, const double* labels,
-    const double* ranks, const double* factors, const double alone, const double quantum,
-    const Long all_targets, const int n_neighbors,
-    const int pitch, const int n_rows, const int n_columns, const int stride, const int n_subsets, const int n_valid,
-    const int slice, unsigned char* room, const Long room_bytes, Real* out
+    const double* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
+    const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
+    const int n_subsets, const int n_valid, const int slice, unsigned char* room, const Long room_bytes, Real* out
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ double rooms[4][32];
-    __shared__ int first_far, n_near, listed;
+    __shared__ int first_far, n_near, n_first, n_last;
     const int me = threadIdx.x;
     int* list_on_chip = (int*)memory;
-    unsigned char* after_list = memory + 4 * LISTED;
+    unsigned char* on_chip = memory + 4 * LISTED;  // bins, then near rows
     room += blockIdx.x * room_bytes;
     int* list_in_room = (int*)room;
-    unsigned char* near_in_room = room + 4 * (Long)stride;
+    unsigned char* in_room = room + 4 * (Long)stride;
 #if !RANKED
+    unsigned* table = (unsigned*)on_chip;
 #if REGRESSION
-    Long* sums = (Long*)(room + room_bytes - 16 * BINS);  // of targets and of squares, in whole numbers of the quantum
+    Long* sums = (Long*)(room + room_bytes - 16 * WINDOW);  // of targets and of squares
 #endif
-    unsigned* table = (unsigned*)(ON_CHIP ? after_list : room + room_bytes - (16 + 4 * PLANES) * BINS);
 #endif
     for (int item = blockIdx.x; item < n_subsets * ((n_valid + slice - 1) / slice); item += gridDim.x) {
         const int s = item % n_subsets, from = item / n_subsets * slice;
@@ -328,142 +349,163 @@ extern "C" __global__ void __launch_bounds__(THREADS) value_rows(
             const int run = (int)labels[2 * t], run_size = (int)labels[2 * t + 1] - run;
 #endif
             Tail carry = {};
-            if (me == 0) n_near = n_rows, listed = 0;
-#if !RANKED
-            const uint4* eights = (const uint4*)(bins + ((Long)t * n_subsets + s) * stride);
-            for (int i = me; i < PLANES * BINS / 4; i += THREADS) ((uint4*)table)[i] = {0, 0, 0, 0};
-#if REGRESSION
-            for (int i = me; i < BINS; i += THREADS) ((uint4*)sums)[i] = {0, 0, 0, 0};
-#endif
-            __syncthreads();
-            for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // count
-                const uint4 eight = eights[i / 8];
-                const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
-#pragma unroll
-                for (int e = 0; e < 8; e++) {
-                    const int bin = words[e / 2] >> 16 * (e % 2) & 0xFFFF, row = i + e;
-                    if (row >= n_rows) continue;
-#if REGRESSION
-                    const double z = targets[row] * quantum;
-                    atomicAdd(table + bin, 1u);
-                    atomicAdd((unsigned long long*)sums + 2 * bin, (unsigned long long)(Long)rint(z));
-                    atomicAdd((unsigned long long*)sums + 2 * bin + 1, (unsigned long long)(Long)rint(targets[row] * z));
+            if (me == 0) first_far = 0, n_near = n_rows, n_first = 0;
+            int* rows = list_on_chip;
+#if RANKED
+            for (int row = me; row < n_rows; row += THREADS) rows[row] = row;
 #else
-                    atomicAdd(table + ((unsigned)(row - run) < (unsigned)run_size ? BINS : 0) + bin, 1u);
-#endif
-                }
-            }
-            __syncthreads();
-            // Bins from the far end on, as many at a time as there are threads: ranks, then tails, then values. A bin is
-            // far if at least NEAR rows are nearer.
+            // Some bins at a time, from the far end on.
+            const uint4* eights = (const uint4*)(bins + ((Long)t * n_subsets + s) * stride);
             int end = n_rows;
 #if REGRESSION
             Long whole = all_targets;
 #endif
-            for (int top = BINS; end >= NEAR; top -= THREADS) {
-                const int bin = top - 1 - me;
-                const int count = table[bin] + (REGRESSION ? 0 : table[BINS + bin]);
-                if (!__syncthreads_or(count)) continue;
-                int all_rows;
-                const int b = end - scan(count, rooms[0], all_rows) + count, a = b - count;
-                const bool far = count && a >= NEAR;
-                Members members;
+            for (int low = BINS - WINDOW; end >= NEAR; low -= WINDOW) {
+                for (int i = me; i < PLANES * WINDOW / 4; i += THREADS) ((uint4*)table)[i] = {0, 0, 0, 0};
 #if REGRESSION
-                Long all_here;
-                const Long total = sums[2 * bin];
-                const Long behind = scan(total, rooms[1], all_here);
-                members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind) / quantum};
-                whole -= all_here;
+                for (int i = me; i < WINDOW; i += THREADS) ((uint4*)sums)[i] = {0, 0, 0, 0};
+#endif
                 __syncthreads();
-#else
-                members.matches = table[BINS + bin];
-#endif
-                const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
-                const Tail own = far ? group.tail() : Tail{};
-                Tail all;
-                const Tail tail = plus(carry, minus(scan(own, rooms, all), own));
-                if (far) {
-                    const Worth worth = group.worth(tail, target, alone, factor);
-                    const float* parts = (const float*)&worth;
-                    for (int plane = 0; plane < PLANES; plane++) table[plane * BINS + bin] = __float_as_int(parts[plane]);
-                } else if (count && b >= NEAR) {
-                    first_far = bin + 1;  // the farthest of the near bins
-                    n_near = b;
-                }
-                end -= all_rows;
-                carry = plus(carry, all);
-            }
-#endif
-            __syncthreads();
-            const int found = n_near, far = RANKED ? 0 : first_far;
-            const bool here = found <= LISTED;
-            int* rows = here ? list_on_chip : list_in_room;
-#if RANKED
-            for (int row = me; row < n_rows; row += THREADS) rows[row] = row;
-#else
-            for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
-                const uint4 eight = eights[i / 8];
-                const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
-                float worth[8] = {};
+                for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // count
+                    const uint4 eight = eights[i / 8];
+                    const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
 #pragma unroll
-                for (int e = 0; e < 8; e++) {
-                    const int bin = words[e / 2] >> 16 * (e % 2) & 0xFFFF, row = i + e;
-                    if (row >= n_rows) continue;
-                    if (bin < far) {
-                        rows[atomicAdd(&listed, 1)] = row;
-                        continue;
-                    }
+                    for (int e = 0; e < 8; e++) {
+                        const int bin = (int)(words[e / 2] >> 16 * (e % 2) & 0xFFFF) - low, row = i + e;
+                        if (row >= n_rows || (unsigned)bin >= WINDOW) continue;
 #if REGRESSION
-                    const float z = (float)targets[row];
-                    worth[e] = __int_as_float(table[bin]) + z * (__int_as_float(table[BINS + bin]) + z * __int_as_float(table[2 * BINS + bin]));
+                        const double z = targets[row];
+                        atomicAdd(table + bin, 1u);
+                        atomicAdd((unsigned long long*)sums + 2 * bin, (unsigned long long)whole_of(z * quantum));
+                        atomicAdd((unsigned long long*)sums + 2 * bin + 1, (unsigned long long)whole_of(z * z * quantum));
 #else
-                    worth[e] = __int_as_float(table[((unsigned)(row - run) < (unsigned)run_size ? BINS : 0) + bin]);
+                        atomicAdd(table + ((unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0) + bin, 1u);
 #endif
+                    }
                 }
-                float4 *low = (float4*)(line + i), *high = low + 1;
-                add(*low, {worth[0], worth[1], worth[2], worth[3]});
-                add(*high, {worth[4], worth[5], worth[6], worth[7]});
+                __syncthreads();
+                // As many bins at a time as there are threads: ranks, then tails, then values. A bin is far if at least
+                // NEAR rows are nearer.
+                for (int top = WINDOW; top > 0 && end >= NEAR; top -= THREADS) {
+                    const int bin = top - 1 - me;
+                    const int count = table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]);
+                    if (!__syncthreads_or(count)) continue;
+                    int all_rows;
+                    const int b = end - scan(count, rooms[0], all_rows) + count, a = b - count;
+                    const bool far = count && a >= NEAR;
+#if REGRESSION
+                    Long all_here;
+                    const Long total = sums[2 * bin], behind = scan(total, rooms[1], all_here);
+                    const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind) / quantum};
+                    whole -= all_here;
+                    __syncthreads();
+#else
+                    const Members members = {(int)table[WINDOW + bin]};
+#endif
+                    const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
+                    const Tail own = far ? group.tail() : Tail{};
+                    Tail all;
+                    const Tail tail = plus(carry, minus(scan(own, rooms, all), own));
+                    if (far) {
+                        const Worth worth = group.worth(tail, target, alone, factor);
+                        const float* parts = (const float*)&worth;
+                        for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + bin] = __float_as_int(parts[plane]);
+                    } else if (count && b >= NEAR) {
+                        first_far = low + bin + 1;  // behind the farthest of the near bins
+                        n_near = b;
+                    }
+                    end -= all_rows;
+                    carry = plus(carry, all);
+                }
+                __syncthreads();
+                const int far = first_far, least = max(low, far);
+                if (n_near > LISTED) rows = list_in_room;
+                for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
+                    const uint4 eight = eights[i / 8];
+                    const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
+                    float worth[8] = {};
+#pragma unroll
+                    for (int e = 0; e < 8; e++) {
+                        const int bin = words[e / 2] >> 16 * (e % 2) & 0xFFFF, row = i + e;
+                        if (row >= n_rows) continue;
+                        if (bin < far) rows[atomicAdd(&n_first, 1)] = row;
+                        if (bin < least || bin >= low + WINDOW) continue;
+                        const unsigned* at = table + bin - low;
+#if REGRESSION
+                        const float z = (float)targets[row];
+                        worth[e] = __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
+#else
+                        worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
+#endif
+                    }
+                    float4 *one = (float4*)(line + i), *two = one + 1;
+                    add(*one, {worth[0], worth[1], worth[2], worth[3]});
+                    add(*two, {worth[4], worth[5], worth[6], worth[7]});
+                }
+                __syncthreads();
             }
 #endif
             __syncthreads();
-            // Near rows: on the chip where the bins were, which are done with.
-            const Near near(here ? after_list : near_in_room, here ? LISTED : n_rows);
+            // Near rows: where the bins were, which are done with.
+            const int found = n_near;
+            const bool here = found <= LISTED;
+            const Near near(here ? on_chip : in_room, here ? LISTED : n_rows);
             const double* lens = lenses + (Long)t * FIELDS * n_columns;
-            double least = INFINITY, most = 0.0;
+            double most = 0.0;
             for (int i = me; i < found; i += THREADS) {
                 const double* entries = train + (Long)rows[i] * n_columns;
                 double sum = 0.0;
+#pragma unroll 4
                 for (int k = 0; k < sizes[s]; k++) {
                     const int j = list[k];
                     sum += dissimilarity(entries[j], lens, n_columns, j, nominal[j]);
                 }
                 near.distances[i] = sum;
-                least = min(least, sum);
                 most = max(most, sum);
             }
-            // many near rows are many equals, as a rule: then there is nothing to sort
+            int n_sorted = found;
+            if (!here) {
+                // There are as many as that because many are equal, as a rule, and farthest: these go last, unsorted.
+                most = largest(most, rooms[0]);
+                double first = -INFINITY;
+                for (int i = me; i < found; i += THREADS)
+                    if (near.distances[i] >= most - slack) first = max(first, -near.distances[i]);
+                first = -largest(first, rooms[1]);
+                if (me == 0) n_first = 0, n_last = found;
+                __syncthreads();
+                double* distances = (double*)near.worths;
+                for (int i = me; i < found; i += THREADS) {
+                    const bool last = near.distances[i] >= most - slack;
+                    const int place = last ? atomicAdd(&n_last, -1) - 1 : atomicAdd(&n_first, 1);
+                    distances[place] = last ? first : near.distances[i];
+                    near.groups[place] = rows[i];
+                }
+                __syncthreads();
+                n_sorted = n_first;
+                for (int i = me; i < found; i += THREADS) {
+                    near.distances[i] = distances[i];
+                    rows[i] = near.groups[i];
+                }
+            }
             __syncthreads();
-            const double some = near.distances[0];
-            const bool same = !here && !__syncthreads_or(most > some + slack || least < some - slack);
-            if (!same || REGRESSION) sort(near.distances, rows, found);
+            sort(near.distances, rows, n_sorted);
             int n_groups = 0;
-            Members sum = {};
+            Sums sum = {};
             for (int i = me; i - me < found; i += THREADS) {  // groups of equals
-                const bool head = i < found && (i == 0 || (!same && near.distances[i] - near.distances[i - 1] > slack));
-                Members own = {}, all, before;
+                const bool head = i < found && (i == 0 || near.distances[i] - near.distances[i - 1] > slack);
+                Sums before, all;
                 int heads;
                 const int group = n_groups + scan((int)head, rooms[0], heads) - 1;
 #if REGRESSION
-                if (i < found) own.total = targets[rows[i]];
-                own.squares = own.total * own.total;
-                before.total = sum.total + (scan(own.total, rooms[1], all.total) - own.total);
-                before.squares = sum.squares + (scan(own.squares, rooms[2], all.squares) - own.squares);
-                sum.total += all.total;
-                sum.squares += all.squares;
+                const double z = i < found ? targets[rows[i]] : 0.0;
+                const Sums own = {whole_of(z * quantum), whole_of(z * z * quantum)};
+                before.total = sum.total + scan(own.total, rooms[1], all.total) - own.total;
+                before.squares = sum.squares + scan(own.squares, rooms[2], all.squares) - own.squares;
+                sum = {sum.total + all.total, sum.squares + all.squares};
 #else
-                own.matches = i < found && (unsigned)(rows[i] - run) < (unsigned)run_size;
-                before.matches = sum.matches + scan(own.matches, rooms[1], all.matches) - own.matches;
-                sum.matches += all.matches;
+                const Sums own = i < found && (unsigned)(rows[i] - run) < (unsigned)run_size;
+                before = sum + scan(own, rooms[1], all) - own;
+                sum += all;
 #endif
                 if (i < found) near.groups[i] = group;
                 if (head) near.starts[group] = i, near.before[group] = before;
@@ -475,12 +517,13 @@ extern "C" __global__ void __launch_bounds__(THREADS) value_rows(
                 Members members = {};
                 int a = 0, b = 1;
                 if (i >= 0) {
+                    const Sums start = near.before[i], stop = near.before[i + 1];
                     a = near.starts[i], b = near.starts[i + 1];
-                    const Members to = near.before[i + 1], to_start = near.before[i];
 #if REGRESSION
-                    members = {to.total - to_start.total, to.squares - to_start.squares, to_start.total};
+                    members = {(double)(stop.total - start.total) / quantum, (double)(stop.squares - start.squares) / quantum,
+                               (double)start.total / quantum};
 #else
-                    members.matches = to.matches - to_start.matches;
+                    members = {stop - start};
 #endif
                 }
                 const Group group(a, b, members, ranks, n_neighbors);

@@ -58,7 +58,7 @@ def test_far_rows_share_ranks(device, task, n, values):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_crowded_bins_do_not_fit_the_chip(device, task):
-    # near rows of few values are more than the 4,096 that are ranked there
+    # near rows of few values are more than the 1,024 that are ranked there
     game = make_game(task, n=9_001, n_valid=2, m=3, values=4)
     subsets = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1]], dtype=bool)
     assert off_by(device, game, subsets, np.arange(2)) < 1e-6
