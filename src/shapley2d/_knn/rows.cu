@@ -109,14 +109,18 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
     }
 }
 
-__device__ __forceinline__ void add(float4& sum, const float4 x) {
-    sum.x += x.x;
-    sum.y += x.y;
-    sum.z += x.z;
-    sum.w += x.w;
+// The bins of eight rows.
+struct __align__(16) Eight {
+    unsigned words[4];
+
+    __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & 0xFFFF; }
+};
+
+__device__ __forceinline__ void add(float4& sum, const float* x) {
+    sum = {sum.x + x[0], sum.y + x[1], sum.z + x[2], sum.w + x[3]};
 }
 
-// The sum over this thread and those before it, and over all. Two scans in a row need different rooms.
+// The sum over all threads before this one, and over all. Two scans in a row need different rooms.
 template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& all) {
     T* room = (T*)shared;
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -134,8 +138,8 @@ template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& al
         if (lane >= step) sum += other;
     }
     all = __shfl_sync(~0u, sum, WARPS - 1);
-    const T before = __shfl_sync(~0u, sum, max(warp - 1, 0));
-    return warp ? x + before : x;
+    const T before = __shfl_sync(~0u, sum, max(warp - 1, 0)), inside = __shfl_up_sync(~0u, x, 1);
+    return (warp ? before : T(0)) + (lane ? inside : T(0));
 }
 
 // The largest of all threads' numbers.
@@ -167,17 +171,12 @@ struct Worth {
     Real constant, linear, square;
 };
 
-__device__ __forceinline__ Tail scan(Tail x, double (*rooms)[32], Tail& all) {
-    x.linear = scan(x.linear, rooms[1], all.linear);
-    x.product = scan(x.product, rooms[2], all.product);
-    x.square = scan(x.square, rooms[3], all.square);
-    return x;
+__device__ __forceinline__ Tail scan(const Tail& x, double (*rooms)[32], Tail& all) {
+    const double linear = scan(x.linear, rooms[1], all.linear), product = scan(x.product, rooms[2], all.product);
+    return {linear, product, scan(x.square, rooms[3], all.square)};
 }
 __device__ __forceinline__ Tail plus(const Tail a, const Tail b) {
     return {a.linear + b.linear, a.product + b.product, a.square + b.square};
-}
-__device__ __forceinline__ Tail minus(const Tail a, const Tail b) {
-    return {a.linear - b.linear, a.product - b.product, a.square - b.square};
 }
 
 // The formulas of group_quadratic; ranks: single, single_beyond, pair, pair_beyond, ranked_pair_beyond of every rank.
@@ -237,7 +236,6 @@ struct Worth {
 
 __device__ __forceinline__ Tail scan(const Tail x, double (*rooms)[32], Tail& all) { return scan(x, (void*)rooms[1], all); }
 __device__ __forceinline__ Tail plus(const Tail a, const Tail b) { return a + b; }
-__device__ __forceinline__ Tail minus(const Tail a, const Tail b) { return a - b; }
 
 // The formulas of group_values; ranks: single, single_beyond of every rank.
 struct Group {
@@ -355,7 +353,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             for (int row = me; row < n_rows; row += THREADS) rows[row] = row;
 #else
             // Some bins at a time, from the far end on.
-            const uint4* eights = (const uint4*)(bins + ((Long)t * n_subsets + s) * stride);
+            const Eight* eights = (const Eight*)(bins + ((Long)t * n_subsets + s) * stride);
             int end = n_rows;
 #if REGRESSION
             Long whole = all_targets;
@@ -367,11 +365,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #endif
                 __syncthreads();
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // count
-                    const uint4 eight = eights[i / 8];
-                    const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
+                    const Eight eight = eights[i / 8];
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
-                        const int bin = (int)(words[e / 2] >> 16 * (e % 2) & 0xFFFF) - low, row = i + e;
+                        const int bin = eight.bin(e) - low, row = i + e;
                         if (row >= n_rows || (unsigned)bin >= WINDOW) continue;
 #if REGRESSION
                         const double z = targets[row];
@@ -391,12 +388,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     const int count = table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]);
                     if (!__syncthreads_or(count)) continue;
                     int all_rows;
-                    const int b = end - scan(count, rooms[0], all_rows) + count, a = b - count;
+                    const int b = end - scan(count, rooms[0], all_rows), a = b - count;
                     const bool far = count && a >= NEAR;
 #if REGRESSION
                     Long all_here;
                     const Long total = sums[2 * bin], behind = scan(total, rooms[1], all_here);
-                    const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind) / quantum};
+                    const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind - total) / quantum};
                     whole -= all_here;
                     __syncthreads();
 #else
@@ -405,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
                     const Tail own = far ? group.tail() : Tail{};
                     Tail all;
-                    const Tail tail = plus(carry, minus(scan(own, rooms, all), own));
+                    const Tail tail = plus(carry, scan(own, rooms, all));
                     if (far) {
                         const Worth worth = group.worth(tail, target, alone, factor);
                         const float* parts = (const float*)&worth;
@@ -421,12 +418,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const int far = first_far, least = max(low, far);
                 if (n_near > LISTED) rows = list_in_room;
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
-                    const uint4 eight = eights[i / 8];
-                    const unsigned words[4] = {eight.x, eight.y, eight.z, eight.w};
+                    const Eight eight = eights[i / 8];
                     float worth[8] = {};
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
-                        const int bin = words[e / 2] >> 16 * (e % 2) & 0xFFFF, row = i + e;
+                        const int bin = eight.bin(e), row = i + e;
                         if (row >= n_rows) continue;
                         if (bin < far) rows[atomicAdd(&n_first, 1)] = row;
                         if (bin < least || bin >= low + WINDOW) continue;
@@ -438,9 +434,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
 #endif
                     }
-                    float4 *one = (float4*)(line + i), *two = one + 1;
-                    add(*one, {worth[0], worth[1], worth[2], worth[3]});
-                    add(*two, {worth[4], worth[5], worth[6], worth[7]});
+#pragma unroll
+                    for (int e = 0; e < 8; e += 4) add(*(float4*)(line + i + e), worth + e);
                 }
                 __syncthreads();
             }
@@ -495,16 +490,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const bool head = i < found && (i == 0 || near.distances[i] - near.distances[i - 1] > slack);
                 Sums before, all;
                 int heads;
-                const int group = n_groups + scan((int)head, rooms[0], heads) - 1;
+                const int group = n_groups + scan((int)head, rooms[0], heads) + head - 1;
 #if REGRESSION
                 const double z = i < found ? targets[rows[i]] : 0.0;
                 const Sums own = {whole_of(z * quantum), whole_of(z * z * quantum)};
-                before.total = sum.total + scan(own.total, rooms[1], all.total) - own.total;
-                before.squares = sum.squares + scan(own.squares, rooms[2], all.squares) - own.squares;
+                before = {scan(own.total, rooms[1], all.total) + sum.total, scan(own.squares, rooms[2], all.squares) + sum.squares};
                 sum = {sum.total + all.total, sum.squares + all.squares};
 #else
                 const Sums own = i < found && (unsigned)(rows[i] - run) < (unsigned)run_size;
-                before = sum + scan(own, rooms[1], all) - own;
+                before = sum + scan(own, rooms[1], all);
                 sum += all;
 #endif
                 if (i < found) near.groups[i] = group;
@@ -529,7 +523,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const Group group(a, b, members, ranks, n_neighbors);
                 const Tail own = i >= 0 ? group.tail() : Tail{};
                 Tail all;
-                const Tail tail = plus(carry, minus(scan(own, rooms, all), own));
+                const Tail tail = plus(carry, scan(own, rooms, all));
                 if (i >= 0) near.worths[i] = group.worth(tail, target, alone, factor);
                 carry = plus(carry, all);
                 __syncthreads();
