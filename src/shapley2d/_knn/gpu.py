@@ -122,7 +122,7 @@ class GpuRows(RowValues):
         self._scale, self._quantum, self._whole, targets = 1.0, 1.0, 0, np.zeros(1)
         if not self.game.classifies:
             self._scale = float(2.0 ** np.frexp(np.abs(self.game.y).max())[1])
-            targets = np.ascontiguousarray(self.game.y / self._scale)
+            targets = np.ascontiguousarray(self.game.y.astype(np.float64) / self._scale)
             self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
             self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
         self._targets = self._device.upload(targets)
@@ -217,7 +217,11 @@ class _Seen:
         self, device: Device, game: RowGame, chosen: NDArray[np.intp], scale: float
     ) -> None:
         labels = np.zeros((chosen.size, 2))
-        labels[:] = game.runs[chosen] if game.classifies else game.y_valid[chosen, None] / scale
+        labels[:] = (
+            game.runs[chosen]
+            if game.classifies
+            else game.y_valid[chosen, None].astype(np.float64) / scale
+        )
         self.lenses = device.upload(np.ascontiguousarray(game.lens[chosen].transpose(0, 2, 1)))
         self.labels = device.upload(labels)
         self.weights = device.upload(np.ascontiguousarray(game.valid_weights[chosen]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from shapley2d._kernels.tie_groups import group_quadratic, group_values
@@ -56,7 +58,7 @@ def groups_of(game, subset, t, near):
     order = np.argsort(d, kind="stable")
     far = np.searchsorted(keys[order], keys) >= near  # enough rows are in the bins before
     groups = [[order[0]]]
-    for before, row in zip(order, order[1:], strict=False):
+    for before, row in pairwise(order):
         equal = keys[row] == keys[before] if far[row] else d[row] - d[before] <= 2.0 * unit
         if equal and far[row] == far[before]:
             groups[-1].append(row)
