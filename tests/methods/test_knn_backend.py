@@ -6,13 +6,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from shapley2d._knn.cuda.weight_levels import WeightLevels
+from shapley2d._knn.threads import Threads
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.games import make_game, some_coalitions, walk_weights
 from shapley2d import value_blocks, value_cells
 from shapley2d._knn.device import DeviceError
-from shapley2d._knn.cuda.weight_levels import WeightLevels
-from shapley2d._knn.threads import Threads
 from shapley2d._methods.knn import backend
 from shapley2d._methods.knn.pieces import Pieces
 from shapley2d.exceptions import BackendWarning, InputError

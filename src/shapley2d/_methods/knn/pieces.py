@@ -93,11 +93,6 @@ class ColumnLines:
         return self.n_columns + self.has_label
 
     @property
-    def efficient(self) -> bool:
-        """Whether subsets change nothing in the sum of a row."""
-        return self.semivalue == "shapley"
-
-    @property
     def _of_columns(self) -> tuple[float, Semivalue]:
         return feature_semivalue(self.semivalue) if self.has_label else (1.0, self.semivalue)
 
@@ -139,7 +134,7 @@ class ColumnLines:
             return design
         weights = self._of_columns[0] * design.weights
         label = -weights.sum(axis=1, keepdims=True)
-        if self.efficient:
+        if self.semivalue == "shapley":
             label[0, 0, 1] += 1.0  # all columns
             return replace(design, weights=np.concatenate([weights, label], axis=1))
         return self._with_mean(replace(design, weights=weights), n_subsets, seed)
