@@ -65,7 +65,7 @@ test-lowest: $(LOWEST)/.ready
 # compiles the CUDA sources by NVIDIA's own compiler (90 MB, no GPU or driver needed); skipped with a message if it cannot be installed
 test-nvrtc: $(READY)
 	@if test -d .nvrtc || $(BIN)/python -m pip install --quiet --target .nvrtc nvidia-cuda-nvrtc-cu12; then \
-		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -n 2 tests/knn/cuda/test_cuda_device.py -k compile_for_real; \
+		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -n 2 tests/knn/cuda/test_device.py -k compiles_for_real; \
 	else rm -rf .nvrtc; echo "NVRTC could not be installed: the CUDA sources are compiled by g++ alone"; fi
 
 # wheel and source archive; the wheel is tried in an empty environment and an empty folder

@@ -1,6 +1,6 @@
-"""KNN values against their peers, in one run on the same data, as ratios.
+"""KNN values against their peers, in one run on the same data, as ratios; and what they cost and are.
 
-Run: python benchmarks/knn.py [authors] [pydvl] [kernel] [census] [all-subsets]   (all but the last by default)
+Run: python benchmarks/knn.py [--small] [PART ...]   (all parts but all-subsets by default)
 
 authors      the algorithm of the paper's scripts (a rendition of ours in numpy and Python: one pass of Jia et al.'s
              recursion per column of a permutation, test row by test row), 1,000 permutations, timed
@@ -9,9 +9,14 @@ pydvl        pyDVL's KNNShapleyValuation, per evaluation of one column subset. I
              an environment of its own: python -m venv .venv-pydvl && .venv-pydvl/bin/pip install
              pydvl
 kernel       nanoseconds per training row, validation row and column subset; two threads against one
+definition   by how much values differ from those with all rows ranked, on the tables of the paper
+first        seconds of CPU of the first call ever, compiling included, beside a later process
 census       all 455,854 cells of Census against 1,000 validation rows at the default tolerance; a slice of the exact
-             column axis on the same, extrapolated (needs SHAPLEY2D_DATA)
-all-subsets  that exact column axis in full, in the fast form: about half an hour
+             column axis on the same, extrapolated
+all-subsets  that exact column axis in full: about half an hour
+
+--small looks whether the parts run; its figures mean nothing. The tables are read from the folder
+SHAPLEY2D_DATA.
 """
 
 from __future__ import annotations
@@ -22,29 +27,31 @@ import os
 import resource
 import subprocess
 import sys
-import time
+import tempfile
+from functools import partial
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
-from _knn_kernel import kernel_nanoseconds
+from _knn_kernel import best, census_like, census_tables, kernel_seconds, timed
 
 from shapley2d import value_cells
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
+from shapley2d._kernels.knn_rows import NEAR, make_room
+from shapley2d._knn.columns.chunk_design import chunk_design
+from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.metric import measure
+from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.semivalues import marginal_weights
 
 ROOT = Path(__file__).parent.parent
 
 
-def best(run, repeats: int = 3) -> float:
-    run()
-    seconds = []
-    for _ in range(repeats):
-        start = time.perf_counter()
-        run()
-        seconds.append(time.perf_counter() - start)
-    return min(seconds)
+def problem_rows(*data, task: str = "classification", n_jobs: int | None = None):
+    """Row values of a training and a validation table."""
+    (split,) = make_problem(*data, task=task).splits
+    y, y_valid = split.y.codes, split.y_valid.codes
+    columns = measure(split.train, split.valid)
+    return row_values(columns, y, y_valid, task=task, n_neighbors=10, n_jobs=n_jobs)
 
 
 def breast_cancer():
@@ -88,19 +95,17 @@ def authors_permutation(X, y, X_test, y_test, order, K=10):
     return values
 
 
-def authors() -> None:
+def authors(*, small: bool) -> None:
     data = breast_cancer()
-    X, y, X_test, y_test = data
+    X, y_test = data[0], data[3]
     rng = np.random.default_rng(0)
-    start = time.perf_counter()
-    repeats = 3
-    for _ in range(repeats):
-        authors_permutation(X, y, X_test, y_test, rng.permutation(X.shape[1]))
-    theirs = (time.perf_counter() - start) / repeats * 1000
-    one = best(
-        lambda: value_cells(*data, metric="sqeuclidean", baseline="zero", n_jobs=1, progress=False)
+    repeats = 1 if small else 3
+    _, seconds = timed(
+        lambda: [authors_permutation(*data, rng.permutation(X.shape[1])) for _ in range(repeats)]
     )
-    two = best(lambda: value_cells(*data, metric="sqeuclidean", baseline="zero", progress=False))
+    theirs = seconds / repeats * 1000
+    ours = partial(value_cells, *data, metric="sqeuclidean", baseline="zero", progress=False)
+    one, every = best(partial(ours, n_jobs=1)), best(ours)
     print(f"breast cancer, {X.shape[0]} x {X.shape[1]}, {len(y_test)} test rows, K = 10")
     print(
         f"  the authors' algorithm, 1,000 permutations   {theirs:8.1f} s on one core (from {repeats} permutations)"
@@ -108,7 +113,9 @@ def authors() -> None:
     print(
         f"  ours, all 512 column subsets, one thread     {one:8.3f} s   {theirs / one:6.0f} x   no sampling error"
     )
-    print(f"  ours, all cores                              {two:8.3f} s   {theirs / two:6.0f} x")
+    print(
+        f"  ours, all cores                              {every:8.3f} s   {theirs / every:6.0f} x"
+    )
 
 
 PYDVL = """
@@ -130,12 +137,12 @@ print(json.dumps({"seconds": seconds}))
 """
 
 
-def pydvl() -> None:
+def pydvl(*, small: bool) -> None:
     python = Path(os.environ.get("PYDVL_PYTHON", ROOT / ".venv-pydvl" / "bin" / "python"))
     if not python.exists():
         print(f"pyDVL: there is no {python}; see the head of this script")
         return
-    n, n_test, m = 5000, 500, 14
+    n, n_test, m = (600, 20, 14) if small else (5000, 500, 14)
     rng = np.random.default_rng(0)
     X, X_test = rng.normal(size=(n, m)), rng.normal(size=(n_test, m))
     y, y_test = (X[:, 0] + X[:, 1] > 0).astype(int), (X_test[:, 0] + X_test[:, 1] > 0).astype(int)
@@ -148,86 +155,126 @@ def pydvl() -> None:
     finally:
         path.unlink()
     theirs = json.loads(out.splitlines()[-1])["seconds"]
-    (split,) = make_problem(X, y, X_test, y_test).splits
-    columns = integer_columns(split.train, split.valid)
-    coalitions = rng.random((64, m)) < 0.5
+    rows = problem_rows(X, y, X_test, y_test, n_jobs=1)
+    subsets = rng.random((64, m)) < 0.5
+    ours = best(lambda: rows.contract(subsets, np.ones((1, 64)))) / 64
     print(f"{n:,} x {n_test}, {m} features, K = 10, one evaluation of one column subset, one core")
-    print(
-        f"  pyDVL KNNShapleyValuation     {theirs:8.3f} s   {theirs / n / n_test * 1e9:8.0f} ns per pair of rows"
-    )
-    for form in ("exact", "fast"):
-        rows = row_values(columns, split.y.codes, split.y_valid.codes, task="classification", n_neighbors=10,
-                         form=form, n_jobs=1)  # fmt: skip
-        ours = best(lambda rows=rows: rows.values(coalitions)) / len(coalitions)
-        print(
-            f"  ours, {form:<5} form             {ours:8.4f} s   {ours / n / n_test * 1e9:8.1f} ns   {theirs / ours:6.0f} x"
-        )
+    for name, seconds in (("pyDVL KNNShapleyValuation", theirs), ("ours", ours)):
+        print(f"  {name:28}  {seconds:8.4f} s   {seconds / n / n_test * 1e9:8.1f} ns per pair of rows   {theirs / seconds:6.0f} x")  # fmt: skip
 
 
-def kernel() -> None:
+def kernel(*, small: bool) -> None:
+    n, n_subsets = (2000, 64) if small else (32561, 256)
+    table = census_like(n, 4 if small else 16)
     print(
-        "nanoseconds per training row, validation row and column subset, 32,561 rows x 14 columns"
+        f"nanoseconds per training row, validation row and column subset, {n:,} rows x 14 columns"
     )
     print(
-        f"  {'form':8}{'sampled, 1 thread':>20}{'2 threads':>12}{'speed-up':>10}{'all subsets, 1':>17}{'2 threads':>12}{'speed-up':>10}"
+        f"  {'':16}{'sampled, 1 thread':>20}{'2 threads':>12}{'all subsets, 1':>17}{'2 threads':>12}"
     )
-    for form in ("exact", "fast"):
-        one = kernel_nanoseconds(form, n_threads=1, n_valid=4, n_subsets=1024)
-        two = kernel_nanoseconds(form, n_threads=2, n_valid=4, n_subsets=1024)
-        print(
-            f"  {form:8}{one['values']:20.2f}{two['values']:12.2f}{one['values'] / two['values']:9.2f}x"
-            f"{one['walk']:17.2f}{two['walk']:12.2f}{one['walk'] / two['walk']:9.2f}x"
-        )
+    for task in ("classification", "regression"):
+        one, two = (kernel_seconds(table, n_subsets, task=task, n_jobs=jobs) for jobs in (1, 2))
+        times = (one["sampled"], two["sampled"], one["all"], two["all"])
+        print(f"  {task:16}{times[0] * 1e9:20.2f}{times[1] * 1e9:12.2f}{times[2] * 1e9:17.2f}{times[3] * 1e9:12.2f}")  # fmt: skip
 
 
-def census_tables(n_valid: int):
+TARGETS = {  # table: the class, columns to leave out, and a number to predict
+    "census": ("income", [], "age"),
+    "credit": ("default_payment_next_month", ["ID"], "LIMIT_BAL"),
+    "heart": ("target", [], "thalach"),
+    "wine": ("class", [], "proline"),
+    "breast_cancer": ("class", ["id"], "clump_thickness"),
+}
+
+
+def paper_table(name: str, target: str, n_valid: int, n_rows: int | None):
+    """Random rows of a table of the paper validate, the others train."""
     import pandas as pd
 
-    folder = os.environ.get("SHAPLEY2D_DATA")
-    if not folder:
-        print("census: SHAPLEY2D_DATA does not name the folder with census_train.csv.gz")
-        sys.exit(0)
-    train = pd.read_csv(Path(folder) / "census_train.csv.gz")
-    test = pd.read_csv(Path(folder) / "census_test.csv.gz").sample(n_valid, random_state=0)
-    return (
-        train.drop(columns="income"),
-        train["income"],
-        test.drop(columns="income"),
-        test["income"],
-    )
+    file = "census_train" if name == "census" else name
+    frame = pd.read_csv(Path(os.environ["SHAPLEY2D_DATA"]) / f"{file}.csv.gz")
+    frame = frame.drop(columns=TARGETS[name][1]).sample(frac=1, random_state=0)[:n_rows]
+    X, y = frame.drop(columns=target), frame[target]
+    return X[n_valid:], y[n_valid:], X[:n_valid], y[:n_valid]
 
 
-def census() -> None:
-    data = census_tables(1000)
-    start = time.perf_counter()
-    v = value_cells(*data, progress=True)
-    seconds = time.perf_counter() - start
+def definition(*, small: bool) -> None:
+    n_valid, n_subsets, n_rows = (4, 64, 3000) if small else (64, 256, None)
+    print(f"difference from the values with all rows ranked, of the spread of those; {n_valid} validation rows, "
+          f"{n_subsets} sampled column subsets, the nearest {NEAR} ranked")  # fmt: skip
+    print(f"  {'':30}{'rows':>8}{'row values: largest':>22}{'rms':>10}{'cells: largest':>17}{'rms':>10}{'column sums':>14}")  # fmt: skip
+    for name, (label, _, number) in TARGETS.items():
+        for task, target in (("classification", label), ("regression", number)):
+            rows = problem_rows(*paper_table(name, target, n_valid, n_rows), task=task)
+            design = chunk_design(
+                ColumnSemivalue(rows.n_columns, "shapley"), n_subsets, np.random.SeedSequence(0)
+            )
+            # of some subsets the row values by themselves: the first two are none and all columns
+            lines = np.concatenate([np.eye(len(design.coalitions))[1:33], design.weights[0]])
+            found = rows.contract(design.coalitions, lines)
+            with patch("shapley2d._knn.processor.make_room", partial(make_room, ranks_all=True)):
+                full = rows.contract(design.coalitions, lines)
+            off = found - full
+            spread = np.ptp(full[:32], axis=1)
+            told = spread > 1e-9 * spread.max()  # under which not all rows are worth the same
+            by_row = np.abs(off[:32][told]) / spread[told, None]
+            cells = np.abs(off[32:]) / np.ptp(full[32:])
+            sums = np.abs(off[32:].sum(axis=1)).max() / np.ptp(full[32:])
+            figures = (by_row.max(), np.sqrt(np.mean(by_row**2)), cells.max(), np.sqrt(np.mean(cells**2)), sums)  # fmt: skip
+            print(f"  {name + ', ' + task:30}{rows.n_rows:8,}{figures[0]:22.1e}{figures[1]:10.1e}{figures[2]:17.1e}{figures[3]:10.1e}{figures[4]:14.1e}",
+                  flush=True)  # fmt: skip
+
+
+FIRST = """
+import sys, time
+import numpy as np
+from shapley2d import value_cells
+random = np.random.default_rng(0)
+X = random.normal(size=(int(sys.argv[2]), 20)).round(2)
+y = X[:, 0] + X[:, 1]
+y = y if sys.argv[1] == "regression" else y > 0
+start = time.process_time()
+value_cells(X[8:], y[8:], X[:8], y[:8], n_subsets=60, n_jobs=1, backend="cpu", progress=False)
+print(time.process_time() - start)
+"""
+
+
+def first(*, small: bool) -> None:
+    n = 600 if small else 5000
+    print(f"seconds of CPU of a first call in a process, {n:,} x 20, 8 validation rows, 60 subsets, one thread")  # fmt: skip
+    for task in ("classification", "regression"):
+        with tempfile.TemporaryDirectory() as cache:
+            ever, later = (first_seconds(task, n, cache) for _ in range(2))
+        print(f"  {task:16} nothing compiled yet {ever:7.2f}   a later process {later:6.2f}", flush=True)  # fmt: skip
+
+
+def first_seconds(task: str, n: int, cache: str) -> float:
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, "-c", FIRST, task, str(n)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    return float(done.stdout)
+
+
+def census(*, small: bool) -> None:
+    n_valid = 32 if small else 1000
+    data = census_tables(n_valid)
+    v, seconds = timed(lambda: value_cells(*data, progress=True, tolerance=0.2 if small else 0.025))
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"census, {v.values.size:,} cells, 1,000 validation rows, default tolerance")
+    print(f"census, {v.values.size:,} cells, {n_valid:,} validation rows, default tolerance")
     print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['subsets']} column subsets ({v.info['n_subsets']}), "
           f"error {v.info['ratio']:.4f} of the spread, total {v.total:.4f}")  # fmt: skip
-    slice_seconds = exact_slice(data, 4)
-    print(f"  exact column axis, 16,384 subsets: {slice_seconds:.1f} s for 4 validation rows, "
-          f"so {slice_seconds / 4 * 1000 / 60:.0f} min for 1,000")  # fmt: skip
+    few, rows = (1 if small else 4), problem_rows(*data)
+    _, seconds = timed(
+        lambda: rows.contract_all(lambda some: np.ones((14, len(some))), 14, valid=np.arange(few))
+    )
+    print(f"  exact column axis, 16,384 subsets: {seconds:.1f} s for {few} validation rows, "
+          f"so {seconds / few * 1000 / 60:.0f} min for 1,000")  # fmt: skip
 
 
-def exact_slice(data, n_valid: int) -> float:
-    (split,) = make_problem(*data).splits
-    rows = row_values(integer_columns(split.train, split.valid), split.y.codes, split.y_valid.codes,
-                     task="classification", n_neighbors=10, form="fast")  # fmt: skip
-    joining = marginal_weights("shapley", 14)
-    weights = np.append(0.0, joining), np.append(joining, 0.0)
-    rows.walk(*weights, valid=np.arange(1))
-    start = time.perf_counter()
-    rows.walk(*weights, valid=np.arange(n_valid))
-    return time.perf_counter() - start
-
-
-def all_subsets() -> None:
-    start = time.perf_counter()
-    v = value_cells(*census_tables(1000), subsets="all", progress=True)
-    print(f"census, exact column axis, 1,000 validation rows: {(time.perf_counter() - start) / 60:.1f} min, "
-          f"total {v.total:.6f}")  # fmt: skip
+def all_subsets(*, small: bool) -> None:
+    data = census_tables(1 if small else 1000)
+    v, seconds = timed(lambda: value_cells(*data, subsets="all", progress=True))
+    print(f"census, exact column axis, {len(data[3]):,} validation rows: {seconds / 60:.1f} min, total {v.total:.6f}")  # fmt: skip
     v.save("census-exact.parquet")
 
 
@@ -235,6 +282,8 @@ PARTS = {
     "authors": authors,
     "pydvl": pydvl,
     "kernel": kernel,
+    "definition": definition,
+    "first": first,
     "census": census,
     "all-subsets": all_subsets,
 }
@@ -244,6 +293,7 @@ if __name__ == "__main__":
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("parts", nargs="*", choices=[*PARTS, []], default=[])
-    chosen = parser.parse_args().parts or ["authors", "pydvl", "kernel", "census"]
-    for part in chosen:
-        PARTS[part]()
+    parser.add_argument("--small", action="store_true")
+    options = parser.parse_args()
+    for part in options.parts or [part for part in PARTS if part != "all-subsets"]:
+        PARTS[part](small=options.small)

@@ -18,14 +18,17 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d import value_cells
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import RowValues, row_values
+from shapley2d._knn.metric import measure
+from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.semivalues import marginal_weights
+
+if TYPE_CHECKING:
+    from shapley2d._knn.game import RowValues
 
 K = 10
 SUBSETS = 16
@@ -40,18 +43,10 @@ def table(n: int, m: int, n_valid: int, seed: int = 0):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-def some_row_values(n: int, m: int, n_valid: int, form: str) -> RowValues:
+def some_row_values(n: int, m: int, n_valid: int) -> RowValues:
     (split,) = make_problem(*table(n, m, n_valid)).splits
-    columns = integer_columns(split.train, split.valid, "auto")
-    return row_values(
-        columns,
-        split.y.codes,
-        split.y_valid.codes,
-        task="classification",
-        n_neighbors=K,
-        form=form,
-        n_jobs=1,
-    )
+    columns, y, y_valid = measure(split.train, split.valid), split.y.codes, split.y_valid.codes
+    return row_values(columns, y, y_valid, task="classification", n_neighbors=K, n_jobs=1)
 
 
 def subsets(count: int, m: int) -> np.ndarray:
@@ -81,48 +76,40 @@ def line(name: str, theory: str, sizes, cost, count=float) -> None:
     print(f"  {name:<44} exponent {exponent:.3f}, theory {theory}", flush=True)
 
 
+def cost(rows: RowValues, some: np.ndarray, n_valid: int, repeats: int = 3) -> float:
+    """CPU seconds of some subsets, with the lines of values and errors that a run has."""
+    weights, valid = np.ones((2 * rows.n_columns, len(some))), np.arange(n_valid)
+    return cpu_s(lambda: rows.contract(some, weights, valid=valid), repeats)
+
+
 def growth() -> None:
-    def by_rows(form: str):
-        def cost(n: int) -> float:
-            n_valid = max(2, 400_000 // n)
-            part, some = some_row_values(n, 10, n_valid, form), subsets(SUBSETS, 10)
-            part.values(some[:4], valid=np.arange(1))
-            return cpu_s(lambda: part.values(some), 2 if n >= 10**6 else 3) / (n_valid * SUBSETS)
-
-        return cost
-
-    def by_valid(n_valid: int) -> float:
-        return cpu_s(lambda: middle.values(some, valid=np.arange(n_valid)))
-
-    def by_subsets(count: int) -> float:
-        return cpu_s(lambda: middle.values(subsets(count, 10), valid=np.arange(4)))
+    def by_rows(n: int) -> float:
+        n_valid = max(4, 400_000 // n)
+        seconds = cost(some_row_values(n, 10, n_valid), some, n_valid, 2 if n >= 10**6 else 3)
+        return seconds / (n_valid * SUBSETS)
 
     def by_columns(m: int) -> float:
-        part, few = some_row_values(20_000, m, 8, "fast"), subsets(SUBSETS, m)
-        return cpu_s(lambda: part.values(few))
+        return cost(some_row_values(20_000, m, 8), subsets(SUBSETS, m), 8)
 
     def by_all_subsets(m: int) -> float:
-        part = some_row_values(5_000, m, 2, "fast")
-        weights = marginal_weights("shapley", m)
-        ends = np.append(0.0, weights), np.append(weights, 0.0)
-        return cpu_s(lambda: part.walk(*ends))
+        rows = some_row_values(5_000, m, 4)
+        return cpu_s(lambda: rows.contract_all(lambda part: np.ones((m, len(part))), m))
 
-    for form in ("exact", "fast"):
-        some_row_values(2_000, 4, 2, form).values(subsets(4, 4))  # compiles
-    some_row_values(2_000, 4, 2, "fast").walk(np.ones(5), np.ones(5))
-    middle, some = some_row_values(20_000, 10, 256, "fast"), subsets(SUBSETS, 10)
-    rows = (10**3, 10**4, 10**5, 10**6)
-    line("rows, exact form", "1 and a logarithm", rows, by_rows("exact"))
-    line("rows, fast form", "1", rows, by_rows("fast"))
-    line("validation rows", "1", (16, 32, 64, 128, 256), by_valid)
-    line("column subsets", "1", (16, 32, 64, 128), by_subsets)
+    some = subsets(SUBSETS, 10)
+    middle = some_row_values(20_000, 10, 256)
+    cost(middle, some, 1)  # compiles
+    line("rows", "1", (10**3, 10**4, 10**5, 10**6), by_rows)
+    line("validation rows", "1", (16, 32, 64, 128, 256), lambda count: cost(middle, some, count))
+    line(
+        "column subsets", "1", (16, 32, 64, 128), lambda count: cost(middle, subsets(count, 10), 4)
+    )
     line("columns, same subsets", "0 to 1", (5, 10, 20, 40, 80), by_columns)
     line("columns, all 2^m subsets", "1 (of 2^m)", (6, 8, 10, 12), by_all_subsets, lambda m: 2.0**m)
 
 
 def peak_bytes(shape: tuple[int, int, int], settings: dict) -> dict:
     """The most memory that a run had beside the table, and its seconds by the clock (Linux)."""
-    small = table(min(shape[0], 20_000), shape[1], 8)  # with the kernels of large tables
+    small = table(min(shape[0], 20_000), shape[1], 8)
     value_cells(*small, **settings)  # compiles, or loads what was compiled
     data = table(*shape, seed=3)
     ctypes.CDLL(None).malloc_trim(0)  # what the first run has freed is nobody's

@@ -13,8 +13,6 @@ from pathlib import Path
 import numpy as np
 
 from shapley2d import inspect_cells, value_blocks, value_cells
-from shapley2d._knn.distances import IntegerColumns
-from shapley2d._knn.row_values import FAST_ROWS, row_values
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the reproduction lies beside the package
 from shapley2d_paper.baselines import FLAT, OOB, TREE_MC
@@ -26,24 +24,6 @@ def table(rows: int = 24):
     random = np.random.default_rng(0)
     X = random.normal(size=(rows, 3)).round(1)
     return X, X[:, 0] + random.normal(size=rows)
-
-
-def large_table(task: str, form: str, what: str) -> None:
-    """The kernels of large tables."""
-    random = np.random.default_rng(0)
-    codes = random.integers(0, 9, (2, FAST_ROWS))
-    one, none = np.ones(2, dtype=np.int64), np.zeros(2, dtype=np.int64)
-    columns = IntegerColumns(codes, codes[:, :2].copy(), none > 0, one, none)
-    y = (
-        random.integers(0, 2, FAST_ROWS)
-        if task == "classification"
-        else random.normal(size=FAST_ROWS)
-    )
-    rows = row_values(columns, y, y[:2], task=task, n_neighbors=3, form=form, n_jobs=1)
-    if what == "walk":
-        rows.walk(np.ones(3), np.ones(3))
-    else:
-        rows.values(np.ones((2, 2), dtype=bool))
 
 
 def cells(task: str, **options) -> None:
@@ -81,7 +61,6 @@ def inspection() -> None:
 SAMPLES = {"max_permutations": 2, "tolerance": 0}
 # One process for each group: what they compile has hardly anything in common
 NEIGHBORS = [
-    *((large_table, (task, form, what), {}) for what in ("walk", "values") for form in ("fast", "exact") for task in TARGETS),
     *((cells, (task,), {"n_neighbors": 3}) for task in TARGETS),
     (cells, ("classification",), {"n_neighbors": 3, "scoring": "balanced_accuracy"}),
     *((blocks, (task,), {}) for task in TARGETS),

@@ -16,8 +16,8 @@ from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
+from shapley2d._knn.metric import measure
+from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 from shapley2d_paper.baselines.tree import TreeGame
@@ -107,7 +107,7 @@ def column_game(
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
     rows = row_values(
-        integer_columns(split.train, split.valid, "auto"),
+        measure(split.train, split.valid),
         split.y.codes,
         split.y_valid.codes,
         task="classification",

@@ -20,7 +20,7 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._games.function import FunctionGame
 from shapley2d._games.nearest import KnnGame
 from shapley2d._games.wrapped import CachedGame
-from shapley2d._knn.metric import integer_columns
+from shapley2d._knn.metric import measure
 from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
 
@@ -214,7 +214,7 @@ def test_knn_utilities_equal_their_definition(seed, k, task, votes):
         y_valid = np.array([float(np.flatnonzero(classes == c)[0]) if c in classes else -1.0
                             for c in y_valid])  # fmt: skip
     h = knn_utility(X, y, X_valid, y_valid, k=k, task=task, votes=votes)
-    columns = integer_columns(as_table(X), as_table(X_valid), "sqeuclidean")
+    columns = measure(as_table(X), as_table(X_valid), "sqeuclidean")
     known = {"task": task, "n_neighbors": k, "baseline": "zero", "votes": votes}
     game = KnnGame(columns, y, y_valid, n_jobs=1, **known)
     found = game.utilities(SubsetCoalitions(5), SubsetCoalitions(2))
@@ -245,7 +245,7 @@ def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
 
 def test_knn_utilities_do_not_depend_on_the_number_of_threads():
     X, y, X_valid, y_valid = small_table(n=60, n_valid=200)
-    columns = integer_columns(as_table(X), as_table(X_valid))
+    columns = measure(as_table(X), as_table(X_valid))
     rows = MaskCoalitions(np.random.default_rng(0).random((10, 60)) < 0.5)
     one, two = (
         KnnGame(

@@ -8,9 +8,18 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from shapley2d._kernels import knn_utility, sweep_naive_bayes, sweep_ridge
-from shapley2d._kernels.distance import coalition_distances, distances_from
+from knn.row_oracles import (
+    TASKS,
+    random_labels,
+    random_table,
+    score_of,
+    table_distances,
+    tie_averaged_utility,
+)
+from shapley2d._games.nearest import KnnGame
+from shapley2d._kernels import sweep_naive_bayes, sweep_ridge
 from shapley2d._kernels.scores import ACCURACY, count_right, r_squared, squared_error
+from shapley2d._theory.coalitions import NestedCoalitions
 
 PREFIXES = (np.array([2, 3, 7], np.intp), np.array([1, 3], np.intp))
 
@@ -131,57 +140,28 @@ def test_ridge_at_every_point_of_the_grid():
             assert right[a, b] == np.sum(present[scores.argmax(axis=1)] == own)
 
 
-@pytest.mark.parametrize("classifies", [True, False])
-def test_nearest_neighbours_at_every_point_of_the_grid(classifies):
+@pytest.mark.parametrize("task", TASKS)
+def test_nearest_neighbours_at_every_point_of_the_grid(task):
     """The mean over all choices among the rows at the distance of the k-th nearest."""
     rng = np.random.default_rng(3)
-    train, valid = rng.integers(0, 3, (3, 7)), rng.integers(0, 3, (4, 3))
-    y, y_valid = rng.integers(0, 2, 7).astype(float), rng.integers(0, 2, 4).astype(float)
-    plain, k, factors = np.zeros(3, np.int64), 3, np.array([1.0, 0.5, 2.0, 0.5])
-
-    def utility(members, apart, t):
-        ranked = sorted(members, key=lambda i: apart[i])
-        edge = apart[ranked[min(k, len(ranked)) - 1]]
-        sure = [i for i in ranked[:k] if apart[i] < edge or len(ranked) <= k]
-        tied = [i for i in ranked if apart[i] == edge and i not in sure]
-        choices = [
-            [*sure, *some] for some in itertools.combinations(tied, min(k, len(ranked)) - len(sure))
+    columns = random_table(rng, 7, 3, 4)
+    y, y_valid = random_labels(rng, task, 7, 4)
+    factors = np.array([1.0, 0.5, 2.0, 0.5])
+    game = KnnGame(
+        columns, y, y_valid, task=task, n_neighbors=3, baseline="zero", valid_weights=factors
+    )
+    rows, members = rng.permutation(7), rng.permutation(3)
+    grid = game.utilities(NestedCoalitions(rows.tolist()), NestedCoalitions(members.tolist()))
+    for a, b in itertools.product(range(8), range(1, 4)):
+        subset = np.isin(np.arange(3), members[:b])
+        utilities = [
+            tie_averaged_utility(
+                rows[:a].tolist(),
+                table_distances(columns, subset, t),
+                3,
+                score_of(y, y_valid[t], 3, task),
+            )
+            for t in range(4)
         ]
-        if classifies:
-            return np.mean([np.sum(y[chosen] == y_valid[t]) / k for chosen in choices])
-        return np.mean([-((np.sum(y[chosen]) / k - y_valid[t]) ** 2) for chosen in choices])
-
-    nearest = knn_utility.Nearest(y, y_valid, k, classifies, ties=True, factors=factors)
-    table = (train, valid, (plain > 0, plain + 1, plain))
-    masks = np.tri(7, dtype=bool), np.tri(3, dtype=bool)  # all prefixes of rows and of columns
-    for kernel in twins(knn_utility.add_utilities):
-        sums = np.zeros((7, 3))
-        kernel(table, nearest, np.arange(7, dtype=np.int32), masks, sums)
-        for b, a in itertools.product(range(3), range(7)):
-            apart = ((train[: b + 1, None, :] - valid.T[: b + 1, :, None]) ** 2).sum(axis=0)
-            expected = sum(factors[t] * utility(range(a + 1), apart[t], t) for t in range(4))
-            assert sums[a, b] == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("kernel", twins(coalition_distances))
-def test_distances_of_coalitions_are_sums_over_their_columns(kernel):
-    rng = np.random.default_rng(4)
-    apart = rng.integers(0, 100, (7, 9))
-    coalitions = np.array([rng.permutation(7) < size for size in range(8)])
-    out = np.full((8, 12), -1)
-    kernel(apart, coalitions, 2, 11, out)
-    np.testing.assert_array_equal(out[:, 2:11], coalitions.astype(int) @ apart)
-    assert (out[:, [0, 1, 11]] == -1).all()
-
-
-@pytest.mark.parametrize("kernel", twins(distances_from))
-@pytest.mark.parametrize("n", [9, 1500])  # one tile of rows, and two
-def test_distances_are_taken_tile_by_tile(kernel, n):
-    rng = np.random.default_rng(4)
-    train, valid = rng.integers(0, 100, (3, n)), rng.integers(0, 100, 3)
-    coalitions = np.array([[1, 0, 1], [0, 0, 0], [1, 1, 1]], dtype=bool)
-    weight, none = np.array([1, 2, 3]), np.zeros(3, dtype=np.int64)
-    out = np.empty((4, n), np.int64)
-    kernel(train, valid, (none > 0, weight, none), 0, coalitions, out)
-    apart = weight[:, None] * (train - valid[:, None]) ** 2
-    np.testing.assert_array_equal(out[:3], coalitions.astype(int) @ apart)
+        assert grid[a, b] == pytest.approx(factors @ utilities / 4, abs=1e-12)
+    assert not grid[:, 0].any()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import reduce
 
 import numpy as np
 import pandas as pd
@@ -41,7 +40,7 @@ def exact_column(train, valid, metric, *, nominal):
 
 
 def cut(numbers):
-    """The numbers of the training grid next beyond three robust deviations from the median."""
+    """Three robust deviations below and above the median."""
     ordered = sorted(numbers)
 
     def quantile(share):
@@ -55,18 +54,7 @@ def cut(numbers):
     reach = 3 * (high - low) / NORMAL_IQR
     if not reach:
         reach = 3 * (off[(len(off) - 1) // 2] + off[len(off) // 2]) / 2
-    near = sorted({x for x in numbers if abs(x - centre) <= 2 * reach})
-    step = reduce(fraction_gcd, [x - near[0] for x in near[1:]])
-    lowest = near[0] + step * math.floor((centre - reach - near[0]) / step)
-    highest = near[0] + step * math.ceil((centre + reach - near[0]) / step)
-    return lowest, highest
-
-
-def fraction_gcd(a, b):
-    return Fraction(
-        math.gcd(a.numerator * b.denominator, b.numerator * a.denominator),
-        a.denominator * b.denominator,
-    )
+    return centre - reach, centre + reach
 
 
 def exact_distances(train, valid, metric="auto"):

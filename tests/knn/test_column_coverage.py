@@ -13,8 +13,8 @@ from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.estimators import PairKernel, expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.row_values import row_values
+from shapley2d._knn.metric import measure
+from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import check_semivalue
 
@@ -39,7 +39,7 @@ def knn_game(task, seed):
     y = (score > np.median(score)).astype(int) if task == "classification" else score
     (split,) = make_problem(X[:30], y[:30], X[30:], y[30:], task=task).splits
     rows = row_values(
-        integer_columns(split.train, split.valid, "auto"),
+        measure(split.train, split.valid, "auto"),
         split.y.codes,
         split.y_valid.codes,
         task=task,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
 import pytest
 from exact_metric import KINDS, exact_distances, random_tables
+from row_oracles import TASKS, all_subsets, lens_distances, tie_groups, twin
 
 from shapley2d import value_cells
-from shapley2d._knn.metric import integer_columns
-from shapley2d._knn.whole_weights import Term, whole_weights
+from shapley2d._knn.lens import make_lens
+from shapley2d._knn.metric import measure
+from shapley2d._knn.places import row_values
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
 
@@ -24,23 +26,31 @@ NUMBERS = tuple(kind for kind in KINDS[:-1] if kind != "words")
 
 def code(train, valid, metric="auto"):
     table = as_table(train)
-    return integer_columns(table, match_columns(as_table(valid), table), metric)
+    return measure(table, match_columns(as_table(valid), table), metric)
 
 
 def assert_ranks_are_exact(train, valid, metric):
-    """Under every subset of columns rows tie, or precede one another, as fractions say."""
-    coded, exact = code(train, valid, metric), exact_distances(train, valid, metric)
-    m = len(exact)
+    """Under every subset of columns rows tie, or precede one another, as fractions say; so do their values."""
+    columns, exact = code(train, valid, metric), exact_distances(train, valid, metric)
+    m, n = columns.n_columns, columns.n_rows
+    true_groups = {}
     for t in range(len(valid)):
-        for number in range(1, 2**m):
-            members = [j for j in range(m) if number >> j & 1]
-            found = coded.distances(t, np.isin(np.arange(m), members))
-            true = [sum(exact[j][t][i] for j in members) for i in range(len(train))]
-            order = np.argsort(found, kind="stable")
-            for a, b in pairwise(order):
-                assert (found[a] == found[b]) == (true[a] == true[b])
-                assert true[a] <= true[b]
-    return coded
+        for subset in all_subsets(m)[1:]:
+            found = tie_groups(*lens_distances(columns, subset, t))
+            true = [sum(exact[j][t][i] for j in np.flatnonzero(subset)) for i in range(n)]
+            levels = {level: number for number, level in enumerate(sorted(set(true)))}
+            groups = np.array([levels[one] for one in true])
+            np.testing.assert_array_equal(found, groups)
+            true_groups[subset.tobytes(), t] = groups
+    y = np.arange(n) % 3
+    rows = row_values(columns, y, y[: len(valid)], task="classification", n_neighbors=2)
+    for subset, line in zip(all_subsets(m)[1:], rows.values(all_subsets(m)[1:]), strict=True):
+        expected = twin(
+            columns, y, y[: len(valid)], subset, task="classification", k=2,
+            groups_of=lambda _, subset, t: true_groups[subset.tobytes(), t],
+        )  # fmt: skip
+        np.testing.assert_allclose(line, expected, atol=1e-12)
+    return columns
 
 
 def check_ranks(seeds):
@@ -59,7 +69,7 @@ def test_rows_rank_as_fractions_do(seeds):
     check_ranks(seeds)
 
 
-def exact_values(train, y, valid, y_valid, k, metric, baseline="zero"):
+def exact_values(train, y, valid, y_valid, k, metric, task="classification"):
     """The values of all cells by the definition: all subsets of rows and of columns, in fractions."""
     n, m = train.shape
     exact = exact_distances(train, valid, metric)
@@ -71,15 +81,10 @@ def exact_values(train, y, valid, y_valid, k, metric, baseline="zero"):
         ]
         for S in range(2**n):
             rows = [i for i in range(n) if S >> i & 1]
-            empty = not rows or (not F and baseline == "zero")
-            utility[S, F] = (
-                Fraction(0)
-                if empty
-                else Fraction(
-                    sum(vote(rows, lines[t], y, y_valid[t], k) for t in range(len(valid))),
-                    len(valid),
-                )
-            )
+            seen = range(len(valid)) if rows and F else ()
+            utility[S, F] = sum(
+                (exact_utility(rows, lines[t], y, y_valid[t], k, task) for t in seen), Fraction(0)
+            ) / len(valid)
 
     def weight(size, players):
         return Fraction(1, players * math.comb(players - 1, size))
@@ -100,15 +105,21 @@ def exact_values(train, y, valid, y_valid, k, metric, baseline="zero"):
     return values
 
 
-def vote(rows, distances, y, label, k):
-    """The share of matching labels among the k nearest, averaged over the orders of tied rows."""
-    matches, left = Fraction(0), k
-    for level in sorted({distances[i] for i in rows}):
-        group = [y[i] == label for i in rows if distances[i] == level]
-        taken = min(left, len(group))
-        matches += Fraction(sum(group) * taken, len(group))
-        left -= taken
-    return matches / k
+def exact_utility(rows, distances, y, target, k, task):
+    """The score of the k nearest, mean over all choices among those at the distance of the k-th."""
+    ranked = sorted(rows, key=lambda i: distances[i])
+    edge = distances[ranked[:k][-1]]
+    sure = [i for i in ranked if distances[i] < edge]
+    tied = [i for i in ranked if distances[i] == edge]
+    choices = list(combinations(tied, min(k - len(sure), len(tied))))
+    centre = Fraction(sum(y), len(y)) if task == "regression" else None
+
+    def score(chosen):
+        if centre is None:
+            return Fraction(sum(y[i] == target for i in chosen), k)
+        return -((sum(y[i] - centre for i in chosen) / k - (target - centre)) ** 2)
+
+    return sum(score([*sure, *some]) for some in choices) / len(choices)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -129,15 +140,42 @@ def test_values_equal_the_definition_in_fractions(seed):
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
 
 
+ZERO = {"baseline": "zero", "votes": "k", "progress": False}
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    ("ranges", "gap"),
+    # farther out, a missing entry is nearer than the others by so much that they tie
+    [*((ranges, False) for ranges in (1e3, 1e6, 1e9, 1e12, 1e17)), (1e3, True), (1e5, True)],
+)
+def test_validation_entries_far_outside_lose_no_digits(ranges, gap, task):
+    """Beside them the squares of all training entries agree in their first digits."""
+    train = pd.DataFrame({"far": [0.1, 0.25, 0.4, 0.7, 0.9], "near": [10.0, 30, 0, 30, 20]})
+    if ranges < 1e17:  # where it would decide, the other column is lost behind 40 bits
+        train.loc[1, "far"] = 0.4
+    if gap:
+        train.loc[3, "far"] = np.nan
+    valid = pd.DataFrame({"far": [0.8 * ranges, -0.8 * ranges, 0.3], "near": [10.0, 0, 20]})
+    y, y_valid = (
+        ([0, 1, 1, 0, 1], [0, 1, 1]) if task == "classification" else ([3, 1, 4, 1, 5], [2, 6, 5])
+    )
+    for k in (1, 2):
+        v = value_cells(
+            train, y, valid, y_valid, n_neighbors=k, metric="sqeuclidean", task=task, **ZERO
+        )
+        expected = exact_values(train, y, valid, y_valid, k, "sqeuclidean", task)
+        np.testing.assert_allclose(v.values, expected, atol=1e-12)
+
+
 def test_a_gap_does_not_match_everything():
     """In a 0/1 column a gap is 2 var = 3/8 away, between a match and a mismatch."""
     X, y = [[1], [0], [0], [0], [np.nan]], list("abbba")
-    options = {"n_neighbors": 1, "baseline": "zero", "votes": "k", "progress": False}
-    v = value_cells(X, y, [[0]], ["a"], metric="sqeuclidean", **options)
+    v = value_cells(X, y, [[0]], ["a"], metric="sqeuclidean", n_neighbors=1, **ZERO)
     assert v.total == pytest.approx(0, abs=1e-12)
     frame = pd.DataFrame({"x": [1.0, 0.0, 0.0, 0.0, np.nan]})
-    coded = assert_ranks_are_exact(frame, pd.DataFrame({"x": [0.0, 1.0]}), "sqeuclidean")
-    assert Fraction(int(coded.missing[0]), int(coded.unit)) == Fraction(3, 8)
+    columns = assert_ranks_are_exact(frame, pd.DataFrame({"x": [0.0, 1.0]}), "sqeuclidean")
+    assert columns.missing[0] / columns.weight[0] == 3 / 8 / 4  # entries are halved
 
 
 # ---- the same table, written down in another way ----
@@ -238,38 +276,4 @@ def test_a_validation_row_is_coded_without_the_others(metric):
     np.testing.assert_array_equal(alone.train, beside.train)
     np.testing.assert_array_equal(alone.valid, beside.valid[:, :4])
     np.testing.assert_array_equal(alone.weight, beside.weight)
-
-
-# ---- whole weights ----
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_certified_weights_break_no_tie_and_reverse_no_order(seed):
-    """All sums within reach, one by one."""
-    rng = np.random.default_rng(seed)
-    weights = [Fraction(int(a), int(b)) for a, b in rng.integers(1, 60, (4, 2))]
-    weights.append(weights[0] + weights[1])  # so that there is a tie between sums
-    terms = [Term(weight, 1) for weight in weights]
-    limit = Fraction(2**20)
-    found = whole_weights(terms, limit)
-    sums = {}
-    for size in range(6):
-        for chosen in combinations(range(5), size):
-            true = sum((weights[k] for k in chosen), Fraction(0))
-            if all(weights[k] in found.exact for k in chosen):
-                whole = sum(round(found.unit * weights[k]) for k in chosen)
-                sums[chosen] = (whole, true)
-    pairs = list(sums.values())
-    assert len(pairs) > 8
-    for (a, true_a), (b, true_b) in combinations(pairs, 2):
-        if true_a == true_b:
-            assert a == b
-        elif a != b:
-            assert (a < b) == (true_a < true_b)
-
-
-def test_weights_without_a_common_unit_are_named():
-    weights = [Fraction(1, 10**12 + k) for k in (39, 61, 63, 91)]
-    found = whole_weights([Term(weight, 10**12) for weight in weights], Fraction(2**60))
-    assert len(found.exact) < 4
-    assert found.unit <= 2**60
+    np.testing.assert_array_equal(make_lens(alone), make_lens(beside)[:4])

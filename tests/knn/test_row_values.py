@@ -1,4 +1,7 @@
-import itertools
+"""Row values under column subsets: those of the definition, whatever the order, the threads and the size."""
+
+from __future__ import annotations
+
 from dataclasses import replace
 
 import numpy as np
@@ -9,300 +12,312 @@ from hypothesis import strategies as st
 from knn.row_oracles import (
     SEMIVALUES,
     TASKS,
-    bin_bound,
+    all_subsets,
+    binned_groups,
     brute_force,
+    lens_distances,
     random_labels,
     random_table,
+    score_of,
     table_distances,
     tie_averaged_utility,
+    tie_groups,
     twin,
 )
-from shapley2d._knn.distances import IntegerColumns
-from shapley2d._knn.row_values import row_values
-from shapley2d._theory.semivalues import marginal_weights
+from shapley2d._kernels.knn_rows import NEAR
+from shapley2d._knn.metric import Columns
+from shapley2d._knn.places import row_values
 
-CASES = [
-    (task, k, semivalue)
-    for task in ("classification", "regression")
-    for k in (1, 2, 3, 5, 10)
-    for semivalue in SEMIVALUES
-]
+SIZES = [40, NEAR + 90]  # all rows are ranked, or most of them
 
 
-@pytest.mark.parametrize(("task", "k", "semivalue"), CASES)
+def values_of(columns, y, y_valid, subsets, **options):
+    return row_values(columns, y, y_valid, **options).values(subsets)
+
+
+def twins_of(columns, y, y_valid, subsets, **options):
+    return np.array([twin(columns, y, y_valid, subset, **options) for subset in subsets])
+
+
+# ---- all rows ranked ----
+
+
+@pytest.mark.parametrize("semivalue", SEMIVALUES)
+@pytest.mark.parametrize("k", [1, 2, 3, 5, 10])
+@pytest.mark.parametrize("task", TASKS)
 def test_values_match_brute_force_over_all_row_subsets(task, k, semivalue):
-    rng = np.random.default_rng(CASES.index((task, k, semivalue)))
+    rng = np.random.default_rng(k)
+    subsets = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=bool)
     for n, n_classes in ((6, 2), (5, 4), (1, 2)):
         columns = random_table(rng, n, 3, 2)
         y, y_valid = random_labels(rng, task, n, 2, n_classes)
-        rows = row_values(columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue)
-        coalitions = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 1], [1, 1, 1]], dtype=bool)
-        values = rows.values(coalitions)
-        for coalition, line in zip(coalitions, values, strict=True):
-            expected = brute_force(
-                columns, y, y_valid, coalition, task=task, k=k, semivalue=semivalue
-            )
+        found = values_of(
+            columns, y, y_valid, subsets, task=task, n_neighbors=k, semivalue=semivalue
+        )
+        for subset, line in zip(subsets, found, strict=True):
+            expected = brute_force(columns, y, y_valid, subset, task=task, k=k, semivalue=semivalue)
             np.testing.assert_allclose(line, expected, atol=1e-12)
 
 
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("levels", [2, 4, 1000])
 @pytest.mark.parametrize("semivalue", ["shapley", ("beta", 1.5, 2.5)])
+@pytest.mark.parametrize("levels", [2, 4, 1000])
+@pytest.mark.parametrize("task", TASKS)
 def test_values_match_the_twin(task, levels, semivalue):
     rng = np.random.default_rng(levels)
-    columns = random_table(rng, 40, 4, 2, levels=levels)
-    y, y_valid = random_labels(rng, task, 40, 2)
-    rows = row_values(columns, y, y_valid, task=task, n_neighbors=5, semivalue=semivalue)
-    coalition = np.array([True, True, False, True])
-    expected = twin(columns, y, y_valid, coalition, task=task, k=5, semivalue=semivalue)
-    np.testing.assert_allclose(rows.values(coalition[None])[0], expected, atol=1e-12)
+    columns = random_table(rng, NEAR if levels == 4 else 40, 6, 2, levels=levels)
+    y, y_valid = random_labels(rng, task, columns.n_rows, 2)
+    subsets = rng.random((5, 6)) < 0.6
+    found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=5, semivalue=semivalue)
+    expected = twins_of(columns, y, y_valid, subsets, task=task, k=5, semivalue=semivalue)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
+
+
+@settings(max_examples=30)
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    task=st.sampled_from(TASKS),
+    m=st.integers(1, 20),  # five groups of columns in the kernels, and subsets without some of them
+    levels=st.sampled_from([1, 2, 5, 100]),
+)
+def test_any_subset_of_the_columns(seed, task, m, levels):
+    rng = np.random.default_rng(seed)
+    columns = random_table(rng, 15, m, 2, levels=levels)
+    y, y_valid = random_labels(rng, task, 15, 2)
+    subsets = rng.random((4, m)) < rng.random()
+    found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=3)
+    expected = twins_of(columns, y, y_valid, subsets, task=task, k=3)
+    np.testing.assert_allclose(found, expected, atol=1e-12)
 
 
 @pytest.mark.parametrize("task", TASKS)
 def test_efficiency_on_a_larger_table(task):
     """Shapley values sum to the utility of all rows."""
     rng = np.random.default_rng(5)
-    columns = random_table(rng, 3000, 4, 3, levels=200)
+    columns, every = random_table(rng, 3000, 4, 3, levels=200), np.ones(4, dtype=bool)
     y, y_valid = random_labels(rng, task, 3000, 3)
-    values = row_values(columns, y, y_valid, task=task, n_neighbors=4).values(
-        np.ones((1, 4), dtype=bool)
-    )
-    utilities = []
-    for t in range(3):
-        distances = table_distances(columns, np.ones(4, dtype=bool), t)
-        if task == "classification":
-
-            def score(chosen, t=t):
-                return np.mean(y[chosen] == y_valid[t])
-        else:
-
-            def score(chosen, t=t):
-                return -((y[chosen].mean() - y_valid[t]) ** 2)
-
-        utilities.append(tie_averaged_utility(range(3000), distances, 4, score))
+    values = values_of(columns, y, y_valid, every[None], task=task, n_neighbors=4)
+    utilities = [
+        tie_averaged_utility(
+            range(3000), table_distances(columns, every, t), 4, score_of(y, y_valid[t], 4, task)
+        )
+        for t in range(3)
+    ]
     assert values.sum() == pytest.approx(np.mean(utilities), rel=2e-11)
 
 
-@settings(max_examples=30, deadline=None)
+# ---- beyond the near rows ----
+
+
+def far_table(name, rng, n):
+    """Tables with two validation rows whose distances crowd, tie, or lie far out."""
+    levels = {"numbers": 100_000, "heavy ties": 3, "some ties": 60}.get(name, 3000)
+    missing = 0.0 if name in ("numbers", "far") else 0.1
+    columns = random_table(rng, n, 5, 2, levels=levels, missing=missing)
+    if name == "categories":
+        columns = replace(columns, nominal=np.ones(5, dtype=bool))
+        columns.train[:] = rng.integers(0, 4, columns.train.shape)
+        columns.valid[:] = rng.integers(0, 4, columns.valid.shape)
+    if name == "gaps":
+        columns.train[rng.random(columns.train.shape) < 0.5] = np.nan
+        columns = replace(columns, missing=columns.missing * 1e5)
+    if name.startswith("far"):  # in one bin, were distances not measured from the nearest entry
+        columns.valid[::2] = [[1e5, 1e7], [-1e9, 0], [1e17, -1e6]]
+    return columns
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "name", ["numbers", "heavy ties", "some ties", "categories", "gaps", "far", "far gaps"]
+)
+def test_far_rows_share_ranks_by_bin(task, name):
+    """Values are those of the definition, near those of full ranks, and sum to the same."""
+    rng = np.random.default_rng(8)
+    columns = far_table(name, rng, 1100)
+    y, y_valid = random_labels(rng, task, 1100, 2)
+    subsets = np.array([[1, 1, 1, 1, 1], [0, 1, 1, 1, 0], [1, 0, 0, 0, 0]], dtype=bool)
+    for k, semivalue in ((1, "shapley"), (5, ("beta", 1.5, 2.5))):
+        found = values_of(
+            columns, y, y_valid, subsets, task=task, n_neighbors=k, semivalue=semivalue
+        )
+        options = {"task": task, "k": k, "semivalue": semivalue}
+        binned = twins_of(columns, y, y_valid, subsets, groups_of=binned_groups, **options)
+        np.testing.assert_allclose(found, binned, rtol=0, atol=1e-12)
+        ranked = twins_of(
+            columns, y, y_valid, subsets, groups_of=lambda *a: tie_groups(*lens_distances(*a)), **options
+        )  # fmt: skip
+        # seen from far away, rows without gaps are as good as equally far beside those with gaps
+        share = 1e-2 if name == "far gaps" else 1e-3
+        assert np.abs(found - ranked).max() <= share * np.ptp(ranked)
+        assert name != "numbers" or np.abs(found - ranked).max() > 1e-8 * np.ptp(ranked)
+        if semivalue == "shapley":
+            np.testing.assert_allclose(found.sum(axis=1), ranked.sum(axis=1), rtol=0, atol=1e-12)
+
+
+def one_column(distances):
+    """A table of one column with one validation row, from which the rows are that far."""
+    none = np.zeros(1)
+    return Columns(np.sqrt(distances)[None], np.zeros((1, 1)), none > 0, none + 1, none)
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize(
+    "distances",
+    [
+        np.repeat([1.0, 4.0, 9.0], [100, 2000, 400]),  # a crowd that is ranked as a whole
+        np.repeat([1.0, 4.0, 9.0], [NEAR, 2000, 400]),  # a crowd behind the near rows
+        np.zeros(NEAR + 200),
+        np.arange(NEAR + 1.0) ** 2,
+        np.append(np.arange(900.0) ** 2, 1e12),  # all but one row share the first bin
+        np.linspace(1, 1.0005, 3000) ** 2,  # and so they do here, measured from the nearest row
+    ],
+    ids=["near", "far", "zeros", "one", "first", "narrow"],
+)
+@pytest.mark.parametrize("k", [1, 7, 5000])
+def test_crowded_bins(task, distances, k):
+    rng = np.random.default_rng(1)
+    order = rng.permutation(len(distances))
+    columns = one_column(distances[order])
+    y, y_valid = random_labels(rng, task, len(distances), 1)
+    subsets = np.array([[True], [False]])
+    found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=k)
+    expected = twins_of(columns, y, y_valid, subsets, task=task, k=k, groups_of=binned_groups)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12)
+
+
+# ---- sums over subsets ----
+
+
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("n", SIZES)
+@pytest.mark.parametrize("m", [1, 2, 3, 9])  # of nine, in several blocks
+def test_sums_over_all_subsets_are_those_over_a_list(task, n, m):
+    rng = np.random.default_rng(m)
+    columns = random_table(rng, n, m, 3, levels=30)
+    y, y_valid = random_labels(rng, task, n, 3)
+    rows, subsets = (
+        row_values(columns, y, y_valid, task=task, n_neighbors=4),
+        all_subsets(m),
+    )
+    assert m < 9 or len(subsets) > rows.block_size
+    factors = rng.normal(size=(2, m))
+
+    def weights_of(some):
+        return np.cos(factors @ some.T) / 2**m
+
+    for valid in (None, np.array([2, 0])):
+        every = rows.contract_all(weights_of, 2, valid=valid)
+        listed = rows.contract(subsets, weights_of(subsets), valid=valid)
+        np.testing.assert_allclose(every, listed, rtol=0, atol=1e-12)
+        values = rows.values(subsets, valid=valid)
+        np.testing.assert_allclose(weights_of(subsets) @ values, listed, rtol=0, atol=1e-12)
+
+
+def test_a_table_without_columns_has_one_subset():
+    rng = np.random.default_rng(0)
+    columns, (y, y_valid) = random_table(rng, 7, 0, 2), random_labels(rng, "regression", 7, 2)
+    rows = row_values(columns, y, y_valid, task="regression", n_neighbors=2)
+    found = rows.contract_all(lambda subsets: np.ones((1, len(subsets))), 1)
+    expected = twin(columns, y, y_valid, np.zeros(0, dtype=bool), task="regression", k=2)
+    np.testing.assert_allclose(found[0], expected, atol=1e-12)
+
+
+# ---- what changes nothing ----
+
+
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 2**32 - 1),
-    task=st.sampled_from(["classification", "regression"]),
-    form=st.sampled_from(["exact", "fast"]),
+    task=st.sampled_from(TASKS),
+    n=st.sampled_from(SIZES),
     levels=st.sampled_from([1, 2, 5, 100]),
 )
-def test_values_do_not_depend_on_the_order_of_rows_and_columns(seed, task, form, levels):
+def test_values_do_not_depend_on_the_order_of_rows_and_columns(seed, task, n, levels):
     rng = np.random.default_rng(seed)
-    n = 30 if form == "exact" else 1100
-    columns = random_table(rng, n, 4, 2, levels=levels)
+    columns = random_table(rng, n, 6, 2, levels=levels)
     y, y_valid = random_labels(rng, task, n, 2)
-    coalitions = rng.random((5, 4)) < 0.5
-    by_row, by_column = rng.permutation(n), rng.permutation(4)
-    shuffled = IntegerColumns(
+    subsets, by_row, by_column = (
+        rng.random((5, 6)) < 0.5,
+        rng.permutation(n),
+        rng.permutation(6),
+    )
+    shuffled = Columns(
         columns.train[by_column][:, by_row],
         columns.valid[by_column],
-        columns.nominal[by_column],
-        columns.weight[by_column],
-        columns.missing[by_column],
+        *(part[by_column] for part in (columns.nominal, columns.weight, columns.missing)),
     )
-    options = {"task": task, "n_neighbors": 3, "form": form}
-    values = row_values(columns, y, y_valid, **options).values(coalitions)
-    other = row_values(shuffled, y[by_row], y_valid, **options).values(coalitions[:, by_column])
+    options = {"task": task, "n_neighbors": 3}
+    values = values_of(columns, y, y_valid, subsets, **options)
+    other = values_of(shuffled, y[by_row], y_valid, subsets[:, by_column], **options)
     np.testing.assert_allclose(other, values[:, by_row], atol=1e-12)
 
 
-@settings(max_examples=20, deadline=None)
-@given(
-    seed=st.integers(0, 2**32 - 1),
-    task=st.sampled_from(["classification", "regression"]),
-    form=st.sampled_from(["exact", "fast"]),
-)
-def test_identical_rows_have_identical_values(seed, task, form):
+@settings(max_examples=20)
+@given(seed=st.integers(0, 2**32 - 1), task=st.sampled_from(TASKS), n=st.sampled_from(SIZES))
+def test_identical_rows_have_identical_values(seed, task, n):
     rng = np.random.default_rng(seed)
-    n = 20 if form == "exact" else 1100
     columns = random_table(rng, n, 3, 2, levels=4)
     y, y_valid = random_labels(rng, task, n, 2)
-    columns.train[:, 7] = columns.train[:, 13]
-    y[7] = y[13]
-    rows = row_values(columns, y, y_valid, task=task, n_neighbors=3, form=form)
-    values = rows.values(rng.random((6, 3)) < 0.5)
+    columns.train[:, 7], y[7] = columns.train[:, 13], y[13]
+    values = values_of(columns, y, y_valid, rng.random((6, 3)) < 0.5, task=task, n_neighbors=3)
     np.testing.assert_array_equal(values[:, 7], values[:, 13])
 
 
 @pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("form", ["exact", "fast"])
-@pytest.mark.parametrize("m", [1, 2, 3, 6])
-def test_walk_is_the_weighted_sum_over_all_coalitions(task, form, m):
-    rng = np.random.default_rng(m)
-    n = 50 if form == "exact" else 1100
-    columns = random_table(rng, n, m, 5, levels=30)
-    y, y_valid = random_labels(rng, task, n, 5)
-    rows = row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form)
-    coalitions = np.array(list(itertools.product([False, True], repeat=m)))
-    sizes = coalitions.sum(1)
-    for semivalue in (None, "shapley", "banzhaf", ("beta", 3.0, 2.0)):
-        if semivalue is None:
-            weights_in, weights_out = rng.random(m + 1), rng.random(m + 1)
-        else:
-            p = marginal_weights(semivalue, m)
-            weights_in, weights_out = np.append(0.0, p), np.append(p, 0.0)
-        weights = np.where(coalitions, weights_in[sizes][:, None], -weights_out[sizes][:, None])
-        for valid in (None, slice(1, 4), np.array([4, 0])):
-            expected = rows.values(coalitions, valid=valid).T @ weights
-            np.testing.assert_allclose(
-                rows.walk(weights_in, weights_out, valid=valid), expected, atol=1e-11
-            )
-
-
-def test_walk_without_columns_is_empty():
-    rng = np.random.default_rng(0)
-    columns = random_table(rng, 7, 0, 2)
-    rows = row_values(
-        columns, *random_labels(rng, "classification", 7, 2), task="classification", n_neighbors=2
+@pytest.mark.parametrize("n", SIZES)
+def test_threads_never_change_a_bit(task, n):
+    rng = np.random.default_rng(2)
+    columns = random_table(rng, n, 5, 50, levels=50)
+    y, y_valid = random_labels(rng, task, n, 50)
+    subsets, weights = rng.random((37, 5)) < 0.5, rng.random((3, 32))
+    one, *others = (
+        row_values(columns, y, y_valid, task=task, n_neighbors=4, n_jobs=jobs) for jobs in (1, 2, 3)
     )
-    assert rows.walk(np.ones(1), np.ones(1)).shape == (7, 0)
-
-
-FAST_TABLES = {
-    "numbers": {"levels": 3000, "missing": 0.0},
-    "heavy ties": {"levels": 3},
-    "some ties": {"levels": 60},
-    "wide": {"levels": 100_000},
-}
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("name", FAST_TABLES)
-@pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 1.5, 2.5)])
-def test_fast_form_keeps_its_bound(task, semivalue, name):
-    rng = np.random.default_rng(8)
-    columns = random_table(rng, 4000, 5, 6, **FAST_TABLES[name])
-    # A validation row far away from all others: all distances fall into few bins.
-    columns.valid[0, 5] = 20_000
-    y, y_valid = random_labels(rng, task, 4000, 6)
-    coalitions = rng.random((7, 5)) < 0.5
-    for k in (1, 5):
-        exact, fast = (
-            row_values(
-                columns, y, y_valid, task=task, n_neighbors=k, semivalue=semivalue, form=form
-            )
-            for form in ("exact", "fast")
+    for other in others:
+        np.testing.assert_array_equal(one.values(subsets), other.values(subsets))
+        every = (
+            rows.contract_all(lambda some: weights[:, : len(some)], 3) for rows in (one, other)
         )
-        assert fast.is_binned and not exact.is_binned
-        for t in range(6):
-            valid = slice(t, t + 1)
-            error = np.abs(
-                exact.values(coalitions, valid=valid) - fast.values(coalitions, valid=valid)
-            ).max()
-            assert error <= bin_bound(fast) + 1e-12
-    assert bin_bound(fast) > 0
-
-
-def test_fast_form_keeps_its_bound_where_bins_are_sorted_by_label():
-    """The worst case: within every bin the rows with the label are nearest. It makes use of the bound."""
-    n = 20_000
-    distances = np.sort(np.random.default_rng(0).integers(1 << 20, 1 << 25, n))
-    numbers = np.sqrt(distances).astype(np.int64)
-    octave = np.floor(np.log2(numbers.astype(float) ** 2) * 64)
-    y = np.zeros(n, dtype=np.int64)
-    for one in np.unique(octave):
-        members = np.flatnonzero(octave == one)
-        y[members[: len(members) // 2]] = 1
-    none = np.zeros(1, dtype=np.int64)
-    columns = IntegerColumns(
-        numbers[None], np.zeros((1, 1), dtype=np.int64), none > 0, none + 1, none
-    )
-    exact, fast = (
-        row_values(columns, y, np.array([1]), task="classification", n_neighbors=5, form=form)
-        for form in ("exact", "fast")
-    )
-    everything = np.ones((1, 1), dtype=bool)
-    error = np.abs(exact.values(everything) - fast.values(everything)).max()
-    assert 0.05 * bin_bound(fast) < error <= bin_bound(fast)
+        np.testing.assert_array_equal(*every)
 
 
 @pytest.mark.parametrize("task", TASKS)
-def test_fast_form_is_exact_where_every_bin_holds_one_distance(task):
-    """Distances below 128 have bins of their own."""
-    rng = np.random.default_rng(9)
-    columns = random_table(rng, 3000, 5, 3, levels=5)
-    y, y_valid = random_labels(rng, task, 3000, 3)
-    coalitions = rng.random((9, 5)) < 0.5
-    exact, fast = (
-        row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form)
-        for form in ("exact", "fast")
-    )
-    np.testing.assert_allclose(fast.values(coalitions), exact.values(coalitions), atol=1e-12)
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("form", ["exact", "fast"])
-def test_threads_never_change_a_bit(task, form):
-    rng = np.random.default_rng(2)
-    n = 300 if form == "exact" else 1100
-    columns = random_table(rng, n, 5, 150, levels=50)
-    y, y_valid = random_labels(rng, task, n, 150)
-    one, two = (
-        row_values(columns, y, y_valid, task=task, n_neighbors=4, form=form, n_jobs=jobs)
-        for jobs in (1, 2)
-    )
-    coalitions = rng.random((37, 5)) < 0.5
-    np.testing.assert_array_equal(one.values(coalitions), two.values(coalitions))
-    weights = rng.random((2, 6))
-    np.testing.assert_array_equal(one.walk(*weights), two.walk(*weights))
-
-
-def test_lines_are_put_back_in_threads(monkeypatch):
-    rng = np.random.default_rng(2)
-    columns = random_table(rng, 300, 5, 20, levels=50)
-    y, y_valid = random_labels(rng, "classification", 300, 20)
-    coalitions = rng.random((7, 5)) < 0.5
-    rows = row_values(columns, y, y_valid, task="classification", n_neighbors=4, n_jobs=2)
-    alone = rows.values(coalitions)
-    monkeypatch.setattr("shapley2d._base.in_threads.LONG", 1)
-    np.testing.assert_array_equal(rows.values(coalitions), alone)
-
-
-@pytest.mark.parametrize("task", TASKS)
-@pytest.mark.parametrize("form", ["exact", "fast"])
-def test_validation_rows_count_as_they_weigh(task, form):
+@pytest.mark.parametrize("n", SIZES)
+def test_validation_rows_count_as_they_weigh(task, n):
     """A row of weight 2 counts as two copies of it, one of weight 0 not at all, and equal weights change no bit."""
     rng = np.random.default_rng(6)
-    n = 60 if form == "exact" else 1100
     columns = random_table(rng, n, 3, 4, levels=30)
     y, y_valid = random_labels(rng, task, n, 4)
-    copies = np.array([2, 0, 1, 3])
-    options = {"task": task, "n_neighbors": 4, "form": form}
+    copies, subsets, options = (
+        np.array([2, 0, 1, 3]),
+        all_subsets(3),
+        {"task": task, "n_neighbors": 4},
+    )
     again = np.repeat(np.arange(4), copies)
-    repeated = row_values(
-        replace(columns, valid=columns.valid[:, again]), y, y_valid[again], **options
-    )
+    repeated = replace(columns, valid=columns.valid[:, again])
     weighted = row_values(columns, y, y_valid, valid_weights=0.5 * copies, **options)
-    coalitions, weights = rng.random((7, 3)) < 0.5, rng.random((2, 4))
-    np.testing.assert_allclose(weighted.values(coalitions), repeated.values(coalitions), atol=1e-12)
-    np.testing.assert_allclose(weighted.walk(*weights), repeated.walk(*weights), atol=1e-12)
-    parts = [weighted.values(coalitions, valid=part) for part in (slice(0, 3), slice(3, 4))]
+    values = weighted.values(subsets)
     np.testing.assert_allclose(
-        (3 * parts[0] + parts[1]) / 4, weighted.values(coalitions), atol=1e-12
+        values, values_of(repeated, y, y_valid[again], subsets, **options), atol=1e-12
     )
+    parts = [weighted.values(subsets, valid=np.array(part)) for part in ([0, 1, 2], [3])]
+    np.testing.assert_allclose((3 * parts[0] + parts[1]) / 4, values, atol=1e-12)
     plain, alike = (
         row_values(columns, y, y_valid, valid_weights=w, **options) for w in (None, np.full(4, 8.0))
     )
-    np.testing.assert_array_equal(plain.values(coalitions), alike.values(coalitions))
-    np.testing.assert_array_equal(plain.walk(*weights), alike.walk(*weights))
+    np.testing.assert_array_equal(plain.values(subsets), alike.values(subsets))
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_an_error_in_progress_stops_the_work_and_comes_out(jobs):
+@pytest.mark.parametrize("task", TASKS)
+def test_values_without_the_label_of_any_row(task):
+    """A validation label that no training row has: distances decide nothing in classification."""
     rng = np.random.default_rng(3)
-    columns = random_table(rng, 10, 3, 2)
-    y, y_valid = random_labels(rng, "classification", 10, 2)
-    rows = row_values(columns, y, y_valid, task="classification", n_neighbors=2, n_jobs=jobs)
-
-    def interrupt(share):
-        raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        rows.values(np.ones((100, 3), dtype=bool), progress=interrupt)
+    columns = random_table(rng, NEAR + 90, 3, 1, levels=30)
+    y, _ = random_labels(rng, task, NEAR + 90, 1)
+    y_valid = np.array([-1 if task == "classification" else 1e3])
+    subsets = all_subsets(3)
+    found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=3)
+    expected = twins_of(columns, y, y_valid, subsets, task=task, k=3, groups_of=binned_groups)
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_wrong_arguments_are_named():
@@ -312,8 +327,6 @@ def test_wrong_arguments_are_named():
     good = {"task": "classification", "n_neighbors": 2}
     with pytest.raises(ValueError, match="task='rank'"):
         row_values(columns, y, y_valid, task="rank", n_neighbors=2)
-    with pytest.raises(ValueError, match="form='slow'"):
-        row_values(columns, y, y_valid, form="slow", **good)
     with pytest.raises(ValueError, match="5 training and 2 validation"):
         row_values(columns, y[:4], y_valid, **good)
     with pytest.raises(ValueError, match="at least one neighbour"):
@@ -321,8 +334,5 @@ def test_wrong_arguments_are_named():
     for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
         with pytest.raises(ValueError, match=r"valid_weights of shape .* must be 2 finite numbers"):
             row_values(columns, y, y_valid, valid_weights=np.array(weights), **good)
-    rows = row_values(columns, y, y_valid, **good)
     with pytest.raises(ValueError, match="do not have 3 columns"):
-        rows.values(np.ones((2, 4), dtype=bool))
-    with pytest.raises(ValueError, match="one weight per size"):
-        rows.walk(np.ones(3), np.ones(4))
+        row_values(columns, y, y_valid, **good).values(np.ones((2, 4), dtype=bool))

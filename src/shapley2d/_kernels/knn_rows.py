@@ -36,8 +36,6 @@ BINS = 16 << 10
 _SHIFT = 42  # leaves ten bits of a distance behind the point: bins of 0.1 %
 _COARSE = 3  # bits of a bin that near rows are not placed by
 _TILE = 512  # rows whose sums of groups of columns are made at a time
-_PASS = 4096  # rows of the sums that stay in the fastest memory
-_VALID_ROWS = 4  # validation rows that are added in one pass through the sums
 _ROUND = 1.5 * 2.0**52  # added to a number and taken away, times a unit: whole units are left
 
 # callable from compiled code alone, which saves a third of the time to compile them
@@ -49,7 +47,7 @@ _part = numba.njit(  # type: ignore[call-overload]
 class Room(NamedTuple):
     """The memory of one thread."""
 
-    keys: NDArray[np.uint16]  # bins of rows: (validation rows, subsets, n)
+    keys: NDArray[np.uint16]  # bins of rows: (subsets, n)
     lines: NDArray[np.float64]  # sums of groups of columns: (groups, 16, tile)
     tile: NDArray[np.float64]  # distances of a tile
     whole: NDArray[np.float64]  # distances of all rows, where all are ranked: (subsets, n)
@@ -97,15 +95,14 @@ def make_room(
 ) -> Room:
     """Memory for the values of ``n_rows`` rows under ``n_subsets`` column subsets at a time."""
     ranks_all |= n_rows <= NEAR
-    groups, at_a_time = _n_groups(n_columns), 1 if ranks_all else _VALID_ROWS
     bins = 0 if ranks_all else BINS
     return Room(
-        keys=np.empty((at_a_time, n_subsets, n_rows), dtype=np.uint16),
-        lines=np.zeros((groups, 16, _TILE)),
+        keys=np.empty((n_subsets, n_rows), dtype=np.uint16),
+        lines=np.zeros((_n_groups(n_columns), 16, _TILE)),
         tile=np.empty(_TILE),
         whole=np.empty((n_subsets if ranks_all else 0, n_rows)),
         counts=np.zeros((2, bins), dtype=np.int32) if classifies else np.zeros((bins, 4)),
-        table=np.zeros((at_a_time, 2, bins) if classifies else (at_a_time, bins, 4)),
+        table=np.zeros((2, bins) if classifies else (bins, 4)),
         members=np.empty(n_columns, dtype=np.int64),
         begin=np.zeros(BINS >> _COARSE, dtype=np.int32),
         listed=np.empty(n_rows, dtype=np.int32),
@@ -128,13 +125,13 @@ def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-d
             for i in range(size):
                 u = entries[i]
                 x = 0.0 if u == near else scale
-                x = gap if u != u else x
+                x = gap if np.isnan(u) else x
                 line[i] = (x + rounder) - rounder
         else:
             for i in range(size):
                 u = entries[i]
                 x = base + scale * (near - u) * (mirror - u)
-                x = gap if u != u else x
+                x = gap if np.isnan(u) else x
                 line[i] = (x + rounder) - rounder
         for other in range(1, bit):
             total, part = lines[j >> 2, bit + other], lines[j >> 2, other]
@@ -199,7 +196,7 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
                 x = lens[j, 3] + lens[j, 2] * (lens[j, 0] - u) * (lens[j, 1] - u)
                 if nominal[j]:
                     x = 0.0 if u == lens[j, 0] else lens[j, 2]
-                x = lens[j, 4] if u != u else x
+                x = lens[j, 4] if np.isnan(u) else x
                 total += (x + rounder) - rounder
         k = keys[row] >> _COARSE
         place = begin[k]
@@ -288,19 +285,14 @@ def add_near_classes(near, found, slack, tail, run, weights, factor, values):  #
 
 
 @_part
-def add_far_classes(all_keys, s, tables, runs, group, values):  # type: ignore[no-untyped-def]
-    """Add the values of far rows beside some validation rows; those of near rows are 0 here."""
-    for first in range(0, values.size, _PASS):
-        stop = min(first + _PASS, values.size)
-        for q in range(group.size):
-            keys, run = all_keys[q, s], runs[group[q]]
-            begin, end = min(max(run[0], first), stop), min(max(run[1], first), stop)
-            ends = (first, begin, end, stop)
-            for part in range(3):
-                worth, rows = tables[q, part & 1], slice(ends[part], ends[part + 1])
-                into, places = values[rows], keys[rows]
-                for i in range(into.size):
-                    into[i] += worth[places[i]]
+def add_far_classes(keys, table, run, values):  # type: ignore[no-untyped-def]
+    """Add the values of far rows; those of near rows are 0 here."""
+    ends = (0, run[0], run[1], values.size)
+    for part in range(3):
+        worth, rows = table[part & 1], slice(ends[part], ends[part + 1])
+        into, places = values[rows], keys[rows]
+        for i in range(into.size):
+            into[i] += worth[places[i]]
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
@@ -336,41 +328,28 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
     runs, factors = y
     keys, lines, tile, whole, counts, table, _, _, _, _, _ = room
     near = (room.listed, room.members, room.begin, room.rows, room.distances)
-    n, ranks_all, at_a_time = train.shape[1], whole.size > 0, len(keys)
-    for begin in range(0, chosen.size, at_a_time):
+    n, ranks_all = train.shape[1], whole.size > 0
+    for t in chosen:
         if stop[0]:
             return
-        group = chosen[begin : begin + at_a_time]
-        for q in range(group.size):
-            for first in range(0, n, tile.size):
-                size = make_lines(train, lens[group[q]], nominal, first, lines)
-                for s in range(len(codes)):
-                    distances = whole[s, first:] if ranks_all else tile
-                    low = lows[group[q], s]
-                    make_keys(lines, codes[s], low, distances, keys[q, s, first : first + size])
+        for first in range(0, n, tile.size):
+            size = make_lines(train, lens[t], nominal, first, lines)
+            for s in range(len(codes)):
+                distances = whole[s, first:] if ranks_all else tile
+                make_keys(lines, codes[s], lows[t, s], distances, keys[s, first : first + size])
         for s in range(len(codes)):
-            for q in range(group.size):
-                t, last, tail = group[q], BINS, 0.0
-                if not ranks_all:
-                    last, tail = far_classes(
-                        keys[q, s], runs[t], weights, factors[t], counts, table[q]
-                    )
-                distances = whole[s] if ranks_all else tile[:0]
-                found = sort_near(
-                    keys[q, s], last, by_row, lens[t], nominal, codes[s], distances, near
-                )
-                add_near_classes(
-                    near, found, slacks[t, s], tail, runs[t], weights, factors[t], sums[s]
-                )
-                if not ranks_all:
-                    for p in range(found):
-                        k = keys[q, s, room.rows[p]]
-                        counts[0, k] = 0
-                        counts[1, k] = 0
-                        table[q, 0, k] = 0.0
-                        table[q, 1, k] = 0.0
+            last, tail, distances = BINS, 0.0, whole[s] if ranks_all else tile[:0]
             if not ranks_all:
-                add_far_classes(keys, s, table, runs, group, sums[s])
+                last, tail = far_classes(keys[s], runs[t], weights, factors[t], counts, table)
+            found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
+            add_near_classes(near, found, slacks[t, s], tail, runs[t], weights, factors[t], sums[s])
+            if not ranks_all:
+                for p in range(found):
+                    k = keys[s, room.rows[p]]
+                    for part in range(2):
+                        counts[part, k] = 0
+                        table[part, k] = 0.0
+                add_far_classes(keys[s], table, runs[t], sums[s])
 
 
 @_part
@@ -433,15 +412,11 @@ def add_near_numbers(near, found, slack, tails, z, weights, target, values):  # 
 
 
 @_part
-def add_far_numbers(all_keys, s, tables, group, z, values):  # type: ignore[no-untyped-def]
+def add_far_numbers(keys, table, z, values):  # type: ignore[no-untyped-def]
     """The same in regression."""
-    for first in range(0, values.size, _PASS):
-        for q in range(group.size):
-            rows, table = slice(first, min(first + _PASS, values.size)), tables[q]
-            keys, into, own = all_keys[q, s][rows], values[rows], z[rows]
-            for i in range(into.size):
-                k = keys[i]
-                into[i] += table[k, 0] + own[i] * (table[k, 1] + table[k, 2] * own[i])
+    for i in range(values.size):
+        k = keys[i]
+        values[i] += table[k, 0] + z[i] * (table[k, 1] + table[k, 2] * z[i])
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
@@ -457,35 +432,27 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
     z, targets, factors, k_votes, alone = y
     keys, lines, tile, whole, counts, table, _, _, _, _, _ = room
     near = (room.listed, room.members, room.begin, room.rows, room.distances)
-    n, ranks_all, at_a_time = train.shape[1], whole.size > 0, len(keys)
-    for begin in range(0, chosen.size, at_a_time):
+    n, ranks_all = train.shape[1], whole.size > 0
+    for t in chosen:
         if stop[0]:
             return
-        group = chosen[begin : begin + at_a_time]
-        for q in range(group.size):
-            for first in range(0, n, tile.size):
-                size = make_lines(train, lens[group[q]], nominal, first, lines)
-                for s in range(len(codes)):
-                    distances = whole[s, first:] if ranks_all else tile
-                    low = lows[group[q], s]
-                    make_keys(lines, codes[s], low, distances, keys[q, s, first : first + size])
+        target = targets[t]
+        own = (weights, k_votes, -alone * target * target, factors[t])
+        for first in range(0, n, tile.size):
+            size = make_lines(train, lens[t], nominal, first, lines)
+            for s in range(len(codes)):
+                distances = whole[s, first:] if ranks_all else tile
+                make_keys(lines, codes[s], lows[t, s], distances, keys[s, first : first + size])
         for s in range(len(codes)):
-            for q in range(group.size):
-                t, last, tails = group[q], BINS, (0.0, 0.0, 0.0)
-                target = targets[t]
-                own = (weights, k_votes, -alone * target * target, factors[t])
-                if not ranks_all:
-                    last, tails = far_numbers(keys[q, s], z, own, target, counts, table[q])
-                distances = whole[s] if ranks_all else tile[:0]
-                found = sort_near(
-                    keys[q, s], last, by_row, lens[t], nominal, codes[s], distances, near
-                )
-                add_near_numbers(near, found, slacks[t, s], tails, z, own, target, sums[s])
-                if not ranks_all:
-                    for p in range(found):
-                        k = keys[q, s, room.rows[p]]
-                        for place in range(3):
-                            counts[k, place] = 0.0
-                            table[q, k, place] = 0.0
+            last, tails, distances = BINS, (0.0, 0.0, 0.0), whole[s] if ranks_all else tile[:0]
             if not ranks_all:
-                add_far_numbers(keys, s, table, group, z, sums[s])
+                last, tails = far_numbers(keys[s], z, own, target, counts, table)
+            found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
+            add_near_numbers(near, found, slacks[t, s], tails, z, own, target, sums[s])
+            if not ranks_all:
+                for p in range(found):
+                    k = keys[s, room.rows[p]]
+                    for part in range(3):
+                        counts[k, part] = 0.0
+                        table[k, part] = 0.0
+                add_far_numbers(keys[s], table, z, sums[s])

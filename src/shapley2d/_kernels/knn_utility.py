@@ -68,12 +68,12 @@ def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  #
         for first in range(0, n_rows, room.tile.size):
             size = make_lines(train, lens[t], nominal, first, room.lines)
             for b in range(len(codes)):
-                keys, distances = room.keys[0, b, first : first + size], room.whole[b, first:]
+                keys, distances = room.keys[b, first : first + size], room.whole[b, first:]
                 make_keys(room.lines, codes[b], lows[t, b], distances, keys)
         for b in range(len(codes)):
             if not nearest.ties and not codes[b].any():
                 continue
-            whole, keys = room.whole[b], room.keys[0, b]
+            whole, keys = room.whole[b], room.keys[b]
             sort_near(keys, BINS, by_row, lens[t], nominal, codes[b], whole, near)
             level = 0
             for r in range(n_rows):

@@ -1,9 +1,8 @@
 """Row values of K nearest neighbours for one validation row, whose ties share their ranks.
 
 The closed form over the rows is that of Jia et al. (2019, arXiv:1908.08619), with rows at the same
-distance averaged over all their orders: one formula per task gives the values of a *tie group*.
-Whatever puts rows in order uses these functions: exact ranks, the near rows of the fast form, small
-tables; and the bins of far rows are tie groups too.
+distance averaged over all their orders: one formula per task gives the values of a *tie group*. A
+single row is a group of one, and the bins of far rows are groups too.
 
 *Classification.* A row is worth what its rank is worth if its label matches, less what the matching
 rows behind it would be worth without it. Training rows are sorted by label, so the rows that match
@@ -49,42 +48,6 @@ def group_values(size, matches, tail, first, last, total, inverse):  # type: ign
     other = -tail - matches * spread
     match = total * inverse[size] - (matches - 1) * spread - tail
     return other, match, tail + matches * inverse[size] * (first - last)
-
-
-# inlined: a function of its own is compiled twice, alone and in its caller
-@numba.njit(nogil=True, cache=CACHE, inline="always")
-def ranked_classification(keys, rows, tail, run, single, beyond, inverse, values):  # type: ignore[no-untyped-def]
-    """Write the values of rows sorted by distance, whose farther rows take ``tail`` from them.
-
-    The rows with the label of the validation row are ``run[0] .. run[1] - 1``.
-    """
-    first, last = run[0], run[1]
-    end = keys.size
-    while end > 0:
-        start = end - 1
-        key = keys[start]
-        if start == 0 or keys[start - 1] != key:
-            # A row that ties with none: the same formula with less to do, and without a branch on
-            # the label, which would often be guessed wrongly.
-            row = rows[start]
-            matches = 1.0 if first <= row < last else 0.0
-            values[row] = matches * (beyond[start] - beyond[end]) - tail
-            tail += matches * (single[start] - single[end])
-            end = start
-            continue
-        start = end
-        count = 0
-        while start > 0 and keys[start - 1] == key:
-            start -= 1
-            count += first <= rows[start] < last
-        total = beyond[start] - beyond[end]
-        other, match, tail = group_values(
-            end - start, count, tail, single[start], single[end], total, inverse
-        )
-        for k in range(start, end):
-            row = rows[k]
-            values[row] = match if first <= row < last else other
-        end = start
 
 
 @numba.njit(nogil=True, cache=CACHE, inline="always")
@@ -168,39 +131,3 @@ def group_quadratic(start, end, nearer, total, squares, tails, target, k, tables
         -gamma * scale,
         tails,
     )
-
-
-# inlined: a function of its own is compiled twice, alone and in its caller
-@numba.njit(nogil=True, cache=CACHE, inline="always")
-def ranked_regression(keys, rows, tails, z, target, k, alone, tables, room, values):  # type: ignore[no-untyped-def]
-    """Write the values of rows sorted by distance, to which farther rows contribute ``tails``.
-
-    ``z`` are the centred targets of all rows, ``alone`` is the weight of the empty coalition; see
-    :func:`group_quadratic` for the rest. ``room`` has two lines as long as the keys.
-    """
-    n_rows = keys.size
-    nearer, members = room[0], room[1]
-    running = 0.0
-    for rank in range(n_rows):
-        nearer[rank] = running
-        members[rank] = z[rows[rank]]
-        running += members[rank]
-    jump = -alone * target * target
-    end = n_rows
-    while end > 0:
-        start = end
-        total = 0.0
-        squares = 0.0
-        key = keys[end - 1]
-        while start > 0 and keys[start - 1] == key:
-            start -= 1
-            member = members[start]
-            total += member
-            squares += member * member
-        alpha, beta, gamma, tails = group_quadratic(
-            start, end, nearer[start], total, squares, tails, target, k, tables
-        )
-        for rank in range(start, end):
-            member = members[rank]
-            values[rows[rank]] = jump + alpha + member * (beta + gamma * member)
-        end = start

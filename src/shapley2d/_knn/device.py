@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,10 +40,8 @@ class Device:
         Memory on the chip that a block can have.
     processor_bytes : int
         The same for all blocks of a multiprocessor.
-    memory_bytes : int
-        Of the GPU.
-    cache_bytes : int
-        The second cache, which all processors share.
+    memory_errors : tuple of exception types
+        Raised where its memory does not suffice.
     """
 
     def __init__(self, cupy: Any) -> None:
@@ -55,21 +53,21 @@ class Device:
         self.processors = int(properties["multiProcessorCount"])
         self.block_bytes = int(properties["sharedMemPerBlockOptin"])
         self.processor_bytes = int(properties["sharedMemPerMultiprocessor"])
-        self.memory_bytes = int(properties["totalGlobalMem"])
-        self.cache_bytes = int(properties["l2CacheSize"])
+        # CuPy's own error is a MemoryError in recent versions only
+        self.memory_errors = (MemoryError, cupy.cuda.memory.OutOfMemoryError)
         self._compiled: dict[Any, Any] = {}
 
     def upload(self, array: NDArray[Any]) -> Any:
         """Copy an array to the GPU."""
-        return self._allocated(lambda: self._cupy.asarray(array))
+        return self._cupy.asarray(array)
 
     def zeros(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
         """An array of zeros on the GPU."""
-        return self._allocated(lambda: self._cupy.zeros(shape, dtype))
+        return self._cupy.zeros(shape, dtype)
 
     def empty(self, shape: int | tuple[int, ...], dtype: DTypeLike) -> Any:
         """An array on the GPU that holds anything."""
-        return self._allocated(lambda: self._cupy.empty(shape, dtype))
+        return self._cupy.empty(shape, dtype)
 
     def download(self, array: Any) -> NDArray[Any]:
         """Copy an array back, once all that was launched is done."""
@@ -86,17 +84,14 @@ class Device:
         """Wait for all that was launched."""
         self._cupy.cuda.get_current_stream().synchronize()
 
-    def sort_lines(self, keys: Any, rows: Any) -> None:
-        """Sort every line of keys in place, and write the places they came from; stable."""
-        for line, row in zip(keys, rows, strict=True):
-            order = self._allocated(partial(self._cupy.argsort, line))
-            line[:] = line[order]
-            row[:] = order
-
     def free_bytes(self) -> int:
         """Bytes of the GPU that are free."""
         free, _ = self._cupy.cuda.runtime.memGetInfo()
         return int(free) + int(self._cupy.get_default_memory_pool().free_bytes())
+
+    def free(self) -> None:
+        """Give back memory that CuPy keeps."""
+        self._cupy.get_default_memory_pool().free_all_blocks()
 
     def compile(self, source: str, **defined: int) -> Callable[..., None]:
         """Compile one of the sources of this room.
@@ -130,10 +125,14 @@ class Device:
         text = source_text(source)
         module = self._cupy.RawModule(
             code=text,
-            options=("-std=c++17", *(f"-D{name}={value}" for name, value in defined.items())),
+            options=(
+                "-std=c++17",
+                "-fmad=false",
+                *(f"-D{name}={value}" for name, value in defined.items()),
+            ),
         )
         try:
-            return {name: module.get_function(name) for name in kernel_names(text, **defined)}
+            return {name: module.get_function(name) for name in kernel_names(text)}
         except self._cupy.cuda.compiler.CompileException as error:
             line = next((line for line in str(error).splitlines() if "error" in line), str(error))
             raise DeviceError(
@@ -145,27 +144,14 @@ class Device:
                 f"the kernels do not load on {self.name} ({error}); update CuPy"
             ) from error
 
-    def _allocated(self, allocate: Callable[[], Any]) -> Any:
-        """The array, or MemoryError; CuPy's own error is one in recent versions only."""
-        try:
-            return allocate()
-        except self._cupy.cuda.memory.OutOfMemoryError as error:
-            self._cupy.get_default_memory_pool().free_all_blocks()
-            raise MemoryError(str(error)) from error
-
 
 def source_text(source: str) -> str:
-    """A CUDA source of this room, with those that it includes: the compiler sees no files."""
-    text = (Path(__file__).parent / source).read_text(encoding="utf-8")
-    return re.sub(
-        r'^#include "(\w+\.cu)"$', lambda found: source_text(found[1]), text, flags=re.MULTILINE
-    )
+    """A CUDA source of this room."""
+    return (Path(__file__).parent / source).read_text(encoding="utf-8")
 
 
-def kernel_names(text: str, **defined: int) -> list[str]:
-    """The kernels of a source, less those that are not compiled in regression."""
-    if defined.get("REGRESSION"):
-        text = text.partition("\n#if !REGRESSION\n")[0]
+def kernel_names(text: str) -> list[str]:
+    """The kernels of a source."""
     return re.findall(r'extern "C" __global__ void (?:__launch_bounds__\([^)]*\) )?(\w+)\(', text)
 
 

@@ -1,21 +1,21 @@
-"""How validation rows see the training entries: dissimilarities as whole numbers that add up exactly.
+"""How validation rows see training entries: dissimilarities in whole numbers that add up exactly.
 
 For every validation row and column this module finds the few numbers with which a kernel makes the
 dissimilarity of any training entry ``u`` from the validation entry ``v``:
 
 - a number is as far as ``weight (u - v)^2``, measured from the nearest training entry:
-  ``scale (near - u) (mirror - u)`` with ``mirror = 2 v - near``. All rows are nearer by the same, so
-  the order is that of the squares, and a validation entry far outside loses no digit;
+  ``scale (near - u) (mirror - u)`` with ``mirror = 2 v - near``. All rows are nearer by the same,
+  so the order is that of the squares, and a validation entry far outside loses no digit;
 - a missing ``u`` is ``gap`` away, less the same; where that is below 0, all others are ``base``
   farther instead. Beside a missing ``v`` all rows are equally far: 0;
 - another category is ``scale`` away, the same one 0.
 
 Each is rounded to whole units, a unit being a power of two near 2^-40 of the largest dissimilarity
 (``reach``) of that row and column, or more where the entries themselves are not known so well. Sums
-of whole numbers below 2^53 are exact in any order. Rounding moves equal dissimilarities apart by one
-unit at most, so distances are equal that differ by at most two units per column: mirrored, scaled,
-permuted and duplicated columns tie as they should. What can go wrong is that two distances tie that
-differ by 1e-11 of the largest.
+of whole numbers below 2^53 are exact in any order. Rounding moves equal dissimilarities apart by
+one unit at most, so distances are equal that differ by at most two units per column: mirrored,
+scaled, permuted and duplicated columns tie as they should. What can go wrong is that two distances
+tie that differ by 1e-11 of the largest.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def make_lens(columns: Columns) -> Floats:
     >>> from shapley2d._knn.metric import Columns
     >>> numbers = np.array([[1.0, 2.0, 5.0]]), np.array([[3.0]])
     >>> lens = make_lens(Columns(*numbers, np.array([False]), np.ones(1), np.zeros(1)))
-    >>> (lens[0, 0, NEAREST] - numbers[0]) * (lens[0, 0, MIRROR] - numbers[0])  # 1 less than the squares
+    >>> near, mirror = lens[0, 0, [NEAREST, MIRROR]]
+    >>> (near - numbers[0]) * (mirror - numbers[0])  # 1 less than the squares
     array([[3., 0., 3.]])
     """
     lens = np.zeros((columns.n_valid, columns.n_columns, 7))

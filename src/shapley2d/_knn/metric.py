@@ -111,8 +111,9 @@ def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = T
     >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([[1.0, "a"], [2.0, "b"], [4.0, "b"]])
     >>> columns = measure(table, table)
-    >>> columns.nominal, columns.weight.round(3), columns.missing.round(3)
-    (array([False,  True]), array([0.321, 1.   ]), array([1.   , 0.444]))
+    >>> apart = columns.weight[0] * (columns.train[0][:, None] - columns.train[0]) ** 2
+    >>> bool(abs(apart.mean() - 1) < 1e-12), columns.missing.round(3)
+    (True, array([1.   , 0.444]))
     """
     if metric not in METRICS:
         raise InputError(Setting("metric", metric), f" is not known: use {one_of(tuple(METRICS))}")
@@ -242,8 +243,8 @@ def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) 
         warn(
             InputWarning(
                 f"{'column' if one else 'columns'} {_few(lost)} {'has' if one else 'have'} numbers "
-                "that differ by less than distances can resolve, next to others that are far apart: "
-                f"those count as equal. Round {'it' if one else 'them'}, or transform "
+                "that differ by less than distances can resolve, next to others that are far "
+                f"apart: those count as equal. Round {'it' if one else 'them'}, or transform "
                 f"{'it (its logarithm, its ranks)' if one else 'them (logarithms, ranks)'}"
             )
         )

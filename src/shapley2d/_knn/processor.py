@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
-_KEYS = 2**22  # bins of rows that a thread has in memory, of some validation rows and subsets,
-_SUBSETS = (8, 64)  # of this many subsets at least and at most
+_KEYS = 2**20  # bins of rows that a thread has in memory, in as many subsets,
+_SUBSETS = (8, 64)  # at least and at most
 _TILE = 2**14  # rows that are multiplied with the weights of subsets at a time
 
 
@@ -65,7 +65,7 @@ class Processor(RowValues):
         """Phi under every subset, summed over the chosen validation rows: (B, n)."""
         game, count = self.game, len(subsets)
         sums = np.zeros((count, self.n_rows))
-        most = int(np.clip(_KEYS // (4 * self.n_rows), *_SUBSETS))
+        most = int(np.clip(_KEYS // self.n_rows, *_SUBSETS))
         rounds = -(-count // (most * self._n_threads))  # of all threads, with as much to do
         at_a_time = max(-(-count // (rounds * self._n_threads)), 1)
         codes, stop = subset_codes(subsets), stop_flag()

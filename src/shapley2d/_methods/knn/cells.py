@@ -153,7 +153,7 @@ class KnnRun:
         """What a checkpoint has to answer, to go on from it."""
         options, m = self.options, self.lines.n_columns
         fixed = options.n_subsets is not None or options.takes_all_subsets(m)
-        to_the_end = fixed and options.valid_rows == "all"
+        to_the_end = fixed and options.valid_rows != "auto"
         return {
             "n_subsets": options.n_subsets,
             "tolerance": None if to_the_end else options.tolerance,
@@ -288,7 +288,7 @@ class PieceTotal:
         self.n_better, self.resumed_at, self._begin = 0, 0, now()
         self._constant = knn.label_constant() if lines.has_label else 0.0
         self._is_fixed = self.pieces.takes_all or options.n_subsets is not None
-        self._every_row = options.valid_rows == "all"
+        self._every_row = options.valid_rows != "auto"
         passes = max(MOST_SUBSETS // n_subsets, 1)
         if self._is_fixed:
             passes = 1 if self.pieces.takes_all else options.n_passes

@@ -53,7 +53,7 @@ A checkpoint has whole pieces, and a time limit ends a run after one.
 _MANY_ROWS = 16  # of a chunk under all subsets, if it leaves 16 chunks: their weights cost time
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
-_MANY_LINES = 6  # of errors for every column
+_MANY_LINES = 3  # of errors for every column
 _MOST_LINES = 10  # of them, however few the chunks
 _ALGEBRA_ROWS = 140
 """Inverting a matrix of p pairs takes as long as ranking p^2 / 140 rows under 2 p subsets.
@@ -352,7 +352,7 @@ def n_error_lines(n_cells: float, n_chunks: int) -> int:
     Examples
     --------
     >>> n_error_lines(200_000, 32), n_error_lines(5e7, 32), n_error_lines(5e7, 8)
-    (6, 1, 3)
+    (3, 1, 3)
     """
     least = min(-(-_SQUARES // max(n_chunks, 1)), _MOST_LINES)
     return int(max(least, min(_NUMBERS // max(n_cells, 1), _MANY_LINES), 1))

@@ -1,4 +1,4 @@
-"""What is said where there is no GPU, and the compiler's view of the sources."""
+"""What is said where there is no GPU, and the compiler's view of the source."""
 
 from __future__ import annotations
 
@@ -11,11 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shapley2d._knn.cuda import device
+from shapley2d._knn import device
 from shapley2d._knn.device import Device, DeviceError, find_device, source_text
-from shapley2d._knn.cuda.kernel_inputs import BINS, NEAR
-from shapley2d._knn.cuda.near_ranked import _REGRESSION_SHAPES, _SHAPES
-from shapley2d._knn.cuda.subsets import SUBSET_SHAPES
 
 
 class CudaError(Exception):
@@ -86,7 +83,7 @@ def test_a_kernel_that_does_not_compile_is_one_line():
 
         def get_function(self, name):
             raise CompileException(
-                "binned.cu(7): warning: unused\nbinned.cu(9): error: no such thing\n1 error"
+                "rows.cu(7): warning: unused\nrows.cu(9): error: no such thing\n1 error"
             )
 
     made = object.__new__(Device)
@@ -99,9 +96,9 @@ def test_a_kernel_that_does_not_compile_is_one_line():
         ),
     )
     with pytest.raises(
-        DeviceError, match=r"^the kernels do not compile for a GPU \(binned.cu\(9\): error"
+        DeviceError, match=r"^the kernels do not compile for a GPU \(rows.cu\(9\): error"
     ):
-        made.compile("exact.cu", THREADS=256, REGRESSION=0)
+        made.compile("rows.cu", THREADS=256, REGRESSION=0)
 
 
 def nvrtc():
@@ -116,37 +113,24 @@ def nvrtc():
     return None
 
 
-BINNED = [
-    {**shape._asdict(), "bins": BINS, "near": NEAR, "regression": regression}
-    for regression, shapes in enumerate((_SHAPES[:2], _REGRESSION_SHAPES[:1]))
-    for shape in shapes
-]
-SOURCES = [
-    *(("binned.cu", sizes) for sizes in BINNED),
-    *(("subsets.cu", shape._asdict()) for shape in (SUBSET_SHAPES[0], SUBSET_SHAPES[-1])),
-    ("tall.cu", {"steps": 4, "shift": 3, "upper": 28, "threads": 1024, "each": 4, "bin_blocks": 3}),
-    *(("contract.cu", {"group": group}) for group in (4, 16)),
-    *(("exact.cu", {"threads": 256, "regression": regression}) for regression in (0, 1)),
-]
-
-
 @pytest.mark.parametrize("architecture", ["sm_80", "sm_90"])
-@pytest.mark.parametrize(("source", "sizes"), SOURCES)
-def test_sources_compile_for_real(source, sizes, architecture):
+@pytest.mark.parametrize("regression", [0, 1])
+@pytest.mark.parametrize("ranked", [0, 1])
+def test_the_source_compiles_for_real(regression, ranked, architecture):
+    sizes = {"NEAR": 512, "LISTED": 1024, "THREADS": 128 if ranked else 512, "BLOCKS": 2}
+    sizes |= {"REGRESSION": regression, "RANKED": ranked, "WINDOW": 0 if ranked else 8192}
     library = nvrtc()
     if library is None and os.environ.get("SHAPLEY2D_NVRTC"):
         pytest.fail("NVRTC is not here")
     if library is None:
         pytest.skip(
-            "NVRTC is not here: make test-nvrtc installs it (90 MB) and compiles the CUDA sources"
+            "NVRTC is not here: make test-nvrtc installs it (90 MB) and compiles the CUDA source"
         )
-    options = [f"-D{name.upper()}={int(value)}" for name, value in sizes.items()]
+    options = [f"-D{name}={value}" for name, value in sizes.items()]
     options += ["-std=c++17", f"--gpu-architecture={architecture}"]
     program = ctypes.c_void_p()
-    text = source_text(source).encode()
-    assert (
-        library.nvrtcCreateProgram(ctypes.byref(program), text, source.encode(), 0, None, None) == 0
-    )
+    text = source_text("rows.cu").encode()
+    assert library.nvrtcCreateProgram(ctypes.byref(program), text, b"rows.cu", 0, None, None) == 0
     given = (ctypes.c_char_p * len(options))(*(option.encode() for option in options))
     status = library.nvrtcCompileProgram(program, len(options), given)
     size = ctypes.c_size_t()

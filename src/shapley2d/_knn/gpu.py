@@ -1,0 +1,232 @@
+"""Row values of the K-nearest-neighbour game on a GPU.
+
+Takes what the processor takes (training entries, how validation rows see them, labels or targets,
+weights of ranks) and gives weighted sums of row values over column subsets. Values are those of the
+processor: the kernels of ``rows.cu`` follow the same definition, with the same distances. Beyond
+the number of rows that are all ranked, values are floats.
+
+Work is cut in batches of subsets and validation rows. A batch has three launches, after which its
+row values are multiplied by the subsets' weights on the GPU; so an interrupt waits for one batch,
+and only the result travels.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from shapley2d._kernels.knn_rows import NEAR
+from shapley2d._knn.device import DeviceError
+from shapley2d._knn.game import RowValues
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.device import Device
+    from shapley2d._knn.game import Floats, RowGame, Subsets
+
+_BIN_THREADS = 256  # as in rows.cu
+_WINDOW = 8192  # bins that are on the chip at a time
+_OWN_BYTES = 2560  # of the chip, that a block has besides
+_BLOCK = 1024  # subsets of a batch, at most
+_BATCH_BYTES = 2**34  # of a batch, at most
+
+
+class _Batch(NamedTuple):
+    """Subsets and validation rows that share launches, and validation rows that share a line."""
+
+    subsets: int
+    valid: int
+    slice: int
+
+
+class GpuRows(RowValues):
+    """Row values on a GPU.
+
+    Parameters
+    ----------
+    game : RowGame
+    device : Device
+    near : int
+        Rows that are ranked, at least.
+    """
+
+    def __init__(self, game: RowGame, device: Device, near: int = NEAR) -> None:
+        super().__init__(game)
+        self._device, self._ranked = device, self.n_rows <= near
+        self._stride = -(-self.n_rows // 8) * 8
+        self._lay_out(near)
+        self._set_targets()
+        self._entries = [device.upload(game.by_row), device.upload(game.nominal.astype(np.uint8))]
+        tables = game.weights[:2] if game.classifies else game.weights[:5]
+        self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
+        self._room: Any = None
+
+    @property
+    def block_size(self) -> int:
+        """Subsets that are given at a time; batches are as large as memory allows."""
+        return _BLOCK
+
+    def _lay_out(self, near: int) -> None:
+        """What is on the chip, and what else a block needs."""
+        device, regression = self._device, not self.game.classifies
+        self._real = np.float64 if self._ranked else np.float32
+        planes = 3 if regression else 2
+        total, worth = 16 if regression else 4, planes * np.dtype(self._real).itemsize
+        threads, blocks, window = (128, 8, 0) if self._ranked else (512, 2, _WINDOW)
+        listed = near if self._ranked else _WINDOW // 8
+
+        def near_bytes(size: int) -> int:
+            return (size + 2) * (16 + total + worth)
+
+        def chip_bytes() -> int:
+            return 4 * listed + max(4 * planes * window, near_bytes(listed))
+
+        while chip_bytes() + _OWN_BYTES > device.block_bytes and window > threads:
+            window, listed = window // 2, listed // 2
+        self._threads, self._chip = threads, chip_bytes()
+        blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
+        self._room_bytes = 0
+        if not self._ranked:
+            self._room_bytes = 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
+            self._room_bytes += 16 * window * regression
+        fit = device.free_bytes() // 4 // max(self._room_bytes, 1)
+        self._blocks = max(min(device.processors * blocks, fit), 1)
+        self._launch = device.compile(
+            "rows.cu",
+            NEAR=near,
+            LISTED=listed,
+            THREADS=threads,
+            BLOCKS=blocks,
+            REGRESSION=int(regression),
+            RANKED=int(self._ranked),
+            WINDOW=window,
+        )
+        self._tile = 512
+        while self._tile > 4 and self._tile_bytes > (
+            device.processor_bytes // 4 if self._tile > 128 else device.block_bytes
+        ):
+            self._tile //= 2
+        if self._tile_bytes > device.block_bytes:
+            raise DeviceError(f"{self.n_columns} columns are too many for its memory on the chip")
+
+    @property
+    def _tile_bytes(self) -> int:
+        return 8 * (self.n_columns + 1) * (self._tile + 2)
+
+    def _set_targets(self) -> None:
+        """Targets in regression, at most 1, and whole numbers in which sums of them are exact."""
+        self._scale, self._quantum, self._whole, targets = 1.0, 1.0, 0, np.zeros(1)
+        if not self.game.classifies:
+            self._scale = float(2.0 ** np.frexp(np.abs(self.game.y).max())[1])
+            targets = np.ascontiguousarray(self.game.y / self._scale)
+            self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
+            self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
+        self._targets = self._device.upload(targets)
+
+    def _contract(
+        self, blocks: Iterable[tuple[Subsets, Floats]], n_lines: int, chosen: NDArray[np.intp]
+    ) -> Floats:
+        device = self._device
+        try:
+            seen = _Seen(device, self.game, chosen, self._scale)
+            total = device.zeros((n_lines, self.n_rows), np.float64)
+            for subsets, weights in blocks:
+                batch = self._batch(len(subsets), chosen.size)
+                for start in range(0, len(subsets), batch.subsets):
+                    part = slice(start, start + batch.subsets)
+                    columns = device.upload(np.ascontiguousarray(weights[:, part]))
+                    lists = _Lists(device, subsets[part])
+                    for first in range(0, chosen.size, batch.valid):
+                        rows = slice(first, first + batch.valid)
+                        phi = self._sums(lists, seen.of(rows), batch.slice)
+                        total += columns @ phi
+                        device.wait()
+            return np.asarray(device.download(total) * self._scale**2)
+        except device.memory_errors as error:
+            device.free()
+            raise DeviceError("its memory does not suffice for this table") from error
+
+    def _batch(self, n_subsets: int, n_valid: int) -> _Batch:
+        """As large as memory allows; with several times as many lines as there are blocks."""
+        room = self._blocks * self._room_bytes if self._room is None else 0
+        budget = min(max(self._device.free_bytes() - room, 0) // 2, _BATCH_BYTES)
+        line = 4 * self._stride
+        subsets = max(min(n_subsets, _BLOCK, budget // 4 // (4 * line)), 1)
+        slices = max(min(-(-8 * self._blocks // subsets), budget // 4 // (subsets * line)), 1)
+        pair = 12 if self._ranked else line // 2 + 12
+        together = max(min(n_valid, budget // 2 // (subsets * pair), 2**15), 1)
+        slices = min(slices, together)
+        length = min(-(-together // slices), 64)
+        return _Batch(subsets, min(together, length * slices), length)
+
+    def _sums(self, lists: _Lists, seen: _Seen, length: int) -> Any:
+        """Row values under every subset, summed over some validation rows: (B, n), on the GPU."""
+        device, n_pairs = self._device, lists.count * seen.count
+        slices = -(-seen.count // length)
+        begins, slacks = device.empty(n_pairs, np.int32), device.empty(n_pairs, np.float64)
+        shape = (lists.pitch, self.n_rows, self.n_columns, self._stride)
+        self._launch(
+            "measure_subsets", (-(-n_pairs // 256),), 256,
+            (seen.lenses, lists.columns, lists.sizes, lists.pitch, self.n_columns,
+             lists.count, seen.count, begins, slacks),
+        )  # fmt: skip
+        bins = device.empty(1 if self._ranked else n_pairs * self._stride, np.uint16)
+        if not self._ranked:
+            self._launch(
+                "find_bins", (-(-self.n_rows // self._tile), seen.count), _BIN_THREADS,
+                (*self._entries, seen.lenses, lists.columns, lists.sizes, begins,
+                 *shape, self._tile, lists.count, bins),
+                self._tile_bytes,
+            )  # fmt: skip
+        lines = device.zeros((slices, lists.count, self._stride), self._real)
+        n_blocks = min(self._blocks, slices * lists.count)
+        if self._room is None:
+            self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
+        self._launch(
+            "value_rows", (n_blocks,), self._threads,
+            (*self._entries, seen.lenses, lists.columns, lists.sizes, slacks, bins, self._targets,
+             seen.labels, self._ranks, seen.weights, self.game.weights.alone, self._quantum,
+             self._whole, self.game.n_neighbors, *shape, lists.count, seen.count, length,
+             self._room, self._room_bytes, lines),
+            self._chip,
+        )  # fmt: skip
+        return lines.sum(axis=0, dtype=np.float64)[:, : self.n_rows]
+
+
+class _Lists:
+    """Column subsets as lists of columns, on the GPU."""
+
+    def __init__(self, device: Device, subsets: NDArray[np.bool_]) -> None:
+        self.count, n_columns = subsets.shape
+        self.pitch = max(-(-n_columns // 4) * 4, 4)
+        columns = np.full((self.count, self.pitch), n_columns, dtype=np.uint16)
+        order = np.argsort(~subsets, axis=1, kind="stable")
+        columns[:, :n_columns] = np.where(np.take_along_axis(subsets, order, 1), order, n_columns)
+        self.columns = device.upload(columns)
+        self.sizes = device.upload(subsets.sum(axis=1, dtype=np.int32))
+
+
+class _Seen:
+    """Validation rows on the GPU: lenses, labels or targets, and weights."""
+
+    def __init__(
+        self, device: Device, game: RowGame, chosen: NDArray[np.intp], scale: float
+    ) -> None:
+        labels = np.zeros((chosen.size, 2))
+        labels[:] = game.runs[chosen] if game.classifies else game.y_valid[chosen, None] / scale
+        self.lenses = device.upload(np.ascontiguousarray(game.lens[chosen].transpose(0, 2, 1)))
+        self.labels = device.upload(labels)
+        self.weights = device.upload(np.ascontiguousarray(game.valid_weights[chosen]))
+        self.count = chosen.size
+
+    def of(self, rows: slice) -> _Seen:
+        """Some of the rows."""
+        part = object.__new__(_Seen)
+        part.lenses, part.labels = self.lenses[rows], self.labels[rows]
+        part.weights = self.weights[rows]
+        part.count = len(part.weights)
+        return part

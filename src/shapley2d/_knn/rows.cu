@@ -1,0 +1,543 @@
+// Row values of the K-nearest-neighbour game under column subsets, summed over validation rows.
+//
+// Three kernels, launched one after the other on a batch of validation rows and subsets:
+//   measure_subsets  where the bins of a pair of validation row and subset begin, and what counts as a tie
+//   find_bins        the bin of every training row, for every pair
+//   value_rows       counts the rows of every bin, ranks the near rows, and adds up the values
+//
+// Distances are sums of dissimilarities, which are whole numbers of a unit. A bin holds the rows whose distances agree in
+// the exponent and the first ten bits behind the point; there are 16 octaves of them below the largest distance, and nearer
+// rows share the first. Bins are found with floats; the rows of the nearest bins, at least NEAR of them, are then ranked
+// by the exact distance. A bin of far rows is a group of equals, and so are near rows at the same distance: all are valued
+// by the same formulas, those of shapley2d/_kernels/knn_tie_groups.py. Sums are taken in a fixed order or in whole
+// numbers, so that every run gives the same bits.
+//
+// Set when compiling, without fused products: NEAR, THREADS (of value_rows), REGRESSION, RANKED (all rows are near: there
+// are no bins), WINDOW (bins that are on the chip at a time), LISTED (near rows that are ranked on the chip; more of them
+// are ranked in global memory), BLOCKS (of value_rows that a processor takes at a time).
+
+#define BINS 16384
+#define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
+#define BIN_THREADS 256  // of find_bins
+#define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
+#define WARPS (THREADS / 32)
+
+typedef long long Long;
+
+__device__ __forceinline__ Long whole_of(const double x) { return (Long)rint(x); }
+
+#if RANKED
+typedef double Real;  // of values; small tables have the time
+#else
+typedef float Real;
+#endif
+
+// How far a training entry is from the validation entry: a whole number of units.
+__device__ __forceinline__ double dissimilarity(
+    const double entry, const double* lens, const int n_columns, const int j, const bool nominal
+) {
+    const double near = lens[j], scale = lens[2 * n_columns + j];
+    double x;
+    if (entry != entry)
+        x = lens[4 * n_columns + j];
+    else if (nominal)
+        x = entry == near ? 0.0 : scale;
+    else
+        x = lens[3 * n_columns + j] + scale * (near - entry) * (lens[n_columns + j] - entry);
+    const double rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
+    return x + rounder - rounder;
+}
+
+__device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
+
+// The key before the first bin of a pair, and the largest difference of equal distances.
+extern "C" __global__ void measure_subsets(
+    const double* lenses, const unsigned short* lists, const int* sizes, const int pitch, const int n_columns,
+    const int n_subsets, const int n_valid, int* begins, double* slacks
+) {
+    const int pair = blockIdx.x * blockDim.x + threadIdx.x;
+    if (pair >= n_subsets * n_valid) return;
+    const int t = pair / n_subsets, s = pair % n_subsets;
+    const double* lens = lenses + (Long)t * FIELDS * n_columns;
+    double reach = 0.0, units = 0.0;
+    for (int k = 0; k < sizes[s]; k++) {
+        const int j = lists[s * pitch + k];
+        units += lens[5 * n_columns + j];
+        reach += lens[6 * n_columns + j];
+    }
+    begins[pair] = key_of(reach) - (BINS - 1);
+    slacks[pair] = 2.0 * units;
+}
+
+// The bins of all rows: a line of `stride` for every pair. A block makes the dissimilarities of `tile` rows beside one
+// validation row, and adds them up for one subset after the other; a thread takes two rows.
+//
+// lists: the columns of every subset, followed by numbers n_columns up to a multiple of four
+extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
+    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
+    const int* sizes, const int* begins, const int pitch, const int n_rows, const int n_columns, const int stride,
+    const int tile, const int n_subsets, unsigned short* bins
+) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    double* x = (double*)memory;  // a line for every column, and one of zeros
+    const int width = tile + 2, first = blockIdx.x * tile, t = blockIdx.y;
+    const double* lens = lenses + (Long)t * FIELDS * n_columns;
+    for (int e = threadIdx.x; e < tile * n_columns; e += BIN_THREADS) {
+        const int row = e / n_columns, j = e - row * n_columns;
+        const double entry = first + row < n_rows ? train[(Long)first * n_columns + e] : 0.0;
+        x[j * width + row] = dissimilarity(entry, lens, n_columns, j, nominal[j]);
+    }
+    for (int row = threadIdx.x; row < tile; row += BIN_THREADS) x[n_columns * width + row] = 0.0;
+    __syncthreads();
+    for (int s = threadIdx.x / 32; s < n_subsets; s += BIN_THREADS / 32) {
+        const ushort4* list = (const ushort4*)(lists + s * pitch);
+        const int begin = begins[t * n_subsets + s], fours = (sizes[s] + 3) / 4;
+        unsigned short* line = bins + ((Long)t * n_subsets + s) * stride + first;
+        for (int row = threadIdx.x % 32 * 2; row < tile && first + row < stride; row += 64) {
+            double2 sum = {0.0, 0.0};
+            for (int k = 0; k < fours; k++) {
+                const ushort4 four = list[k];
+                const double2 a = *(const double2*)(x + four.x * width + row), b = *(const double2*)(x + four.y * width + row);
+                const double2 c = *(const double2*)(x + four.z * width + row), d = *(const double2*)(x + four.w * width + row);
+                sum.x = sum.x + a.x + b.x + c.x + d.x;
+                sum.y = sum.y + a.y + b.y + c.y + d.y;
+            }
+            *(ushort2*)(line + row) = {
+                (unsigned short)min(max(key_of(sum.x) - begin, 0), BINS - 1),
+                (unsigned short)min(max(key_of(sum.y) - begin, 0), BINS - 1)};
+        }
+    }
+}
+
+// The bins of eight rows.
+struct __align__(16) Eight {
+    unsigned words[4];
+
+    __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & 0xFFFF; }
+};
+
+__device__ __forceinline__ void add(float4& sum, const float* x) {
+    sum = {sum.x + x[0], sum.y + x[1], sum.z + x[2], sum.w + x[3]};
+}
+
+// The sum over all threads before this one, and over all. Two scans in a row need different rooms.
+template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& all) {
+    T* room = (T*)shared;
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) {
+        const T other = __shfl_up_sync(~0u, x, step);
+        if (lane >= step) x += other;
+    }
+    if (lane == 31) room[warp] = x;
+    __syncthreads();
+    T sum = lane < WARPS ? room[lane] : T(0);
+#pragma unroll
+    for (int step = 1; step < WARPS; step *= 2) {
+        const T other = __shfl_up_sync(~0u, sum, step);
+        if (lane >= step) sum += other;
+    }
+    all = __shfl_sync(~0u, sum, WARPS - 1);
+    const T before = __shfl_sync(~0u, sum, max(warp - 1, 0)), inside = __shfl_up_sync(~0u, x, 1);
+    return (warp ? before : T(0)) + (lane ? inside : T(0));
+}
+
+// The largest of all threads' numbers.
+__device__ __forceinline__ double largest(double x, double* room) {
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
+    if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
+    __syncthreads();
+    for (int warp = 0; warp < WARPS; warp++) x = max(x, room[warp]);
+    return x;
+}
+
+#if REGRESSION
+
+#define RANK_FIELDS 5
+
+// Sums over a group's targets, over those of its squares, and over the targets of all nearer rows.
+struct Members {
+    double total, squares, nearer;
+};
+
+// What a group takes from all nearer rows: from the linear part, the factor of the target, the constant of the square.
+struct Tail {
+    double linear, product, square;
+};
+
+// A row with target z is worth constant + z (linear + z square).
+struct Worth {
+    Real constant, linear, square;
+};
+
+__device__ __forceinline__ Tail scan(const Tail& x, double (*rooms)[32], Tail& all) {
+    const double linear = scan(x.linear, rooms[1], all.linear), product = scan(x.product, rooms[2], all.product);
+    return {linear, product, scan(x.square, rooms[3], all.square)};
+}
+__device__ __forceinline__ Tail plus(const Tail a, const Tail b) {
+    return {a.linear + b.linear, a.product + b.product, a.square + b.square};
+}
+
+// The formulas of group_quadratic; ranks: single, single_beyond, pair, pair_beyond, ranked_pair_beyond of every rank.
+struct Group {
+    double share, last, weight, drop, step, step_pair, weight_pair, drop_pair, mixed, drop_triple, products, k;
+    Members members;
+
+    __device__ Group(const int start, const int end, const Members& among, const double* ranks, const int n_neighbors)
+        : k(n_neighbors), members(among) {
+        const double *a = ranks + (Long)start * RANK_FIELDS, *b = ranks + (Long)end * RANK_FIELDS, size = end - start;
+        share = 1.0 / size;
+        const double share_pair = size > 1.0 ? share / (size - 1.0) : 0.0;
+        const double share_triple = size > 2.0 ? share_pair / (size - 2.0) : 0.0;
+        weight = a[1] - b[1];
+        drop = (weight - size * b[0]) * share_pair;
+        weight_pair = a[3] - b[3];
+        const double placed = a[4] - b[4] - (start + 1.0) * weight_pair;
+        drop_pair = (weight_pair - size * b[2]) * share_pair;
+        mixed = placed * share_pair;
+        drop_triple = (2.0 * placed - size * (size - 1.0) * b[2]) * share_triple;
+        products = members.total * members.total - members.squares;
+        step = a[0] - b[0];
+        step_pair = a[2] - b[2];
+    }
+    __device__ Tail tail() const {
+        const double mean = members.total * share;
+        return {mean * step, mean * (weight_pair + step_pair),
+                k * members.squares * share * step + 2.0 * (mean * members.nearer * step_pair + products * drop_pair)};
+    }
+    // factor: the weight of the validation row; alone: of the empty coalition
+    __device__ Worth worth(const Tail& tail, const double target, const double alone, const double factor) const {
+        const double alpha = -k * members.squares * drop
+            - 2.0 * (members.total * members.nearer * drop_pair + drop_triple * products) - tail.square;
+        const double beta = 2.0 * members.nearer * (weight_pair * share + drop_pair)
+            + 4.0 * members.total * (mixed + drop_triple) + 2.0 * tail.product;
+        const double gamma = k * (weight * share + drop) - 4.0 * (mixed + drop_triple), scale = 1.0 / (k * k);
+        return {(Real)(factor * (2.0 * target * (-members.total * drop - tail.linear) - alpha * scale - alone * target * target)),
+                (Real)(factor * (2.0 * target * (weight * share + drop) - beta * scale)), (Real)(-factor * gamma * scale)};
+    }
+};
+
+#else
+
+#define RANK_FIELDS 2
+
+// Members of a group with the label of the validation row.
+struct Members {
+    int matches;
+};
+
+typedef double Tail;
+
+// What a row with another label is worth, and one with the same.
+struct Worth {
+    Real other, match;
+};
+
+__device__ __forceinline__ Tail scan(const Tail x, double (*rooms)[32], Tail& all) { return scan(x, (void*)rooms[1], all); }
+__device__ __forceinline__ Tail plus(const Tail a, const Tail b) { return a + b; }
+
+// The formulas of group_values; ranks: single, single_beyond of every rank.
+struct Group {
+    double share, weight, spread, step;
+    Members members;
+
+    __device__ Group(const int start, const int end, const Members& among, const double* ranks, int) : members(among) {
+        const double2 a = ((const double2*)ranks)[start], b = ((const double2*)ranks)[end];
+        const double size = end - start;
+        share = 1.0 / size;
+        weight = a.y - b.y;
+        spread = size > 1.0 ? (weight - size * b.x) * share / (size - 1.0) : 0.0;
+        step = a.x - b.x;
+    }
+    __device__ Tail tail() const { return members.matches * share * step; }
+    __device__ Worth worth(const Tail tail, double, double, const double factor) const {
+        return {(Real)(factor * (-tail - members.matches * spread)),
+                (Real)(factor * (weight * share - (members.matches - 1) * spread - tail))};
+    }
+};
+
+#endif
+
+// Sorts by distance. All exchanges are upwards, so that the size need not be a power of two.
+__device__ void sort(double* distances, int* rows, const int size) {
+    for (int span = 2; span < 2 * size; span *= 2)
+        for (int step = span / 2; step; step /= 2) {
+            const int flip = step == span / 2 ? span - 1 : step;  // the first step of a span pairs first with last
+            for (int i = threadIdx.x; i < size; i += THREADS) {
+                const int j = i ^ flip;
+                if (j > i && j < size) {
+                    const double a = distances[i], b = distances[j];
+                    const int p = rows[i], q = rows[j];
+                    if (a > b) {
+                        distances[i] = b;
+                        distances[j] = a;
+                        rows[i] = q;
+                        rows[j] = p;
+                    }
+                }
+            }
+            __syncthreads();
+        }
+}
+
+#if REGRESSION
+// Sums over targets and their squares, in whole numbers of the quantum.
+struct Sums {
+    Long total, squares;
+};
+#else
+typedef int Sums;  // over matches
+#endif
+
+// What a block keeps about near rows: by place in the order, and by group.
+struct Near {
+    double* distances;
+    Sums* before;  // over all nearer rows, of every group
+    Worth* worths;
+    int *groups, *starts;
+
+    __device__ Near(unsigned char* memory, const int size) {
+        before = (Sums*)memory;
+        distances = (double*)(before + size + 1 + (size + 1) % 2);
+        worths = (Worth*)(distances + size + 1);
+        groups = (int*)(worths + size + 1);
+        starts = groups + size + 1;
+    }
+};
+
+// The values of all rows, added up over validation rows: a line of `stride` for every subset and slice of them.
+//
+// train, nominal, lenses, lists, sizes: as above; slacks, bins: what the other kernels found
+// targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
+// ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
+// room: `room_bytes` of every block, for near rows that do not fit the chip, and sums over targets
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
+    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
+    const int* sizes, const double* slacks, const unsigned short* bins, const double* targets, const double* labels,
+    const double* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
+    const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
+    const int n_subsets, const int n_valid, const int slice, unsigned char* room, const Long room_bytes, Real* out
+) {
+    extern __shared__ __align__(16) unsigned char memory[];
+    __shared__ double rooms[4][32];
+    __shared__ int first_far, n_near, n_first, n_last;
+    const int me = threadIdx.x;
+    int* list_on_chip = (int*)memory;
+    unsigned char* on_chip = memory + 4 * LISTED;  // bins, then near rows
+    room += blockIdx.x * room_bytes;
+    int* list_in_room = (int*)room;
+    unsigned char* in_room = room + 4 * (Long)stride;
+#if !RANKED
+    unsigned* table = (unsigned*)on_chip;
+#if REGRESSION
+    Long* sums = (Long*)(room + room_bytes - 16 * WINDOW);  // of targets and of squares
+#endif
+#endif
+    for (int item = blockIdx.x; item < n_subsets * ((n_valid + slice - 1) / slice); item += gridDim.x) {
+        const int s = item % n_subsets, from = item / n_subsets * slice;
+        const unsigned short* list = lists + s * pitch;
+        Real* line = out + (Long)item * stride;
+        for (int t = from; t < min(from + slice, n_valid); t++) {
+            const double factor = factors[t], slack = slacks[t * n_subsets + s];
+#if REGRESSION
+            const double target = labels[2 * t];
+#else
+            const double target = 0.0;
+            const int run = (int)labels[2 * t], run_size = (int)labels[2 * t + 1] - run;
+#endif
+            Tail carry = {};
+            if (me == 0) first_far = 0, n_near = n_rows, n_first = 0;
+            int* rows = list_on_chip;
+#if RANKED
+            for (int row = me; row < n_rows; row += THREADS) rows[row] = row;
+#else
+            // Some bins at a time, from the far end on.
+            const Eight* eights = (const Eight*)(bins + ((Long)t * n_subsets + s) * stride);
+            int end = n_rows;
+#if REGRESSION
+            Long whole = all_targets;
+#endif
+            for (int low = BINS - WINDOW; end >= NEAR; low -= WINDOW) {
+                for (int i = me; i < PLANES * WINDOW / 4; i += THREADS) ((uint4*)table)[i] = {0, 0, 0, 0};
+#if REGRESSION
+                for (int i = me; i < WINDOW; i += THREADS) ((uint4*)sums)[i] = {0, 0, 0, 0};
+#endif
+                __syncthreads();
+                for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // count
+                    const Eight eight = eights[i / 8];
+#pragma unroll
+                    for (int e = 0; e < 8; e++) {
+                        const int bin = eight.bin(e) - low, row = i + e;
+                        if (row >= n_rows || (unsigned)bin >= WINDOW) continue;
+#if REGRESSION
+                        const double z = targets[row];
+                        atomicAdd(table + bin, 1u);
+                        atomicAdd((unsigned long long*)sums + 2 * bin, (unsigned long long)whole_of(z * quantum));
+                        atomicAdd((unsigned long long*)sums + 2 * bin + 1, (unsigned long long)whole_of(z * z * quantum));
+#else
+                        atomicAdd(table + ((unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0) + bin, 1u);
+#endif
+                    }
+                }
+                __syncthreads();
+                // As many bins at a time as there are threads: ranks, then tails, then values. A bin is far if at least
+                // NEAR rows are nearer.
+                for (int top = WINDOW; top > 0 && end >= NEAR; top -= THREADS) {
+                    const int bin = top - 1 - me;
+                    const int count = table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]);
+                    if (!__syncthreads_or(count)) continue;
+                    int all_rows;
+                    const int b = end - scan(count, rooms[0], all_rows), a = b - count;
+                    const bool far = count && a >= NEAR;
+#if REGRESSION
+                    Long all_here;
+                    const Long total = sums[2 * bin], behind = scan(total, rooms[1], all_here);
+                    const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind - total) / quantum};
+                    whole -= all_here;
+                    __syncthreads();
+#else
+                    const Members members = {(int)table[WINDOW + bin]};
+#endif
+                    const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
+                    const Tail own = far ? group.tail() : Tail{};
+                    Tail all;
+                    const Tail tail = plus(carry, scan(own, rooms, all));
+                    if (far) {
+                        const Worth worth = group.worth(tail, target, alone, factor);
+                        const float* parts = (const float*)&worth;
+                        for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + bin] = __float_as_int(parts[plane]);
+                    } else if (count && b >= NEAR) {
+                        first_far = low + bin + 1;  // behind the farthest of the near bins
+                        n_near = b;
+                    }
+                    end -= all_rows;
+                    carry = plus(carry, all);
+                }
+                __syncthreads();
+                const int far = first_far, least = max(low, far);
+                if (n_near > LISTED) rows = list_in_room;
+                for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
+                    const Eight eight = eights[i / 8];
+                    float worth[8] = {};
+#pragma unroll
+                    for (int e = 0; e < 8; e++) {
+                        const int bin = eight.bin(e), row = i + e;
+                        if (row >= n_rows) continue;
+                        if (bin < far) rows[atomicAdd(&n_first, 1)] = row;
+                        if (bin < least || bin >= low + WINDOW) continue;
+                        const unsigned* at = table + bin - low;
+#if REGRESSION
+                        const float z = (float)targets[row];
+                        worth[e] = __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
+#else
+                        worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
+#endif
+                    }
+#pragma unroll
+                    for (int e = 0; e < 8; e += 4) add(*(float4*)(line + i + e), worth + e);
+                }
+                __syncthreads();
+            }
+#endif
+            __syncthreads();
+            // Near rows: where the bins were, which are done with.
+            const int found = n_near;
+            const bool here = found <= LISTED;
+            const Near near(here ? on_chip : in_room, here ? LISTED : n_rows);
+            const double* lens = lenses + (Long)t * FIELDS * n_columns;
+            double most = 0.0;
+            for (int i = me; i < found; i += THREADS) {
+                const double* entries = train + (Long)rows[i] * n_columns;
+                double sum = 0.0;
+#pragma unroll 4
+                for (int k = 0; k < sizes[s]; k++) {
+                    const int j = list[k];
+                    sum += dissimilarity(entries[j], lens, n_columns, j, nominal[j]);
+                }
+                near.distances[i] = sum;
+                most = max(most, sum);
+            }
+            int n_sorted = found;
+            if (!here) {
+                // There are as many as that because many are equal, as a rule, and farthest: these go last, unsorted.
+                most = largest(most, rooms[0]);
+                double first = -INFINITY;
+                for (int i = me; i < found; i += THREADS)
+                    if (near.distances[i] >= most - slack) first = max(first, -near.distances[i]);
+                first = -largest(first, rooms[1]);
+                if (me == 0) n_first = 0, n_last = found;
+                __syncthreads();
+                double* distances = (double*)near.worths;
+                for (int i = me; i < found; i += THREADS) {
+                    const bool last = near.distances[i] >= most - slack;
+                    const int place = last ? atomicAdd(&n_last, -1) - 1 : atomicAdd(&n_first, 1);
+                    distances[place] = last ? first : near.distances[i];
+                    near.groups[place] = rows[i];
+                }
+                __syncthreads();
+                n_sorted = n_first;
+                for (int i = me; i < found; i += THREADS) {
+                    near.distances[i] = distances[i];
+                    rows[i] = near.groups[i];
+                }
+            }
+            __syncthreads();
+            sort(near.distances, rows, n_sorted);
+            int n_groups = 0;
+            Sums sum = {};
+            for (int i = me; i - me < found; i += THREADS) {  // groups of equals
+                const bool head = i < found && (i == 0 || near.distances[i] - near.distances[i - 1] > slack);
+                Sums before, all;
+                int heads;
+                const int group = n_groups + scan((int)head, rooms[0], heads) + head - 1;
+#if REGRESSION
+                const double z = i < found ? targets[rows[i]] : 0.0;
+                const Sums own = {whole_of(z * quantum), whole_of(z * z * quantum)};
+                before = {scan(own.total, rooms[1], all.total) + sum.total, scan(own.squares, rooms[2], all.squares) + sum.squares};
+                sum = {sum.total + all.total, sum.squares + all.squares};
+#else
+                const Sums own = i < found && (unsigned)(rows[i] - run) < (unsigned)run_size;
+                before = sum + scan(own, rooms[1], all);
+                sum += all;
+#endif
+                if (i < found) near.groups[i] = group;
+                if (head) near.starts[group] = i, near.before[group] = before;
+                n_groups += heads;
+            }
+            if (me == 0) near.starts[n_groups] = found, near.before[n_groups] = sum;
+            __syncthreads();
+            for (int i = n_groups - 1 - me; i + me >= 0; i -= THREADS) {  // from the far end on
+                Members members = {};
+                int a = 0, b = 1;
+                if (i >= 0) {
+                    const Sums start = near.before[i], stop = near.before[i + 1];
+                    a = near.starts[i], b = near.starts[i + 1];
+#if REGRESSION
+                    members = {(double)(stop.total - start.total) / quantum, (double)(stop.squares - start.squares) / quantum,
+                               (double)start.total / quantum};
+#else
+                    members = {stop - start};
+#endif
+                }
+                const Group group(a, b, members, ranks, n_neighbors);
+                const Tail own = i >= 0 ? group.tail() : Tail{};
+                Tail all;
+                const Tail tail = plus(carry, scan(own, rooms, all));
+                if (i >= 0) near.worths[i] = group.worth(tail, target, alone, factor);
+                carry = plus(carry, all);
+                __syncthreads();
+            }
+            for (int i = me; i < found; i += THREADS) {
+                const Worth worth = near.worths[near.groups[i]];
+#if REGRESSION
+                const Real z = (Real)targets[rows[i]];
+                line[rows[i]] += worth.constant + z * (worth.linear + z * worth.square);
+#else
+                line[rows[i]] += (unsigned)(rows[i] - run) < (unsigned)run_size ? worth.match : worth.other;
+#endif
+            }
+            __syncthreads();
+        }
+    }
+}
