@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from shapley2d._knn.cuda.weight_levels import WeightLevels
-from shapley2d._knn.threads import Threads
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
-from knn.cuda.games import make_game, some_coalitions, walk_weights
-from shapley2d import value_blocks, value_cells
+from shapley2d import value_cells
 from shapley2d._knn.device import DeviceError
 from shapley2d._methods.knn import backend
 from shapley2d._methods.knn.pieces import Pieces
@@ -32,7 +27,6 @@ def emulated(monkeypatch, tmp_path_factory):
         pytest.skip("no g++ to compile the CUDA sources with")
     device = EmulatedDevice(tmp_path_factory.getbasetemp())
     monkeypatch.setattr(backend, "find_device", lambda: device)
-    monkeypatch.setattr("shapley2d._knn.cuda.ranked.THREADS", 16)
     return device
 
 
@@ -54,8 +48,6 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_one_line(no_gpu):
     assert str(caught.value) == (
         "backend='cuda' cannot be used: there is no NVIDIA GPU; or use backend='cpu'"
     )
-    with pytest.raises(InputError, match="cannot be used"):
-        value_blocks(*TINY, rows=[0, 0, 1, 1], model="knn", backend="cuda", n_neighbors=1)
 
 
 def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
@@ -70,11 +62,6 @@ def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
     assert values.info["backend"] == "cpu"
     monkeypatch.setattr(backend, "find_spec", lambda name: None)  # without CuPy nothing is said
     assert value_cells(*TINY, n_neighbors=1, progress=False).info["backend"] == "cpu"
-
-
-def test_backend_is_an_option_of_nearest_neighbours_alone():
-    with pytest.raises(InputError, match=r"backend='cuda' is an option of model='knn'"):
-        value_blocks(*TINY, rows=[0, 0, 1, 1], model="tree", backend="cuda")
 
 
 @pytest.mark.parametrize(
@@ -107,15 +94,6 @@ def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
     assert np.allclose(crossed.values, value_cells(X[:20], y[:20], **folds).values, atol=1e-15)
 
 
-def test_blocks_are_those_of_the_processor(emulated):
-    X, y, X_valid, y_valid = data(40)
-    options = {"rows": np.arange(40) % 3, "model": "knn", "progress": False}
-    there = value_blocks(X, y, X_valid, y_valid, backend="cuda", **options)
-    here = value_blocks(X, y, X_valid, y_valid, **options)
-    assert (there.info["backend"], here.info["backend"]) == ("cuda", "cpu")
-    assert np.allclose(there.values, here.values, atol=1e-12)
-
-
 def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
     calls, real = [], Pieces.under
 
@@ -132,43 +110,13 @@ def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
     assert 0 < values.info["n_valid_used"] < 12
 
 
-GROUPS = {"rows": [0, 1] * 30, "columns": [0, 0, 1, 1], "model": "knn"}
-
-
-@pytest.mark.parametrize(("value", "options"), [(value_cells, {}), (value_blocks, GROUPS)])
-def test_validation_rows_may_count_differently(emulated, value, options):
-    asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "n_neighbors": 3, "progress": False, **options}
-    asked["scoring"] = "balanced_accuracy" if options else None
-    there, here = (value(*data(n=60), backend=name, **asked) for name in ("cuda", "cpu"))
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+def test_validation_rows_may_count_differently(emulated, scoring):
+    asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "n_neighbors": 3, "progress": False}
+    asked["scoring"] = scoring
+    there, here = (value_cells(*data(n=60), backend=name, **asked) for name in ("cuda", "cpu"))
     assert there.info["backend"] == "cuda"
     np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)
-
-
-@pytest.mark.parametrize("task", ["classification", "regression"])
-def test_sums_by_levels_are_weighted_sums(task):
-    game = make_game(task, n=40, n_valid=6)
-    weights = np.array([1.0, 0.0, 2.5, 1.0, 0.5, 2.5])
-    weighed = Threads(replace(game, valid_weights=weights), n_threads=1)
-    by_levels = WeightLevels(Threads(game, n_threads=1), weights)
-    for chosen in (np.arange(6), np.array([1, 2, 4]), np.array([1])):
-        for method, given in (("sums", (some_coalitions(5),)), ("walk", walk_weights(5))):
-            one, other = (getattr(axis, method)(*given, chosen) for axis in (weighed, by_levels))
-            np.testing.assert_allclose(other, one, rtol=0, atol=1e-12)
-
-
-def test_too_many_weights_for_a_gpu_are_one_line(emulated, monkeypatch):
-    monkeypatch.setattr("shapley2d._knn.cuda.weight_levels.MAX_LEVELS", 2)
-    X, y, X_valid, y_valid = data(n=20)
-    options = {"valid_weight": [1, 2, 3, 4], "n_neighbors": 2, "progress": False}
-    with pytest.raises(
-        InputError,
-        match="4 different weights, more than the 2 that a GPU takes; or use backend='cpu'",
-    ):
-        value_cells(X, y, X_valid, y_valid, backend="cuda", **options)
-    with pytest.raises(InputError, match="4 different weights"):
-        value_blocks(
-            X, y, X_valid, y_valid, backend="cuda", rows=[0, 1] * 10, model="knn", **options
-        )
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
