@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
-from shapley2d import value_blocks, value_cells
+from shapley2d import value_cells
 from shapley2d._knn.device import DeviceError
 from shapley2d._methods.knn import backend
 from shapley2d._methods.knn.pieces import Pieces
@@ -48,11 +48,6 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_one_line(no_gpu):
     assert str(caught.value) == (
         "backend='cuda' cannot be used: there is no NVIDIA GPU; or use backend='cpu'"
     )
-
-
-def test_blocks_are_computed_on_the_processor():
-    with pytest.raises((InputError, TypeError), match="backend"):
-        value_blocks(*TINY, rows=[0, 0, 1, 1], model="knn", backend="cuda", n_neighbors=1)
 
 
 def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
@@ -115,8 +110,10 @@ def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
     assert 0 < values.info["n_valid_used"] < 12
 
 
-def test_validation_rows_may_count_differently(emulated):
+@pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
+def test_validation_rows_may_count_differently(emulated, scoring):
     asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "n_neighbors": 3, "progress": False}
+    asked["scoring"] = scoring
     there, here = (value_cells(*data(n=60), backend=name, **asked) for name in ("cuda", "cpu"))
     assert there.info["backend"] == "cuda"
     np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)

@@ -82,12 +82,12 @@ def test_blocks_end_too():
 @pytest.mark.parametrize("options", [{"n_subsets": 64}, {"subsets": "all"}, {"tolerance": 0.04}])
 def test_what_fits_are_the_first_pieces_of_the_same_list(options, tmp_path):
     tables, path = make_tables(n_columns=11), tmp_path / "run.npz"
-    first = value_cells(*tables, max_time=CountedLimit(8, TIGHT), checkpoint=path, **options)
+    first = value_cells(*tables, max_time=CountedLimit(4, TIGHT), checkpoint=path, **options)
     assert first.info["time_up"]
-    assert first.info["n_valid_used"] == 32  # eight chunks of four
-    further = value_cells(*tables, max_time=CountedLimit(8, TIGHT), checkpoint=path, **options)
-    assert further.info["resumed_at"] == 8
-    assert further.info["n_valid_used"] == 64
+    assert 0 < first.info["n_valid_used"] < 48
+    further = value_cells(*tables, max_time=CountedLimit(4, TIGHT), checkpoint=path, **options)
+    assert further.info["resumed_at"] == 4
+    assert further.info["n_valid_used"] == 2 * first.info["n_valid_used"]
     last = value_cells(*tables, checkpoint=path, **options)
     assert "time_up" not in last.info
     at_once = value_cells(*tables, max_time=CountedLimit(1000, TIGHT), **options)
@@ -117,7 +117,7 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
         assert truth.exact
         limit = CountedLimit(8, TIGHT)
         found = value_cells(*tables, max_time=limit, subsets="all", random_state=seed)
-        assert found.info["n_valid_used"] == 32
+        assert 10 < found.info["n_valid_used"] < 60
         reach = found._interval_factor
         held.append(
             np.abs(found.column_values - truth.column_values) <= reach * found.column_stderr
@@ -150,9 +150,9 @@ def test_blocks_keep_half_of_the_time_for_other_validation_rows():
     assert same(whole, same_again)
     assert same_again.info["validation_groups"] == 10
     with pytest.warns(PrecisionWarning, match="too little time for other validation rows"):
-        late = value_blocks(*tables, **asked, max_time=CountedLimit(26))
+        late = value_blocks(*tables, **asked, max_time=CountedLimit(20))
     assert late.info["validation_groups"] is None
-    stopped = value_blocks(*tables, **asked, max_time=CountedLimit(20, TIGHT))
+    stopped = value_blocks(*tables, **asked, max_time=CountedLimit(8, TIGHT))
     assert stopped.info["time_up"]
     assert stopped.info["intervals"] == "sampling, of validation rows too"
 
@@ -184,7 +184,7 @@ def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
         tables = make_tables(seed=seed)
         asked = {"include_label": True, "subsets": "all", "semivalue": semivalue}
         truth = value_cells(*tables, **asked)
-        found = value_cells(*tables, max_time=CountedLimit(16, TIGHT), random_state=seed, **asked)
+        found = value_cells(*tables, max_time=CountedLimit(8, TIGHT), random_state=seed, **asked)
         assert found.info["time_up"]
         reach = found._interval_factor
         off = np.abs(found.values[:, -1] - truth.values[:, -1])

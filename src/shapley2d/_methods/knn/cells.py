@@ -185,7 +185,6 @@ class KnnRun:
             [split.rows for split in self.problem.splits],
             (self.problem.table.n_rows, len(self.lines)),
             self.run.sums,
-            efficient=self.lines.efficient,
         )
 
     def label_constant(self) -> NDArray[np.float64] | float:
@@ -345,45 +344,36 @@ class PieceTotal:
         Errors fall with the root of the number of pieces, but about with the number of subsets of a
         piece: its estimator learns from all of them.
         """
-        options, each, everything = (
-            self._knn.options,
-            self.pieces.n_subsets,
-            2**self._knn.lines.n_columns,
-        )
+        options, m, each = self._knn.options, self._knn.lines.n_columns, self.pieces.n_subsets
         if self._is_fixed or ratio <= options.tolerance:
             return 0
         wanted = _MARGIN * each * min(ratio / max(options.tolerance, 1e-300), 1e100)
-        may_take_all = everything <= MAX_SUBSETS or options.may_take_all(self._knn.lines.n_columns)
         larger = int(min(wanted, MAX_SUBSETS)) // 2 * 2
-        if may_take_all and wanted >= everything:
-            larger = everything
+        if wanted >= 2**m and (2**m <= MAX_SUBSETS or options.may_take_all(m)):
+            larger = 2**m
         pieces = self._pass * larger / each
-        limit, added = self._knn.run.limit, max(self.count - self.resumed_at, 1)
-        seconds = (now() - self._begin) / added * pieces
-        is_late = limit is not None and seconds > limit.left()
+        pace_s = (now() - self._begin) / max(self.count - self.resumed_at, 1)
+        limit = self._knn.run.limit
+        is_late = limit is not None and pace_s * pieces > limit.left()
         return 0 if larger <= each or pieces >= needed - self.count or is_late else larger
 
     def note(self) -> str:
         """How far the run is."""
-        tolerance = self._knn.options.tolerance
         rows = f"{self.sums.used:,} of {self._knn.problem.n_valid:,} validation rows"
         if self.pieces.takes_all:
             return rows
-        error = ""
+        error = "" if self._every_row else "time to the first errors; "
         if self.rounds.history and not (self._is_fixed and self._every_row):
-            ratio = self.rounds.history[-1][1]
-            error = f"error {ratio:.3f} of the spread, wanted {tolerance:g}; "
-        elif not self._every_row:
-            error = "time to the first errors; "
+            wanted = self._knn.options.tolerance
+            error = f"error {self.rounds.history[-1][1]:.3f} of the spread, wanted {wanted:g}; "
         return f"{error}{rows}, {self.pieces.n_subsets:,} column subsets each"
 
     def history(self, estimate: Estimate) -> list[tuple[int, float]]:
         """Subsets that a validation row was asked about, on average, and the error by then."""
         looks = dict(self.rounds.history) | {self.count: _ratio(estimate)}
         each = self.pieces.n_subsets / self._pass
-        return sorted(
-            {max(round(each * count), 1): ratio for count, ratio in looks.items()}.items()
-        )
+        found = {max(round(each * count), 1): ratio for count, ratio in looks.items()}
+        return list(found.items())
 
     def save(self, checkpoint: Checkpoint, /) -> None:
         """Write what is done."""

@@ -19,7 +19,6 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._base.streams import generator, seed_sequence
-from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
@@ -51,7 +50,7 @@ PIECE_WORK = 2**30
 A checkpoint has whole pieces, and a time limit ends a run after one.
 """
 
-_MANY_ROWS = 16  # of a chunk under all subsets: with fewer, their weights cost as much
+_MANY_ROWS = 16  # of a chunk under all subsets, if it leaves 16 chunks: their weights cost time
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
 _MANY_LINES = 3  # of errors for every column
@@ -92,11 +91,6 @@ class ColumnLines:
 
     def __len__(self) -> int:
         return self.n_columns + self.has_label
-
-    @property
-    def efficient(self) -> bool:
-        """Whether subsets change nothing in the sum of a row."""
-        return self.semivalue == "shapley"
 
     @property
     def _of_columns(self) -> tuple[float, Semivalue]:
@@ -140,7 +134,7 @@ class ColumnLines:
             return design
         weights = self._of_columns[0] * design.weights
         label = -weights.sum(axis=1, keepdims=True)
-        if self.efficient:
+        if self.semivalue == "shapley":
             label[0, 0, 1] += 1.0  # all columns
             return replace(design, weights=np.concatenate([weights, label], axis=1))
         return self._with_mean(replace(design, weights=weights), n_subsets, seed)
@@ -336,14 +330,14 @@ def chunk_rows(
     >>> chunk_rows(1_000_000, 10_000, 400, at_once=32)
     640
     >>> chunk_rows(200, 400, 2**9, takes_all=True), chunk_rows(10**6, 400, 2**20, takes_all=True)
-    (50, 1)
+    (16, 1)
     """
     many = -(-n_valid // MANY_CHUNKS)
     by_work = PIECE_WORK // (n_rows * n_subsets)
     if at_once > 1:  # on a GPU, which takes them side by side
         rows = -(-2 * n_valid // (MANY_CHUNKS * at_once)) * at_once
     elif takes_all:
-        rows = min(max(n_valid // LEAST_PIECES, _MANY_ROWS), by_work)
+        rows = min(max(many, LEAST_ROWS, min(n_valid // 16, _MANY_ROWS)), by_work)
     else:
         by_algebra = math.ceil((n_subsets / 2) ** 2 / (_ALGEBRA_ROWS * n_rows))
         rows = min(max(many, LEAST_ROWS, by_algebra), max(by_work, LEAST_ROWS))

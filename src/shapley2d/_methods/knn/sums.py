@@ -41,8 +41,6 @@ class StratumSums:
         Rows and lines: the columns, and the label where it is one.
     blocks : BlockSums or None
         Further sums of the cells, whose joint errors are kept too.
-    efficient : bool
-        Whether subsets change nothing in the sum of a row.
 
     Attributes
     ----------
@@ -55,11 +53,9 @@ class StratumSums:
         n_valid: int,
         shape: tuple[int, int],
         blocks: BlockSums | None,
-        *,
-        efficient: bool,
     ) -> None:
         n, m = shape
-        self._n_valid, self._blocks, self._efficient = n_valid, blocks, efficient
+        self._n_valid, self._blocks = n_valid, blocks
         count = 0 if blocks is None else len(blocks)
         # One line per column. Variances are in single precision, which is far finer than they are
         # known, and in a unit whose square it can hold. ``between`` sums squared differences from
@@ -125,8 +121,7 @@ class StratumSums:
         arrays["counts"][3] += fourth / (result.dof + 2)
         _add_moments(arrays["rows"], result.values.sum(axis=0), size, jump, seen)
         _add_moments(arrays["columns"], result.values.sum(axis=1), size, jump, seen)
-        if not self._efficient:
-            arrays["rows"][2] += size**2 * np.square(result.errors.sum(axis=1)).sum(axis=0)
+        arrays["rows"][2] += size**2 * np.square(result.errors.sum(axis=1)).sum(axis=0)
         arrays["columns"][2] += size**2 * np.array([of_column for of_column, _ in found])
         if self._blocks is not None:
             self._add_blocks(self._blocks, result, jump)
@@ -241,8 +236,6 @@ class TableSums:
         Of the values.
     blocks : BlockSums or None
         Further sums of the cells, whose joint errors are wanted.
-    efficient : bool
-        Whether subsets change nothing in the sum of a row.
     """
 
     def __init__(
@@ -251,8 +244,6 @@ class TableSums:
         rows: Sequence[NDArray[np.intp]],
         shape: tuple[int, int],
         blocks: BlockSums | None,
-        *,
-        efficient: bool,
     ) -> None:
         self._kinds, self._rows, self._shape = kinds, rows, shape
         self._with_blocks = blocks is not None
@@ -261,7 +252,6 @@ class TableSums:
                 kind.rows.size,
                 (rows[kind.split].size, shape[1]),
                 None if blocks is None else blocks.take_rows(rows[kind.split]),
-                efficient=efficient,
             )
             for kind in kinds
         ]
