@@ -105,6 +105,30 @@ def test_efficiency_on_a_larger_table(task):
     assert values.sum() == pytest.approx(np.mean(utilities), rel=2e-11)
 
 
+@pytest.mark.parametrize("task", TASKS)
+def test_rounding_moves_no_tie_apart(task):
+    """Entries equally far below and above: a few pairs are rounded to different units, and still tie."""
+    steps = np.arange(1, 100_001) / 1e5
+    below, above = (0.3 - steps).round(5), (0.3 + steps).round(5)
+    none, every = np.zeros(1), np.ones((1, 1), dtype=bool)
+
+    def table(pairs):
+        train = np.concatenate([below[pairs], above[pairs]])[None]
+        return Columns(train, np.array([[0.3]]), none > 0, none + 1, none)
+
+    lower, upper = lens_distances(table(slice(None)), every[0], 0)[0].reshape(2, -1)
+    pairs = np.append(np.flatnonzero(lower != upper)[:100], len(steps) - 1)
+    assert len(pairs) > 5
+    y, _ = random_labels(np.random.default_rng(0), task, 2 * len(pairs), 1)
+    y_valid = y[:1]
+    found = values_of(table(pairs), y, y_valid, every, task=task, n_neighbors=3)
+    expected = twin(
+        table(pairs), y, y_valid, every[0], task=task, k=3,
+        groups_of=lambda *_: np.tile(np.arange(len(pairs)), 2),
+    )  # fmt: skip
+    np.testing.assert_allclose(found[0], expected, atol=1e-12)
+
+
 # ---- beyond the near rows ----
 
 

@@ -255,14 +255,14 @@ import resource, sys
 from pathlib import Path
 import numpy as np
 from shapley2d import value_cells
-from shapley2d._knn import row_axis
+from shapley2d._knn import game
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
 options = dict(subsets="sampled", progress=False, n_jobs=1, n_neighbors=3)
-row_axis._BLOCK_NUMBERS = 2**20
+game._BLOCK_NUMBERS = 2**20
 value_cells(*data, n_subsets=48, **options)
 status = Path("/proc/self/status").read_text().split()
 used = 1024 * int(status[status.index("VmData:") + 1])
