@@ -2,8 +2,7 @@
 
 The closed form over the rows is that of Jia et al. (2019, arXiv:1908.08619), with rows at the same
 distance averaged over all their orders: one formula per task gives the values of a *tie group*.
-Whatever puts rows in order uses these functions: exact ranks, the near rows of the fast form, small
-tables; and the bins of far rows are tie groups too.
+Near rows are groups of equal distance, most of them of one row; far rows are groups by bin.
 
 *Classification.* A row is worth what its rank is worth if its label matches, less what the matching
 rows behind it would be worth without it. Training rows are sorted by label, so the rows that match
