@@ -9,7 +9,6 @@ stream              key                used for
 =================== ================== =============================================================
 draw                (number)           row and column orders of one draw
 validation chunks   (0)                order of validation rows, exact KNN
-label coalitions    (2)                subsets that the label's value is averaged over
 validation groups   (3, split)         groups of validation rows that are left out in turn
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
@@ -32,7 +31,6 @@ import numpy as np
 _KEYS: dict[str, tuple[int, ...]] = {
     "draw": (),
     "validation chunks": (0,),
-    "label coalitions": (2,),
     "validation groups": (3,),
     "chunk pairs": (7,),
     "path orders": (8,),
