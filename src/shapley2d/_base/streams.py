@@ -9,14 +9,10 @@ stream              key                used for
 =================== ================== =============================================================
 draw                (number)           row and column orders of one draw
 validation chunks   (0)                order of validation rows, exact KNN
-label coalitions    (2)                subsets that the label's value is averaged over
 validation groups   (3, split)         groups of validation rows that are left out in turn
-bin sample          (5, split)         validation rows and subsets that test the bins of a GPU
 chunk pairs         (7, number)        column subsets of one chunk of validation rows of KNN
 path orders         (8, round, split,  order of the columns on the path of every deep leaf of a tree
                     tree)
-label rows          ("label")          validation rows of the label where time is short
-pace                ("pace")           subsets and validation rows that a time limit is tried on
 copies              ("copies")         rows that near copies and same columns are looked for by
 inspection bags     ("bags")           rows that the trees of an inspection learn from
 audit               ("audit", owner)   rows of an owner's shells, and noise, in an audit
@@ -35,16 +31,12 @@ import numpy as np
 _KEYS: dict[str, tuple[int, ...]] = {
     "draw": (),
     "validation chunks": (0,),
-    "label coalitions": (2,),
-    "label rows": (int.from_bytes(b"label"),),
     "validation groups": (3,),
-    "bin sample": (5,),
     "chunk pairs": (7,),
     "path orders": (8,),
     "audit": (int.from_bytes(b"audit"),),
     "sellers": (int.from_bytes(b"sellers"),),
     "copies": (int.from_bytes(b"copies"),),
-    "pace": (int.from_bytes(b"pace"),),
     "inspection bags": (int.from_bytes(b"bags"),),
     "inspection trees": (int.from_bytes(b"trees"),),
 }

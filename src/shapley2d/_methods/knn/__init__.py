@@ -107,7 +107,7 @@ METHOD = Method(
             None,
             "the size of that sample",
             least=MIN_COALITIONS,
-            shown_default="doubled until the tolerance is met",
+            shown_default="as many as the tolerance takes",
         ),
         TOLERANCE,
         BASELINE,
