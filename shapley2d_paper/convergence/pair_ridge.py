@@ -8,11 +8,10 @@ pairs.
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-
-from shapley2d._knn.columns.design import pair_counts
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +56,8 @@ def fit_ridge(pairs: NDArray[np.bool_], odd: Floats, total: Floats) -> RidgeFit:
     ridge = _Ridge(pairs)
     penalty = ridge.best_penalty(odd)
     weights, m = ridge.weights(penalty), pairs.shape[1]
-    groups = jackknife_groups(pairs.sum(axis=1), np.array(pair_counts(m), dtype=np.float64))
+    counts = [math.comb(m, size) / (2 if 2 * size == m else 1) for size in range(m // 2 + 1)]
+    groups = jackknife_groups(pairs.sum(axis=1), np.array(counts))
     changes = []
     for group in range(int(groups.max()) + 1):
         keep = groups != group
