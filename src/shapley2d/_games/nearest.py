@@ -19,14 +19,14 @@ from joblib import effective_n_jobs
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._kernels.knn_utility import Nearest, add_utilities
-
+from shapley2d._knn.cuda.weight_levels import check_levels, weight_levels
 from shapley2d._knn.few_rows import FewRows
 from shapley2d._knn.metric import integer_columns
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.device import Device
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.cuda.ranked import Utilities
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._tables.problem import Split

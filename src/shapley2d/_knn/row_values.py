@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._knn.columns.chunk_design import ChunkDesign
-    from shapley2d._knn.device import Device
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.row_axis import RowAxis
 

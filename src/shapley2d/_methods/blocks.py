@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._knn.device import Device
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.run import Run
     from shapley2d._ownership.grid import Grid
     from shapley2d._tables.problem import Problem

@@ -7,13 +7,13 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, TypeVar
 
 from shapley2d._base.warnings import warn
-from shapley2d._knn.device import DeviceError, find_device
+from shapley2d._knn.cuda.device import DeviceError, find_device
 from shapley2d.exceptions import BackendWarning, InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from shapley2d._knn.device import Device
+    from shapley2d._knn.cuda.device import Device
 
 R = TypeVar("R")
 

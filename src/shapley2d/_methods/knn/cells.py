@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from shapley2d._base.progress import Report
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._knn.device import Device
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._methods.knn.choices import KnnOptions
     from shapley2d._methods.knn.resume import Resume
     from shapley2d._methods.knn.rule import Rule, Verdict

@@ -36,7 +36,7 @@ from shapley2d._theory.semivalues import marginal_weights
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._knn.device import Device
+    from shapley2d._knn.cuda.device import Device
     from shapley2d._knn.distances import IntegerColumns
     from shapley2d._knn.row_values import RowValues
     from shapley2d._methods.knn.choices import KnnOptions
