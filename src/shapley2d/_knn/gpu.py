@@ -5,7 +5,7 @@ weights of ranks) and gives weighted sums of row values over column subsets. Val
 processor: the kernels of ``rows.cu`` follow the same definition, with the same distances. Beyond
 the number of rows that are all ranked, values are floats.
 
-Work is cut in batches of subsets and validation rows. A batch has three launches, after which its
+Work is cut in batches of subsets and validation rows. A batch has two launches, after which its
 row values are multiplied by the subsets' weights on the GPU; so an interrupt waits for one batch,
 and only the result travels.
 """
@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._kernels.knn_rows import NEAR
+from shapley2d._kernels.knn_rows import BINS, NEAR
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.game import RowValues
+from shapley2d._knn.lens import REACH, UNIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -122,7 +123,7 @@ class GpuRows(RowValues):
         self._scale, self._quantum, self._whole, targets = 1.0, 1.0, 0, np.zeros(1)
         if not self.game.classifies:
             self._scale = float(2.0 ** np.frexp(np.abs(self.game.y).max())[1])
-            targets = np.ascontiguousarray(self.game.y.astype(np.float64) / self._scale)
+            targets = np.asarray(self.game.y, dtype=np.float64) / self._scale
             self._quantum = 2.0 ** (61 - self.n_rows.bit_length())
             self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
         self._targets = self._device.upload(targets)
@@ -157,7 +158,7 @@ class GpuRows(RowValues):
         line = 4 * self._stride
         subsets = max(min(n_subsets, _BLOCK, budget // 4 // (4 * line)), 1)
         slices = max(min(-(-8 * self._blocks // subsets), budget // 4 // (subsets * line)), 1)
-        pair = 12 if self._ranked else line // 2 + 12
+        pair = 40 if self._ranked else line // 2 + 40
         together = max(min(n_valid, budget // 2 // (subsets * pair), 2**15), 1)
         slices = min(slices, together)
         length = min(-(-together // slices), 64)
@@ -167,13 +168,9 @@ class GpuRows(RowValues):
         """Row values under every subset, summed over some validation rows: (B, n), on the GPU."""
         device, n_pairs = self._device, lists.count * seen.count
         slices = -(-seen.count // length)
-        begins, slacks = device.empty(n_pairs, np.int32), device.empty(n_pairs, np.float64)
+        unit, reach = seen.lenses[:, UNIT] @ lists.members, seen.lenses[:, REACH] @ lists.members
+        begins = ((reach.view(np.int64) >> 42) - (BINS - 1)).astype(np.int32)
         shape = (lists.pitch, self.n_rows, self.n_columns, self._stride)
-        self._launch(
-            "measure_subsets", (-(-n_pairs // 256),), 256,
-            (seen.lenses, lists.columns, lists.sizes, lists.pitch, self.n_columns,
-             lists.count, seen.count, begins, slacks),
-        )  # fmt: skip
         bins = device.empty(1 if self._ranked else n_pairs * self._stride, np.uint16)
         if not self._ranked:
             self._launch(
@@ -188,10 +185,10 @@ class GpuRows(RowValues):
             self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
         self._launch(
             "value_rows", (n_blocks,), self._threads,
-            (*self._entries, seen.lenses, lists.columns, lists.sizes, slacks, bins, self._targets,
-             seen.labels, self._ranks, seen.weights, self.game.weights.alone, self._quantum,
-             self._whole, self.game.n_neighbors, *shape, lists.count, seen.count, length,
-             self._room, self._room_bytes, lines),
+            (*self._entries, seen.lenses, lists.columns, lists.sizes, 2.0 * unit, bins,
+             self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
+             self._quantum, self._whole, self.game.n_neighbors, *shape, lists.count, seen.count,
+             length, self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
         return lines.sum(axis=0, dtype=np.float64)[:, : self.n_rows]
@@ -208,6 +205,7 @@ class _Lists:
         columns[:, :n_columns] = np.where(np.take_along_axis(subsets, order, 1), order, n_columns)
         self.columns = device.upload(columns)
         self.sizes = device.upload(subsets.sum(axis=1, dtype=np.int32))
+        self.members = device.upload(subsets.T.astype(np.float64))
 
 
 class _Seen:
@@ -217,11 +215,10 @@ class _Seen:
         self, device: Device, game: RowGame, chosen: NDArray[np.intp], scale: float
     ) -> None:
         labels = np.zeros((chosen.size, 2))
-        labels[:] = (
-            game.runs[chosen]
-            if game.classifies
-            else game.y_valid[chosen, None].astype(np.float64) / scale
-        )
+        if game.classifies:
+            labels[:] = game.runs[chosen]
+        else:
+            labels[:, 0] = game.y_valid[chosen].astype(np.float64) / scale
         self.lenses = device.upload(np.ascontiguousarray(game.lens[chosen].transpose(0, 2, 1)))
         self.labels = device.upload(labels)
         self.weights = device.upload(np.ascontiguousarray(game.valid_weights[chosen]))

@@ -1,16 +1,14 @@
 // Row values of the K-nearest-neighbour game under column subsets, summed over validation rows.
 //
-// Three kernels, launched one after the other on a batch of validation rows and subsets:
-//   measure_subsets  where the bins of a pair of validation row and subset begin, and what counts as a tie
-//   find_bins        the bin of every training row, for every pair
-//   value_rows       counts the rows of every bin, ranks the near rows, and adds up the values
+// Two kernels, launched one after the other on some validation rows and subsets:
+//   find_bins   the bin of every training row, for every pair of validation row and subset
+//   value_rows  counts the rows of every bin, ranks the near rows, and adds up the values
 //
 // Distances are sums of dissimilarities, which are whole numbers of a unit. A bin holds the rows whose distances agree in
 // the exponent and the first ten bits behind the point; there are 16 octaves of them below the largest distance, and nearer
-// rows share the first. Bins are found with floats; the rows of the nearest bins, at least NEAR of them, are then ranked
-// by the exact distance. A bin of far rows is a group of equals, and so are near rows at the same distance: all are valued
-// by the same formulas, those of shapley2d/_kernels/knn_tie_groups.py. Sums are taken in a fixed order or in whole
-// numbers, so that every run gives the same bits.
+// rows share the first. The rows of the nearest bins, at least NEAR of them, are ranked by distance. A bin of far rows is a
+// group of equals, and so are near rows at the same distance: all are valued by the same formulas, those of
+// shapley2d/_kernels/tie_groups.py. Sums are taken in a fixed order or in whole numbers: every run gives the same bits.
 //
 // Set when compiling, without fused products: NEAR, THREADS (of value_rows), REGRESSION, RANKED (all rows are near: there
 // are no bins), WINDOW (bins that are on the chip at a time), LISTED (near rows that are ranked on the chip; more of them
@@ -50,29 +48,11 @@ __device__ __forceinline__ double dissimilarity(
 
 __device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
 
-// The key before the first bin of a pair, and the largest difference of equal distances.
-extern "C" __global__ void measure_subsets(
-    const double* lenses, const unsigned short* lists, const int* sizes, const int pitch, const int n_columns,
-    const int n_subsets, const int n_valid, int* begins, double* slacks
-) {
-    const int pair = blockIdx.x * blockDim.x + threadIdx.x;
-    if (pair >= n_subsets * n_valid) return;
-    const int t = pair / n_subsets, s = pair % n_subsets;
-    const double* lens = lenses + (Long)t * FIELDS * n_columns;
-    double reach = 0.0, units = 0.0;
-    for (int k = 0; k < sizes[s]; k++) {
-        const int j = lists[s * pitch + k];
-        units += lens[5 * n_columns + j];
-        reach += lens[6 * n_columns + j];
-    }
-    begins[pair] = key_of(reach) - (BINS - 1);
-    slacks[pair] = 2.0 * units;
-}
-
 // The bins of all rows: a line of `stride` for every pair. A block makes the dissimilarities of `tile` rows beside one
 // validation row, and adds them up for one subset after the other; a thread takes two rows.
 //
 // lists: the columns of every subset, followed by numbers n_columns up to a multiple of four
+// begins: the keys of every pair's first bin
 extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
     const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
     const int* sizes, const int* begins, const int pitch, const int n_rows, const int n_columns, const int stride,
@@ -175,7 +155,7 @@ __device__ __forceinline__ Tail scan(const Tail& x, double (*rooms)[32], Tail& a
     const double linear = scan(x.linear, rooms[1], all.linear), product = scan(x.product, rooms[2], all.product);
     return {linear, product, scan(x.square, rooms[3], all.square)};
 }
-__device__ __forceinline__ Tail plus(const Tail a, const Tail b) {
+__device__ __forceinline__ Tail operator+(const Tail& a, const Tail& b) {
     return {a.linear + b.linear, a.product + b.product, a.square + b.square};
 }
 
@@ -235,7 +215,6 @@ struct Worth {
 };
 
 __device__ __forceinline__ Tail scan(const Tail x, double (*rooms)[32], Tail& all) { return scan(x, (void*)rooms[1], all); }
-__device__ __forceinline__ Tail plus(const Tail a, const Tail b) { return a + b; }
 
 // The formulas of group_values; ranks: single, single_beyond of every rank.
 struct Group {
@@ -260,7 +239,7 @@ struct Group {
 #endif
 
 // Sorts by distance. All exchanges are upwards, so that the size need not be a power of two.
-__device__ void sort(double* distances, int* rows, const int size) {
+__device__ __forceinline__ void sort(double* distances, int* rows, const int size) {
     for (int span = 2; span < 2 * size; span *= 2)
         for (int step = span / 2; step; step /= 2) {
             const int flip = step == span / 2 ? span - 1 : step;  // the first step of a span pairs first with last
@@ -308,7 +287,7 @@ struct Near {
 
 // The values of all rows, added up over validation rows: a line of `stride` for every subset and slice of them.
 //
-// train, nominal, lenses, lists, sizes: as above; slacks, bins: what the other kernels found
+// train, nominal, lenses, lists, sizes: as above; slacks: how far equal distances of a pair may be apart
 // targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
 // ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
 // room: `room_bytes` of every block, for near rows that do not fit the chip, and sums over targets
@@ -402,7 +381,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
                     const Tail own = far ? group.tail() : Tail{};
                     Tail all;
-                    const Tail tail = plus(carry, scan(own, rooms, all));
+                    const Tail tail = carry + scan(own, rooms, all);
                     if (far) {
                         const Worth worth = group.worth(tail, target, alone, factor);
                         const float* parts = (const float*)&worth;
@@ -412,11 +391,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         n_near = b;
                     }
                     end -= all_rows;
-                    carry = plus(carry, all);
+                    carry = carry + all;
                 }
                 __syncthreads();
                 const int far = first_far, least = max(low, far);
-                if (n_near > LISTED) rows = list_in_room;
+                rows = n_near > LISTED ? list_in_room : list_on_chip;
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
                     const Eight eight = eights[i / 8];
                     float worth[8] = {};
@@ -462,7 +441,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             if (!here) {
                 // There are as many as that because many are equal, as a rule, and farthest: these go last, unsorted.
                 most = largest(most, rooms[0]);
-                double first = -INFINITY;
+                double first = -most;
                 for (int i = me; i < found; i += THREADS)
                     if (near.distances[i] >= most - slack) first = max(first, -near.distances[i]);
                 first = -largest(first, rooms[1]);
@@ -483,7 +462,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 }
             }
             __syncthreads();
-            sort(near.distances, rows, n_sorted);
+            if (here)  // the compiler sees that this is memory on the chip
+                sort(Near(on_chip, LISTED).distances, list_on_chip, n_sorted);
+            else
+                sort(near.distances, rows, n_sorted);
             int n_groups = 0;
             Sums sum = {};
             for (int i = me; i - me < found; i += THREADS) {  // groups of equals
@@ -523,9 +505,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const Group group(a, b, members, ranks, n_neighbors);
                 const Tail own = i >= 0 ? group.tail() : Tail{};
                 Tail all;
-                const Tail tail = plus(carry, scan(own, rooms, all));
+                const Tail tail = carry + scan(own, rooms, all);
                 if (i >= 0) near.worths[i] = group.worth(tail, target, alone, factor);
-                carry = plus(carry, all);
+                carry = carry + all;
                 __syncthreads();
             }
             for (int i = me; i < found; i += THREADS) {
