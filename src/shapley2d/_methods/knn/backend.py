@@ -7,14 +7,14 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from shapley2d._base.warnings import warn
-from shapley2d._knn.cuda.device import DeviceError, find_device
+from shapley2d._knn.device import DeviceError, find_device
 from shapley2d.exceptions import BackendWarning, InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
-    from shapley2d._knn.cuda.device import Device
+    from shapley2d._knn.device import Device
 
 LEAST_WORK = 2.0**30
 """Triples of row, validation row and subset from which on a GPU pays, its start included.
