@@ -117,8 +117,10 @@ def test_rounding_moves_no_tie_apart(task):
         return Columns(train, np.array([[0.3]]), none > 0, none + 1, none)
 
     lower, upper = lens_distances(table(slice(None)), every[0], 0)[0].reshape(2, -1)
-    pairs = np.append(np.flatnonzero(lower != upper)[:100], len(steps) - 1)
-    assert len(pairs) > 5
+    odd = np.flatnonzero(lower != upper)
+    pairs = np.concatenate([[0], odd, [len(steps) - 1]])  # with the ends, on which units depend
+    lower, upper = lens_distances(table(pairs), every[0], 0)[0].reshape(2, -1)
+    assert np.count_nonzero(lower != upper) == len(odd) > 3
     y, _ = random_labels(np.random.default_rng(0), task, 2 * len(pairs), 1)
     y_valid = y[:1]
     found = values_of(table(pairs), y, y_valid, every, task=task, n_neighbors=3)
