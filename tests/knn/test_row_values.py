@@ -191,12 +191,14 @@ def one_column(distances):
     [
         np.repeat([1.0, 4.0, 9.0], [100, 2000, 400]),  # a crowd that is ranked as a whole
         np.repeat([1.0, 4.0, 9.0], [NEAR, 2000, 400]),  # a crowd behind the near rows
+        np.append(np.ones(NEAR), np.linspace(4.0002, 4.0015, 300)),  # a bin behind them
+        np.append(np.ones(NEAR - 1), np.linspace(4.0002, 4.0015, 300)),  # the last one ranked
         np.zeros(NEAR + 200),
         np.arange(NEAR + 1.0) ** 2,
         np.append(np.arange(900.0) ** 2, 1e12),  # all but one row share the first bin
         np.linspace(1, 1.0005, 3000) ** 2,  # and so they do here, measured from the nearest row
     ],
-    ids=["near", "far", "zeros", "one", "first", "narrow"],
+    ids=["near", "far", "behind", "last", "zeros", "one", "first", "narrow"],
 )
 @pytest.mark.parametrize("k", [1, 7, 5000])
 def test_crowded_bins(task, distances, k):
