@@ -117,8 +117,10 @@ def test_rounding_moves_no_tie_apart(task):
         return Columns(train, np.array([[0.3]]), none > 0, none + 1, none)
 
     lower, upper = lens_distances(table(slice(None)), every[0], 0)[0].reshape(2, -1)
-    pairs = np.append(np.flatnonzero(lower != upper)[:100], len(steps) - 1)
-    assert len(pairs) > 5
+    odd = np.flatnonzero(lower != upper)
+    pairs = np.concatenate([[0], odd, [len(steps) - 1]])  # with the ends, on which units depend
+    lower, upper = lens_distances(table(pairs), every[0], 0)[0].reshape(2, -1)
+    assert np.count_nonzero(lower != upper) == len(odd) > 3
     y, _ = random_labels(np.random.default_rng(0), task, 2 * len(pairs), 1)
     y_valid = y[:1]
     found = values_of(table(pairs), y, y_valid, every, task=task, n_neighbors=3)
@@ -189,12 +191,14 @@ def one_column(distances):
     [
         np.repeat([1.0, 4.0, 9.0], [100, 2000, 400]),  # a crowd that is ranked as a whole
         np.repeat([1.0, 4.0, 9.0], [NEAR, 2000, 400]),  # a crowd behind the near rows
+        np.append(np.ones(NEAR), np.linspace(4.0002, 4.0015, 300)),  # a bin behind them
+        np.append(np.ones(NEAR - 1), np.linspace(4.0002, 4.0015, 300)),  # the last one ranked
         np.zeros(NEAR + 200),
         np.arange(NEAR + 1.0) ** 2,
         np.append(np.arange(900.0) ** 2, 1e12),  # all but one row share the first bin
         np.linspace(1, 1.0005, 3000) ** 2,  # and so they do here, measured from the nearest row
     ],
-    ids=["near", "far", "zeros", "one", "first", "narrow"],
+    ids=["near", "far", "behind", "last", "zeros", "one", "first", "narrow"],
 )
 @pytest.mark.parametrize("k", [1, 7, 5000])
 def test_crowded_bins(task, distances, k):
