@@ -29,7 +29,7 @@ def test_distances_and_their_bins_are_those_of_the_lens(m, levels):
     rng = np.random.default_rng(m)
     columns = random_table(rng, 60, m, 2, levels=levels, missing=0.2)
     columns.valid[0, 1] = 1e7  # a missing entry is nearer than any number
-    lens, room = make_lens(columns), make_room(60, m, 1, classifies=True)
+    lens, room = make_lens(columns), make_room(60, m, 1, classifies=True, ranks_all=True)
     subsets = np.concatenate([rng.random((4, m)) < 0.5, np.ones((1, m), dtype=bool)])
     lows, slacks = bins_and_slack(lens, subsets)
     for t in range(2):
@@ -56,8 +56,8 @@ def test_near_rows_are_sorted_by_distance(n, top):
     distances, _ = lens_distances(columns, every[0], 0)
     low = bins_and_slack(lens, every)[0][0, 0]
     keys = np.maximum((distances.view(np.int64) >> 42) - low, 0).astype(np.uint16)
-    room = make_room(n, 1, 1, classifies=True)
-    near = (room.listed, room.begin, room.rows, room.distances)
+    room = make_room(n, 1, 1, classifies=True, ranks_all=False)
+    near = (room.listed, room.members, room.begin, room.rows, room.distances)
     table = (columns.train.T.copy(), lens[0], columns.nominal, subset_codes(every)[0])
     for last, whole in ((BINS, distances), (int(np.median(keys)), distances[:0])):
         for kernel in (compiled_sort, sort_near.py_func)[: 2 if n <= 500 else 1]:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEAR = 512
-"""At least this many of the nearest rows are ranked one by one."""
+"""At least this many of the nearest rows are ranked one by one, and at least K."""
 
 BINS = 16 << 10
 """Bins of 16 octaves: what is nearer than 2^-16 of the farthest possible shares the first."""
@@ -91,10 +91,9 @@ def _n_groups(n_columns: int) -> int:
 
 
 def make_room(
-    n_rows: int, n_columns: int, n_subsets: int, *, classifies: bool, ranks_all: bool = False
+    n_rows: int, n_columns: int, n_subsets: int, *, classifies: bool, ranks_all: bool
 ) -> Room:
     """Memory for the values of ``n_rows`` rows under ``n_subsets`` column subsets at a time."""
-    ranks_all |= n_rows <= NEAR
     bins = 0 if ranks_all else BINS
     return Room(
         keys=np.empty((n_subsets, n_rows), dtype=np.uint16),
@@ -225,7 +224,7 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
 
 
 @_part
-def far_classes(keys, run, weights, factor, counts, table):  # type: ignore[no-untyped-def]
+def far_classes(keys, n_near, run, weights, factor, counts, table):  # type: ignore[no-untyped-def]
     """The values of far rows by bin, beside a validation row whose label a run of rows has.
 
     Returns
@@ -248,7 +247,7 @@ def far_classes(keys, run, weights, factor, counts, table):  # type: ignore[no-u
         size = others[k] + matches
         if size:
             start = end - size
-            if start < NEAR:
+            if start < n_near:
                 return k, tail
             others[k] = 0
             same[k] = 0
@@ -296,7 +295,7 @@ def add_far_classes(keys, table, run, values):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
-def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
+def add_classification(entries, seen, n_near, chosen, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
     """Add the row values of classification beside some validation rows, under some subsets.
 
     Parameters
@@ -308,6 +307,8 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
         How validation rows see the entries of every column (T, m, 7), see
         :mod:`shapley2d._knn.lens`; and under every subset (T, subsets) the number of the first bin
         and by how much distances may differ that are equal.
+    n_near : int
+        Rows that are ranked one by one, at least, where not all are.
     chosen : ndarray of int
         The validation rows.
     y : tuple of two ndarrays
@@ -340,7 +341,9 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
         for s in range(len(codes)):
             last, tail, distances = BINS, 0.0, whole[s] if ranks_all else tile[:0]
             if not ranks_all:
-                last, tail = far_classes(keys[s], runs[t], weights, factors[t], counts, table)
+                last, tail = far_classes(
+                    keys[s], n_near, runs[t], weights, factors[t], counts, table
+                )
             found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
             add_near_classes(near, found, slacks[t, s], tail, runs[t], weights, factors[t], sums[s])
             if not ranks_all:
@@ -353,7 +356,7 @@ def add_classification(entries, seen, chosen, y, weights, codes, room, stop, sum
 
 
 @_part
-def far_numbers(keys, z, weights, target, counts, table):  # type: ignore[no-untyped-def]
+def far_numbers(keys, n_near, z, weights, target, counts, table):  # type: ignore[no-untyped-def]
     """The same in regression: coefficients of a quadratic in the target of a row, by bin."""
     ranks, k_votes, jump, factor = weights
     nearer = 0.0
@@ -369,7 +372,7 @@ def far_numbers(keys, z, weights, target, counts, table):  # type: ignore[no-unt
         size = np.int64(counts[k, 0])
         if size:
             start = end - size
-            if start < NEAR:
+            if start < n_near:
                 return k, tails
             total, squares = counts[k, 1], counts[k, 2]
             nearer -= total
@@ -420,7 +423,7 @@ def add_far_numbers(keys, table, z, values):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(nogil=True, cache=CACHE, error_model="numpy")
-def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
+def add_regression(entries, seen, n_near, chosen, y, weights, codes, room, stop, sums):  # type: ignore[no-untyped-def]
     """Add the row values of regression beside some validation rows, under some column subsets.
 
     As :func:`add_classification`, with other ``y`` (targets of training and of validation rows less
@@ -446,7 +449,7 @@ def add_regression(entries, seen, chosen, y, weights, codes, room, stop, sums): 
         for s in range(len(codes)):
             last, tails, distances = BINS, (0.0, 0.0, 0.0), whole[s] if ranks_all else tile[:0]
             if not ranks_all:
-                last, tails = far_numbers(keys[s], z, own, target, counts, table)
+                last, tails = far_numbers(keys[s], n_near, z, own, target, counts, table)
             found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
             add_near_numbers(near, found, slacks[t, s], tails, z, own, target, sums[s])
             if not ranks_all:

@@ -7,9 +7,9 @@ subsets, in the order of the table. :mod:`~shapley2d._knn.processor` and
 :mod:`~shapley2d._knn.gpu` compute them.
 
 One definition holds for every place and size. Rows at the same distance share their ranks: their
-values are the mean over all their orders. Up to :data:`~shapley2d._kernels.knn_rows.NEAR` training
-rows all are ranked. Of more rows the nearest are, and the others share a rank with those whose
-distance begins with the same ten bits behind the point, as if they tied.
+values are the mean over all their orders. Up to :attr:`RowGame.near` training rows all are ranked.
+Of more rows the nearest are, and the others share a rank with those whose distance begins with the
+same ten bits behind the point, as if they tied.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
+from shapley2d._kernels.knn_rows import NEAR
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._theory.semivalues import check_semivalue
@@ -158,6 +159,11 @@ class RowGame:
     def place(self) -> NDArray[np.intp]:
         """Where each row of the table is in the order of the game."""
         return np.argsort(self.order)
+
+    @property
+    def near(self) -> int:
+        """Rows that are ranked, at least: who votes is decided among them."""
+        return max(NEAR, self.n_neighbors)
 
     @property
     def all_vote(self) -> bool:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._kernels.knn_rows import BINS, NEAR
+from shapley2d._kernels.knn_rows import BINS
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.game import RowValues
 from shapley2d._knn.lens import REACH, UNIT
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _BIN_THREADS = 256  # as in rows.cu
 _WINDOW = 8192  # bins that are on the chip at a time
 _OWN_BYTES = 2560  # of the chip, that a block has besides
+_RANKED = 2048  # rows that are ranked on the chip, where all are
 _BLOCK = 1024  # subsets of a batch, at most
 _BATCH_BYTES = 2**34  # of a batch, at most
 
@@ -51,13 +52,14 @@ class GpuRows(RowValues):
     ----------
     game : RowGame
     device : Device
-    near : int
-        Rows that are ranked, at least.
+    near : int, optional
+        Rows that are ranked, at least; as many as the game says by default.
     """
 
-    def __init__(self, game: RowGame, device: Device, near: int = NEAR) -> None:
+    def __init__(self, game: RowGame, device: Device, near: int | None = None) -> None:
         super().__init__(game)
-        self._device, self._ranked = device, self.n_rows <= near
+        near = game.near if near is None else near
+        self._device, self._ranked = device, self.n_rows <= min(near, _RANKED)
         self._stride = -(-self.n_rows // 8) * 8
         self._lay_out(near)
         self._set_targets()

@@ -80,9 +80,15 @@ class Processor(RowValues):
 
         def evaluate(start: int) -> None:
             part = slice(start, start + at_a_time)
-            room = make_room(self.n_rows, self.n_columns, at_a_time, classifies=game.classifies)
+            room = make_room(
+                self.n_rows,
+                self.n_columns,
+                at_a_time,
+                classifies=game.classifies,
+                ranks_all=self.n_rows <= game.near,
+            )
             seen = (game.lens, *(np.ascontiguousarray(one[:, part]) for one in (lows, slacks)))
-            kernel(entries, seen, chosen, y, tables, codes[part], room, stop, sums[part])
+            kernel(entries, seen, game.near, chosen, y, tables, codes[part], room, stop, sums[part])
 
         starts = range(0, count, at_a_time)
         for _ in map_in_threads(evaluate, starts, self._n_threads, stop=stop):

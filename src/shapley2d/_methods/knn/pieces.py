@@ -53,7 +53,7 @@ A checkpoint has whole pieces, and a time limit ends a run after one.
 _MANY_ROWS = 16  # of a chunk under all subsets, if it leaves 16 chunks: their weights cost time
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
-_MANY_LINES = 3  # of errors for every column
+_MANY_LINES = 6  # of errors for every column
 _MOST_LINES = 10  # of them, however few the chunks
 _ALGEBRA_ROWS = 140
 """Inverting a matrix of p pairs takes as long as ranking p^2 / 140 rows under 2 p subsets.
