@@ -36,6 +36,7 @@ BINS = 16 << 10
 _SHIFT = 42  # leaves ten bits of a distance behind the point: bins of 0.1 %
 _COARSE = 3  # bits of a bin that near rows are not placed by
 _TILE = 512  # rows whose sums of groups of columns are made at a time
+_FEW = 32  # rows that are looked at together for near ones
 _ROUND = 1.5 * 2.0**52  # added to a number and taken away, times a unit: whole units are left
 
 # callable from compiled code alone, which saves a third of the time to compile them
@@ -104,7 +105,7 @@ def make_room(
         table=np.zeros((2, bins) if classifies else (bins, 4)),
         members=np.empty(n_columns, dtype=np.int64),
         begin=np.zeros(BINS >> _COARSE, dtype=np.int32),
-        listed=np.empty(n_rows, dtype=np.int32),
+        listed=np.empty(n_rows + 1, dtype=np.int32),
         rows=np.empty(n_rows, dtype=np.int32),
         distances=np.empty(n_rows),
     )
@@ -170,14 +171,20 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
             members[n_members] = j
             n_members += 1
     found = 0
+    for first in range(0, keys.size, _FEW):
+        some = keys[first : first + _FEW]
+        smallest = some[0]
+        for i in range(some.size):
+            smallest = min(smallest, some[i])
+        if smallest <= last:
+            for i in range(some.size):
+                listed[found] = first + i
+                found += some[i] <= last
     lowest, highest = begin.size, 0
-    for i in range(keys.size):
-        if keys[i] <= last:
-            listed[found] = i
-            found += 1
-            k = keys[i] >> _COARSE
-            begin[k] += 1
-            lowest, highest = min(lowest, k), max(highest, k)
+    for p in range(found):
+        k = keys[listed[p]] >> _COARSE
+        begin[k] += 1
+        lowest, highest = min(lowest, k), max(highest, k)
     largest = place = 0
     for k in range(lowest, highest + 1):
         size = begin[k]

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
-_KEYS = 2**20  # bins of rows that a thread has in memory, in as many subsets,
+_KEYS = 2**21  # bins of rows that a thread has in memory, in as many subsets,
 _SUBSETS = (8, 64)  # at least and at most
 _TILE = 2**14  # rows that are multiplied with the weights of subsets at a time
 

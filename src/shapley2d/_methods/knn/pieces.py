@@ -352,7 +352,7 @@ def n_error_lines(n_cells: float, n_chunks: int) -> int:
     Examples
     --------
     >>> n_error_lines(200_000, 32), n_error_lines(5e7, 32), n_error_lines(5e7, 8)
-    (3, 1, 3)
+    (6, 1, 3)
     """
     least = min(-(-_SQUARES // max(n_chunks, 1)), _MOST_LINES)
     return int(max(least, min(_NUMBERS // max(n_cells, 1), _MANY_LINES), 1))
