@@ -56,6 +56,8 @@ class GpuRows(RowValues):
         Rows that are ranked, at least; as many as the game says by default.
     """
 
+    rows_at_a_time = 64
+
     def __init__(self, game: RowGame, device: Device, near: int | None = None) -> None:
         super().__init__(game)
         near = game.near if near is None else near
