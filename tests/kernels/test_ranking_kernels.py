@@ -36,8 +36,8 @@ def test_distances_and_their_bins_are_those_of_the_lens(m, levels):
         size = make_lines.py_func(columns.train, lens[t], columns.nominal, 0, room.lines)
         assert size == 60
         for s, codes in enumerate(subset_codes(subsets)):
-            keys = room.keys[0, 0]
-            make_keys.py_func(room.lines, codes, lows[t, s], room.whole[0], 60, keys, 0)
+            keys = room.keys[0]
+            make_keys.py_func(room.lines, codes, lows[t, s], room.whole[0], keys)
             expected, slack = lens_distances(columns, subsets[s], t)
             np.testing.assert_array_equal(room.whole[0, :60], expected)
             assert slacks[t, s] == slack and keys.max() < BINS
