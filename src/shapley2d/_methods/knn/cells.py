@@ -332,8 +332,10 @@ class PieceTotal:
         self.n_better = 0 if count < a_pass else self._larger_pieces(ratio, needed)
         if self.n_better:
             return ratio, float(count)
-        if self._every_row:
-            needed = self.most if self._is_fixed else -(-min(needed, self.most) // a_pass) * a_pass
+        if self._every_row and self._is_fixed:
+            needed = self.most
+        elif self._every_row:  # within the first pass errors are those of rows that are to come
+            needed = a_pass if count < a_pass else -(-min(needed, self.most) // a_pass) * a_pass
         elif count < a_pass and needed > count:  # the error of rows that are left: 1 - count / pass
             needed = 1 / (1 / a_pass + (1 - count / a_pass) / needed)
         return ratio, float(min(needed, self.most))
