@@ -198,6 +198,10 @@ def paper_table(name: str, target: str, n_valid: int, n_rows: int | None):
     return X[n_valid:], y[n_valid:], X[:n_valid], y[:n_valid]
 
 
+def room_to_rank_all(*shape, **options):
+    return make_room(*shape, **{**options, "ranks_all": True})
+
+
 def definition(*, small: bool) -> None:
     n_valid, n_subsets, n_rows = (4, 64, 3000) if small else (64, 256, None)
     print(f"difference from the values with all rows ranked, of the spread of those; {n_valid} validation rows, "
@@ -212,7 +216,7 @@ def definition(*, small: bool) -> None:
             # of some subsets the row values by themselves: the first two are none and all columns
             lines = np.concatenate([np.eye(len(design.coalitions))[1:33], design.weights[0]])
             found = rows.contract(design.coalitions, lines)
-            with patch("shapley2d._knn.processor.make_room", partial(make_room, ranks_all=True)):
+            with patch("shapley2d._knn.processor.make_room", room_to_rank_all):
                 full = rows.contract(design.coalitions, lines)
             off = found - full
             spread = np.ptp(full[:32], axis=1)
