@@ -216,39 +216,32 @@ class RowValues(ABC):
         """Subsets whose row values are in memory at a time."""
         return int(np.clip(_BLOCK_NUMBERS // self.n_rows, *_BLOCK))
 
-    def contract(
-        self, subsets: Subsets, weights: Floats, *, valid: NDArray[np.integer] | None = None
-    ) -> Floats:
-        """Weighted sums of phi(F) over some column subsets, mean over validation rows.
-
-        Parameters
-        ----------
-        subsets : ndarray of shape (B, m), bool
-            Without any column all rows tie: a vote among all of them.
-        weights : ndarray of shape (lines, B)
-        valid : ndarray of int, optional
-            The validation rows to use; all by default. Of some of them, the mean of value times
-            weight is taken, with weights whose mean over all validation rows is 1: so random parts
-            are unbiased, and parts of all sizes add up.
-
-        Returns
-        -------
-        ndarray of shape (lines, n)
-        """
+    def blocks(self, subsets: Subsets, weights: Floats) -> Iterator[tuple[Subsets, Floats]]:
+        """Some column subsets (B, m) with their weights (lines, B), as many as are in memory."""
         subsets = np.ascontiguousarray(subsets, dtype=np.bool_)
         if subsets.ndim != 2 or subsets.shape[1] != self.n_columns:
             raise ValueError(
                 f"subsets of shape {subsets.shape} do not have {self.n_columns} columns"
             )
-        weights = np.asarray(weights, dtype=np.float64)
-        step = self.block_size
+        for start in range(0, len(subsets), self.block_size):
+            part = slice(start, start + self.block_size)
+            yield subsets[part], np.ascontiguousarray(weights[:, part], dtype=np.float64)
 
-        def blocks() -> Iterator[tuple[Subsets, Floats]]:
-            for start in range(0, len(subsets), step):
-                part = slice(start, start + step)
-                yield subsets[part], np.ascontiguousarray(weights[:, part])
+    def all_blocks(
+        self, weights_of: Callable[[Subsets], Floats]
+    ) -> Iterator[tuple[Subsets, Floats]]:
+        """All column subsets, with the weights that a function gives some of them."""
+        m = self.n_columns
+        for start in range(0, 2**m, self.block_size):
+            numbers = np.arange(start, min(start + self.block_size, 2**m))
+            subsets = (numbers[:, None] >> np.arange(m) & 1).astype(np.bool_)
+            yield subsets, np.ascontiguousarray(weights_of(subsets))
 
-        return self._mean(blocks(), len(weights), valid)
+    def contract(
+        self, subsets: Subsets, weights: Floats, *, valid: NDArray[np.integer] | None = None
+    ) -> Floats:
+        """Weighted sums over some column subsets, see :meth:`weighted_sums`."""
+        return self.weighted_sums(self.blocks(subsets, weights), len(weights), valid)
 
     def contract_all(
         self,
@@ -257,37 +250,32 @@ class RowValues(ABC):
         *,
         valid: NDArray[np.integer] | None = None,
     ) -> Floats:
-        """Weighted sums of phi(F) over all column subsets, mean over validation rows.
-
-        Parameters
-        ----------
-        weights_of : callable
-            Gives the weights (lines, B) of some subsets (B, m).
-        n_lines : int
-        valid : ndarray of int, optional
-            As in :meth:`contract`.
-        """
-        m, step = self.n_columns, self.block_size
-
-        def blocks() -> Iterator[tuple[Subsets, Floats]]:
-            for start in range(0, 2**m, step):
-                numbers = np.arange(start, min(start + step, 2**m))
-                subsets = (numbers[:, None] >> np.arange(m) & 1).astype(np.bool_)
-                yield subsets, np.ascontiguousarray(weights_of(subsets))
-
-        return self._mean(blocks(), n_lines, valid)
+        """Weighted sums over all column subsets, see :meth:`weighted_sums`."""
+        return self.weighted_sums(self.all_blocks(weights_of), n_lines, valid)
 
     def values(self, subsets: Subsets, *, valid: NDArray[np.integer] | None = None) -> Floats:
         """phi(F) under each of some column subsets, mean over validation rows: (B, n)."""
         return self.contract(subsets, np.eye(len(subsets)), valid=valid)
 
-    def _mean(
+    def weighted_sums(
         self,
         blocks: Iterable[tuple[Subsets, Floats]],
         n_lines: int,
-        valid: NDArray[np.integer] | None,
+        valid: NDArray[np.integer] | None = None,
     ) -> Floats:
-        """The mean over validation rows, in the order of the table."""
+        """Weighted sums of phi(F), mean over validation rows: (lines, n), rows as in the table.
+
+        Parameters
+        ----------
+        blocks : iterable of (subsets, weights)
+            Of :meth:`blocks` or :meth:`all_blocks`. Without any column all rows tie: a vote among
+            all of them.
+        n_lines : int
+        valid : ndarray of int, optional
+            The validation rows to use; all by default. Of some of them, the mean of value times
+            weight is taken, with weights whose mean over all validation rows is 1: so random parts
+            are unbiased, and parts of all sizes add up.
+        """
         chosen = np.arange(self.n_valid) if valid is None else np.asarray(valid, dtype=np.intp)
         if self.game.all_vote:  # phi is the same under all columns, here to the bit
             total = sum((weights.sum(axis=1) for _, weights in blocks), np.zeros(n_lines))

@@ -49,48 +49,44 @@ class Processor(RowValues):
     def _contract(
         self, blocks: Iterable[tuple[Subsets, Floats]], n_lines: int, chosen: NDArray[np.intp]
     ) -> Floats:
+        game, n_threads = self.game, self._n_threads
         total = np.zeros((n_lines, self.n_rows))
         tiles = [slice(start, start + _TILE) for start in range(0, self.n_rows, _TILE)]
+        most = int(np.clip(_KEYS // self.n_rows, *_SUBSETS))
+        ranks, inverse, kernel = game.weights, game.inverse, add_classification
+        y: tuple[object, ...] = (game.runs, game.valid_weights)
+        tables: tuple[object, ...] = (ranks.single, ranks.single_beyond, inverse)
+        if not game.classifies:
+            kernel, tables = add_regression, (*ranks[:5], inverse)
+            y = (game.y, game.y_valid, game.valid_weights, float(game.n_neighbors), ranks.alone)
+        entries = (game.by_column, game.by_row, game.nominal)
+        ranks_all = self.n_rows <= game.near
         for subsets, weights in blocks:
-            sums = self._sums(subsets, chosen)
+            count = len(subsets)
+            rounds = -(-count // (most * n_threads))  # of all threads, with as much to do
+            at_a_time = max(-(-count // (rounds * n_threads)), 1)
+            sums, codes = np.zeros((count, self.n_rows)), subset_codes(subsets)
+            seen, stop = bins_and_slack(game.lens, subsets), stop_flag()
+
+            def evaluate(  # phi under some subsets, summed over the chosen validation rows
+                part: slice,
+                sums: Floats = sums,
+                codes: NDArray[np.uint8] = codes,
+                seen: tuple[NDArray[np.int64], Floats] = seen,
+                stop: NDArray[np.bool_] = stop,
+            ) -> None:
+                own = codes[part]
+                shape = (self.n_rows, self.n_columns, len(own))
+                room = make_room(*shape, classifies=game.classifies, ranks_all=ranks_all)
+                by_lens = (game.lens, *(np.ascontiguousarray(one[:, part]) for one in seen))
+                kernel(entries, by_lens, game.near, chosen, y, tables, own, room, stop, sums[part])
 
             def add(tile: slice, sums: Floats = sums, weights: Floats = weights) -> None:
                 total[:, tile] += weights @ sums[:, tile]
 
-            for _ in map_in_threads(add, tiles, self._n_threads):
+            parts = [slice(start, start + at_a_time) for start in range(0, count, at_a_time)]
+            for _ in map_in_threads(evaluate, parts, n_threads, stop=stop):
+                pass
+            for _ in map_in_threads(add, tiles, n_threads):
                 pass
         return total
-
-    def _sums(self, subsets: Subsets, chosen: NDArray[np.intp]) -> Floats:
-        """Phi under every subset, summed over the chosen validation rows: (B, n)."""
-        game, count = self.game, len(subsets)
-        sums = np.zeros((count, self.n_rows))
-        most = int(np.clip(_KEYS // self.n_rows, *_SUBSETS))
-        rounds = -(-count // (most * self._n_threads))  # of all threads, with as much to do
-        at_a_time = max(-(-count // (rounds * self._n_threads)), 1)
-        codes, stop = subset_codes(subsets), stop_flag()
-        lows, slacks = bins_and_slack(game.lens, subsets)
-        weights, inverse, kernel = game.weights, game.inverse, add_classification
-        y: tuple[object, ...] = (game.runs, game.valid_weights)
-        tables: tuple[object, ...] = (weights.single, weights.single_beyond, inverse)
-        if not game.classifies:
-            kernel, tables = add_regression, (*weights[:5], inverse)
-            y = (game.y, game.y_valid, game.valid_weights, float(game.n_neighbors), weights.alone)
-        entries = (game.by_column, game.by_row, game.nominal)
-
-        def evaluate(start: int) -> None:
-            part = slice(start, start + at_a_time)
-            room = make_room(
-                self.n_rows,
-                self.n_columns,
-                at_a_time,
-                classifies=game.classifies,
-                ranks_all=self.n_rows <= game.near,
-            )
-            seen = (game.lens, *(np.ascontiguousarray(one[:, part]) for one in (lows, slacks)))
-            kernel(entries, seen, game.near, chosen, y, tables, codes[part], room, stop, sums[part])
-
-        starts = range(0, count, at_a_time)
-        for _ in map_in_threads(evaluate, starts, self._n_threads, stop=stop):
-            pass
-        return sums

@@ -37,9 +37,11 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
 
     import numpy as np
 
+    from shapley2d._estimation.checkpoint import check_place
     from shapley2d._knn.metric import check_metric
     from shapley2d._methods.baseline_utility import knn_baseline
-    from shapley2d._methods.knn.cells import value_knn
+    from shapley2d._methods.knn.backend import devices
+    from shapley2d._methods.knn.cells import KnnRun
     from shapley2d._methods.knn.options import KnnOptions
     from shapley2d._methods.knn.votes import (
         take_columns,
@@ -61,16 +63,23 @@ def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
     facts |= score_facts(problem, scoring, "neighbours", int(options["n_neighbors"]))
     asked = KnnOptions(**options)
     _warn_of_few_rows(problem, asked.n_neighbors, asked.baseline)
-    if options["baseline"] == "zero":
-        found = value_knn(problem, run, asked)
-        return with_votes(found, problem, run, asked, votes).noting(**facts)
-    kept, n_columns = varying_columns(problem.table), problem.table.n_columns
-    part = problem if kept.size == n_columns else take_columns(problem, kept)
-    if run.sums is not None:
-        beside = np.arange(n_columns, run.sums.columns.size)  # the label
-        run = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
-    found = with_zeros(value_knn(part, run, asked), kept, n_columns)
-    return with_votes(found, problem, run, asked, votes).noting(**facts)
+    n_columns = problem.table.n_columns
+    kept = np.arange(n_columns) if asked.baseline == "zero" else varying_columns(problem.table)
+    part, own = problem, run
+    if kept.size < n_columns:
+        part = take_columns(problem, kept)
+        if run.sums is not None:
+            beside = np.arange(n_columns, run.sums.columns.size)  # the label
+            own = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
+    asked.check(kept.size)
+    if asked.checkpoint is not None:
+        check_place(asked.checkpoint)  # before anything long is done
+    backend = asked.backend if asked.cluster is None else "cpu"
+    for attempt in devices(backend, asked.work(part)):
+        with attempt as device:
+            found = with_zeros(KnnRun(part, own, asked, device).value(), kept, n_columns)
+            return with_votes(found, problem, run, asked, votes).noting(**facts)
+    raise AssertionError("the processor is always tried")
 
 
 def _warn_of_few_rows(problem: Problem, n_neighbors: int, baseline: str) -> None:

@@ -20,13 +20,12 @@ from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
-from shapley2d._estimation.checkpoint import check_place
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
 from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
-from shapley2d._methods.knn.backend import backend_name, devices
+from shapley2d._methods.knn.backend import backend_name
 from shapley2d._methods.knn.options import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._methods.knn.pieces import ColumnLines, make_pieces
 from shapley2d._methods.knn.strata import make_strata, what_rows_change
@@ -49,28 +48,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 _MARGIN = 1.25  # on the subsets of larger pieces: another pass costs as much as twice of them
-
-
-def value_knn(problem: Problem, run: Run, options: KnnOptions) -> Estimate:
-    """Values under the K-nearest-neighbour utility, mean over the splits of the problem.
-
-    The label is the last column where it is valued.
-
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    options : KnnOptions
-    """
-    options.check(problem.table.n_columns)
-    if options.checkpoint is not None:
-        check_place(options.checkpoint)  # before anything long is done
-
-    backend = options.backend if options.cluster is None else "cpu"
-    for attempt in devices(backend, options.work(problem)):
-        with attempt as device:
-            return KnnRun(problem, run, options, device).value()
-    raise AssertionError("the processor is always tried")
 
 
 class KnnRun:
