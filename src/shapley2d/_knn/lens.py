@@ -7,7 +7,8 @@ dissimilarity of any training entry ``u`` from the validation entry ``v``:
   ``scale (near - u) (mirror - u)`` with ``mirror = 2 v - near``. All rows are nearer by the same,
   so the order is that of the squares, and a validation entry far outside loses no digit;
 - a missing ``u`` is ``gap`` away, less the same; where that is below 0, all others are ``base``
-  farther instead (and beside a ``base`` that is far larger than they differ by, they tie). Beside a missing ``v`` all rows are equally far: 0;
+  farther instead (and beside a ``base`` that is far larger than they differ by, they tie). Beside
+  a missing ``v`` all rows are equally far: 0;
 - another category is ``scale`` away, the same one 0.
 
 Each is rounded to whole units, a unit being a power of two near 2^-40 of the largest dissimilarity
