@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
@@ -183,8 +184,8 @@ def add_rounds(
                     after_s = rule.look_s + (0.0 if checkpoint is None else checkpoint.write_s)
                     late_s = _LATE * limit.seconds + 1.0
                     limit.check((pace.seconds() or 0.0) + after_s if total.has_error else -late_s)
-                # in a thread: Ctrl-C cannot leave half of it added
-                added = beside.submit(total.add, next(results))
+                # in a thread: Ctrl-C cannot leave half of it added; in the caller's np.errstate
+                added = beside.submit(copy_context().run, total.add, next(results))
                 added.result()
                 pace.tick()
                 more = rule.wants_more()

@@ -278,9 +278,14 @@ class RowValues(ABC):
         """
         chosen = np.arange(self.n_valid) if valid is None else np.asarray(valid, dtype=np.intp)
         if self.game.all_vote:  # phi is the same under all columns, here to the bit
-            total = sum((weights.sum(axis=1) for _, weights in blocks), np.zeros(n_lines))
+            # in more digits than are kept: the order of columns changes no bit
+            total = np.zeros(n_lines, dtype=np.longdouble)
+            for _, weights in blocks:
+                total += weights.sum(axis=1, dtype=np.longdouble)
             none = np.zeros((1, self.n_columns), dtype=np.bool_)
-            lines = total[:, None] * self._contract([(none, np.ones((1, 1)))], 1, chosen)
+            lines = total.astype(np.float64)[:, None] * self._contract(
+                [(none, np.ones((1, 1)))], 1, chosen
+            )
         else:
             lines = self._contract(blocks, n_lines, chosen)
         found, place = np.empty_like(lines), self.game.place
