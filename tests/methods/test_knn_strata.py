@@ -215,3 +215,12 @@ def test_rows_that_are_left_count_as_degrees_of_freedom():
 @pytest.mark.slow
 def test_intervals_hold_with_folds():
     assert (coverage_with_folds(200, 0.2) >= 0.93).all()
+
+
+def test_owners_are_paid_by_all_validation_rows():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(160, 3))
+    y = (X[:, 0] > 0).astype(int)
+    owners = np.arange(60) % 2
+    v = value_blocks(X[:60], y[:60], X[60:], y[60:], rows=owners, players="cells", progress=False)
+    assert v.info["n_valid_used"] == 100

@@ -12,9 +12,10 @@ from __future__ import annotations
 import math
 import time
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import numpy as np
 
 from shapley2d._base.json_record import history_pairs, whole_number
 from shapley2d._base.progress import Pace
@@ -184,8 +185,8 @@ def add_rounds(
                     after_s = rule.look_s + (0.0 if checkpoint is None else checkpoint.write_s)
                     late_s = _LATE * limit.seconds + 1.0
                     limit.check((pace.seconds() or 0.0) + after_s if total.has_error else -late_s)
-                # in a thread: Ctrl-C cannot leave half of it added; in the caller's np.errstate
-                added = beside.submit(copy_context().run, total.add, next(results))
+                # in a thread: Ctrl-C cannot leave half of it added
+                added = beside.submit(_add, total, next(results), np.geterr())
                 added.result()
                 pace.tick()
                 more = rule.wants_more()
@@ -204,6 +205,12 @@ def add_rounds(
             if checkpoint is not None and total.count > kept and is_sound:
                 total.save(checkpoint)
     return ""
+
+
+def _add(total: RunningSum, result: Any, errors: Any) -> None:
+    """Add a piece under the caller's ``np.errstate``, which a thread does not have."""
+    with np.errstate(**errors):
+        total.add(result)
 
 
 class _Rule:
