@@ -64,6 +64,7 @@ def test_no_word_of_a_report_of_cells_is_broken(open_report, width):
     assert "Monatliches Haushaltsnettoeinkommen" in names
 
 
+@pytest.mark.filterwarnings("ignore:the 95 % interval of")
 @pytest.mark.parametrize("width", WIDTHS)
 def test_no_amount_of_a_payment_is_cut_off(open_report, width):
     X, y = customers()

@@ -27,7 +27,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_it_says_how_precise_it_got_and_what_twice_the_time_would_give(capsys, monkeypatch):
-    monkeypatch.setattr(cells_command, "start_clock", lambda run: CountedLimit(40, 1e-6))
+    monkeypatch.setattr(cells_command, "start_clock", lambda run: CountedLimit(14, 1e-6))
     out = " ".join(run(capsys, "cells train.csv -t kind --max-time 1m").out.split())
     assert re.search(r"\(a random \d+ of 90 rows\)", out)
     assert "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of " in out
@@ -39,7 +39,7 @@ def test_the_counts_are_those_of_the_intervals():
     random = np.random.default_rng(1)
     X = random.normal(size=(80, 3))
     y = (X[:, 0] > 0).astype(int)
-    v = value_cells(X, y, max_time=CountedLimit(60, 1e-6), progress=False)
+    v = value_cells(X, y, max_time=CountedLimit(14, 1e-6), progress=False)
     low, high = v.interval()
     certain = int(((low > 0) | (high < 0)).sum())
     first, then = time_limit_sentences(v)

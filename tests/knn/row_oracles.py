@@ -93,7 +93,7 @@ def binned_groups(columns, subset, t):
     """The groups of the definition: near rows ranked, by whole bins, and the others by bin."""
     distances, slack = lens_distances(columns, subset, t)
     groups = tie_groups(distances, slack)
-    if columns.n_rows <= NEAR:
+    if columns.n_rows <= 2 * NEAR:
         return groups
     farthest = np.sum(make_lens(columns)[t, subset, REACH])
 

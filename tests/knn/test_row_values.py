@@ -28,7 +28,7 @@ from shapley2d._kernels.knn_rows import NEAR
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.places import row_values
 
-SIZES = [40, NEAR + 90]  # all rows are ranked, or most of them
+SIZES = [40, 2 * NEAR + 90]  # all rows are ranked, or most of them
 
 
 def values_of(columns, y, y_valid, subsets, **options):
@@ -191,11 +191,11 @@ def one_column(distances):
     [
         np.repeat([1.0, 4.0, 9.0], [100, 2000, 400]),  # a crowd that is ranked as a whole
         np.repeat([1.0, 4.0, 9.0], [NEAR, 2000, 400]),  # a crowd behind the near rows
-        np.append(np.ones(NEAR), np.linspace(4.0002, 4.0015, 300)),  # a bin behind them
-        np.append(np.ones(NEAR - 1), np.linspace(4.0002, 4.0015, 300)),  # the last one ranked
-        np.zeros(NEAR + 200),
-        np.arange(NEAR + 1.0) ** 2,
-        np.append(np.arange(900.0) ** 2, 1e12),  # all but one row share the first bin
+        np.append(np.ones(NEAR), np.linspace(4.0002, 4.0015, 900)),  # a bin behind them
+        np.append(np.ones(NEAR - 1), np.linspace(4.0002, 4.0015, 900)),  # the last one ranked
+        np.zeros(2 * NEAR + 200),
+        np.arange(2 * NEAR + 1.0) ** 2,
+        np.append(np.arange(1400.0) ** 2, 1e12),  # all but one row share the first bin
         np.linspace(1, 1.0005, 3000) ** 2,  # and so they do here, measured from the nearest row
     ],
     ids=["near", "far", "behind", "last", "zeros", "one", "first", "narrow"],
@@ -215,7 +215,7 @@ def test_crowded_bins(task, distances, k):
 @pytest.mark.parametrize("task", TASKS)
 def test_all_who_vote_are_ranked(task):
     """Whatever K is, the values sum to what all rows are worth."""
-    rng, n, k = np.random.default_rng(2), NEAR + 500, NEAR + 200
+    rng, n, k = np.random.default_rng(2), 3 * NEAR, NEAR + 200
     columns = random_table(rng, n, 2, 1, levels=100_000, missing=0.0)
     y, y_valid = random_labels(rng, task, n, 1)
     subsets = np.array([[True, True], [True, False]])
@@ -351,8 +351,8 @@ def test_validation_rows_count_as_they_weigh(task, n):
 def test_values_without_the_label_of_any_row(task):
     """A validation label that no training row has: distances decide nothing in classification."""
     rng = np.random.default_rng(3)
-    columns = random_table(rng, NEAR + 90, 3, 1, levels=30)
-    y, _ = random_labels(rng, task, NEAR + 90, 1)
+    columns = random_table(rng, 2 * NEAR + 90, 3, 1, levels=30)
+    y, _ = random_labels(rng, task, 2 * NEAR + 90, 1)
     y_valid = np.array([-1 if task == "classification" else 1e3])
     subsets = all_subsets(3)
     found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=3)

@@ -5,7 +5,7 @@ in any order. For a validation row the columns are taken in groups of four, and 
 subsets of a group are made once for a tile of rows; the distance under any column subset is then
 one number from each group.
 
-Beyond :data:`NEAR` rows the leading bits of a distance are its bin. Rows are counted by bin, the
+Of many rows the leading bits of a distance are its bin. Rows are counted by bin, the
 nearest bins that hold :data:`NEAR` rows are ranked row by row, and the rows of any other bin share
 their ranks. So everything is a group of equals (:mod:`shapley2d._kernels.tie_groups`), a single row
 is a group of one, and groups are valued from the farthest to the nearest.
@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 NEAR = 512
-"""At least this many of the nearest rows are ranked one by one, and at least K."""
+"""At least this many of the nearest rows are ranked one by one, and at least K.
+
+All are where there are no more than twice as many: that is as fast.
+"""
 
 BINS = 16 << 10
 """Bins of 16 octaves: what is nearer than 2^-16 of the farthest possible shares the first."""

@@ -7,9 +7,9 @@ subsets, in the order of the table. :mod:`~shapley2d._knn.processor` and
 :mod:`~shapley2d._knn.gpu` compute them.
 
 One definition holds for every place and size. Rows at the same distance share their ranks: their
-values are the mean over all their orders. Up to :attr:`RowGame.near` training rows all are ranked.
-Of more rows the nearest are, and the others share a rank with those whose distance begins with the
-same ten bits behind the point, as if they tied.
+values are the mean over all their orders. Up to 1,024 training rows all are ranked. Of more rows
+the nearest 512 are (:attr:`RowGame.near`), and the others share a rank with those whose distance
+begins with the same ten bits behind the point, as if they tied.
 """
 
 from __future__ import annotations
@@ -162,8 +162,9 @@ class RowGame:
 
     @property
     def near(self) -> int:
-        """Rows that are ranked, at least: who votes is decided among them."""
-        return max(NEAR, self.n_neighbors)
+        """Rows that are ranked, at least: all of up to twice as many, and all who vote."""
+        near = max(NEAR, self.n_neighbors)
+        return self.n_rows if self.n_rows <= 2 * near else near
 
     @property
     def all_vote(self) -> bool:
