@@ -44,8 +44,8 @@ MANY_CHUNKS = 32
 LEAST_ROWS = 4
 """Validation rows of a chunk, if a piece is not too long: with fewer, adding up costs as much."""
 
-PIECE_WORK = 2**30
-"""Triples of row, validation row and subset of a piece: some seconds of one core.
+PIECE_WORK = 2**27
+"""Triples of row, validation row and subset of a piece: a second of one core.
 
 A checkpoint has whole pieces, and a time limit ends a run after one.
 """
@@ -53,7 +53,7 @@ A checkpoint has whole pieces, and a time limit ends a run after one.
 _MANY_ROWS = 16  # of a chunk under all subsets, if it leaves 16 chunks: their weights cost time
 _SQUARES = 24  # behind the variance of a split by its subsets, at least
 _NUMBERS = 2**24  # that the error lines of a piece are, if they are many
-_MANY_LINES = 6  # of errors for every column
+_MANY_LINES = 6  # of errors for every column, where chunks are no more than usual
 _MOST_LINES = 10  # of them, however few the chunks
 _ALGEBRA_ROWS = 140
 """Inverting a matrix of p pairs takes as long as ranking p^2 / 140 rows under 2 p subsets.
@@ -324,8 +324,8 @@ def chunk_rows(
 
     Examples
     --------
-    >>> chunk_rows(32_561, 1_000, 112), chunk_rows(1_000_000, 10_000, 400)
-    (32, 4)
+    >>> chunk_rows(32_561, 1_000, 168), chunk_rows(1_000_000, 10_000, 400)
+    (24, 4)
     >>> chunk_rows(100, 50, 40), chunk_rows(100, 500, 2_000)
     (4, 72)
     >>> chunk_rows(1_000_000, 10_000, 400, at_once=32)
@@ -352,8 +352,9 @@ def n_error_lines(n_cells: float, n_chunks: int) -> int:
 
     Examples
     --------
-    >>> n_error_lines(200_000, 32), n_error_lines(5e7, 32), n_error_lines(5e7, 8)
+    >>> n_error_lines(200_000, 32), n_error_lines(200_000, 600), n_error_lines(5e7, 8)
     (6, 1, 3)
     """
     least = min(-(-_SQUARES // max(n_chunks, 1)), _MOST_LINES)
-    return int(max(least, min(_NUMBERS // max(n_cells, 1), _MANY_LINES), 1))
+    many = -(-_MANY_LINES * MANY_CHUNKS // max(n_chunks, MANY_CHUNKS))
+    return int(max(least, min(_NUMBERS // max(n_cells, 1), many), 1))
