@@ -13,7 +13,7 @@ definition   by how much values differ from those with all rows ranked, on the t
 first        seconds of CPU of the first call ever, compiling included, beside a later process
 census       all 455,854 cells of Census against 1,000 validation rows at the default tolerance; a slice of the exact
              column axis on the same, extrapolated
-all-subsets  that exact column axis in full: about half an hour
+all-subsets  that exact column axis in full: about three quarters of an hour on two cores
 
 --small looks whether the parts run; its figures mean nothing. The tables are read from the folder
 SHAPLEY2D_DATA.

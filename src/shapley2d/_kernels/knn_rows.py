@@ -42,7 +42,7 @@ _TILE = 512  # rows whose sums of groups of columns are made at a time
 _FEW = 32  # rows that are looked at together for near ones
 _ROUND = 1.5 * 2.0**52  # added to a number and taken away, times a unit: whole units are left
 
-# callable from compiled code alone, which saves a third of the time to compile them
+# callable from compiled code alone, which saves time to compile them
 _part = numba.njit(  # type: ignore[call-overload]
     nogil=True, cache=CACHE, error_model="numpy", no_cpython_wrapper=True, no_cfunc_wrapper=True
 )
@@ -439,6 +439,7 @@ def add_regression(entries, seen, n_near, chosen, y, weights, codes, room, stop,
     As :func:`add_classification`, with other ``y`` (targets of training and of validation rows less
     the mean of the first, what each validation row counts, K, and the weight of the empty
     coalition) and ``weights`` (tables of :func:`~shapley2d._kernels.tie_groups.group_quadratic`).
+    The loop over tiles stands here again: a function of its own would be compiled into both.
     """
     train, by_row, nominal = entries
     lens, lows, slacks = seen
