@@ -23,9 +23,9 @@ import numpy as np
 import pandas as pd
 
 from shapley2d import InputError, Receipt, value_blocks
-from shapley2d._api.audit import look_at_owners
-from shapley2d._api.blocks import make_valuation
-from shapley2d._api.blocks_job import BlockQuestion, BlocksJob
+from shapley2d._market.audit import look_at_owners
+from shapley2d._market.blocks import make_valuation
+from shapley2d._market.job import BlockQuestion, BlocksJob
 from shapley2d.datasets import (
     load_breast_cancer_original,
     load_census,

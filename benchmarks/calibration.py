@@ -50,10 +50,10 @@ from shapley2d._inspection.evidence import (
     table_evidence,
     weighed,
 )
+from shapley2d._inspection.kernels.boosted_trees import BoostedTrees
 from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
 from shapley2d._inspection.marginal import vouched
 from shapley2d._inspection.probability import wrong_probability
-from shapley2d._kernels.boosted_trees import BoostedTrees
 
 ROWS, MADE_UP = 1000, 80
 FEWEST_ERRORS, SOME_ERRORS = 0.0005, 0.003  # shares of a spoiled table's entries

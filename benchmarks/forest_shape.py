@@ -22,7 +22,7 @@ from sklearn.metrics import average_precision_score
 
 from shapley2d import value_cells
 from shapley2d._base.precision import interval_factor
-from shapley2d._methods.forest import grow
+from shapley2d._forest import grow
 
 DEFAULT = (grow.DEPTH, grow.LEAF_ROWS)
 SHAPES = (DEFAULT, (4, 5), (8, 5), (10, 5), (6, 1), (10, 1), (6, 10))

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
 
-from shapley2d._ownership.owners import read_claims
-from shapley2d._ownership.regions import find_regions
-from shapley2d._sellers.look import look_at_sellers
+from shapley2d._market.owners import read_claims
+from shapley2d._market.regions import find_regions
+from shapley2d._market.sellers.look import look_at_sellers
 from shapley2d._tables.problem import make_problem
 
 SIZES = ((50, 50), (300, 150), (2000, 600))  # rows, validation rows

@@ -36,9 +36,9 @@ import numpy as np
 from _knn_kernel import best, census_like, census_tables, kernel_seconds, timed
 
 from shapley2d import value_cells
-from shapley2d._kernels.knn_rows import NEAR, make_room
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.kernels.rows import NEAR, make_room
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem

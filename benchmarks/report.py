@@ -16,8 +16,8 @@ from pathlib import Path
 import numpy as np
 from playwright.sync_api import sync_playwright
 
-from shapley2d._results.valuation import Valuation
 from shapley2d._tables.table import Column, Table
+from shapley2d._valuation.valuation import Valuation
 
 _FLAGS = (
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",

@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from shapley2d._results.blocks import BlockValuation
+    from shapley2d._market.block_valuation import BlockValuation
 
 PAGE = Path(__file__).with_name("blocks.md")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from shapley2d._api.method_docs import methods_table, models_table, options_table
+from shapley2d._valuation.method_docs import methods_table, models_table, options_table
 
 PAGE = Path(__file__).with_name("choosing-a-method.md")
 TABLES = {"options": options_table, "models": models_table, "methods": methods_table}

@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import strategies as st
 
 from shapley2d._forest.ensemble import read_fitted
-from shapley2d._kernels.leaf_states import find_leaves
+from shapley2d._forest.kernels.leaf_states import find_leaves
 from shapley2d._tables.problem import make_problem
 
 TARGETS = ("two classes", "four classes", "numbers")

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._games.sweeps.chains import sweep_utilities
-from shapley2d._games.sweeps.encoded import number_targets
-from shapley2d._games.sweeps.scoring import r_squared
-from shapley2d._games.wrapped import LabelGame
+from shapley2d._models.sweeps.chains import sweep_utilities
+from shapley2d._models.sweeps.encoded import number_targets
+from shapley2d._models.sweeps.scoring import r_squared
+from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError, Setting
 from shapley2d_paper.baselines.kernels.sweep_tree import fill_grid

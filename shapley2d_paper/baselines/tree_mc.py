@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapley2d._methods import mc
 from shapley2d._methods.options import MAX_PERMUTATIONS, TOLERANCE
 from shapley2d._methods.record import Method
 from shapley2d._methods.score_facts import score_facts
+from shapley2d._models import monte_carlo as mc
 from shapley2d_paper.baselines.tree import tree_games
 
 if TYPE_CHECKING:

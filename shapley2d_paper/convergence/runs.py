@@ -11,13 +11,13 @@ from shapley2d import value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
-from shapley2d._games.nearest import knn_game
-from shapley2d._games.sweeps import sweep_game
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
+from shapley2d._knn.utility_game import knn_game
+from shapley2d._models.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 from shapley2d_paper.baselines.tree import TreeGame

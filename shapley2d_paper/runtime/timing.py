@@ -9,8 +9,8 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d import value_cells
-from shapley2d._games.model import ModelGame
-from shapley2d._games.sweeps import sweep_game
+from shapley2d._models.model_game import ModelGame
+from shapley2d._models.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d_paper.baselines.tree import TreeGame

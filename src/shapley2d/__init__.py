@@ -14,22 +14,22 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
-    from shapley2d._api.audit import audit_owners
-    from shapley2d._api.blocks import value_blocks
-    from shapley2d._api.cells import value_cells
-    from shapley2d._api.estimator import CellValuer
-    from shapley2d._api.game import value_game
-    from shapley2d._api.inspect import inspect_cells
-    from shapley2d._api.inspector import CellInspector
-    from shapley2d._api.measure import measure_repair
-    from shapley2d._api.receipt import verify_receipt
-    from shapley2d._results.audit import Audit
-    from shapley2d._results.blocks import BlockValuation
-    from shapley2d._results.inspection import Inspection
-    from shapley2d._results.receipt import Receipt
-    from shapley2d._results.repair_gain import RepairGain
-    from shapley2d._results.valuation import Valuation
-    from shapley2d._results.what_if import WhatIf
+    from shapley2d._inspection.inspect import inspect_cells
+    from shapley2d._inspection.inspection import Inspection
+    from shapley2d._inspection.inspector import CellInspector
+    from shapley2d._inspection.measure import measure_repair
+    from shapley2d._inspection.repair_gain import RepairGain
+    from shapley2d._market.audit import audit_owners
+    from shapley2d._market.audited import Audit
+    from shapley2d._market.block_valuation import BlockValuation
+    from shapley2d._market.blocks import value_blocks
+    from shapley2d._market.receipts.receipt import Receipt
+    from shapley2d._market.verify import verify_receipt
+    from shapley2d._valuation.cells import value_cells
+    from shapley2d._valuation.estimator import CellValuer
+    from shapley2d._valuation.valuation import Valuation
+    from shapley2d._valuation.value_game import value_game
+    from shapley2d._valuation.what_if import WhatIf
     from shapley2d.exceptions import InputError
 
 __all__ = [
@@ -56,23 +56,23 @@ __all__ = [
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
 # quick
 _HOMES = {
-    "Audit": "shapley2d._results.audit",
-    "BlockValuation": "shapley2d._results.blocks",
-    "CellInspector": "shapley2d._api.inspector",
-    "CellValuer": "shapley2d._api.estimator",
+    "Audit": "shapley2d._market.audited",
+    "BlockValuation": "shapley2d._market.block_valuation",
+    "CellInspector": "shapley2d._inspection.inspector",
+    "CellValuer": "shapley2d._valuation.estimator",
     "InputError": "shapley2d.exceptions",
-    "Inspection": "shapley2d._results.inspection",
-    "Receipt": "shapley2d._results.receipt",
-    "RepairGain": "shapley2d._results.repair_gain",
-    "Valuation": "shapley2d._results.valuation",
-    "WhatIf": "shapley2d._results.what_if",
-    "audit_owners": "shapley2d._api.audit",
-    "inspect_cells": "shapley2d._api.inspect",
-    "measure_repair": "shapley2d._api.measure",
-    "value_blocks": "shapley2d._api.blocks",
-    "value_cells": "shapley2d._api.cells",
-    "value_game": "shapley2d._api.game",
-    "verify_receipt": "shapley2d._api.receipt",
+    "Inspection": "shapley2d._inspection.inspection",
+    "Receipt": "shapley2d._market.receipts.receipt",
+    "RepairGain": "shapley2d._inspection.repair_gain",
+    "Valuation": "shapley2d._valuation.valuation",
+    "WhatIf": "shapley2d._valuation.what_if",
+    "audit_owners": "shapley2d._market.audit",
+    "inspect_cells": "shapley2d._inspection.inspect",
+    "measure_repair": "shapley2d._inspection.measure",
+    "value_blocks": "shapley2d._market.blocks",
+    "value_cells": "shapley2d._valuation.cells",
+    "value_game": "shapley2d._valuation.value_game",
+    "verify_receipt": "shapley2d._market.verify",
 }
 
 

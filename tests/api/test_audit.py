@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks, value_cells
-from shapley2d._api.blocks_job import BlocksJob
-from shapley2d._results.audit import MOVES
+from shapley2d._market.audited import MOVES
+from shapley2d._market.job import BlocksJob
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 from small_tables import two_classes

@@ -17,10 +17,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, Valuation, value_blocks, value_cells
 from shapley2d._base.precision import interval_factor
-from shapley2d._games.function import FunctionGame
-from shapley2d._games.nearest import KnnGame
-from shapley2d._games.wrapped import CachedGame
 from shapley2d._knn.metric import measure
+from shapley2d._knn.utility_game import KnnGame
+from shapley2d._models.function import FunctionGame
+from shapley2d._models.wrapped import CachedGame
 from shapley2d._tables.convert import as_table
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
 

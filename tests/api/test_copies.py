@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d._api.copies import find_copies
+from shapley2d._market.copies.rows import find_copies
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
 

@@ -11,9 +11,9 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 from shapley2d import value_blocks
-from shapley2d._api.chance_copies import find_unlikely_copies
-from shapley2d._api.copies import find_copies, tight_clusters
-from shapley2d._api.same_columns import find_same_columns
+from shapley2d._market.copies.chance import find_unlikely_copies
+from shapley2d._market.copies.columns import find_same_columns
+from shapley2d._market.copies.rows import find_copies, tight_clusters
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target, match_target
 from shapley2d.datasets import load_census

@@ -15,9 +15,9 @@ from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, c
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from shapley2d import CellValuer, InputError, audit_owners, value_blocks, value_cells
-from shapley2d._api.blocks_job import BlockQuestion
-from shapley2d._api.question import Question
+from shapley2d._market.job import BlockQuestion
 from shapley2d._methods.registry import METHODS, all_options, common_default
+from shapley2d._valuation.question import Question
 
 TABLES = ("X", "y", "X_valid", "y_valid")
 

@@ -17,7 +17,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from inspected_table import people
 from shapley2d import CellInspector, InputError, inspect_cells, measure_repair, value_cells
-from shapley2d._results.repair_gain import paired_interval
+from shapley2d._inspection.repair_gain import paired_interval
 
 TABLE, LABEL = people(80)
 
@@ -163,7 +163,7 @@ def spoiled():
 
 
 def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
-    from shapley2d._api import measure
+    from shapley2d._inspection import measure
 
     X, y = spoiled()
     seen = []

@@ -188,7 +188,7 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
 @pytest.mark.parametrize("options", [{}, {"n_subsets": 40}, {"include_label": True}])
 def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_them(options):
     """The jackknife from one more valuation equals the one that leaves out each group."""
-    from shapley2d._api import blocks_job
+    from shapley2d._market import job as blocks_job
 
     tables, options = (
         two_classes(5, m=6),
@@ -362,9 +362,9 @@ def test_wrong_players_and_copies_are_named(options, message):
 
 @pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_subsets": 40}])
 def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
+    from shapley2d._market.jackknife import problems_of_groups
     from shapley2d._methods.registry import METHODS
     from shapley2d._methods.run import Run
-    from shapley2d._methods.validation_error import problems_of_groups
     from shapley2d._tables.problem import make_problem, weigh_problem
 
     X, y, X_valid, y_valid = two_classes(2, m=6)
@@ -440,7 +440,7 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
 
 
 def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
-    from shapley2d._api import blocks_job
+    from shapley2d._market import job as blocks_job
 
     whole, method, calls = (
         valued(two_classes(), THREE, validation_groups=5),
@@ -504,7 +504,7 @@ def test_withheld_pay_survives_files_and_receipts(tmp_path):
 
 def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
-    monkeypatch.setattr("shapley2d._methods.cell_sums.MAX_ROW_GROUPS", 2)
+    monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_GROUPS", 2)
     alone, both = (
         valued(two_classes(m=6), THREE, validation_groups=groups, **SAMPLED) for groups in (0, 5)
     )

@@ -16,8 +16,9 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._base.time_limit import TimeLimit
-from shapley2d._methods import blocks, training_time
-from shapley2d._methods.training_time import check_draws
+from shapley2d._market import block_game as blocks
+from shapley2d._models import training_time
+from shapley2d._models.training_time import check_draws
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.row_clusters import cluster_rows
 from shapley2d.cli import main

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
-from shapley2d._games.sweeps.ridge import RidgeSweep
 from shapley2d._knn.game import RowGame
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
+from shapley2d._models.sweeps.ridge import RidgeSweep
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions
 from shapley2d.exceptions import InputError

@@ -27,7 +27,7 @@ def test_short_work_shows_nothing(monkeypatch, capsys):
 
 
 def test_the_bar_says_that_code_is_being_compiled(monkeypatch, capsys):
-    from shapley2d._kernels import cache
+    from shapley2d._base import cache
 
     monkeypatch.setattr(progress, "_PATIENCE_S", 0.05)
     monkeypatch.setenv("FORCE_COLOR", "1")

@@ -11,10 +11,10 @@ import pytest
 from inspected_table import people
 from shapley2d import inspect_cells, value_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
+from shapley2d._inspection.decisions import Decision, read_decisions
+from shapley2d._inspection.page import write_inspection
+from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.suggestions import with_suggestions
-from shapley2d._results.decisions import Decision, read_decisions
-from shapley2d._results.inspection_page import write_inspection
-from shapley2d._results.ranking import rank_cells
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main
 

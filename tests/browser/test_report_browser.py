@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.valuation import Valuation
+from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._tables.convert import as_table
+from shapley2d._valuation.valuation import Valuation
 
 N, M = 60, 5
 

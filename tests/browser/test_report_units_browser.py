@@ -8,10 +8,10 @@ import pytest
 
 from shapley2d import value_blocks
 from shapley2d._base.words import typeset
-from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.valuation import Valuation
-from shapley2d._results.wording.sentences import rare_words, score_words, trees_words
+from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._tables.convert import as_table
+from shapley2d._valuation.valuation import Valuation
+from shapley2d._valuation.wording.sentences import rare_words, score_words, trees_words
 
 N, M, FACTOR = 40, 4, 100 / 8e9
 

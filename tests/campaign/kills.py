@@ -28,7 +28,7 @@ import numpy as np
 
 from shapley2d import Valuation
 from shapley2d._estimation import checkpoint, exact
-from shapley2d._methods import exact as exact_method
+from shapley2d._models import exact as exact_method
 
 from .common import main
 from .damage import plain_result

@@ -9,7 +9,7 @@ import pytest
 
 from command_line import run
 from shapley2d import Valuation, value_blocks, value_cells
-from shapley2d._methods.models import MODELS
+from shapley2d._models.by_name import MODELS
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli.console import shown
 from shapley2d.exceptions import InputWarning, PrecisionWarning

@@ -75,7 +75,7 @@ def test_the_evidence_quotes_the_demo(demo):
 def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     saved = Valuation.load(demo[1] / "values.parquet")
     monkeypatch.setattr(
-        "shapley2d._api.cells.value_cells", lambda *_, **__: saved
+        "shapley2d._valuation.cells.value_cells", lambda *_, **__: saved
     )  # it is the same again
     monkeypatch.setattr("shapley2d.cli.commands.demo._SHOWN", 126)
     monkeypatch.chdir(tmp_path)

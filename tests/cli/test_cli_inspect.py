@@ -17,7 +17,7 @@ from command_line import run
 from decision_file import FIELDS, write_decisions
 from inspected_table import people
 from shapley2d import Inspection, inspect_cells, value_cells
-from shapley2d._results.decisions import Decision
+from shapley2d._inspection.decisions import Decision
 from shapley2d._tables.digest import file_digest
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli import main

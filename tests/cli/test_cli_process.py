@@ -154,7 +154,7 @@ def test_a_killed_run_is_resumed_to_the_same_bits(folder):
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX signals")
 def test_ctrl_c_before_there_are_values_leaves_nothing(folder):
     hang = (
-        "import time, shapley2d._api.cells as api\n"
+        "import time, shapley2d._valuation.cells as api\n"
         "def slow(*args, **options):\n    print('started', flush=True)\n    time.sleep(60)\n"
         "api.value_cells = slow\n"
         "from shapley2d.cli import main\nraise SystemExit(main())"

@@ -15,8 +15,8 @@ import pytest
 
 from command_line import run
 from shapley2d._base.words import printable
-from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.valuation import Valuation
+from shapley2d._market.block_valuation import BlockValuation
+from shapley2d._valuation.valuation import Valuation
 from shapley2d.cli import main
 from shapley2d.cli.writing.outputs import harmless, write_values
 

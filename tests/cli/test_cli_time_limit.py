@@ -9,7 +9,11 @@ import pytest
 from command_line import run
 from shapley2d import value_cells
 from shapley2d._base.time_limit import parse_time
-from shapley2d._results.wording.certainty import n_known_ranks, n_known_signs, time_limit_sentences
+from shapley2d._valuation.wording.certainty import (
+    n_known_ranks,
+    n_known_signs,
+    time_limit_sentences,
+)
 from shapley2d.cli.commands import cells as cells_command
 from shapley2d.exceptions import InputError
 from tests.time_limits import CountedLimit
@@ -108,7 +112,7 @@ def test_no_times(text):
 
 
 def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
-    from shapley2d._results.blocks import BlockValuation
+    from shapley2d._market.block_valuation import BlockValuation
 
     values = np.array([[3.0], [-1.0], [0.1]])
     stderr = np.array([[0.1], [0.2], [0.3]])

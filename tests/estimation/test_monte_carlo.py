@@ -29,7 +29,7 @@ def sampled(h, n, m, max_permutations, **options):
 @pytest.fixture(scope="module")
 def small_model_game():
     """Utilities of a model on a 7 x 3 table, each trained once, and the exact values."""
-    from shapley2d._games.model import ModelGame
+    from shapley2d._models.model_game import ModelGame
     from shapley2d._tables.problem import make_problem
     from shapley2d._theory.coalitions import SubsetCoalitions
 
@@ -386,7 +386,7 @@ def test_bad_options_are_named(arguments, error, message):
 
 
 def test_game_objects_are_taken_and_checked():
-    from shapley2d._games.function import FunctionGame
+    from shapley2d._models.function import FunctionGame
 
     game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 3)
     assert value_game(game, 2, 3, progress=False).total == 6

@@ -20,8 +20,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, value_cells, value_game
-from shapley2d._games.function import FunctionGame
-from shapley2d._games.model import ModelGame
+from shapley2d._models.function import FunctionGame
+from shapley2d._models.model_game import ModelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, SubsetCoalitions
 from shapley2d.exceptions import UtilityError

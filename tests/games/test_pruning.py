@@ -16,7 +16,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardSc
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, value_blocks, value_cells
-from shapley2d._games.pruning import prune_columns
+from shapley2d._models.pruning import prune_columns
 
 from oracles import brute_force
 

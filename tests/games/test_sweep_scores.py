@@ -12,10 +12,10 @@ from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer, log_l
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import InputError, value_cells
-from shapley2d._games.constant import ConstantClassifier
-from shapley2d._games.model import ModelGame
-from shapley2d._games.sweeps import sweep_game
-from shapley2d._kernels import scores as kernels
+from shapley2d._models.constant import ConstantClassifier
+from shapley2d._models.kernels import scores as kernels
+from shapley2d._models.model_game import ModelGame
+from shapley2d._models.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions, SubsetCoalitions
 

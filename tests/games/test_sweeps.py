@@ -14,10 +14,10 @@ from sklearn.tree import DecisionTreeClassifier
 
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import InputError, value_cells
-from shapley2d._games.model import ModelGame
-from shapley2d._games.nearest import knn_game
-from shapley2d._games.sweeps import SWEEPS, sweep_game
-from shapley2d._games.wrapped import LabelGame
+from shapley2d._knn.utility_game import knn_game
+from shapley2d._models.model_game import ModelGame
+from shapley2d._models.sweeps import SWEEPS, sweep_game
+from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
     GroupedCoalitions,

@@ -15,9 +15,9 @@ from shapley2d._inspection.evidence import (
     found_evidence,
     stated_chance,
 )
+from shapley2d._inspection.kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
 from shapley2d._inspection.probability import CELLS, LABELS, label_probability, wrong_probability
-from shapley2d._kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
 

@@ -16,7 +16,7 @@ import pytest
 
 from service_account import NOBODY, installed_read_only, reason_to_skip, run_as_nobody
 from shapley2d import _kernels, value_cells
-from shapley2d._kernels import cache
+from shapley2d._base import cache
 from shapley2d._methods import run
 from shapley2d.exceptions import CacheWarning
 from shapley2d_paper.baselines import kernels
@@ -190,7 +190,7 @@ def test_without_the_compiler_the_values_are_the_same():
 def test_compiling_is_seen_while_it_lasts():
     import numba
 
-    from shapley2d._kernels.cache import compiling
+    from shapley2d._base.cache import compiling
 
     seen = []
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from knn.row_oracles import lens_distances, random_table
-from shapley2d._kernels.knn_rows import (
+from shapley2d._knn.kernels.rows import (
     BINS,
     make_keys,
     make_lines,

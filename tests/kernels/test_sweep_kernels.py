@@ -16,9 +16,10 @@ from knn.row_oracles import (
     table_distances,
     tie_averaged_utility,
 )
-from shapley2d._games.nearest import KnnGame
-from shapley2d._kernels import sweep_naive_bayes, sweep_ridge
-from shapley2d._kernels.scores import ACCURACY, count_right, r_squared, squared_error
+from shapley2d._knn.utility_game import KnnGame
+from shapley2d._models.kernels import naive_bayes as sweep_naive_bayes
+from shapley2d._models.kernels import ridge as sweep_ridge
+from shapley2d._models.kernels.scores import ACCURACY, count_right, r_squared, squared_error
 from shapley2d._theory.coalitions import NestedCoalitions
 
 PREFIXES = (np.array([2, 3, 7], np.intp), np.array([1, 3], np.intp))

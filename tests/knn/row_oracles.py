@@ -6,7 +6,7 @@ import itertools
 
 import numpy as np
 
-from shapley2d._kernels.knn_rows import BINS, NEAR
+from shapley2d._knn.kernels.rows import BINS, NEAR
 from shapley2d._knn.lens import REACH, UNIT, make_lens
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.rank_weights import rank_weights

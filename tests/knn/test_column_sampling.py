@@ -14,7 +14,7 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import ENUMERATE_UP_TO, PairSequence, pair_counts
 from shapley2d._knn.columns.kernel import kernel_profile, kernel_semivalues
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._methods.knn.pieces import ColumnLines
+from shapley2d._knn.pieces import ColumnLines
 from shapley2d._theory.semivalues import check_semivalue
 
 SEMIVALUES = [

@@ -24,7 +24,7 @@ from knn.row_oracles import (
     tie_groups,
     twin,
 )
-from shapley2d._kernels.knn_rows import NEAR
+from shapley2d._knn.kernels.rows import NEAR
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.places import row_values
 

@@ -7,9 +7,9 @@ import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from shapley2d import value_cells
+from shapley2d._knn import backend
 from shapley2d._knn.device import DeviceError
-from shapley2d._methods.knn import backend
-from shapley2d._methods.knn.pieces import Pieces
+from shapley2d._knn.pieces import Pieces
 from shapley2d.exceptions import BackendWarning, InputError
 
 

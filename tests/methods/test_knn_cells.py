@@ -17,7 +17,7 @@ from sklearn.metrics import roc_auc_score
 
 from shapley2d import InputError, value_cells
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._methods.knn.options import MAX_SAMPLED_COLUMNS
+from shapley2d._knn.options import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 

@@ -16,8 +16,8 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._methods.knn.cells import _check
-from shapley2d._methods.knn.pieces import Pieces
+from shapley2d._knn.pieces import Pieces
+from shapley2d._knn.run import _check
 from shapley2d.exceptions import InputError
 from tests.comparing import same_bits
 
@@ -221,7 +221,7 @@ def lethal(client, flag, after):
     """One worker of the cluster dies by SIGKILL in the midst of its work, whichever comes to it first."""
 
     def arm(flag, after):  # inside a function, so that workers get it by value
-        from shapley2d._methods.knn.pieces import Pieces
+        from shapley2d._knn.pieces import Pieces
 
         calls, real = [], Pieces.under
 
@@ -236,7 +236,7 @@ def lethal(client, flag, after):
         Pieces.under = dying
 
     def disarm():
-        from shapley2d._methods.knn.pieces import Pieces
+        from shapley2d._knn.pieces import Pieces
 
         Pieces.under = getattr(Pieces.under, "real", Pieces.under)
 

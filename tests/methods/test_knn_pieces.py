@@ -11,8 +11,8 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation import checkpoint
-from shapley2d._methods.knn.pieces import Pieces
-from shapley2d._methods.knn.strata import deal_rows
+from shapley2d._knn.pieces import Pieces
+from shapley2d._knn.strata import deal_rows
 from shapley2d.exceptions import InputError
 from tests.comparing import same_bits
 

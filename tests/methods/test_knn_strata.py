@@ -7,7 +7,7 @@ import pytest
 
 from shapley2d import value_blocks, value_cells
 from shapley2d._estimation.rounds import LEAST_PIECES
-from shapley2d._methods.knn.strata import (
+from shapley2d._knn.strata import (
     deal_stratum,
     in_turn,
     make_strata,

@@ -12,8 +12,8 @@ from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import Valuation, value_blocks, value_cells, value_game
-from shapley2d._games.function import FunctionGame
-from shapley2d._games.wrapped import LabelGame
+from shapley2d._models.function import FunctionGame
+from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.target import LABEL
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights
 

@@ -12,9 +12,9 @@ from shapley2d import value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.exact import DesignBlocks, _Sums
-from shapley2d._games.function import FunctionGame
-from shapley2d._methods.forest.fixed import DeepDraws, TreePieces
-from shapley2d._methods.forest.grow import TreeDraws
+from shapley2d._forest.fixed import DeepDraws, TreePieces
+from shapley2d._forest.grow import TreeDraws
+from shapley2d._models.function import FunctionGame
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError
@@ -76,7 +76,7 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
     monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
-    monkeypatch.setattr("shapley2d._methods.exact._COLUMN_STEP", 2)
+    monkeypatch.setattr("shapley2d._models.exact._COLUMN_STEP", 2)
 
 
 def crash_after(monkeypatch, calls):

@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from shapley2d import value_cells
-from shapley2d._results.wording.sentences import trees_words
+from shapley2d._valuation.wording.sentences import trees_words
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(160, 4))

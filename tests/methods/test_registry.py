@@ -13,9 +13,9 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import InputError, value_cells
-from shapley2d._methods.models import MODELS, is_built_in, resolve_model
 from shapley2d._methods.record import Method, Option, choice, whole
 from shapley2d._methods.registry import METHODS, all_options
+from shapley2d._models.by_name import MODELS, is_built_in, resolve_model
 
 TOY = """
     import json, re, sys
@@ -47,7 +47,7 @@ TOY = """
 
     from shapley2d import CellValuer, InputError, value_cells
     from shapley2d.cli import main
-    from shapley2d._api.method_docs import methods_table, options_table
+    from shapley2d._valuation.method_docs import methods_table, options_table
 
     X, y = [[1, 2], [3, 4], [5, 6]], ["a", "b", "a"]
     v = value_cells(X, y, method="dice", n_dice=2, progress=False)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d import value_blocks, value_cells, value_game
-from shapley2d._methods.knn import options as knn_options
+from shapley2d._knn import options as knn_options
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.comparing import same_bits
 from tests.time_limits import CountedLimit

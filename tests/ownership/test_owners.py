@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import InputError, value_blocks
-from shapley2d._ownership.owners import UNOWNED, AxisNames, read_claims
-from shapley2d._ownership.regions import cut_grid, find_regions
+from shapley2d._market.owners import UNOWNED, AxisNames, read_claims
+from shapley2d._market.regions import cut_grid, find_regions
 from shapley2d.exceptions import InputWarning
 
 NAMES = ["age", "income", "spend", "visits"]
@@ -350,7 +350,7 @@ def test_a_polars_table_gets_polars_payments():
 
 
 def test_columns_named_by_numbers_are_counted_by_their_names():
-    from shapley2d._ownership.owners import AxisNames
+    from shapley2d._market.owners import AxisNames
 
     names = AxisNames("column", ["1", "2", "3", "4"])
     assert names.find("1-2", "line 1").tolist() == [0, 1]

@@ -14,10 +14,10 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from shapley2d import InputError, Valuation
-from shapley2d._ownership.errors import JointErrors
-from shapley2d._ownership.owners import UNOWNED
-from shapley2d._ownership.payments import divide_total, payment_intervals, uncertain_pairs
-from shapley2d._results.blocks import BlockValuation
+from shapley2d._market.block_valuation import BlockValuation
+from shapley2d._market.errors import JointErrors
+from shapley2d._market.owners import UNOWNED
+from shapley2d._market.payments import divide_total, payment_intervals, uncertain_pairs
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 finite = st.floats(-1e6, 1e6, allow_nan=False, allow_subnormal=False)

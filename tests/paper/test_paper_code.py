@@ -132,7 +132,7 @@ def test_the_digest_covers_the_library_without_what_shows_results(tmp_path, monk
     assert code.library_digest() == whole
     for name, counts in (
         ("cli/app.py", False),
-        ("_results/report/write.py", False),
+        ("_valuation/report/write.py", False),
         ("_kernels/bins.py", True),
     ):
         source = (copy / name).read_text()

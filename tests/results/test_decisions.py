@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from decision_file import decisions_text, write_decisions
 from shapley2d import InputError
-from shapley2d._results.decisions import Decision, parse_decisions, read_decisions
+from shapley2d._inspection.decisions import Decision, parse_decisions, read_decisions
 from shapley2d.exceptions import InputWarning
 
 HEAD = "row,column,entry,decision,new,table\n"

@@ -6,7 +6,7 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
 from shapley2d import Inspection, inspect_cells, value_cells
-from shapley2d._results.ranking import rank_cells
+from shapley2d._inspection.ranking import rank_cells
 from shapley2d.exceptions import InputError
 
 

@@ -15,7 +15,7 @@ import pytest
 from inspected_table import people
 from shapley2d import InputError, Inspection, Valuation, inspect_cells, value_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
-from shapley2d._results.ranking import gain_scores, rank_cells
+from shapley2d._inspection.ranking import gain_scores, rank_cells
 
 TABLE, LABEL = people()
 

@@ -12,9 +12,9 @@ import pytest
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
-from shapley2d._results import plots
-from shapley2d._results.valuation import Valuation
 from shapley2d._tables.convert import as_table
+from shapley2d._valuation import plots
+from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError
 
 
@@ -238,5 +238,5 @@ def test_numbers_come_back_from_a_file(tmp_path):
 
 
 def test_importing_the_plots_does_not_import_matplotlib():
-    code = "import sys, shapley2d._results.plots; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, shapley2d._valuation.plots; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

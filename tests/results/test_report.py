@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from report_page import html_of
-from shapley2d._results.blocks import BlockValuation
-from shapley2d._results.report.summary import typical_numbers, typical_texts
-from shapley2d._results.valuation import Valuation
+from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._tables.convert import as_table
+from shapley2d._valuation.report.summary import typical_numbers, typical_texts
+from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError, InputWarning
 
 HOSTILE = [

@@ -16,7 +16,7 @@ import pytest
 from campaign.crafted import valuation_parts, write_valuation
 from shapley2d import BlockValuation, InputError, Inspection, Valuation, value_cells, value_game
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._results.explain import find_row
+from shapley2d._valuation.explain import find_row
 
 FRAME = pd.DataFrame(
     {

@@ -18,11 +18,11 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
 from shapley2d import inspect_cells, value_blocks, value_cells, value_game
-from shapley2d._results.inspection_page.payload import cells_to_list, make_payload
-from shapley2d._results.repair_gain import RepairGain
-from shapley2d._results.valuation import Valuation
-from shapley2d._results.wording.certainty import certainty_sentences
-from shapley2d._results.wording.sentences import (
+from shapley2d._inspection.page.payload import cells_to_list, make_payload
+from shapley2d._inspection.repair_gain import RepairGain
+from shapley2d._valuation.valuation import Valuation
+from shapley2d._valuation.wording.certainty import certainty_sentences
+from shapley2d._valuation.wording.sentences import (
     average_words,
     below_zero_words,
     evaluated_words,
@@ -31,7 +31,7 @@ from shapley2d._results.wording.sentences import (
     trees_words,
     worth_words,
 )
-from shapley2d._results.wording.units import Score, Unit, Units
+from shapley2d._valuation.wording.units import Score, Unit, Units
 
 K = 5
 

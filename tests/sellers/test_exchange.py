@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from shapley2d._sellers.exchange import corrected, count_p_value, p_value, rank_p_value
+from shapley2d._market.sellers.exchange import corrected, count_p_value, p_value, rank_p_value
 
 
 def masks(n, size):

@@ -6,12 +6,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d._ownership.owners import read_claims
-from shapley2d._ownership.regions import find_regions
-from shapley2d._sellers.facts import same_columns
-from shapley2d._sellers.look import look_at_sellers
-from shapley2d._sellers.points import Points
-from shapley2d._sellers.seller import WHAT
+from shapley2d._market.owners import read_claims
+from shapley2d._market.regions import find_regions
+from shapley2d._market.sellers.facts import same_columns
+from shapley2d._market.sellers.look import look_at_sellers
+from shapley2d._market.sellers.points import Points
+from shapley2d._market.sellers.seller import WHAT
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning

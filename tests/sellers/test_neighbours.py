@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d._sellers.neighbours import Neighbours
+from shapley2d._market.sellers.neighbours import Neighbours
 
 FLOOR, MOST = 1e-3, 3.0
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from shapley2d import InputError
-from shapley2d._games.function import FunctionGame
-from shapley2d._games.wrapped import GroupedGame
+from shapley2d._models.function import FunctionGame
+from shapley2d._models.wrapped import GroupedGame
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d._theory.designs import AllSubsets, Permutation, combine_axes
 from shapley2d._theory.semivalues import check_semivalue, marginal_weights, size_probabilities

@@ -12,7 +12,7 @@ import numba
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
-from shapley2d._kernels.cache import CACHE
+from shapley2d._base.cache import CACHE
 
 _APART = np.float64(1e-7)  # values closer than this are not split, as in scikit-learn
 _TIED_CLASSES, _TIED_NUMBERS = 1.0 + 1e-12, 1.0 + 1e-9  # better by less is a tie: rounding

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-from shapley2d._kernels.cache import CACHE
+from shapley2d._base.cache import CACHE
 from shapley2d_paper.baselines.kernels.cart import grow_tree, make_scratch, score_leaves
 
 if TYPE_CHECKING:

@@ -159,7 +159,7 @@ class _Calls:
 
 def _compiles() -> bool:
     """Whether code is being compiled now; numba is imported only once something needs it."""
-    cache = sys.modules.get("shapley2d._kernels.cache")
+    cache = sys.modules.get("shapley2d._base.cache")
     return cache is not None and cache.compiling()
 
 

@@ -117,7 +117,7 @@ class UtilityProbes:
 
     Examples
     --------
-    >>> from shapley2d._games.function import FunctionGame
+    >>> from shapley2d._models.function import FunctionGame
     >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 3, 2)
     >>> probes = UtilityProbes([PermutationDraws(game, ("shapley", "shapley"), 0)])
     >>> kept = probes.up_to(5)

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._forest.kernels.deep_leaves import add_orders
+from shapley2d._forest.kernels.leaf_states import fill_states, find_bundles, find_leaves, find_paths
+from shapley2d._forest.kernels.leaf_tables import error_coefficients, share_coefficients
+from shapley2d._forest.kernels.leaf_values import add_rows, fill_tables
 from shapley2d._forest.weights import error_weights, share_weights, weight_table
-from shapley2d._kernels.deep_leaves import add_orders
-from shapley2d._kernels.leaf_states import fill_states, find_bundles, find_leaves, find_paths
-from shapley2d._kernels.leaf_tables import error_coefficients, share_coefficients
-from shapley2d._kernels.leaf_values import add_rows, fill_tables
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights, size_probabilities
 from shapley2d.exceptions import InputError, Setting
 
@@ -323,8 +323,8 @@ class LeafGame:
     def _bundles(self, tree: SplitTree, weighs: NDArray[np.bool_], most_states: int) -> Any:
         """The bundles of leaves that weigh: their roots, the columns on all paths, and the plan.
 
-        The plan is what :func:`~shapley2d._kernels.leaf_states.fill_states` takes. Without states
-        every leaf is a bundle by itself, and its states are the codes of the rows.
+        The plan is what :func:`~shapley2d._forest.kernels.leaf_states.fill_states` takes. Without
+        states every leaf is a bundle by itself, and its states are the codes of the rows.
         """
         found = find_paths(tree.arrays, self.features.owners, weighs, self.n_columns)
         depth, place, paths, inner = found

@@ -14,7 +14,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import MOST_CATEGORIES
-from shapley2d._kernels.distinct import split_groups
+from shapley2d._inspection.kernels.distinct import split_groups
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -27,9 +27,9 @@ from shapley2d._inspection.evidence import (
     table_evidence,
     weighed,
 )
+from shapley2d._inspection.kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._inspection.learned import LEARNED, SETTINGS
 from shapley2d._inspection.marginal import vouched
-from shapley2d._kernels.boosted_trees import BoostedTrees, sum_of_trees
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
-from shapley2d._kernels.knn_rows import NEAR
+from shapley2d._knn.kernels.rows import NEAR
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.rank_weights import rank_weights
 from shapley2d._theory.semivalues import check_semivalue

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._kernels.knn_rows import BINS
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.game import RowValues
+from shapley2d._knn.kernels.rows import BINS
 from shapley2d._knn.lens import REACH, UNIT
 
 if TYPE_CHECKING:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
-from shapley2d._kernels.knn_rows import first_bins
+from shapley2d._knn.kernels.rows import first_bins
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

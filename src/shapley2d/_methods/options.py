@@ -9,8 +9,8 @@ from shapley2d._base.defaults import TOLERANCE as DEFAULT_TOLERANCE
 from shapley2d._base.words import nearest_word
 from shapley2d._knn.few_rows import VOTES as VOTES_BY
 from shapley2d._knn.metric import METRICS
-from shapley2d._methods.models import MODELS, check_model
 from shapley2d._methods.record import Option, choice, file, number, whole
+from shapley2d._models.by_name import MODELS, check_model
 from shapley2d.exceptions import InputError, Setting
 
 

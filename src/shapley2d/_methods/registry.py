@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
-from shapley2d._methods import exact, forest, knn, mc
+from shapley2d._methods import forest, knn
 from shapley2d._methods.record import Method
+from shapley2d._models import exact
+from shapley2d._models import monte_carlo as mc
 
 if TYPE_CHECKING:
     from shapley2d._methods.record import Option

@@ -127,7 +127,7 @@ _said: set[str] = set()
 
 def _warn_of_cache() -> None:
     """Say once where compiled code is kept, if the usual folders cannot be written to."""
-    cache = sys.modules.get("shapley2d._kernels.cache")  # importing it would import numba
+    cache = sys.modules.get("shapley2d._base.cache")  # importing it would import numba
     if cache is not None and cache.NOTE and cache.NOTE not in _said:
         _said.add(cache.NOTE)
         warn(CacheWarning(cache.NOTE))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._valuation.valuation import Valuation
 
 USER_ERROR = 2
 OUR_ERROR = 1

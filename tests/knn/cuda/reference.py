@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from shapley2d._kernels.tie_groups import group_quadratic, group_values
 from shapley2d._knn.game import RowGame
+from shapley2d._knn.kernels.tie_groups import group_quadratic, group_values
 from shapley2d._knn.metric import Columns
 
 

@@ -8,7 +8,7 @@ import pytest
 from model_oracles import make_split
 from shapley2d import InputError, value_cells
 from shapley2d._estimation.exact import DesignBlocks, evaluate_designs
-from shapley2d._games.function import FunctionGame
+from shapley2d._models.function import FunctionGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets
 from shapley2d_paper.baselines import LOO, TREE_MC

@@ -7,15 +7,15 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._api.row_groups import is_clusters
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
-from shapley2d._methods.players import settle_players
+from shapley2d._market.named_rows import is_clusters
+from shapley2d._market.payments import UNTRUSTED
+from shapley2d._market.players import settle_players
+from shapley2d._market.receipts.signature import sign
 from shapley2d._methods.registry import block_methods
-from shapley2d._ownership.payments import UNTRUSTED
-from shapley2d._results.signature import sign
-from shapley2d._results.wording.sentences import owner_words
-from shapley2d._results.wording.units import Unit, Units
+from shapley2d._valuation.wording.sentences import owner_words
+from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -228,7 +228,7 @@ def write_receipt(
     valuation: Any, path: Path, table: TrainOptions, file: FileOptions, only: BlockOptions
 ) -> None:
     """Write the receipt of a run, with all that is needed to read the files again."""
-    from shapley2d._results.receipt import make_receipt
+    from shapley2d._market.receipts.receipt import make_receipt
 
     of_table = {key: one for key, one in asdict(table).items() if key not in _OF_THE_QUESTION}
     receipt = make_receipt(

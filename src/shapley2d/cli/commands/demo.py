@@ -9,8 +9,8 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import printable
-from shapley2d._results.ranking import rank_cells
-from shapley2d._results.wording.units import Units
+from shapley2d._inspection.ranking import rank_cells
+from shapley2d._valuation.wording.units import Units
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, make_table, shown, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_file, naming, write_csv, write_values
@@ -40,7 +40,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     marked, and the page on which to decide about the likeliest errors.
     """
     from shapley2d import inspect_cells, measure_repair, value_cells
-    from shapley2d._results.inspection_page import write_inspection
+    from shapley2d._inspection.page import write_inspection
     from shapley2d.datasets import load_breast_cancer_original
     from shapley2d.evaluation import detection_curve, inject_errors
 

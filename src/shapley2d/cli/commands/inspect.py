@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted, plural
-from shapley2d._results.decisions import Decision, read_decisions
+from shapley2d._inspection.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing
@@ -106,7 +106,7 @@ def inspect(
     unlikely they are, how far off, and how much better their row fits once they are replaced.
     """
     from shapley2d import Valuation
-    from shapley2d._results.inspection_page import write_inspection
+    from shapley2d._inspection.page import write_inspection
 
     limit = None if max_time is None else TimeLimit.of(max_time)
     read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from rich.text import Text
 
 from shapley2d._base.words import counted
-from shapley2d._results.decisions import Decision, Decisions, read_decisions
+from shapley2d._inspection.decisions import Decision, Decisions, read_decisions
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d.cli import options as o
 from shapley2d.cli.commands.inspect import Gains, quick_values
@@ -106,8 +106,8 @@ def repair(
     The table keeps its format, and every entry that was not decided on stays as it is, byte for
     byte. The gain is that of a model trained before and after, scored on held-out rows.
     """
-    from shapley2d._methods.models import check_model
-    from shapley2d._results.inspection_page import write_inspection
+    from shapley2d._inspection.page import write_inspection
+    from shapley2d._models.by_name import check_model
 
     check_file(output, "--output", [table, decisions])
     if report is not None:

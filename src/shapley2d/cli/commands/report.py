@@ -41,7 +41,7 @@ def report(
     trusted: Trusted = False,
 ) -> None:
     """Write a report from saved values: one HTML file that opens in any browser, offline."""
-    from shapley2d._results.valuation import Valuation
+    from shapley2d._valuation.valuation import Valuation
 
     path = values.with_suffix(".html") if output is None else output
     check_report_path(path, [str(values)], "--output")

@@ -68,7 +68,7 @@ def verify(
         option = "--valid" if valid is not None else "--owners"
         raise InputError(f"{option} goes with --table: give it too, or leave {option} out")
 
-    from shapley2d._results.receipt import Receipt
+    from shapley2d._market.receipts.receipt import Receipt
 
     found = Receipt.load(receipt)
     said = ["Its digest fits, its values sum to what the table is worth, and its amounts follow."]

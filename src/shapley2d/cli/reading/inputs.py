@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.progress import reporting
 from shapley2d._base.time_limit import parse_time
 from shapley2d._base.words import nearest_word, printable
-from shapley2d._ownership.grid import is_empty
+from shapley2d._market.grid import is_empty
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import Source, read_table

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._results.decided_entries import DecidedTable
-from shapley2d._results.decisions import same_entry
+from shapley2d._inspection.decided_entries import DecidedTable
+from shapley2d._inspection.decisions import same_entry
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.console import progress
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._results.decisions import Decision, Decisions
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._inspection.decisions import Decision, Decisions
+    from shapley2d._inspection.inspection import Inspection
     from shapley2d._tables.reading.files import Source
     from shapley2d._tables.table import Table
     from shapley2d.cli.options import FileOptions

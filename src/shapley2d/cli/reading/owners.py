@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._ownership.owners import AxisNames, read_claims
+from shapley2d._market.owners import AxisNames, read_claims
 from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
 

@@ -10,8 +10,8 @@ import numpy as np
 from rich.text import Text
 
 from shapley2d._base.words import counted, figure, is_harmless, printable, took_words
-from shapley2d._results.wording.certainty import time_limit_sentences
-from shapley2d._results.wording.sentences import (
+from shapley2d._valuation.wording.certainty import time_limit_sentences
+from shapley2d._valuation.wording.sentences import (
     about,
     average_words,
     below_zero_words,
@@ -20,7 +20,7 @@ from shapley2d._results.wording.sentences import (
     score_words,
     trees_words,
 )
-from shapley2d._results.wording.units import Units, sums_to_score
+from shapley2d._valuation.wording.units import Units, sums_to_score
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
 
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from shapley2d._results.valuation import Valuation
-    from shapley2d._results.wording.units import Unit
+    from shapley2d._valuation.valuation import Valuation
+    from shapley2d._valuation.wording.units import Unit
     from shapley2d.cli.reading.inputs import Inputs
 
 

@@ -9,8 +9,8 @@ from rich.text import Text
 
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
-from shapley2d._results.ranking import rank_cells
-from shapley2d._results.wording.units import points_of
+from shapley2d._inspection.ranking import rank_cells
+from shapley2d._valuation.wording.units import points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rich.table import Table
 
-    from shapley2d._results.inspection import Inspection
+    from shapley2d._inspection.inspection import Inspection
     from shapley2d.cli.reading.inspected import InspectedFile
 
 

@@ -1,1 +1,0 @@
-"""The functions and the class that users call."""

@@ -1,0 +1,354 @@
+"""Values of cells under tree ensembles whose splits are held fixed.
+
+Where no model is given, trees are grown until their mean is precise: a tree is a Monte Carlo draw.
+A given model has all its trees already, so that nothing is sampled and the values are exact; only
+in deep leaves, with many columns on their path, random orders of these are sampled.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.in_threads import count_threads, map_in_threads
+from shapley2d._base.progress import reporting
+from shapley2d._base.streams import draw_seeds
+from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted
+from shapley2d._estimation.checkpoint import check_place
+from shapley2d._estimation.draws import MeanDraws
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.fingerprint import hash_parts
+from shapley2d._estimation.monte_carlo import monte_carlo
+from shapley2d._estimation.rounds import WholeSum, add_rounds
+from shapley2d._estimation.workers import ordered_results
+from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
+from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model
+from shapley2d._forest.grow import TreeDraws
+from shapley2d._forest.held import HeldForest, HeldSplit
+from shapley2d._forest.library import has_text
+from shapley2d._forest.pipelines import last_step
+from shapley2d._knn.votes import varies
+from shapley2d._methods.baseline_utility import forest_baseline
+from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._methods.score_facts import score_facts
+from shapley2d._tables.problem import weigh_problem
+from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._estimation.checkpoint import Checkpoint, Saved
+    from shapley2d._estimation.draws import Draws
+    from shapley2d._forest.ensemble import Ensemble
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+SCORINGS = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("neg_mean_squared_error",),
+}
+"""The scores with a closed form, by task."""
+
+
+def forest_cells(
+    problem: Problem,
+    run: Run,
+    *,
+    model: Any,
+    scoring: str | None,
+    max_trees: int,
+    max_rounds: int,
+    tolerance: float,
+    baseline: str,
+    checkpoint: Any,
+    cluster: Any,
+) -> Estimate:
+    """Values of cells under a tree ensemble, the mean over the splits.
+
+    Parameters
+    ----------
+    problem : Problem
+    run : Run
+    model : estimator, str or None
+        A tree ensemble, fitted or not, or the name of one; None grows a forest.
+    scoring : str or None
+        One of :data:`SCORINGS`.
+    max_trees : int
+        Without a model, stop after this many trees.
+    max_rounds : int
+        With a model that has deep leaves, stop after this many random orders of their columns.
+    tolerance : float
+        Stop when the largest standard error is at most this share of the spread.
+    baseline : {"labels", "zero"}
+    checkpoint : path-like or None
+        Where to save the sums over the trees that are done, and to resume from.
+    cluster : str, distributed.Client, executor or None
+        Where to work instead of here.
+
+    Returns
+    -------
+    Estimate
+        Without a model the standard errors are those of the mean over trees; with one they are 0,
+        or those of the mean over orders where it has deep leaves.
+    """
+    check_forest_scoring(scoring, problem.target.task)
+    if checkpoint is not None:
+        check_place(checkpoint)  # before anything is trained
+    sample = partial(
+        monte_carlo,
+        tolerance=tolerance,
+        progress=run.progress,
+        sums=run.sums,
+        cluster=cluster,
+        n_threads=count_threads(run.n_jobs),
+        limit=run.limit,
+    )
+    unweighed, problem = problem, weigh_problem(problem, scoring)
+    facts = forest_baseline(problem, baseline) | score_facts(problem, scoring, "leaves")
+    from_zero = baseline == "zero"
+    if model is None:
+        grown = GrownForests(problem, run)
+        games = grown.games
+        known = _checkpoint(checkpoint, problem, run, trees="grown")
+        estimate = sample(
+            grown.draws, max_draws=max_trees, title="forest", checkpoint=known, unit="tree"
+        )
+        estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
+        run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
+        count = estimate.info["n_trees"]
+        facts["forest"] = f"a forest of {counted(count, 'tree')}"
+        facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
+        splits = grown.held(count)
+    else:
+        ensembles, fitted = read_model(model, problem, run)
+        _warn_of_seen_rows(model, problem)
+        pieces = TreePieces(ensembles, problem, run)
+        games = pieces.games
+        deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
+        known = None
+        if checkpoint is not None:
+            known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
+        facts |= {"model": _text(fitted), **_about_trees(fitted, ensembles)}
+        splits = [
+            HeldSplit(game, partial(list, ensemble.trees), ensemble.see)
+            for game, ensemble in zip(games, ensembles, strict=True)
+        ]
+        if not deep.columns.any():
+            total = _sum_pieces(pieces, problem, run, known, cluster)
+            estimate, resumed = Estimate.exact(total.values), total.resumed
+            facts |= {"resumed_at": resumed} if resumed else {}
+            errors = None if resumed or facts["boosted"] else pieces.column_errors(total.columns)
+            if errors is not None:
+                facts["other_trees"] = {"n_trees": facts["n_trees"], "stderr": errors.tolist()}
+        else:  # a file keeps the rounds, which take longest
+            values = _sum_pieces(pieces, problem, run, None, cluster).values
+            estimate = sample(
+                partial(deep.values, values),
+                max_draws=max_rounds,
+                title="forest, deep leaves",
+                checkpoint=known,
+                unit="round",
+            )
+            estimate.stderr[:, ~deep.columns] = 0.0  # not on the path of a deep leaf
+            run.warn_of_precision(estimate, tolerance, "max_rounds", max_rounds)
+            facts["exact_share"] = 1.0 - deep.share
+            count = counted(estimate.info["n_rounds"], "random order")
+            facts["forest"] += (
+                f" ({1 - deep.share:.0%} of their predictions exact, those of deeper leaves by "
+                f"{count} of the columns on each path)"
+            )
+    if from_zero:
+        added = np.zeros_like(estimate.values)
+        for split, game in zip(problem.splits, games, strict=True):
+            added[split.rows] += game.from_zero() / len(games)
+        estimate.values += added
+    estimate.held = HeldForest(
+        unweighed,
+        scoring,
+        splits,
+        (run.seed, estimate.info.get("n_rounds", 0)),
+        from_zero=from_zero,
+        n_threads=count_threads(run.n_jobs),
+    )
+    return estimate.noting(**facts)
+
+
+def check_forest_scoring(scoring: Any, task: str) -> None:
+    """Refuse a score that has no closed form."""
+    known = SCORINGS[task]
+    if scoring is None or scoring in known:
+        return
+    raise InputError(
+        Setting("scoring", scoring),
+        f" has no closed form for the leaves of trees in {task}: use "
+        f"{' or '.join(map(repr, known))}, or ",
+        Setting("method", "mc"),
+        " with the same model",
+    )
+
+
+class GrownForests:
+    """A forest for every split, whose trees are grown when they are needed.
+
+    Attributes
+    ----------
+    draws : Draws
+        Values under trees by number, the mean over the splits.
+    games : list of LeafGame
+    """
+
+    def __init__(self, problem: Problem, run: Run) -> None:
+        self._splits = problem.splits
+        seeds = draw_seeds(run.seed, len(problem.splits))
+        self._draws = [
+            TreeDraws(split, run.semivalues, seed, labelled=problem.label is not None)
+            for split, seed in zip(problem.splits, seeds, strict=True)
+        ]
+        self.games = [one.game for one in self._draws]
+        self.draws: Draws = self._draws[0]
+        if len(self.games) > 1 or self.games[0].n_rows < problem.table.n_rows:
+            rows = [split.rows for split in problem.splits]
+            self.draws = MeanDraws([*self._draws], rows, problem.table.n_rows)
+
+    def held(self, count: int) -> list[HeldSplit]:
+        """The splits with the first ``count`` trees of each."""
+        return [
+            HeldSplit(draws.game, partial(draws.first, count), partial(encoded_rows, split.train))
+            for draws, split in zip(self._draws, self._splits, strict=True)
+        ]
+
+
+def _constant_columns(problem: Problem) -> NDArray[np.intp]:
+    """Columns that are constant in the training rows of every split."""
+    return np.array(
+        [
+            j
+            for j in range(problem.table.n_columns)
+            if not any(varies(split.train.columns[j].entries) for split in problem.splits)
+        ],
+        dtype=np.intp,
+    )
+
+
+def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
+    """Warn that a fitted model may have chosen its splits by rows that validate it here."""
+    whole = problem.splits[0].train.n_rows == problem.table.n_rows
+    if isinstance(model, str) or not is_fitted(model) or (len(problem.splits) == 1 and whole):
+        return
+    warn(
+        InputWarning(
+            Setting("model"),
+            " is fitted, and without ",
+            Place("X_valid"),
+            " the rows that validate may be among those that chose its splits, so the score looks "
+            "better than it is: pass a validation table, or the model unfitted",
+        )
+    )
+
+
+def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
+    """Facts about the trees for the record of a run."""
+    count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
+    last = last_step(model)
+    name = type(last).__name__
+    name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
+    forest = f"the {counted(count, 'tree')} of {name}"
+    if ensembles[0].boosted:
+        forest += ", whose leaves stand in for the boosted sum"
+    return {"n_trees": count, "forest": forest, "boosted": ensembles[0].boosted}
+
+
+def _text(model: Any) -> str:
+    """A model as text, without a place in memory."""
+    return repr(model) if has_text(model) else type(model).__name__
+
+
+def _digest(ensembles: Sequence[Ensemble]) -> str:
+    """A hash of all trees."""
+    return hash_parts(
+        np.ascontiguousarray(array).tobytes()
+        for ensemble in ensembles
+        for tree in ensemble.trees
+        for array in tree.arrays
+    )
+
+
+def _checkpoint(path: Any, problem: Problem, run: Run, *, trees: str) -> Checkpoint | None:
+    """The checkpoint at a path, for these trees only; None without a path."""
+    if path is None:
+        return None
+    return checkpoint_of(
+        path,
+        run,
+        {},
+        method="forest",
+        shape=_shape(problem),
+        problem=problem,
+        unit="trees",
+        trees=trees,
+        **identity_of_sums(run),
+    )
+
+
+def _shape(problem: Problem) -> tuple[int, int]:
+    return problem.table.n_rows, problem.table.n_columns + (problem.label is not None)
+
+
+class _Sum(WholeSum):
+    """The values under the trees so far, and the column sums of every batch since a checkpoint."""
+
+    def __init__(self, pieces: TreePieces, problem: Problem) -> None:
+        self._pieces, self._rows = pieces, [split.rows for split in problem.splits]
+        shape = _shape(problem)
+        self._in_order = [np.array_equal(rows, np.arange(shape[0])) for rows in self._rows]
+        super().__init__(len(pieces))
+        self.resumed = 0
+        self.values, self.columns = np.zeros(shape), list[Any]()
+
+    def restore(self, saved: Saved) -> None:
+        """Resume from a checkpoint; a ValueError says why it is not sound."""
+        saved.check_arrays({"values": self.values.shape})
+        if saved.count > self.most:
+            raise ValueError("it has more trees than the model")
+        self.values, self.count = saved.arrays["values"].copy(), saved.count
+        self.resumed = saved.count
+
+    def add(self, part: NDArray[np.float64]) -> None:
+        """Add the next batch."""
+        k = self._pieces.split_of(self.count)
+        if self._in_order[k]:  # without a copy of the rows
+            self.values += part
+        else:
+            self.values[self._rows[k]] += part
+        self.columns.append(part.sum(axis=0))
+        self.count += 1
+
+    def note(self) -> str:
+        """How far it is, for a progress report."""
+        return f"{self.count:,} of {self.most:,} batches of trees"
+
+    def save(self, checkpoint: Checkpoint) -> None:
+        """Save the values so far."""
+        checkpoint.save(self.count, {"values": self.values})
+
+
+def _sum_pieces(
+    pieces: TreePieces, problem: Problem, run: Run, checkpoint: Checkpoint | None, cluster: Any
+) -> _Sum:
+    """The values under all trees."""
+    total = _Sum(pieces, problem)
+    if checkpoint is not None:
+        checkpoint.load(total.restore)
+    if cluster is not None:
+        results = ordered_results(pieces, total.count, len(pieces), cluster=cluster)
+    else:
+        numbers = range(total.count, len(pieces))
+        results = map_in_threads(pieces, numbers, count_threads(run.n_jobs))
+    with reporting(run.progress, "forest", in_time="") as report:  # all trees or nothing
+        add_rounds(results, total, report=report, limit=run.limit, checkpoint=checkpoint)
+    return total

@@ -1,0 +1,1 @@
+"""Compiled code of trees: arrays in, arrays out."""

@@ -1,0 +1,238 @@
+"""Which entries of a table are wrong, and what they should say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import counted
+from shapley2d._inspection.inspection import Inspection
+from shapley2d._methods.run import Run
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest, table_digest
+from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.intake import (
+    collected,
+    is_path,
+    opened,
+    warn_of_two_queries,
+    with_targets,
+)
+from shapley2d._tables.table import Table
+from shapley2d._tables.target import as_target, label_name
+from shapley2d._tables.target_entries import as_series
+from shapley2d.exceptions import InputError, Place, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.cells import ScoredCells
+    from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._tables.target import Target
+
+
+def inspect_cells(
+    X: Any,
+    y: Any = None,
+    *,
+    valuation: Any = None,
+    task: str = "auto",
+    kinds: Any = None,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+    max_time: Any = None,
+) -> Inspection:
+    """Find the entries of a table that are likely wrong, and what they should say.
+
+    Every entry is predicted from the rest of its row and its label. Entries are ranked by how
+    unlikely they are, how far off, and how much better their row fits once they are replaced. The
+    order of rows or columns and the direction of numbers change no score.
+
+    Parameters
+    ----------
+    X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
+        As for :func:`~shapley2d.value_cells`: numbers, text, categories, dates, booleans, missing
+        entries. Text among numbers and numbers among text are inspected like everything else, and
+        so are keys.
+    y : 1-D array, list or series, or the name of a column of X, optional
+        Labels or numbers to predict, inspected too. Some may be missing.
+    valuation : Valuation, optional
+        Values of the same table: they are shown beside the probabilities, and cells can be ranked
+        by them. Where they are of ``method="forest"``, the first suspects are shown with what the
+        score gains by their suggested entries.
+    task : {"auto", "classification", "regression"}
+        ``"auto"``: text, booleans and up to 20 distinct whole numbers are classes.
+    kinds : dict, optional
+        Types of columns by name, ``"number"``, ``"date"`` or ``"text"``, where the auto-detected
+        type is wrong.
+    random_state : int, numpy generator or None
+    n_jobs : int or None
+        Workers; all cores by default. The result does not depend on it.
+    progress : {"auto", True, False} or callable
+        A bar on a terminal by default; a function is called with ``(fraction, note)``.
+    max_time : float or str, optional
+        Seconds, or text such as ``"5m"``, counted from the call: with fewer trees where it is
+        short, and ``info`` names what was left out where it is too short for all columns.
+
+    Returns
+    -------
+    Inspection
+
+    See Also
+    --------
+    measure_repair : whether the repairs help a model.
+
+    Examples
+    --------
+    >>> from shapley2d import inspect_cells
+    >>> X = {"height": [150 + k % 40 for k in range(80)]}
+    >>> X["weight"] = [height - 100.0 for height in X["height"]]
+    >>> X["weight"][7] = 570.0
+    >>> inspection = inspect_cells(X, progress=False)
+    >>> i, j = divmod(int(inspection.scores.argmax()), 2)
+    >>> i, inspection.column_names[j]
+    (7, 'weight')
+    """
+    run = Run.create(random_state, "shapley", n_jobs, progress, max_time).advising()
+    named = y if isinstance(y, str) else None
+    given, lines = X, None
+    warn_of_two_queries(X, y, ("X", "y"))
+    if is_path(X):
+        # its texts are kept, as the command line keeps them: numbers alone lose N/A and 1.50
+        source = opened(X)
+        X, lines = source.table, source.all_lines()
+    X, y = collected(X), collected(y, "y")
+    if y is not None:
+        X, y, _, _ = with_targets(X, y, None, None)
+    with without_warnings():  # entries of another type and keys are findings here
+        table = as_table(X, "X", kinds, infinite=True)
+        name = None if y is None else named or label_name(y, table.column_names)
+        known = name is not None and isinstance(kinds, dict) and name in kinds
+        kind = {str(name): kinds[name]} if known else None
+        series = as_series(y)
+        y = series.to_native() if isinstance(series, nw.Series) else y
+        label = None if name is None else as_table({name: y}, "y", kind)
+        target = None if y is None else _target(y, table, task)
+    if label is not None and label.n_rows != table.n_rows:
+        raise InputError(
+            Place("y"),
+            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent "
+            "numbers of samples",
+        )
+    from shapley2d._inspection.columns.find import find_in_columns
+    from shapley2d._inspection.suggestions import with_suggestions
+
+    findings = find_in_columns(table)
+    cells = with_suggestions(_score(table, label, target, findings, run), findings)
+    columns = {column.name: column_digest(column) for column in table.columns}
+    if label is not None:
+        columns[label.column_names[0]] = column_digest(label.columns[0])
+    inspection = Inspection(
+        _cells=cells,
+        findings=findings,
+        row_names=table.row_names,
+        _values=None if valuation is None else _values(valuation, cells, table.row_names),
+        lines=table.lines if lines is None else lines,
+        _frame=frame_kind(given),
+        _digests=columns,
+        _fingerprint=table_digest(columns),
+        info=_record(run, cells, kinds, getattr(valuation, "info", {})),
+    )
+    if getattr(valuation, "_held", None) is None:
+        return inspection
+    # of as many suspects as a page lists
+    return replace(inspection, _score_gains=inspection.gains(valuation, n=2000))
+
+
+def _score(
+    table: Table,
+    label: Table | None,
+    target: Target | None,
+    findings: list[ColumnFinding],
+    run: Run,
+) -> ScoredCells:
+    from shapley2d._inspection.score import inspect_table
+
+    settings: dict[str, Any] = {
+        "findings": findings,
+        "seed": run.seed,
+        "n_jobs": run.n_jobs,
+        "progress": run.progress,
+        "limit": run.limit,
+    }
+    if label is None:
+        return inspect_table(table, None, **settings)
+    if target is not None:
+        return inspect_table(table, target, label_name=label.column_names[0], **settings)
+    # labels that are missing in part, or all the same: one more column like the others
+    both = Table((*table.columns, label.columns[0]), table.row_names, None)
+    return replace(inspect_table(both, None, **settings), has_label=True)
+
+
+def _target(y: Any, table: Table, task: str) -> Target | None:
+    """The target; None where labels are missing or all the same: nothing can be learned from it."""
+    try:
+        target = as_target(y, table, task)
+    except InputError as error:
+        if error.option == "task" and task != "auto":
+            raise
+        return None
+    return target if target.kept is None else None
+
+
+def _record(run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any]) -> dict[str, Any]:
+    record = run.record(
+        **cells.info, kinds=dict(kinds) if kinds else None, score=valued.get("score")
+    )
+    record.pop("semivalue")
+    return record
+
+
+def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDArray[np.float64]:
+    """The values of a valuation at the cells of the inspected table, NaN where it has none."""
+    if not hasattr(valuation, "values") or not hasattr(valuation, "column_names"):
+        raise InputError(
+            Setting("valuation"), f" is a {type(valuation).__name__}, not the result of value_cells"
+        )
+    places = {str(name): i for i, name in enumerate(row_names.tolist())}
+    rows = np.array(
+        [places.get(str(name), -1) for name in valuation.row_names.tolist()], dtype=np.intp
+    )
+    if (rows < 0).any() or np.unique(rows).size < rows.size:
+        raise InputError(
+            Setting("valuation"),
+            " is of another table: its rows are not those of ",
+            Place("X"),
+            "; value the same table",
+        )
+    names = cells.names
+    if not set(valuation.column_names) <= set(names):
+        other = next(name for name in valuation.column_names if name not in names)
+        raise InputError(
+            Setting("valuation"), " is of another table: ", Place("X"), f" has no column {other!r}"
+        )
+    values = np.full(cells.scores.shape, np.nan)
+    for k, name in enumerate(valuation.column_names):
+        j = names.index(name)
+        values[rows, j] = valuation.values[:, k]
+        is_label = cells.has_label and j == len(names) - 1
+        if valuation._contents is not None and not is_label:
+            texts = cells.entries[j]
+            wrong = [
+                i
+                for i, text in zip(rows.tolist(), valuation._contents[k], strict=True)
+                if texts[i] != text
+            ]
+            if wrong:
+                raise InputError(
+                    Setting("valuation"),
+                    f" is of another table: column {name!r} differs in "
+                    f"{counted(len(wrong), 'row')}, first in row {row_names[wrong[0]]}; value the "
+                    "same table",
+                )
+    return values

@@ -1,0 +1,307 @@
+"""The result of an inspection: which entries are wrong, and what they should say."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.checks import check_choice
+from shapley2d._base.words import counted, printable
+from shapley2d._inspection.cells import percent, reasons_text
+from shapley2d._inspection.entry_gains import entry_gains
+from shapley2d._inspection.inspected import InspectedCells
+from shapley2d._inspection.learned import SETTINGS
+from shapley2d._inspection.ranking import rank_cells
+from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
+from shapley2d._valuation.wording.summaries import html_table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Inspection(InspectedCells):
+    """Which entries of a table are wrong, and what they should say.
+
+    Attributes
+    ----------
+    findings : list of ColumnFinding
+        Problems of whole columns: units, formats, codes, spellings, rules that rows break. Each has
+        ``columns``, ``kind``, ``text``, ``rows`` and ``suggestions``.
+    row_names : ndarray of shape (n,)
+    lines : ndarray of shape (n,) or None
+        Where a file was read whose rows have no names: the line where each row starts. Pages and
+        lists name rows by it; frames have it beside the row's position, as ``line``.
+    info : dict
+        Settings and facts of the run. Plain JSON values.
+
+    Examples
+    --------
+    >>> from shapley2d import inspect_cells
+    >>> X = {"height": [150 + k % 40 for k in range(80)]}
+    >>> X["weight"] = [height - 100.0 for height in X["height"]]
+    >>> X["weight"][7] = 570.0
+    >>> inspection = inspect_cells(X, progress=False)
+    >>> inspection.rank(1)[["row", "column", "entry"]].values.tolist()
+    [[7, 'weight', '570']]
+    """
+
+    @property
+    def scores(self) -> NDArray[np.float64]:
+        """How unusual every entry is, comparable within the table."""
+        return self._cells.scores[:, : self.shape[1]]
+
+    @property
+    def probability(self) -> NDArray[np.float64]:
+        """How likely every entry is wrong."""
+        return self._cells.probability[:, : self.shape[1]]
+
+    @property
+    def label_scores(self) -> NDArray[np.float64] | None:
+        """How unusual every label is; None without labels."""
+        return self._cells.scores[:, -1] if self._cells.has_label else None
+
+    @property
+    def label_probability(self) -> NDArray[np.float64] | None:
+        """How likely every label is wrong; None without labels."""
+        return self._cells.probability[:, -1] if self._cells.has_label else None
+
+    @cached_property
+    def expected(self) -> Any:
+        """The expected entries as a frame like the table's: numbers, dates, booleans and text."""
+        columns = {name: self._cells.expected_column(j) for j, name in enumerate(self.column_names)}
+        frame = make_frame(columns, self._frame)
+        are_numbered = np.array_equal(self.row_names, np.arange(len(self.row_names)))
+        if self._frame == "pandas" and not are_numbered:
+            frame.index = list(self.row_names)
+        return frame
+
+    @cached_property
+    def label_expected(self) -> list[str | None] | None:
+        """The expected labels as text; None without labels."""
+        return self._cells.expected_texts(self.shape[1]) if self._cells.has_label else None
+
+    @property
+    def expected_errors(self) -> float:
+        """How many entries are wrong in all, as far as the table tells: a sum of probabilities."""
+        return self._cells.expected_errors
+
+    @property
+    def expected_errors_interval(self) -> tuple[float, float]:
+        """80 % interval for the number of errors, from the ratio observed on held-out tables.
+
+        Errors that look like any other entry cannot be seen, so the interval is wide.
+        """
+        low, high = SETTINGS["true per expected"]
+        return low * self.expected_errors, high * self.expected_errors
+
+    def rank(self, n: int | None = 20, *, by: str = "wrong") -> Any:
+        """The suspects as a frame, the first to look at first.
+
+        Parameters
+        ----------
+        n : int or None
+            How many; None for all.
+        by : {"wrong", "harm", "gain"}
+            ``"wrong"``: the likeliest wrong first. ``"harm"``: the most harmful to a model first.
+            ``"gain"``: both together, for a small table whose model should become better. The last
+            two need the ``valuation`` that was passed to :func:`~shapley2d.inspect_cells`.
+
+        Returns
+        -------
+        frame
+            With the columns ``row`` (and ``line``, where a file was read), ``column``, ``entry``,
+            ``expected``, ``likely`` (the range of a number, or the likeliest categories),
+            ``probability``, ``suggestion_probability`` (how likely the expected entry is right, if
+            this one is wrong), ``score``, ``value`` (what the cell is worth to a model, where that
+            is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
+            :meth:`gains`), where a forest's valuation was passed along.
+        """
+        return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self._frame)
+
+    def to_frame(self) -> Any:
+        """All cells in the order of the table, like :meth:`rank` without the words on each."""
+        n, p = self._cells.scores.shape
+        everywhere = [(i, j) for i in range(n) for j in range(p)]
+        return make_frame(self._lines(everywhere, reasons=False), self._frame)
+
+    def _lines(self, places: Sequence[tuple[int, int]], *, reasons: bool) -> dict[str, Any]:
+        cells = self._cells
+        i, j = np.array(places, dtype=np.intp).reshape(-1, 2).T
+        columns: dict[str, Any] = {
+            **self._row_columns(i),
+            "column": np.array(cells.names, dtype=object)[j],
+            "entry": objects([cells.entries[b][a] for a, b in places]),
+            "expected": objects(self._expected_texts(i, j)),
+        }
+        if reasons:
+            columns["likely"] = objects([cells.likely_text(a, b) for a, b in places])
+        columns["probability"] = cells.probability[i, j]
+        if reasons:
+            right = [cells.suggestion_probability(a, b) for a, b in places]
+            columns["suggestion_probability"] = np.array(right, dtype=np.float64)
+        columns["score"] = cells.scores[i, j]
+        columns["value"] = np.full(i.size, np.nan) if self._values is None else self._values[i, j]
+        if self._score_gains is not None:
+            columns["gain_if_changed"] = self._score_gains[i, j]
+        if reasons:
+            columns["reasons"] = objects([reasons_text(cells.reasons(a, b)) for a, b in places])
+        return columns
+
+    def _expected_texts(self, i: NDArray[np.intp], j: NDArray[np.intp]) -> list[str | None]:
+        """The expected entries of some cells, column by column, which is faster."""
+        texts = np.empty(i.size, dtype=object)
+        for column in np.unique(j).tolist():
+            places = np.flatnonzero(j == column)
+            texts[places] = objects(self._cells.expected_texts(column, i[places]))
+        return list(texts.tolist())
+
+    gains = entry_gains
+
+    def _settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
+        """A copy in which these cells, by position, are called right: they are not listed again."""
+        return replace(self, _settled=self._settled | frozenset(cells))
+
+    def repair(
+        self,
+        X: Any,
+        *,
+        cells: Any = None,
+        n: int | None = None,
+        probability: float | None = None,
+        findings: Iterable[int] | None = None,
+        y: Any = None,
+    ) -> Any:
+        """A repaired copy of the table, and a log of what was changed. X itself is never changed.
+
+        Give one or more of ``cells``, ``n``, ``probability`` and ``findings``. Cells called right
+        stay as they are.
+
+        Parameters
+        ----------
+        X : the table that was inspected
+            Another one is refused. It may have further columns, such as the label.
+        cells : list of (row, column) or (row, column, entry), boolean array, frame, or path
+            Rows and columns by name; the expected entry is used where none is given. The path is
+            that of a file of decisions.
+        n : int
+            The n cells most likely wrong.
+        probability : float
+            All cells whose probability of being wrong is at least this, and whose suggested entry
+            is at least 80 % likely right.
+        findings : list of int
+            All suggestions of these :attr:`findings`, by position.
+        y : the labels that were inspected, optional
+            Where they are not a column of X: they are repaired too, and returned after the table.
+
+        Returns
+        -------
+        table, log
+            Or table, y, log where ``y`` was given. The table is of the type of X, its columns of
+            the same types wherever the new entries fit. The log is a frame of ``row``, ``column``,
+            ``before``, ``after`` and ``why``.
+
+        Examples
+        --------
+        >>> from shapley2d import inspect_cells
+        >>> X = {"height": [150 + k % 40 for k in range(80)]}
+        >>> X["weight"] = [height - 100.0 for height in X["height"]]
+        >>> X["weight"][7] = 570.0
+        >>> clean, log = inspect_cells(X, progress=False).repair(X, n=1)
+        >>> log[["row", "column", "before"]].values.tolist()
+        [[7, 'weight', '570']]
+        """
+        from shapley2d._inspection.repair import repair
+
+        return repair(self, X, cells=cells, n=n, probability=probability, findings=findings, y=y)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the inspection to a Parquet file, a tidy table, whole or not at all."""
+        from shapley2d._inspection.storage import save_inspection
+
+        save_inspection(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str], frame: str | None = None) -> Inspection:
+        """Read an inspection that :meth:`save` wrote.
+
+        Parameters
+        ----------
+        path : path-like
+        frame : {"pandas", "polars", "pyarrow"}, optional
+            The type of frame that its methods return; by default that of the inspected table.
+        """
+        from shapley2d._inspection.storage import read_inspection
+
+        if frame is not None:
+            check_choice(frame, "frame", FRAME_KINDS)
+        fields = read_inspection(path)
+        return cls(**(fields if frame is None else fields | {"_frame": frame}))
+
+    def to_html(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        n: int = 2000,
+        by: str = "wrong",
+    ) -> None:
+        """Write a page on which a person decides: one HTML file that opens in any browser, offline.
+
+        Parameters
+        ----------
+        path : path-like
+        title : str, optional
+        n : int
+            How many suspects to list at most.
+        by : {"wrong", "harm", "gain"}
+            Their order at first, as in :meth:`rank`.
+        """
+        from shapley2d._inspection.page import write_inspection
+
+        write_inspection(self, path, title=title, n=n, by=by)
+
+    def _summary(self) -> str:
+        n, m = self.shape
+        label = f" and the label {printable(self.label_name or '')!r}" if self.label_name else ""
+        return f"{counted(n, 'row')} x {counted(m, 'column')}{label}: {self._cells.summary}"
+
+    def __repr__(self) -> str:
+        cells = self._cells
+        lines = [f"Inspection of {self._summary()}"]
+        lines += [
+            f"  {percent(cells.probability[i, j])}  {self._row_word} "
+            f"{printable(str(self._shown_rows[i]))}, {cells.names[j]!r}: {cells.entries[j][i]!r}, "
+            f"expected {cells.expected_text(i, j)!r}"
+            for i, j in rank_cells(self, 3)
+        ]
+        lines += [f"  {printable(finding.text)}" for finding in self.findings[:3]]
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """The short table that a notebook shows."""
+        cells = self._cells
+        rows = [
+            (
+                str(self._shown_rows[i]),
+                cells.names[j],
+                cells.entries[j][i] or "(empty)",
+                cells.expected_text(i, j) or "(empty)",
+                percent(cells.probability[i, j]),
+                reasons_text(cells.reasons(i, j)),
+            )
+            for i, j in rank_cells(self, 10)
+        ]
+        found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
+        head = (self._row_word, "column", "entry", "expected", "wrong", "why")
+        return (
+            f"<div><p><b>Inspection</b> of {html.escape(self._summary())}</p>"
+            f"{f'<ul>{found}</ul>' if found else ''}{html_table(rows, head)}</div>"
+        )

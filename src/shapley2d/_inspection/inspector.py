@@ -1,0 +1,178 @@
+"""The scikit-learn estimator that inspects cells, and cleans the rows that it has seen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from shapley2d._base.checks import check_choice, check_number
+from shapley2d._base.warnings import without_warnings
+from shapley2d._inspection.inspect import inspect_cells
+from shapley2d._tables.changes import change_cells
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.intake import collected, names_columns
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from typing import Self
+
+
+REPLACEMENTS = ("expected", "missing")
+"""What a suspicious entry becomes."""
+
+
+class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Find the entries of a table that are likely wrong, as a scikit-learn transformer.
+
+    ``fit`` inspects a table; ``transform`` replaces its suspicious entries. Rows of the fitted
+    table are recognized by their entries, in any order and in any part of the table. Other rows
+    pass unchanged: in a pipeline, the model learns from cleaned rows and predicts rows as they
+    come. Labels are inspected, too, but a transformer cannot change them.
+
+    Parameters
+    ----------
+    probability : float
+        Entries that are wrong with at least this probability are replaced.
+    replacement : {"expected", "missing"}
+        By the entry that is expected there, or by a missing one (whole numbers then become floats).
+    task, kinds, random_state, n_jobs, progress, max_time
+        As in :func:`shapley2d.inspect_cells`; there is no progress bar by default.
+
+    Attributes
+    ----------
+    scores_, probability_ : ndarray of shape (n_samples, n_features)
+        How unusual every entry is, and how likely it is wrong.
+    label_scores_, label_probability_ : ndarray of shape (n_samples,) or None
+        The same of the labels; None without labels.
+    suspicious_ : ndarray of bool of shape (n_samples, n_features)
+        The entries that ``transform`` replaces.
+    inspection_ : Inspection
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Where X has column names.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shapley2d import CellInspector
+    >>> size = np.arange(60.0) % 20
+    >>> X = np.column_stack([size, size + 5, 30 - size])
+    >>> X[7, 1] = 500
+    >>> inspector = CellInspector(replacement="missing").fit(X)
+    >>> int(inspector.scores_.argmax()), inspector.transform(X)[7].tolist()
+    (22, [7.0, nan, 23.0])
+    """
+
+    def __init__(
+        self,
+        *,
+        probability: float = 0.5,
+        replacement: str = "expected",
+        task: str = "auto",
+        kinds: Any = None,
+        random_state: Any = 0,
+        n_jobs: int | None = None,
+        progress: Any = False,
+        max_time: Any = None,
+    ) -> None:
+        self.probability = probability
+        self.replacement = replacement
+        self.task = task
+        self.kinds = kinds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.progress = progress
+        self.max_time = max_time
+
+    def fit(self, X: Any, y: Any = None, *, valuation: Any = None) -> Self:
+        """Inspect the cells of X and, where they are given, the labels y.
+
+        Parameters
+        ----------
+        X : table
+        y : labels or numbers, optional
+        valuation : Valuation, optional
+            Values of the same table.
+        """
+        check_number(self.probability, "probability", zero=True)
+        if self.probability > 1:
+            raise InputError(
+                Setting("probability", self.probability), " must be a number from 0 to 1"
+            )
+        check_choice(self.replacement, "replacement", REPLACEMENTS)
+        X = collected(X)
+        inspection = inspect_cells(
+            X,
+            y,
+            valuation=valuation,
+            task=self.task,
+            kinds=self.kinds,
+            random_state=self.random_state,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+            max_time=self.max_time,
+        )
+        self.inspection_ = inspection
+        self.scores_ = inspection.scores
+        self.probability_ = inspection.probability
+        self.suspicious_ = inspection.probability >= self.probability
+        self.label_scores_ = inspection.label_scores
+        self.label_probability_ = inspection.label_probability
+        self.n_features_in_ = inspection.shape[1]
+        if names_columns(X):
+            self.feature_names_in_ = np.array(inspection.column_names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+        self._replaced = self._replacements()
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """X with the suspicious entries of rows that were fitted replaced, as the same type.
+
+        Parameters
+        ----------
+        X : table with the columns of the fitted one
+
+        Returns
+        -------
+        table
+            A frame or an array like X; ``set_output`` makes it another.
+        """
+        check_is_fitted(self, "inspection_")
+        X = collected(X)
+        with without_warnings():  # they were given when the table was fitted
+            table = as_table(X, "X", self.kinds)
+        # compares the number of columns and their names
+        validate_data(self, X, reset=False, skip_check_array=True)
+        changes: dict[str, dict[int, str | None]] = {}
+        rows = zip(*(column.text() for column in table.columns), strict=True)
+        for i, row in enumerate(rows):
+            for j, new in self._replaced.get(row, {}).items():
+                changes.setdefault(table.column_names[j], {})[i] = new
+        native = np.array(X) if isinstance(X, (list, tuple)) else table.native
+        return change_cells(native, changes) if changes else native
+
+    def _replacements(self) -> dict[tuple[str | None, ...], dict[int, str | None]]:
+        """New entries by column, for every row that has a suspicious one.
+
+        Equal rows share what is suspicious in any of them: nothing tells them apart later.
+        """
+        cells = self.inspection_._cells
+        expected = self.replacement == "expected"
+        entries = cells.entries[: self.n_features_in_]
+        found: dict[tuple[str | None, ...], dict[int, str | None]] = {}
+        for i in np.flatnonzero(self.suspicious_.any(axis=1)).tolist():
+            there = found.setdefault(tuple(column[i] for column in entries), {})
+            for j in np.flatnonzero(self.suspicious_[i]).tolist():
+                there.setdefault(j, cells.expected_text(i, j) if expected else None)
+        return found
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags

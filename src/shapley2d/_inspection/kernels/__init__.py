@@ -1,0 +1,1 @@
+"""Compiled code of the inspection: arrays in, arrays out."""

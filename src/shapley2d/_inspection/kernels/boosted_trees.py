@@ -1,0 +1,61 @@
+"""Predictions of boosted trees: the sum of the leaves that a row falls into."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
+
+from shapley2d._base.cache import CACHE
+
+
+class BoostedTrees(NamedTuple):
+    """Trees one after the other.
+
+    Attributes
+    ----------
+    roots : ndarray of shape (trees,)
+    features : ndarray of shape (nodes,)
+        The column that a node tests; -1 at a leaf.
+    cuts : ndarray of shape (nodes,)
+        The largest number that goes left.
+    lefts, rights : ndarray of shape (nodes,)
+        Children.
+    values : ndarray of shape (nodes,)
+        What a leaf adds.
+    """
+
+    roots: NDArray[np.int32]
+    features: NDArray[np.int32]
+    cuts: NDArray[np.float32]
+    lefts: NDArray[np.int32]
+    rights: NDArray[np.int32]
+    values: NDArray[np.float64]
+
+
+@numba.njit(cache=CACHE, nogil=True)
+def sum_of_trees(trees: BoostedTrees, rows: NDArray[np.float32]) -> NDArray[np.float64]:
+    """What all trees say of each row together.
+
+    Parameters
+    ----------
+    trees : BoostedTrees
+    rows : ndarray of float32, shape (n, columns)
+
+    Returns
+    -------
+    ndarray of shape (n,)
+    """
+    total = np.zeros(rows.shape[0])
+    for i in range(rows.shape[0]):
+        said = 0.0
+        for root in trees.roots:
+            node = root
+            while trees.features[node] >= 0:
+                goes_left = rows[i, trees.features[node]] <= trees.cuts[node]
+                node = trees.lefts[node] if goes_left else trees.rights[node]
+            said += trees.values[node]
+        total[i] = said
+    return total

@@ -1,0 +1,383 @@
+"""Forests that predict one column of a table from the others.
+
+Inputs are codes below ``CODES``, whose order the splits use. A tree's leaf keeps how often each bin
+of the predicted column occurs among its training rows.
+:mod:`shapley2d._inspection.kernels.forest_answers` asks trees about rows that they have not seen.
+
+A node splits where a number that stands for the predicted entry varies least on both sides. For
+numbers that is the entry's rank. For categories it is a random one per category, drawn afresh in
+every node: the mean over draws of the variance so removed is the Gini impurity removed, at the cost
+of one target. An empty cell among numbers gets such a random number too, so that some nodes tell
+empty from filled and others large from small.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
+
+from shapley2d._base.cache import CACHE
+from shapley2d._inspection.kernels.random_words import bell, next_below, next_word
+
+CODES = 64
+"""Distinct codes that an input may have."""
+
+_MIDDLE = 0.5  # of ranks, which lie between 0 and 1
+_MANY = 32  # bins of a leaf from which a scan of all bins beats an insertion sort
+_TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
+_ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
+
+
+class Predicted(NamedTuple):
+    """The column that a forest predicts.
+
+    Attributes
+    ----------
+    bins : ndarray of shape (n,)
+        The bin of every entry; -1 where trees should not learn from it.
+    ranks : ndarray of shape (n,)
+        For numbers what splits are judged by; not read for categories.
+    empty : int
+        The bin of empty cells, -1 if there are none.
+    n_bins : int
+    is_category : bool
+    blurred : bool
+        Whether neighbouring bins lend each other weight.
+    """
+
+    bins: NDArray[np.int32]
+    ranks: NDArray[np.float64]
+    empty: int
+    n_bins: int
+    is_category: bool
+    blurred: bool
+
+
+class Forest(NamedTuple):
+    """Trees one after the other.
+
+    Attributes
+    ----------
+    roots : ndarray of shape (trees + 1,)
+        Where the nodes of each tree start.
+    features, cuts : ndarray of shape (nodes,)
+        The input that a node tests and the largest code that goes left.
+    lefts : ndarray of shape (nodes,)
+        The left child, the right one behind it, counted from the tree's root; minus one minus its
+        number at a leaf.
+    leaves : ndarray of shape (leaves + 1,)
+        Where the entries of each leaf start.
+    sizes : ndarray of shape (leaves,)
+        Training rows of each leaf.
+    bins, counts : ndarray of shape (entries,)
+        The bins of a leaf, ascending, and how many of its training rows have each.
+    """
+
+    roots: NDArray[np.int64]
+    features: NDArray[np.int16]
+    cuts: NDArray[np.uint8]
+    lefts: NDArray[np.int32]
+    leaves: NDArray[np.int64]
+    sizes: NDArray[np.int32]
+    bins: NDArray[np.int32]
+    counts: NDArray[np.int32]
+
+
+def draw_bags(
+    n: int, size: int, trees: int, seed: np.uint64
+) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+    """The rows that each tree learns from, and for every row one bit per tree that has seen it."""
+    bags = np.empty((trees, size), np.int32)
+    seen = np.zeros((n, (trees + _BITS) >> _WORD), np.uint64)
+    _fill_bags(np.array([seed], np.uint64), np.arange(n, dtype=np.int32), bags, seen)
+    return bags, seen
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _fill_bags(
+    state: NDArray[np.uint64],
+    order: NDArray[np.int32],
+    bags: NDArray[np.int32],
+    seen: NDArray[np.uint64],
+) -> None:
+    for t in range(len(bags)):
+        for r in range(bags.shape[1]):
+            k = r + next_below(state, order.size - r)
+            order[r], order[k] = order[k], order[r]
+            bags[t, r] = order[r]
+            seen[order[r], t >> _WORD] |= _ONE << np.uint64(t & _BITS)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def is_seen(seen: NDArray[np.uint64], row: int, tree: int) -> bool:
+    """Whether a tree has learnt from a row."""
+    return bool((seen[row, tree >> _WORD] >> np.uint64(tree & _BITS)) & _ONE)
+
+
+def grow_forest(
+    codes: NDArray[np.uint8],
+    inputs: NDArray[np.int64],
+    predicted: Predicted,
+    bags: NDArray[np.int32],
+    smallest: int,
+    tried: int,
+    seed: np.uint64,
+) -> Forest:
+    """Grow one tree on each bag.
+
+    Parameters
+    ----------
+    codes : ndarray of shape (n, m)
+        Codes of all columns.
+    inputs : ndarray
+        The columns that may be tested.
+    predicted : Predicted
+    bags : ndarray of shape (trees, size)
+    smallest : int
+        Training rows that a leaf must have.
+    tried : int
+        Columns that each node looks at.
+    seed : uint64
+    """
+    trees, size = bags.shape
+    most = 2 * (size // smallest) + 3
+    roots, leaves = np.zeros(trees + 1, np.int64), np.zeros(trees * most + 1, np.int64)
+    features, cuts = np.empty(trees * most, np.int16), np.empty(trees * most, np.uint8)
+    lefts, sizes = np.empty(trees * most, np.int32), np.empty(trees * most, np.int32)
+    bins, counts = np.empty(trees * size, np.int32), np.empty(trees * size, np.int32)
+    room = _Room(
+        np.array([seed], np.uint64),
+        np.empty((inputs.size, size), np.uint8),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(size, np.int32),
+        np.empty(size, np.int32),
+        np.empty(size),
+        np.empty(most, np.int32),
+        np.empty(most, np.int32),
+        np.arange(inputs.size),
+        np.zeros(predicted.n_bins, np.int32),
+        np.zeros(CODES),
+        np.zeros(CODES),
+    )
+    whole = Forest(roots, features, cuts, lefts, leaves, sizes, bins, counts)
+    n_leaves, n_entries = _grow(codes, inputs, predicted, bags, smallest, tried, room, whole)
+    n_nodes = roots[trees]
+    return Forest(
+        roots,
+        features[:n_nodes].copy(),
+        cuts[:n_nodes].copy(),
+        lefts[:n_nodes].copy(),
+        leaves[: n_leaves + 1].copy(),
+        sizes[:n_leaves].copy(),
+        bins[:n_entries].copy(),
+        counts[:n_entries].copy(),
+    )
+
+
+class _Room(NamedTuple):
+    """Working arrays of a forest: made outside, since code that makes arrays compiles slowly."""
+
+    state: NDArray[np.uint64]
+    local: NDArray[np.uint8]
+    own: NDArray[np.int32]
+    ranks: NDArray[np.float64]
+    place: NDArray[np.int32]
+    spare: NDArray[np.int32]
+    goal: NDArray[np.float64]
+    starts: NDArray[np.int32]
+    stops: NDArray[np.int32]
+    order: NDArray[np.int64]
+    tally: NDArray[np.int32]
+    sums: NDArray[np.float64]
+    numbers: NDArray[np.float64]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _grow(
+    codes: NDArray[np.uint8],
+    inputs: NDArray[np.int64],
+    predicted: Predicted,
+    bags: NDArray[np.int32],
+    smallest: int,
+    tried: int,
+    room: _Room,
+    forest: Forest,
+) -> tuple[int, int]:
+    """Fill a forest's arrays; return the numbers of leaves and entries."""
+    state, local, own, ranks, place, spare, goal, starts, stops, order, tally, sums, numbers = room
+    roots, features, cuts, lefts, leaves, sizes, bins, counts = forest
+    n_leaves, n_entries = 0, 0
+    for t in range(len(bags)):
+        used = 0
+        for r in range(bags.shape[1]):
+            row = bags[t, r]
+            if predicted.bins[row] >= 0:
+                own[used], ranks[used] = predicted.bins[row], predicted.ranks[row]
+                place[used] = used
+                for k in range(inputs.size):
+                    local[k, used] = codes[row, inputs[k]]
+                used += 1
+        root = roots[t]
+        starts[0], stops[0] = 0, used
+        nodes, node = 1, 0
+        while node < nodes:
+            low, high = starts[node], stops[node]
+            best, cut = -1, 0
+            if high - low >= 2 * smallest:
+                _set_goals(place, low, high, own, ranks, predicted, next_word(state), goal)
+                best, cut = _best_split(
+                    local, place, low, high, goal, order, tried, smallest, state, sums, numbers
+                )
+            if best < 0:
+                lefts[root + node] = -1 - n_leaves
+                n_entries = _note_leaf(place, low, high, own, tally, bins, counts, n_entries)
+                sizes[n_leaves] = high - low
+                n_leaves += 1
+                leaves[n_leaves] = n_entries
+            else:
+                middle = _part(local, best, cut, place, low, high, spare)
+                features[root + node], cuts[root + node] = inputs[best], cut
+                lefts[root + node] = nodes
+                starts[nodes], stops[nodes] = low, middle
+                starts[nodes + 1], stops[nodes + 1] = middle, high
+                nodes += 2
+            node += 1
+        roots[t + 1] = root + nodes
+    return n_leaves, n_entries
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _set_goals(
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    own: NDArray[np.int32],
+    ranks: NDArray[np.float64],
+    predicted: Predicted,
+    word: np.uint64,
+    goal: NDArray[np.float64],
+) -> None:
+    """The number that stands for each row's entry in this node."""
+    for r in range(low, high):
+        at = place[r]
+        if predicted.is_category:
+            goal[r] = bell(word, own[at])
+        elif own[at] == predicted.empty:
+            goal[r] = _MIDDLE + _MIDDLE * bell(word, 0)
+        else:
+            goal[r] = ranks[at]
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _best_split(
+    local: NDArray[np.uint8],
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    goal: NDArray[np.float64],
+    order: NDArray[np.int64],
+    tried: int,
+    smallest: int,
+    state: NDArray[np.uint64],
+    sums: NDArray[np.float64],
+    numbers: NDArray[np.float64],
+) -> tuple[int, int]:
+    """The input, by its place, and the code that leave least variance; -1 if none removes any."""
+    size = high - low
+    total, square = 0.0, 0.0
+    for r in range(low, high):
+        total += goal[r]
+        square += goal[r] * goal[r]
+    least = total * total / size
+    if square - least <= _TIE * square:
+        return -1, 0
+    most, best, cut = least + _TIE * square, -1, 0
+    for turn in range(min(tried, order.size)):
+        pick = turn + next_below(state, order.size - turn)
+        k = order[pick]
+        order[pick], order[turn] = order[turn], k
+        first, last = CODES, -1
+        for r in range(low, high):
+            code = local[k, place[r]]
+            sums[code] += goal[r]
+            numbers[code] += 1.0
+            first, last = min(first, code), max(last, code)
+        s, c = 0.0, 0.0
+        for code in range(first, last + 1):
+            s += sums[code]
+            c += numbers[code]
+            rest = size - c
+            if numbers[code] > 0.0 and c >= smallest and rest >= smallest:
+                removed = s * s / c + (total - s) * (total - s) / rest
+                if removed > most:
+                    most, best, cut = removed, k, code
+            sums[code] = 0.0
+            numbers[code] = 0.0
+    return best, cut
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _part(
+    local: NDArray[np.uint8],
+    column: int,
+    cut: int,
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    spare: NDArray[np.int32],
+) -> int:
+    """Rows up to the cut first, both sides in their order; where the others start."""
+    first, second = low, 0
+    for r in range(low, high):
+        at = place[r]
+        if local[column, at] <= cut:
+            place[first] = at
+            first += 1
+        else:
+            spare[second] = at
+            second += 1
+    for r in range(second):
+        place[first + r] = spare[r]
+    return first
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _note_leaf(
+    place: NDArray[np.int32],
+    low: int,
+    high: int,
+    own: NDArray[np.int32],
+    tally: NDArray[np.int32],
+    bins: NDArray[np.int32],
+    counts: NDArray[np.int32],
+    n_entries: int,
+) -> int:
+    """Note the bins of a leaf and how often each occurs; where the next leaf's start."""
+    start = n_entries
+    for r in range(low, high):
+        b = own[place[r]]
+        if tally[b] == 0:
+            bins[n_entries] = b
+            n_entries += 1
+        tally[b] += 1
+    if n_entries - start > _MANY:
+        n_entries = start
+        for b in range(tally.size):
+            if tally[b] > 0:
+                bins[n_entries] = b
+                n_entries += 1
+    else:
+        for e in range(start + 1, n_entries):
+            b, at = bins[e], e
+            while at > start and bins[at - 1] > b:
+                bins[at] = bins[at - 1]
+                at -= 1
+            bins[at] = b
+    for e in range(start, n_entries):
+        counts[e] = tally[bins[e]]
+        tally[bins[e]] = 0
+    return n_entries

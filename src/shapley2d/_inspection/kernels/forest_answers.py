@@ -1,0 +1,295 @@
+"""What forests expect of rows that they have not seen, and again with an entry replaced.
+
+Rows walk down a tree in blocks, one level at a time: a processor waits for the next node of a
+single row, and meanwhile it can look up the nodes of others.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numba
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
+
+from shapley2d._base.cache import CACHE
+from shapley2d._inspection.kernels.forest import is_seen
+
+if TYPE_CHECKING:
+    from shapley2d._inspection.kernels.forest import Forest, Predicted
+
+_BLOCK = 128  # rows that walk together: their state stays in the fastest cache
+_FEATURE, _LEFT = np.int64(8), np.int64(24)  # bits below a node's feature and left child
+_BYTE, _TWO_BYTES = np.int64(0xFF), np.int64(0xFFFF)
+
+
+def add_shares(
+    codes: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+) -> None:
+    """Add up the shares of bins in the leaves where rows end, over trees that have not seen them.
+
+    Parameters
+    ----------
+    codes, seen : ndarray of shape (rows, m) and (rows, words)
+    forest : Forest
+    shares : ndarray of shape (rows, bins)
+        Receives the sums.
+    asked : ndarray of shape (rows,)
+        Receives the number of trees.
+    """
+    _add_shares(codes, seen, forest, _Room.of(forest, _BLOCK), shares, asked)
+
+
+def add_replaced(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    predicted: Predicted,
+    bins: NDArray[np.int32],
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+    changes: NDArray[np.float64],
+) -> None:
+    """Add up the share of a row's own bin, and its change if one entry at a time is replaced.
+
+    A row is followed once. Where its new entry would go the other way, and only there, a second
+    walk starts: most replacements change no path.
+
+    Parameters
+    ----------
+    codes, new : ndarray of shape (rows, m)
+        Codes of the entries, and of those that would replace them.
+    seen, forest, predicted
+        As above.
+    bins : ndarray of shape (rows,)
+        The own bins; -1 where there is nothing to ask.
+    shares, asked : ndarray of shape (rows,)
+        Receive the sum of the own bin's share and the number of trees.
+    changes : ndarray of shape (rows, m)
+        Receives the sums of the changes.
+    """
+    m = codes.shape[1]
+    first, second = _Room.of(forest, _BLOCK), _Room.of(forest, _BLOCK * m)
+    turned = np.zeros((_BLOCK, m), np.bool_)
+    _add_replaced(
+        codes, new, seen, forest, predicted, bins, first, second, turned, shares, asked, changes
+    )
+
+
+class _Room(NamedTuple):
+    """Working arrays of walks: made outside, since code that makes arrays compiles slowly.
+
+    Attributes
+    ----------
+    nodes : ndarray of shape (nodes,)
+        The nodes of the tree at hand, one word each: the left child, the feature and the cut, or
+        minus one minus the number of the leaf.
+    rows, at, replaced : ndarray of shape (walks,)
+        The row of each walk, the node that it has reached, and the entry that is replaced.
+    on : ndarray of shape (walks,)
+        The walks that have not reached a leaf.
+    origins, found : ndarray of shape (walks,)
+        The walk that each branches off from, and the own bin's share in the leaf.
+    """
+
+    nodes: NDArray[np.int64]
+    rows: NDArray[np.int64]
+    at: NDArray[np.int64]
+    replaced: NDArray[np.int64]
+    on: NDArray[np.int64]
+    origins: NDArray[np.int64]
+    found: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, forest: Forest, walks: int) -> _Room:
+        most = int(np.diff(forest.roots).max(initial=1))
+        rows, at, replaced, on, origins = np.empty((5, walks), np.int64)
+        nodes, found = np.empty(most, np.int64), np.empty(walks)
+        return cls(nodes, rows, at, replaced, on, origins, found)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _add_shares(
+    codes: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    room: _Room,
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+) -> None:
+    for t in range(forest.roots.size - 1):
+        _pack(forest, t, room.nodes)
+        for start in range(0, codes.shape[0], _BLOCK):
+            walks = 0
+            for i in range(start, min(start + _BLOCK, codes.shape[0])):
+                room.rows[walks], room.at[walks] = i, room.nodes[0]
+                walks += not is_seen(seen, i, t)
+            _walk(codes, room, walks)
+            for w in range(walks):
+                i, leaf = room.rows[w], -1 - room.at[w]
+                if forest.sizes[leaf] == 0:  # nothing in the bag to learn from
+                    continue
+                weight = 1.0 / forest.sizes[leaf]
+                for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+                    shares[i, forest.bins[e]] += weight * forest.counts[e]
+                asked[i] += 1
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _pack(forest: Forest, t: int, nodes: NDArray[np.int64]) -> None:
+    """The nodes of a tree, one word each."""
+    root = forest.roots[t]
+    for k in range(forest.roots[t + 1] - root):
+        word = np.int64(forest.lefts[root + k])
+        if word >= 0:
+            word = (word << _LEFT) | (np.int64(forest.features[root + k]) << _FEATURE)
+            word |= np.int64(forest.cuts[root + k])
+        nodes[k] = word
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _walk(codes: NDArray[np.uint8], room: _Room, walks: int) -> None:
+    """Go down to the leaves."""
+    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
+    going = _start(at, on, walks)
+    while going > 0:
+        still = 0
+        for k in range(going):
+            w = on[k]
+            word = at[w]
+            code = codes[rows[w], (word >> _FEATURE) & _TWO_BYTES]
+            then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _walk_replaced(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    nodes: NDArray[np.int64],
+    room: _Room,
+    walks: int,
+) -> None:
+    """Go down to the leaves with the replaced entries."""
+    rows, at, replaced, on = room.rows, room.at, room.replaced, room.on
+    going = _start(at, on, walks)
+    while going > 0:
+        still = 0
+        for k in range(going):
+            w = on[k]
+            i, word = rows[w], at[w]
+            f = (word >> _FEATURE) & _TWO_BYTES
+            code = new[i, f] if f == replaced[w] else codes[i, f]
+            then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _start(at: NDArray[np.int64], on: NDArray[np.int64], walks: int) -> int:
+    """List the walks that are not at a leaf; return their number."""
+    going = 0
+    for w in range(walks):
+        on[going] = w
+        going += at[w] >= 0
+    return going
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _add_replaced(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    seen: NDArray[np.uint64],
+    forest: Forest,
+    predicted: Predicted,
+    bins: NDArray[np.int32],
+    room: _Room,
+    second: _Room,
+    turned: NDArray[np.bool_],
+    shares: NDArray[np.float64],
+    asked: NDArray[np.int32],
+    changes: NDArray[np.float64],
+) -> None:
+    rows, at, nodes = room.rows, room.at, room.nodes
+    for t in range(forest.roots.size - 1):
+        _pack(forest, t, nodes)
+        if nodes[0] < 0 and forest.sizes[-1 - nodes[0]] == 0:
+            continue
+        for start in range(0, codes.shape[0], _BLOCK):
+            walks = 0
+            for i in range(start, min(start + _BLOCK, codes.shape[0])):
+                rows[walks], at[walks] = i, nodes[0]
+                walks += bins[i] >= 0 and not is_seen(seen, i, t)
+            n_turned = _walk_and_turn(codes, new, room, second, turned, walks)
+            _walk_replaced(codes, new, nodes, second, n_turned)
+            _find_own(forest, predicted, bins, room, walks)
+            _find_own(forest, predicted, bins, second, n_turned)
+            for w in range(walks):
+                shares[rows[w]] += room.found[w]
+                asked[rows[w]] += 1
+            for w in range(n_turned):
+                origin, f = second.origins[w], second.replaced[w]
+                changes[second.rows[w], f] += second.found[w] - room.found[origin]
+                turned[origin, f] = False
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _walk_and_turn(
+    codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
+    room: _Room,
+    second: _Room,
+    turned: NDArray[np.bool_],
+    walks: int,
+) -> int:
+    """Go down to the leaves; a second walk starts where a new entry first goes the other way."""
+    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
+    going, n_turned = _start(at, on, walks), 0
+    while going > 0:
+        still = 0
+        for k in range(going):
+            w = on[k]
+            i, word = rows[w], at[w]
+            f, cut, left = (word >> _FEATURE) & _TWO_BYTES, word & _BYTE, word >> _LEFT
+            right = np.int64(codes[i, f] > cut)
+            if np.int64(new[i, f] > cut) != right and not turned[w, f]:
+                second.rows[n_turned], second.origins[n_turned] = i, w
+                second.replaced[n_turned] = f
+                second.at[n_turned] = nodes[left + 1 - right]
+                turned[w, f] = True
+                n_turned += 1
+            then = nodes[left + right]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+    return n_turned
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _find_own(
+    forest: Forest, predicted: Predicted, bins: NDArray[np.int32], room: _Room, walks: int
+) -> None:
+    """The share of the row's own bin in each leaf.
+
+    If blurred, half of it and a quarter of each neighbour's.
+    """
+    last = predicted.n_bins - 1 if predicted.empty < 0 else predicted.empty - 1
+    for w in range(walks):
+        b, leaf = bins[room.rows[w]], -1 - room.at[w]
+        own, beside, below, above, total = 4, 0, b, b, 0  # in quarters of a row
+        if predicted.blurred and b <= last:
+            own, beside, below, above = 2, 1, max(b - 1, 0), min(b + 1, last)
+        for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+            other = forest.bins[e]
+            weight = own * np.int64(other == b)
+            weight += beside * (np.int64(other == below) + np.int64(other == above))
+            total += weight * forest.counts[e]
+        room.found[w] = 0.25 * total / forest.sizes[leaf]

@@ -1,0 +1,53 @@
+"""Random numbers inside compiled code (splitmix64): the same on any thread."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numba
+import numpy as np
+
+from shapley2d._base.cache import CACHE
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_STEP = np.uint64(0x9E3779B97F4A7C15)
+_FIRST, _SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+_S11, _S16, _S27, _S30, _S31 = (np.uint64(k) for k in (11, 16, 27, 30, 31))
+_LOW = np.uint64(0xFFFF)
+_UNIT = 2.0**-53
+
+
+def scrambled(word: Any) -> Any:
+    """Another word, every bit of which depends on every bit of this one; or of each of an array."""
+    word = (word ^ (word >> _S30)) * _FIRST
+    word = (word ^ (word >> _S27)) * _SECOND
+    return word ^ (word >> _S31)
+
+
+_scramble: Any = numba.njit(nogil=True, cache=CACHE)(scrambled)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def next_word(state: NDArray[np.uint64]) -> Any:
+    """The next random word; ``state`` holds one and moves on."""
+    state[0] += _STEP
+    return _scramble(state[0])
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def next_below(state: NDArray[np.uint64], stop: int) -> int:
+    """A random whole number from 0 to ``stop - 1``."""
+    return int(np.float64(next_word(state) >> _S11) * _UNIT * stop)
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def bell(word: np.uint64, code: int) -> float:
+    """A nearly normal number (mean 0, variance 1) for a code: the sum of four uniform ones."""
+    bits = _scramble(word + _STEP * np.uint64(code + 1))
+    total = 0.0
+    for _ in range(4):
+        total += np.float64(bits & _LOW)
+        bits = bits >> _S16
+    return (total / 65535.0 - 2.0) * 1.7320508075688772

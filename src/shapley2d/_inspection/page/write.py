@@ -1,0 +1,89 @@
+"""Putting the page together: template, style, script and data in one file."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from shapley2d._base.checks import check_choice, check_whole
+from shapley2d._base.page import write_page
+from shapley2d._inspection.page.payload import cells_to_list, make_payload
+from shapley2d._inspection.ranking import ORDERS
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from shapley2d._inspection.decisions import Decision
+    from shapley2d._inspection.inspected import InspectedCells
+    from shapley2d._inspection.repair_gain import RepairGain
+
+_SCRIPTS = "decisions scatter detail list findings main"
+_COMMANDS = (
+    "shapley2d repair TABLE decisions.csv -o clean.csv --report after.html",
+    "shapley2d inspect clean.csv --decisions decisions.csv",
+)
+
+
+def write_inspection(
+    inspection: InspectedCells,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    n: int = 2000,
+    by: str = "wrong",
+    target: str | None = None,
+    facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+    remembered: Sequence[Decision] = (),
+    changes: Sequence[Sequence[str | None]] = (),
+    gain: RepairGain | None = None,
+    commands: tuple[str, str] = _COMMANDS,
+) -> None:
+    """Write the page of an inspection, see :meth:`shapley2d.Inspection.to_html`.
+
+    The command line adds ``target``, the column to predict; ``remembered``, entries that were
+    called right before; ``changes``, repairs made already as (row, column, before, after, why), and
+    the ``gain`` of a model by them; and ``commands`` that apply the decisions and inspect again.
+    """
+    check_whole(n, "n", 1)
+    check_choice(by, "by", ORDERS)
+    listed = cells_to_list(inspection, n)
+    n_rows, n_columns = inspection.shape
+    n_out = int(inspection._cells.standing_out.sum())
+    assets = "_inspection/page/assets"
+    write_page(
+        path,
+        "_inspection/page/template.html.jinja",
+        styles=["_valuation/report/assets/report.css", f"{assets}/inspection.css"],
+        scripts=[
+            "_valuation/report/assets/dom.js",
+            *(f"{assets}/{name}.js" for name in _SCRIPTS.split()),
+        ],
+        title=title or _headline(n_out, changed=bool(changes)),
+        info=inspection.info,
+        facts=facts,
+        notes=notes,
+        n_rows=n_rows,
+        n_columns=n_columns,
+        n_cells=inspection._cells.scores.size,
+        label=inspection.label_name,
+        n_out=n_out,
+        n_wrong=float(inspection._cells.probability[inspection._cells.standing_out].sum()),
+        n_listed=len(listed),
+        row_word=inspection._row_word,
+        n_findings=len(inspection.findings),
+        n_settled=len(inspection._settled),
+        has_values=inspection._values is not None,
+        by=by if inspection._values is not None else "wrong",
+        changes=changes[:1000],
+        n_changes=len(changes),
+        gain=gain,
+        commands=commands,
+        payload=make_payload(inspection, listed, target or inspection.label_name or "", remembered),
+    )
+
+
+def _headline(n_out: int, *, changed: bool) -> str:
+    if not n_out:
+        return "Nothing stands out"
+    return "What is left to check" if changed else "Which entries are wrong"

@@ -1,0 +1,260 @@
+"""Repairs: which cells to change, whether the table is the inspected one, and the log."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.checks import check_whole
+from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import entry_text
+from shapley2d._inspection.cells import reasons_text
+from shapley2d._inspection.decided_entries import DecidedTable
+from shapley2d._inspection.decisions import read_decisions
+from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.suggestions import ACCEPTED
+from shapley2d._tables.changes import change_cells, change_vector
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.digest import column_digest
+from shapley2d._tables.frames import make_frame
+from shapley2d._tables.intake import as_frame, opened
+from shapley2d.exceptions import InputError, Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from shapley2d._inspection.inspected import InspectedCells
+
+Chosen = dict[tuple[int, int], tuple[str | None, str]]
+"""By position of the cell: the new entry as text, and the reason."""
+
+
+def repair(
+    inspection: InspectedCells,
+    X: Any,
+    *,
+    cells: Any = None,
+    n: int | None = None,
+    probability: float | None = None,
+    findings: Iterable[int] | None = None,
+    y: Any = None,
+) -> Any:
+    """A repaired copy of a table and the log; see :meth:`~shapley2d.Inspection.repair`."""
+    if all(option is None for option in (cells, n, probability, findings)):
+        raise InputError(
+            "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"),
+            ", ", Setting("probability"), " or ", Setting("findings"),
+        )  # fmt: skip
+    native = _native(opened(X))
+    names = check_same_table(inspection, native, y)
+    chosen = _chosen(inspection, cells, n, probability, findings, names)
+    in_table: dict[str, dict[int, str | None]] = {}
+    for (i, j), (new, _) in chosen.items():
+        in_table.setdefault(inspection._cells.names[j], {})[i] = new
+    labels = (
+        in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
+    )
+    table = change_cells(native, in_table)
+    log = make_log(inspection, chosen)
+    return (table, log) if y is None else (table, change_vector(y, labels), log)
+
+
+def check_same_table(inspection: InspectedCells, native: Any, y: Any = None) -> list[str]:
+    """Refuse another table than the inspected one; return the inspected columns that it has."""
+    with without_warnings():
+        table = as_table(native, "X", _kinds(inspection, native), infinite=True)
+        digests = {column.name: column_digest(column) for column in table.columns}
+        if y is not None and inspection.label_name is not None:
+            label = as_table({inspection.label_name: y}, "y").columns[0]
+            digests[inspection.label_name] = column_digest(label)
+    if table.n_rows != inspection.shape[0]:
+        raise InputError(
+            Place("X"),
+            f" has {table.n_rows} rows, but the table that was inspected had "
+            f"{inspection.shape[0]}: pass that one",
+        )
+    for name in inspection._cells.names:
+        if name not in digests:
+            if name == inspection.label_name:
+                continue
+            raise InputError(
+                Place("X"), f" has no column {name!r}, which was inspected: pass that table"
+            )
+        if name in inspection._digests and digests[name] != inspection._digests[name]:
+            place = "y" if name == inspection.label_name and y is not None else "X"
+            raise InputError(
+                Place(place),
+                f" is not the table that was inspected: column {name!r} is different; pass that "
+                "table, or inspect this one",
+            )
+    return [name for name in inspection._cells.names if name in digests]
+
+
+def make_log(inspection: InspectedCells, chosen: Chosen) -> Any:
+    """The changes, one line per cell."""
+    places = list(chosen)
+    columns = {
+        **inspection._row_columns(np.array([i for i, _ in places], dtype=np.intp)),
+        "column": [inspection._cells.names[j] for _, j in places],
+        "before": [inspection._cells.entries[j][i] for i, j in places],
+        "after": [new for new, _ in chosen.values()],
+        "why": [why for _, why in chosen.values()],
+    }
+    return make_frame(columns, inspection._frame)
+
+
+def _native(X: Any) -> Any:
+    frame = as_frame(X, "X")
+    if isinstance(nw.from_native(frame, eager_only=True, pass_through=True), nw.DataFrame):
+        return frame
+    return frame if isinstance(frame, np.ndarray) else as_table(frame, "X").native
+
+
+def _kinds(inspection: InspectedCells, native: Any) -> dict[str, str] | None:
+    asked = inspection.info.get("kinds")
+    if not asked or isinstance(native, np.ndarray):
+        return asked or None
+    present = set(nw.from_native(native, eager_only=True).columns)
+    return {name: kind for name, kind in asked.items() if name in present} or None
+
+
+def _chosen(
+    inspection: InspectedCells,
+    cells: Any,
+    n: int | None,
+    probability: float | None,
+    findings: Iterable[int] | None,
+    names: list[str],
+) -> Chosen:
+    chosen: Chosen = {}
+    there = {j for j, name in enumerate(inspection._cells.names) if name in names}
+    if n is not None or probability is not None:
+        order = [(i, j) for i, j in rank_cells(inspection) if j in there]
+        if n is not None:
+            check_whole(n, "n", 0)
+            order = order[:n]
+        if probability is not None:
+            _check_probability(probability)
+            order = [
+                (i, j)
+                for i, j in order
+                if inspection._cells.probability[i, j] >= probability
+                and inspection._cells.suggestion_probability(i, j) >= ACCEPTED
+            ]
+        chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
+    if findings is not None:
+        chosen |= _from_findings(inspection, findings)
+    if cells is not None:
+        chosen |= _from_cells(inspection, cells)
+    return {
+        (i, j): (new, why)
+        for (i, j), (new, why) in chosen.items()
+        if j in there
+        and (i, j) not in inspection._settled
+        and new != inspection._cells.entries[j][i]
+    }
+
+
+def _check_probability(probability: Any) -> None:
+    is_number = isinstance(probability, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(probability, bool) or not 0 <= probability <= 1:
+        raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
+
+
+def _suggestion(inspection: InspectedCells, i: int, j: int) -> tuple[str | None, str]:
+    return inspection._cells.expected_text(i, j), reasons_text(inspection._cells.reasons(i, j))
+
+
+def _from_findings(inspection: InspectedCells, findings: Iterable[int]) -> Chosen:
+    chosen: Chosen = {}
+    for k in findings:
+        if not isinstance(k, (int, np.integer)) or not 0 <= k < len(inspection.findings):
+            raise InputError(
+                Setting("findings", k),
+                f" is not the position of one of the {len(inspection.findings)} findings",
+            )
+        finding = inspection.findings[k]
+        j = inspection._cells.names.index(finding.columns[0])
+        chosen |= {(i, j): (text or None, finding.text) for i, text in finding.suggestions.items()}
+    return chosen
+
+
+def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
+    if isinstance(cells, (str, os.PathLike)):
+        return _from_file(inspection, cells)
+    if isinstance(cells, np.ndarray) and cells.dtype == bool:
+        if cells.shape not in (inspection.shape, inspection._cells.scores.shape):
+            raise InputError(
+                Setting("cells"),
+                f" has the shape {cells.shape}, but the table has {inspection.shape}",
+            )
+        return {
+            (i, j): _suggestion(inspection, i, j) for i, j in zip(*np.nonzero(cells), strict=True)
+        }
+    frame = nw.from_native(cells, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        lacks = [name for name in ("row", "column") if name not in frame.columns]
+        if lacks:
+            raise InputError(
+                Setting("cells"),
+                f" has no column {lacks[0]!r}: it needs row, column and perhaps after",
+            )
+        new = next((name for name in ("after", "new", "expected") if name in frame.columns), None)
+        wanted = ["row", "column", *([new] if new else [])]
+        cells = frame.select(wanted).rows()
+    rows: dict[str, int] = {}
+    for i, name in enumerate(inspection.row_names.tolist()):
+        rows.setdefault(str(name), i)
+    chosen: Chosen = {}
+    for cell in cells:
+        if not isinstance(cell, (tuple, list)) or len(cell) not in (2, 3):
+            raise InputError(
+                Setting("cells"),
+                f" holds {cell!r}, which is not (row, column) or (row, column, entry)",
+            )
+        row, column = str(cell[0]), str(cell[1])
+        if row not in rows:
+            raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
+        if column not in inspection._cells.names:
+            raise InputError(Setting("cells"), f": there is no column {column!r}")
+        i, j = rows[row], inspection._cells.names.index(column)
+        suggested, why = _suggestion(inspection, i, j)
+        if len(cell) == 3 and (text := _text(cell[2])) != suggested:
+            chosen[i, j] = (text, "given")
+        else:
+            chosen[i, j] = (suggested, why)
+    return chosen
+
+
+def _text(entry: Any) -> str | None:
+    if entry is None or entry != entry:  # noqa: PLR0124  (NaN)
+        return None
+    return entry_text(float(entry)) if isinstance(entry, (float, np.floating)) else str(entry)
+
+
+def _from_file(inspection: InspectedCells, path: str | os.PathLike[str]) -> Chosen:
+    decisions = read_decisions(path)
+    if decisions.table != inspection._fingerprint:
+        raise InputError(
+            f"{decisions.path} was made for another table (fingerprint "
+            f"{decisions.table[:16] or 'missing'}, this one has {inspection._fingerprint}): use "
+            "the decisions that go with this one"
+        )
+    names = inspection._cells.names
+    DecidedTable(
+        "the table",
+        names,
+        inspection.shape[0],
+        lambda name: inspection._cells.entries[names.index(name)],
+        lambda name: inspection._cells.columns[names.index(name)],
+        lambda i: f"{inspection._row_word} {inspection._shown_rows[i]!s}",
+    ).check(decisions)
+    chosen: Chosen = {}
+    for one in decisions.made:
+        if one.changes:
+            j = names.index(one.column)
+            chosen[one.row, j] = (one.new, one.why or one.verdict)
+    return chosen

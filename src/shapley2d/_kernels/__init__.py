@@ -1,1 +1,0 @@
-"""Compiled code: arrays in, arrays out. Imports numpy and numba only."""

@@ -1,0 +1,1 @@
+"""Compiled code of nearest neighbours: arrays in, arrays out."""

@@ -1,0 +1,157 @@
+"""The options of the method, and how many column subsets they ask for.
+
+How much there is to do decides, not a clock: the same call has the same result on a busy machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._knn.columns.chunk_design import MAX_SUBSETS
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from shapley2d._tables.problem import Problem
+
+FEW_COLUMNS = 10
+"""Up to here all column subsets (at most 1,024) are evaluated: a sample saves little."""
+
+MAX_ALL_COLUMNS = 24
+"""Beyond here all subsets are refused: they would be 2^25 and more."""
+
+MAX_SAMPLED_COLUMNS = 1024
+"""Beyond here a sample is refused, too: its regressions take the third power of their number."""
+
+FIRST_PER_COLUMN = 12
+"""Subsets to a column that a sampled piece has, where the caller asks for no number."""
+
+LEAST_SUBSETS = 32
+"""Subsets of such a piece, at least."""
+
+MOST_SUBSETS = 2**15
+"""Subsets for every validation row that sampling to a tolerance ends with, at the latest."""
+
+CROSSED_ROWS = 4000
+"""With more rows that validate each other, a sample of them is used: all take minutes to hours."""
+
+
+def settle_valid_rows(asked: str | None, problem: Problem) -> str:
+    """The option ``valid_rows``: by default all rows of a table, and a sample of many folds' rows.
+
+    Parameters
+    ----------
+    asked : {"all", "auto"} or None
+    problem : Problem
+    """
+    if asked is not None:
+        return asked
+    crossed = any(split.valid_rows is not None for split in problem.splits)
+    return "auto" if crossed and problem.table.n_rows > CROSSED_ROWS else "all"
+
+
+@dataclass(frozen=True)
+class KnnOptions:
+    """Options of the method.
+
+    Attributes
+    ----------
+    n_neighbors : int
+        K, the number of neighbours that vote.
+    metric : {"auto", "sqeuclidean"}
+        See :mod:`shapley2d._knn.metric`.
+    subsets : {"auto", "all", "sampled"}
+        All column subsets, a sample of them, or whichever is cheaper for the tolerance.
+    n_subsets : int or None
+        Column subsets to evaluate when sampled; None for as many as the tolerance takes. With
+        fewer than three to a column the result says that its intervals are not to be trusted
+        (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
+    tolerance : float
+        Largest standard error that is good enough, relative to the spread of the values.
+    baseline : {"labels", "zero"}
+        What no columns are worth: a vote among all rows, which all tie, or 0.
+    backend : {"auto", "cpu", "cuda"}
+        Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work
+        pays for it (``info["backend"]``).
+    valid_rows : {"all", "auto"}
+        A run ends with whole passes through all validation rows, unless time is up; or it may end
+        after random ones of them, drawn about in proportion to what they can
+        change (:mod:`~shapley2d._knn.strata`), until the tolerance is met, with what the
+        others would change in all standard errors (``info["n_valid_used"]``).
+    checkpoint : path-like or None
+        Where to keep what is done, and to go on from, to the same bits.
+    cluster : str, distributed.Client or None
+        A Dask cluster to work on; its workers have processors only.
+    """
+
+    n_neighbors: int
+    metric: str
+    subsets: str
+    n_subsets: int | None
+    tolerance: float
+    baseline: str
+    backend: str
+    valid_rows: str | None = None
+    checkpoint: Any = None
+    cluster: Any = None
+
+    def takes_all_subsets(self, n_columns: int) -> bool:
+        """Whether all column subsets are evaluated without asking whether a sample would do."""
+        if self.subsets == "all":
+            return True
+        if self.n_subsets is not None:
+            return bool(2**n_columns <= self.n_subsets) and n_columns <= MAX_ALL_COLUMNS
+        no_sample_will_do = self.tolerance == 0 and n_columns <= MAX_ALL_COLUMNS
+        return self.subsets == "auto" and (n_columns <= FEW_COLUMNS or no_sample_will_do)
+
+    def may_take_all(self, n_columns: int) -> bool:
+        """Whether a sampled run may start again with all subsets, once these cost less."""
+        chooses = self.subsets == "auto" and self.n_subsets is None
+        return chooses and n_columns <= MAX_ALL_COLUMNS
+
+    def piece_subsets(self, n_columns: int) -> int:
+        """Column subsets of a piece; 2^m where all are evaluated."""
+        everything = int(2**n_columns)
+        if self.takes_all_subsets(n_columns):
+            return everything
+        if self.n_subsets is None:
+            wanted = min(max(FIRST_PER_COLUMN * n_columns, LEAST_SUBSETS), MAX_SUBSETS)
+        else:
+            wanted = -(-self.n_subsets // self.n_passes)
+        return everything if wanted >= everything else wanted - wanted % 2  # complement pairs
+
+    @property
+    def n_passes(self) -> int:
+        """Passes through the validation rows that the subsets asked for take."""
+        return -(-(self.n_subsets or 1) // MAX_SUBSETS)
+
+    def work(self, problem: Problem) -> float:
+        """Triples of row, validation row and column subset of the first pass."""
+        pairs = sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
+        return self.piece_subsets(problem.table.n_columns) * self.n_passes * pairs
+
+    def check(self, n_columns: int) -> None:
+        """Refuse, before anything long is done, more columns than can be valued."""
+        if n_columns > MAX_SAMPLED_COLUMNS:
+            raise InputError(
+                f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
+                Setting("method", "knn"),
+                " can take: use ",
+                Setting("method", "mc"),
+                " with ",
+                Setting("model", "knn"),
+                ", value groups of columns as blocks, or drop columns",
+            )
+        if self.subsets == "all" and n_columns > MAX_ALL_COLUMNS:
+            raise InputError(
+                Setting("subsets", "all"),
+                f" needs 2^{n_columns} column subsets for {n_columns} columns: use ",
+                Setting("subsets", "sampled"),
+            )
+        if self.cluster is not None and self.backend == "cuda":
+            raise InputError(
+                Setting("cluster"),
+                " works on processors: leave ",
+                Setting("backend", "cuda"),
+                " out",
+            )

@@ -1,0 +1,170 @@
+"""The utility of K nearest neighbours for any coalition of rows and columns, without a model.
+
+    h(S, F) = mean over validation rows of the share of the min(K, |S|) nearest rows of S that have
+    their label,
+
+the utility behind the closed form of method ``"knn"`` (for rows: Jia et al., VLDB 2019); in
+regression minus the squared error of the mean of these rows. See :mod:`shapley2d._knn.few_rows` for
+``votes="k"``, which divides by K. Rows at the same distance are averaged over
+all their orders; without any column all rows are, so that their labels alone predict. See
+:mod:`shapley2d._knn.metric` for the distance, categories and missing entries included.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from shapley2d._base.in_threads import map_in_threads
+from shapley2d._knn.few_rows import FewRows
+from shapley2d._knn.kernels.rows import make_room, subset_codes
+from shapley2d._knn.kernels.utility import Nearest, add_utilities
+from shapley2d._knn.lens import bins_and_slack, make_lens
+from shapley2d._knn.metric import measure
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._knn.metric import Columns
+    from shapley2d._tables.problem import Split
+    from shapley2d._theory.coalitions import Coalitions
+
+_COALITIONS = 16  # of columns, whose distances are in memory at a time
+_CHUNK = 32  # validation rows whose utilities are added up together, whatever the number of threads
+
+
+class KnnGame:
+    """The K-nearest-neighbour utility as a game.
+
+    The rows are sorted once for every validation row and column coalition; a row coalition then
+    only looks at them until it has met K of its members. So ask for many row coalitions at once.
+    ``y`` and ``y_valid`` are codes of classes, or numbers. With ``baseline="labels"`` no columns
+    are worth a vote among all rows of the coalition, which tie; with ``"zero"`` 0. Right votes are
+    divided by the votes there are (``votes="share"``) or by K (``"k"``). No rows are worth a guess,
+    1 / classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0, and
+    in regression that error too (0 where the baseline is 0). The utilities do not depend on
+    ``n_jobs``.
+    """
+
+    def __init__(
+        self,
+        columns: Columns,
+        y: NDArray[np.generic],
+        y_valid: NDArray[np.generic],
+        *,
+        task: Literal["classification", "regression"],
+        n_neighbors: int,
+        baseline: str = "labels",
+        votes: str = "k",
+        n_classes: int | None = None,
+        valid_weights: NDArray[np.float64] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
+        classifies, self._k = task == "classification", int(n_neighbors)
+        self._ties, self._shares = baseline != "zero", votes == "share"
+        if classifies and n_classes is None:
+            n_classes = int(y.astype(np.intp).max(initial=0)) + 1
+        self._few = FewRows.of(
+            y,
+            y_valid,
+            n_neighbors=self._k,
+            n_classes=n_classes if classifies else None,
+            valid_weights=valid_weights,
+        )
+        guesses = self._shares or (self._ties and not classifies)
+        self._nothing = self._few.guess if guesses else 0.0
+        centre = 0.0 if classifies else float(np.mean(y.astype(np.float64)))
+        alike = np.ones(len(y_valid))
+        self._nearest = Nearest(
+            y.astype(np.float64) - centre,
+            y_valid.astype(np.float64) - centre,
+            self._k,
+            classifies,
+            self._ties,
+            alike if valid_weights is None else valid_weights / valid_weights.mean(),
+        )
+        train = np.ascontiguousarray(columns.train)
+        self._entries = (train, np.ascontiguousarray(train.T), columns.nominal)
+        self._lens = make_lens(columns)
+        self._n_jobs = n_jobs
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Matrix of utilities."""
+        masks = rows.masks()
+        groups, row_masks = _common_members(masks)
+        column_masks = np.ascontiguousarray(columns.masks())
+        total = np.zeros((len(rows), len(columns)))
+        codes = subset_codes(column_masks)
+        seen = (self._lens, *bins_and_slack(self._lens, column_masks))
+        n_valid = len(self._nearest.y_valid)
+
+        def evaluate(start: int) -> NDArray[np.float64]:
+            sums = np.zeros(total.shape)
+            shape = (self.n_rows, self.n_columns, _COALITIONS)
+            room = make_room(*shape, classifies=self._nearest.classifies, ranks_all=True)
+            chosen = np.arange(start, min(start + _CHUNK, n_valid))
+            for first in range(0, len(codes), _COALITIONS):
+                part = slice(first, first + _COALITIONS)
+                own = (seen[0], *(np.ascontiguousarray(one[:, part]) for one in seen[1:]))
+                found = np.zeros((len(row_masks), len(codes[part])))
+                masks = (row_masks, codes[part])
+                add_utilities(self._entries, own, self._nearest, groups, masks, room, chosen, found)
+                sums[:, part] = found
+            return sums
+
+        starts = range(0, n_valid, _CHUNK)
+        for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
+            total += chunk
+        total /= n_valid
+        counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
+        if self._shares:
+            sizes = masks.sum(axis=1)
+            few = np.flatnonzero((sizes > 0) & (sizes < self._k))
+            worth = np.array([self._few.worth[mask].sum() for mask in masks[few]])
+            total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
+        total[~masks.any(axis=1)] = self._nothing * counts
+        return total
+
+
+def knn_game(
+    split: Split,
+    *,
+    n_neighbors: int,
+    metric: str = "auto",
+    baseline: str = "labels",
+    votes: str = "k",
+    n_jobs: int | None = 1,
+) -> KnnGame:
+    """The game of a split, by default in one thread: workers share draws, not games.
+
+    See :class:`KnnGame` for the parameters.
+    """
+    return KnnGame(
+        measure(split.train, split.valid, metric),
+        split.y.codes,
+        split.y_valid.codes,
+        task=split.y.task,
+        n_neighbors=n_neighbors,
+        baseline=baseline,
+        votes=votes,
+        n_classes=split.y.classes.size if split.y.task == "classification" else None,
+        valid_weights=split.valid_weights,
+        n_jobs=n_jobs,
+    )
+
+
+def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:
+    """Groups of rows that are in the same coalitions, and the coalitions as masks over groups.
+
+    Blocks of rows make a mask of thousands of rows a mask of a few groups, which stays in the
+    fastest memory.
+    """
+    packed = np.ascontiguousarray(np.packbits(masks, axis=0).T)
+    if not packed.shape[1]:
+        return np.zeros(masks.shape[1], dtype=np.int32), np.zeros((0, 1), dtype=bool)
+    keys = packed.view(np.dtype((np.void, packed.shape[1]))).ravel()
+    _, first, groups = np.unique(keys, return_index=True, return_inverse=True)
+    return groups.astype(np.int32), np.ascontiguousarray(masks[:, first])

@@ -1,0 +1,455 @@
+"""An audit of payments: every number comes from a valuation of the changed table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.checks import check_choice, check_flag
+from shapley2d._base.defaults import FOLDS, SEMIVALUE
+from shapley2d._base.progress import RunProgress, reporting
+from shapley2d._base.streams import generator
+from shapley2d._base.warnings import warn, without_warnings
+from shapley2d._base.words import counted, plural
+from shapley2d._market.audit_moves import (
+    add_rows,
+    blank,
+    set_apart,
+    shuffle_columns,
+    split_owner,
+    take_rows,
+)
+from shapley2d._market.audited import MOVES, Audit
+from shapley2d._market.blocks import make_valuation
+from shapley2d._market.jackknife import problems_of_groups
+from shapley2d._market.job import BlockQuestion, BlocksJob, Variation
+from shapley2d._market.owners import ESCROW, UNOWNED
+from shapley2d._market.payments import RULES, UNTRUSTED, divide_total, settle_rule
+from shapley2d._market.sellers.look import Look, look_at_claims, look_at_sellers
+from shapley2d._methods.registry import METHODS
+from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from shapley2d._market.block_valuation import BlockValuation
+    from shapley2d._market.job import Answer
+    from shapley2d._market.regions import Regions
+    from shapley2d._tables.problem import Problem
+
+_SCORES = {
+    "classification": ("accuracy", "balanced_accuracy", "f1_macro"),
+    "regression": ("neg_mean_squared_error", "neg_mean_absolute_error"),
+}
+
+
+def audit_owners(
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
+    *,
+    owners: Any = None,
+    owner_column: str | None = None,
+    total: Any = 100_000,
+    negative: str | None = None,
+    sellers: bool = True,
+    trusted: bool = False,
+    rows: Any = None,
+    columns: Any = None,
+    method: str = "auto",
+    players: str | None = None,
+    copies: str | None = None,
+    copy_distance: float | str = "auto",
+    copy_r2: float = 0.99,
+    include_label: bool = False,
+    validation_groups: int | None = None,
+    task: str = "auto",
+    kinds: Any = None,
+    cv: Any = FOLDS,
+    groups: Any = None,
+    time: Any = None,
+    valid_weight: Any = None,
+    semivalue: Any = SEMIVALUE,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+    **options: Any,
+) -> tuple[BlockValuation, Audit]:
+    """Value a table's owners, look at their rows, and try what gaming and other settings change.
+
+    For every owner: its payment, all its shells together, if it split into two or four, listed its
+    rows twice, under its own or a second name, hid the least valuable tenth of its rows in a shell
+    or withheld it, or added rows of shuffled noise. For all: their payments by other scores,
+    numbers of neighbours or models, on either half of the validation rows, and if no columns were
+    worth 0. Each of these is a valuation of its own, so an audit takes seven valuations for every
+    owner and about ten more.
+
+    Before that, the rows of every owner are looked at beside the validation rows: whether they are
+    near copies of others' rows, of their own or of validation rows, whether their labels fit those
+    nearby, whether a forest tells them apart from validation rows, and whether they equal
+    validation rows, hold text among numbers or are claimed twice. At most 1 % of audits of honest
+    owners raise any alarm; honest owners of another population are called different.
+
+    Parameters
+    ----------
+    X, y, X_valid, y_valid, owners, owner_column
+        As in :func:`~shapley2d.value_blocks`.
+    total : number
+        The amount to divide.
+    negative : {"zero", "owe"}, optional
+        What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
+    sellers : bool
+        Whether to look at the owners' rows; ``audit.findings`` has what was seen.
+    trusted : bool
+        Whether every owner's rows are trusted as a test, where there is no validation table, as in
+        :meth:`~shapley2d.BlockValuation.payments`.
+    rows, columns, method, players, copies, copy_distance, copy_r2, include_label, validation_groups
+        As in :func:`~shapley2d.value_blocks`.
+    task, kinds, cv, groups, time, valid_weight, semivalue
+        As in :func:`~shapley2d.value_blocks`.
+    random_state, n_jobs, progress
+        As in :func:`~shapley2d.value_blocks`.
+    **options
+        Of the method, as in :func:`~shapley2d.value_blocks`.
+
+    Returns
+    -------
+    valuation : BlockValuation
+        As :func:`~shapley2d.value_blocks` gives it; it keeps the audit, for its file and its
+        report.
+    audit : Audit
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shapley2d import audit_owners
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
+    >>> v, audit = audit_owners(X[:40], y[:40], X[40:], y[40:], owners=owners, progress=False)
+    >>> audit.gains["gain"][audit.gains["move"] == "splits into four shells"].tolist()
+    [0.0, 0.0]
+    """
+    if negative is not None:
+        check_choice(negative, "negative", RULES)
+    check_flag(sellers, "sellers")
+    check_flag(trusted, "trusted")
+    if X_valid is None and not trusted:
+        raise InputError(*UNTRUSTED)
+    question = BlockQuestion(
+        X=X, y=y, X_valid=X_valid, y_valid=y_valid, rows=rows, columns=columns, owners=owners,
+        owner_column=owner_column, method=method, players=players, copies=copies,
+        copy_distance=copy_distance, copy_r2=copy_r2, include_label=include_label,
+        validation_groups=validation_groups,
+        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
+        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs,
+        progress=RunProgress(progress), options=options,
+    )  # fmt: skip
+    job = BlocksJob.prepare(question)
+    if not job.owned:
+        raise InputError(
+            "an audit is about owners: name them by ",
+            Setting("owners"),
+            " or ",
+            Setting("owner_column"),
+        )
+    found = job.answer()
+    valuation = make_valuation(job, found)
+    look = look_at_owners(job, found) if sellers else Look([], "")
+    auditor = _Auditor(job, found, total, settle_rule(negative, job.players))
+    audit = auditor.audit(valuation._frame, look)
+    return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
+
+
+def look_at_owners(job: BlocksJob, found: Answer) -> Look:
+    """Look at the rows of every owner, copies too, beside the validation rows."""
+    regions = found.layout.regions
+    assert regions is not None
+    if job.question.X_valid is None:
+        return look_at_claims(regions)
+    with without_warnings():  # they were given when the table was read for its values
+        problem = job.question.problem(job.run)
+    (split,) = problem.splits
+    with reporting(job.run.progress, "looking at the owners' rows") as report:
+        return look_at_sellers(
+            problem.table,
+            problem.target,
+            split.valid,
+            split.y_valid,
+            regions,
+            job.run.seed,
+            report,
+            same=[] if found.layout.copies is None else found.layout.copies.columns,
+        )
+
+
+@dataclass(frozen=True)
+class _Case:
+    """A changed question: a move of an owner, or a setting (then ``owner`` is empty)."""
+
+    owner: str
+    words: str
+    answer: Callable[[], Answer]
+
+
+class _Auditor:
+    """Asks a question again and again, each time with something changed."""
+
+    def __init__(self, job: BlocksJob, found: Answer, total: Any, negative: str) -> None:
+        self.job, self.found, self.total, self.negative = job, found, total, negative
+
+    def audit(self, frame: str, look: Look) -> Audit:
+        paid = self._payments(self.found)
+        moves: list[dict[str, Any]] = []
+        settings: list[dict[str, Any]] = []
+        cases = [*self._moves(), *self._settings()]
+        complete = True
+        with reporting(self.job.run.progress, "auditing") as report:
+            try:
+                for k, case in enumerate(cases):
+                    report(k / len(cases), f"{k} of {len(cases)} questions: {case.words}")
+                    after = self._payments_in(case)
+                    if after is None:
+                        continue
+                    if case.owner:
+                        moves.append(_move(case.owner, case.words, paid, after))
+                    else:
+                        settings.append(_setting(case.words, paid, after, self.regions.names))
+            except KeyboardInterrupt:
+                complete = False
+                warn(PrecisionWarning("interrupted: the audit keeps what was computed by then"))
+        return Audit(
+            total=float(self.total),
+            payments=paid,
+            copies=_copies_words(self.found),
+            look=look.words,
+            complete=complete,
+            _moves=moves,
+            _settings=settings,
+            _alarms=[alarm._asdict() for alarm in look.alarms],
+            _frame=frame,
+        )
+
+    @property
+    def regions(self) -> Regions:
+        """Regions of the owners in the table before copies were merged."""
+        assert self.found.layout.regions is not None
+        return self.found.layout.regions
+
+    @property
+    def _n_features(self) -> int:
+        """Columns of the table as it was read, copies too."""
+        assert self.found.read is not None
+        return self.found.read[0].n_columns
+
+    def _payments_in(self, case: _Case) -> dict[str, float] | None:
+        """Payments in a case; None where it is impossible, such as a score the model lacks."""
+        try:
+            with without_warnings():
+                return self._payments(case.answer())
+        except (InputError, OptionError, UtilityError):
+            return None
+
+    def _payments(self, found: Answer) -> dict[str, float]:
+        """Payments of the owners, to the cent."""
+        assert found.layout.ownership is not None
+        values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
+        values.pop(UNOWNED, None)
+        amounts = divide_total(
+            self.total, list(values.values()), negative=self.negative, names=list(values)
+        )
+        paid = dict(zip(values, amounts, strict=True))
+        paid.pop(ESCROW, None)  # nobody's yet
+        return paid
+
+    def _answer(
+        self, variation: Variation | None = None, options: dict[str, Any] | None = None
+    ) -> Answer:
+        """The question asked again, quietly and without validation groups or a checkpoint."""
+        given = dict(self.job.question.options if options is None else options)
+        given.pop("checkpoint", None)
+        question = replace(self.job.question, validation_groups=0, options=given)
+        run = replace(self.job.run, progress=False)
+        quiet = replace(self.job, question=question, run=run)
+        return quiet.answer(variation)
+
+    def _moves(self) -> Iterator[_Case]:
+        """Moves that every owner might make."""
+        for owner, name in enumerate(self.regions.names):
+            rows = np.flatnonzero(self.regions.of_rows()[owner])
+            if not rows.size:
+                continue
+            changes = {
+                "two": self._split(owner, 2),
+                "four": self._split(owner, 4),
+                "twice": self._again(owner, rows, same_name=True),
+                "name": self._again(owner, rows, same_name=False),
+                "hide": self._hidden(owner, rows),
+                "withhold": self._withheld(owner, rows),
+                "noise": self._noise(owner, rows),
+            }
+            for move, variation in changes.items():
+                if variation is not None:
+                    yield _Case(name, MOVES[move], partial(self._answer, variation))
+
+    def _settings(self) -> Iterator[_Case]:
+        """Other settings of the question."""
+        given, info = self.job.question.options, self.found.estimate.info
+        known = self.job.settle()[1]
+
+        def case(words: str, changes: dict[str, Any], dropped: tuple[str, ...] = ()) -> _Case:
+            kept = {name: value for name, value in given.items() if name not in dropped}
+            return _Case("", words, partial(self._answer, options={**kept, **changes}))
+
+        if "scoring" in known:
+            scores = _SCORES[self.found.problem.target.task]
+            asked = self.found.scoring or known["scoring"] or scores[0]
+            for score in scores:
+                if score != asked:
+                    yield case(f"scored by {score}", {"scoring": score})
+        if info.get("n_neighbors"):
+            for k in (max(info["n_neighbors"] // 2, 1), 2 * info["n_neighbors"]):
+                words = f"with {counted(k, 'neighbour')}"
+                yield case(words, {"n_neighbors": k})
+        if "model" in known:
+            for model in ("knn", "tree"):
+                if model != known["model"]:
+                    of_the_other = ("n_neighbors", "metric", "votes", "scoring")
+                    yield case(f"by the model {model}", {"model": model}, of_the_other)
+        for part, which in enumerate(("one half", "the other half")):
+            half = Variation(problem=partial(_half, number=part, seed=self.job.run.seed))
+            words = f"on {which} of the validation rows"
+            yield _Case("", words, partial(self._answer, half))
+        if known.get("baseline", "zero") != "zero":
+            yield case("if a table without columns were worth 0", {"baseline": "zero"})
+
+    def _random(self, owner: int) -> np.random.Generator:
+        return generator(self.job.run.seed, "audit", owner)
+
+    def _split(self, owner: int, parts: int) -> Variation:
+        """Split the owner's cells among shells."""
+        split = partial(split_owner, owner=owner, parts=parts, random=self._random(owner))
+        return Variation(regions=split)
+
+    def _again(self, owner: int, rows: NDArray[np.intp], *, same_name: bool) -> Variation:
+        """List the owner's rows once more, under its own name or a second one."""
+        n = self.regions.rows.shape[1]
+        index = np.append(np.arange(n), rows)
+        return Variation(
+            table=partial(take_rows, index=index),
+            regions=partial(add_rows, owner=owner, first=n, same_name=same_name),
+        )
+
+    def _noise(self, owner: int, rows: NDArray[np.intp]) -> Variation:
+        """Add as many rows again, with every column and the label shuffled by itself."""
+        n, random = self.regions.rows.shape[1], self._random(owner)
+        m = self._n_features
+        shuffled = [np.append(np.arange(n), random.permutation(rows)) for _ in range(m + 1)]
+        return Variation(
+            table=partial(shuffle_columns, index=shuffled),
+            regions=partial(add_rows, owner=owner, first=n, same_name=True),
+        )
+
+    def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
+        """Withhold the owner's least valuable tenth of rows, or of its cells in shared rows."""
+        worst = self._worst(owner, rows)
+        if worst is None:
+            return None
+        held = self.regions.cells_of(owner)
+        features = held[:, : self._n_features]
+        if features[worst].all():
+            kept = np.setdiff1d(np.arange(held.shape[0]), worst)
+            return Variation(table=partial(take_rows, index=kept))
+        gone = np.zeros_like(features)
+        gone[worst] = features[worst]
+        return Variation(table=partial(blank, gone=gone))
+
+    def _hidden(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
+        """Hide the owner's least valuable tenth of rows in a shell."""
+        worst = self._worst(owner, rows)
+        if worst is None:
+            return None
+        return Variation(regions=partial(set_apart, owner=owner, rows=worst))
+
+    def _worst(self, owner: int, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
+        """The tenth of the owner's rows whose cells are worth least."""
+        worth = self._row_worth(owner)
+        if worth is None or rows.size < 2:
+            return None
+        return rows[np.argsort(worth[rows], kind="stable")[: max(rows.size // 10, 1)]]
+
+    def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
+        """What the owner's cells are worth in every row of the table as it was read."""
+        valued, columns = self.found.layout.valued, self.found.layout.column_clusters
+        if self._cells is None or valued is None or columns is None:
+            return None
+        held = self.regions.merge_columns(columns).cells_of(owner)[:, : self._cells.shape[1]]
+        worth = (self._cells[valued] * held).sum(axis=1)
+        return np.asarray(np.where(valued >= 0, worth, 0.0))
+
+    @cached_property
+    def _cells(self) -> NDArray[np.float64] | None:
+        """What every cell is worth; None where that cannot be computed."""
+        method, options = self.job.settle()
+        if self.job.players == "groups":  # an owner can always ask nearest neighbours
+            method, options = "knn", METHODS["knn"].complete({})
+        elif "scoring" in options:
+            options = {**options, "scoring": self.found.scoring}  # as it is paid by
+        options = {name: None if name == "checkpoint" else value for name, value in options.items()}
+        try:
+            with without_warnings():
+                quiet = replace(self.job.run, progress=False)
+                return METHODS[method].solve(self.found.problem, quiet, **options).values
+        except InputError:
+            return None
+
+
+def _move(
+    owner: str, words: str, paid: dict[str, float], after: dict[str, float]
+) -> dict[str, Any]:
+    """What an owner would be paid, all its shells together."""
+    mine = [name for name in after if name == owner or name not in paid]
+    before, then = paid[owner], round(sum(after[name] for name in mine), 2)
+    gain = round(then - before, 2)
+    change = "the same" if gain == 0 else f"{abs(gain):,.2f} {'more' if gain > 0 else 'less'}"
+    sentence = f"If {owner} {words}, it is paid {change} ({then:,.2f} instead of {before:,.2f})."
+    return {"owner": owner, "move": words, "before": before, "after": then, "sentence": sentence}
+
+
+def _setting(
+    words: str, paid: dict[str, float], after: dict[str, float], names: list[str]
+) -> dict[str, Any]:
+    """What owners would be paid under another setting, and for whom that changes most."""
+    most = max(names, key=lambda name: abs(after[name] - paid[name]))
+    moved = round(sum(abs(after[name] - paid[name]) for name in names) / 2, 2)
+    sentence = (
+        f"Payments {words}: {moved:,.2f} would change hands; most for {most}, "
+        f"who would be paid {after[most]:,.2f} instead of {paid[most]:,.2f}."
+        if moved
+        else f"Payments {words}: nothing would change."
+    )
+    return {"setting": words, "payments": after, "sentence": sentence}
+
+
+def _copies_words(found: Answer) -> str:
+    copies = found.layout.copies
+    assert copies is not None
+    known = isinstance(copies.distance, str) or not copies.distance
+    near = "" if known else f" within a distance of {copies.distance:g}"
+    if not copies.between:
+        repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
+        return f"No two owners have copies of each other's rows{near}; {repeats} others in all."
+    pairs = "; ".join(f"{one} and {other}, {count:,}" for one, other, count in copies.between[:5])
+    left = copies.n_pairs - 5
+    more = f"; and {counted(left, 'more pair')}" if left > 0 else ""
+    return f"Owners with copies of the same rows{near}: {pairs}{more}."
+
+
+def _half(problem: Problem, number: int, seed: int) -> Problem:
+    return [part for _, part in problems_of_groups(problem, 2, seed)][number]

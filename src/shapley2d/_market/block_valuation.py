@@ -1,0 +1,226 @@
+"""The value of the blocks of a table, of their owners, and what to pay them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.precision import interval_factor
+from shapley2d._base.warnings import warn
+from shapley2d._base.words import plural, printable
+from shapley2d._market.audited import Audit
+from shapley2d._market.owned import BlockValues
+from shapley2d._market.payments import uncertain_pairs
+from shapley2d._market.receipts.receipt import Receipt, make_receipt
+from shapley2d._tables.frames import make_frame
+from shapley2d._valuation.valuation import Valuation
+from shapley2d._valuation.wording.summaries import summary_lines
+from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import NDArray
+
+    from shapley2d._valuation.wording.summaries import Sums
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BlockValuation(BlockValues, Valuation):
+    """The value of every block of row groups x column groups, and of the owners of the blocks.
+
+    A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups,
+    with these attributes besides.
+
+    Attributes
+    ----------
+    row_sizes, column_sizes : ndarray of int
+        Rows in every row group, columns in every column group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> values, names = np.array([[0.5, 0.25]]), ["bank", "shop"]
+    >>> v = BlockValuation(values, np.zeros((1, 2)), np.array(["all"]), names)
+    >>> v.payments(100)[["owner", "amount"]].values.tolist()
+    [['bank', 66.67], ['shop', 33.33]]
+    """
+
+    @property
+    def owners(self) -> Any:
+        """Every owner's value: a frame of ``owner``, ``value``, ``stderr`` and ``n_cells``.
+
+        ``n_cells`` counts cells of the table; a cell with several owners counts in parts.
+        """
+        cells = np.outer(self.row_sizes, self.column_sizes).astype(np.float64)
+        shares = self._owner_shares
+        columns = {
+            "owner": self._payee_names,
+            "value": self._payee_values,
+            "stderr": self._payee_errors.stderr,
+            "n_cells": cells.ravel() if shares is None else np.tensordot(shares, cells, axes=2),
+        }
+        return make_frame(columns, self._frame)
+
+    def payments(
+        self, total: Any, negative: str | None = None, digits: int = 2, *, trusted: bool = False
+    ) -> Any:
+        """Divide an amount among the owners, or among the blocks, in proportion to their values.
+
+        Parameters
+        ----------
+        total : number
+            The amount; it is divided without a remainder.
+        negative : {"zero", "owe"}, optional
+            Owners of negative value receive nothing and the rest is rescaled, or they owe their
+            share. By default they owe where an owner is worth the sum of its cells
+            (``players="cells"``): then nobody gains by splitting into several. With ``"zero"`` an
+            owner gains by moving harmful rows into a shell.
+        digits : int
+            Decimals of the amounts: 2 for cents.
+        trusted : bool
+            Whether every owner's rows are trusted as a test of the others'. Without a validation
+            table they are that test, and payments are refused unless you say so: rows that an
+            owner invents vouch for each other.
+
+        Returns
+        -------
+        frame
+            ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
+            amount from the standard errors of the values, by simulation; NaN where no error is
+            known (``info["intervals"]``; ``validation_groups`` tells it). Where an owner owes,
+            ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
+            what each should deposit before the values are known, so that not paying gains nothing:
+            what it owes at the low end of its interval. Blocks without an owner form the entry
+            ``"(unowned)"``, which receives nothing; the entry ``"(escrow)"`` has what is withheld
+            of shared cells, or what their owners owe. Warnings name owners who are paid, or owe,
+            although the interval of their value holds 0, and debts that others' payments depend on.
+        """
+        columns, _ = self._divided(total, negative, digits, trusted=trusted)
+        if not self._has_intervals:
+            columns |= dict.fromkeys(("low", "high"), np.full(len(self._payee_names), np.nan))
+        self._warn_of_chance(columns["amount"])
+        if "if_unpaid" in columns:
+            self._warn_of_debts(columns["amount"], digits)
+        return make_frame(columns, self._frame)
+
+    def receipt(
+        self,
+        total: Any = None,
+        negative: str | None = None,
+        digits: int = 2,
+        *,
+        trusted: bool = False,
+        key: str | os.PathLike[str] | None = None,
+    ) -> Receipt:
+        """What was paid and why, in a form that anyone can check.
+
+        It holds SHA-256 digests of every owner's block, of the table, the validation rows and who
+        owns what; the settings, the seed and the versions; the values; and the payments with their
+        intervals. It holds no entry of a table. ``save`` writes it to a file;
+        ``Receipt.load`` refuses one in which anything does not fit; ``check_block`` lets an owner
+        check its own block; and :func:`~shapley2d.verify_receipt` computes it again from the data.
+
+        Parameters
+        ----------
+        total, negative, digits, trusted
+            As in :meth:`payments`; without ``total`` the receipt is about values alone.
+        key : path-like, optional
+            A PEM file with a private Ed25519 key to sign with. Needs the package ``cryptography``
+            (``pip install shapley2d[receipts]``).
+
+        Returns
+        -------
+        Receipt
+        """
+        receipt = make_receipt(self, total, negative, digits, trusted=trusted)
+        return receipt if key is None else receipt.sign(key)
+
+    def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:
+        """Warn of owners who are paid, or owe, although their value may be 0."""
+        reach = self._payee_reach
+        unsure = (reach > 0) & (np.abs(self._payee_values) <= reach)
+        for those, what in ((amounts > 0, "payment"), (amounts < 0, "debt")):
+            found = np.flatnonzero(those & unsure)
+            if found.size:
+                interval = plural(found.size, "the 95 % interval", "the 95 % intervals")
+                effect = plural(found.size, f"holds 0: its {what}", f"hold 0: their {what}s")
+                warn(
+                    PrecisionWarning(
+                        f"{interval} of {self._listed(found)} {effect} may be due to chance alone"
+                    )
+                )
+
+    def _warn_of_debts(self, amounts: NDArray[np.float64], digits: int) -> None:
+        """Warn that the others are paid in full only if those who owe pay."""
+        owing = np.flatnonzero(amounts < 0)
+        debt, promised = -amounts[owing].sum(), amounts[amounts > 0].sum()
+        owes = plural(owing.size, "owes", "owe")
+        warn(
+            InputWarning(
+                f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
+                f"{promised:,.{digits}f}, which is that much more than the total: collect it "
+                "before you pay (collateral), or pay what the total covers (if_unpaid)"
+            )
+        )
+
+    def _listed(self, owners: NDArray[np.intp]) -> str:
+        """Some owners by name, the first three of many."""
+        named = ", ".join(repr(self._payee_names[k]) for k in owners[:3])
+        return f"{named} and {owners.size - 3} more" if owners.size > 3 else named
+
+    def uncertain_orders(self) -> Any:
+        """Pairs of owners (or blocks) whose order is not certain.
+
+        Returns
+        -------
+        frame
+            ``owner`` (the higher estimate), ``other``, their ``difference``, and ``low`` and
+            ``high``, its 95 % interval, which holds 0. Empty when every order is certain.
+        """
+        higher, lower, difference, stderr = uncertain_pairs(
+            self._payee_values, self._payee_errors, self._payee_dof
+        )
+        names = np.array(self._payee_names, dtype=object)
+        half = interval_factor(self._payee_dof) * stderr
+        columns = {
+            "owner": names[higher],
+            "other": names[lower],
+            "difference": difference,
+            "low": difference - half,
+            "high": difference + half,
+        }
+        return make_frame(columns, self._frame)
+
+    def audit(self) -> Audit:
+        """The audit that this valuation came with, from :func:`~shapley2d.audit_owners`.
+
+        An audit needs the tables, which a valuation does not keep.
+        """
+        if "audit" not in self.info:
+            raise InputError(
+                "these values come without an audit, which needs the tables: call audit_owners "
+                "with the arguments of value_blocks"
+            )
+        return Audit.from_dict(self.info["audit"], self._frame)
+
+    @property
+    def _sums(self) -> Sums:
+        heading = "block" if self._owner_shares is None else "owner"
+        return heading, self._payee_names, self._payee_values, self._payee_reach
+
+    def __repr__(self) -> str:
+        lines = summary_lines(self, self._sums)
+        first = np.argsort(-self._payee_values, kind="stable")[:12]
+        shown = np.isin(np.arange(self._payee_values.size), first)
+        higher, lower, _, _ = uncertain_pairs(
+            self._payee_values[shown], self._payee_errors.take(shown), self._payee_dof
+        )
+        names = [self._payee_names[k] for k in np.flatnonzero(shown)]
+        pairs = [printable(f"{names[a]} / {names[b]}") for a, b in zip(higher, lower, strict=True)]
+        if pairs:
+            more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+            lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")
+        return "\n".join(lines)

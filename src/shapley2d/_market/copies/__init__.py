@@ -1,0 +1,1 @@
+"""Copies: rows and columns of a table that repeat one another."""

@@ -1,0 +1,282 @@
+"""Where the blocks of a table are, who owns them, and which of its rows are copies."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.warnings import warn
+from shapley2d._knn.votes import take_columns
+from shapley2d._market.copies.chance import find_unlikely_copies
+from shapley2d._market.copies.columns import find_same_columns
+from shapley2d._market.copies.count import Copies
+from shapley2d._market.copies.rows import find_copies
+from shapley2d._market.grid import Grid, Groups, label_groups
+from shapley2d._market.named_rows import Clusters
+from shapley2d._market.owners import Claim, read_claims
+from shapley2d._market.regions import (
+    Ownership,
+    Regions,
+    cut_grid,
+    find_regions,
+    regions_of_groups,
+)
+from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.texts.column import clean_texts
+from shapley2d.exceptions import InputError, InputWarning, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.table import Table
+    from shapley2d._tables.target import Target
+
+    Changed = tuple[Table, Target, NDArray[np.intp]]
+
+
+@dataclass(frozen=True)
+class BlockLayout:
+    """The blocks of a table."""
+
+    # groups of the rows that are valued: one of each cluster of copies, where these count as one
+    grid: Grid
+    ownership: Ownership | None = None
+    copies: Copies | None = None  # which rows repeat others; None where there are no owners
+    regions: Regions | None = None  # of the table that was read
+    # the problem of the valued columns, one of each cluster of copies; None without owners
+    problem: Problem | None = None
+    # the valued row that every row of the changed table is part of; -1 for rows that are not valued
+    valued: NDArray[np.intp] | None = None
+    # the valued column that every column is part of, the label's last
+    column_clusters: NDArray[np.intp] | None = None
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A training table after changes to it, and with copies merged, before it is split."""
+
+    # "one", "first", "escrow", "each": what copies count for; None without owners
+    rule: str | None
+    distance: float | str  # rows within it are copies
+    copy_r2: float  # columns are copies from this R squared on; 0 for none
+    row_names: list[Any]  # of the table that was read
+    origin: NDArray[np.intp]  # the row read that every row of the changed table comes from
+    # the cluster of copies that every row of the changed table is in
+    clusters: NDArray[np.intp] | None
+    kept: NDArray[np.intp]  # the rows of the changed table that are valued
+    # the valued rows
+    table: Table
+    target: Target
+
+    @classmethod
+    def of(
+        cls,
+        table: Table,
+        target: Target,
+        rule: str | None,
+        distance: float | str,
+        *,
+        copy_r2: float = 0.0,
+        split: Split | None = None,
+        with_label: bool = False,
+        change: Callable[[Table, Target], Changed] | None = None,
+    ) -> Prepared:
+        """Change a table, find copies among its rows, and drop these and rows without any entry.
+
+        The ``split`` of a validation table tells copies from rows that are alike by chance. Where
+        the label is valued (``with_label``), rows without any other entry stay. ``change`` returns
+        another table and target, and the row of the former that each row of the latter comes from.
+        """
+        names, origin = table.row_names.tolist(), np.arange(table.n_rows)
+        if change is not None:
+            table, target, origin = change(table, target)
+        clusters, kept = None, np.arange(table.n_rows)
+        if rule is not None:
+            clusters = _copies(table, target, distance, split)
+            kept = kept if rule == "each" else np.unique(clusters, return_index=True)[1]
+            # a row without any entry is no data; it would be paid for outvoting far rows
+            blank = np.all([np.isnan(column.entries[kept]) for column in table.columns], axis=0)
+            if not with_label and not blank.all():
+                kept = kept[~blank]
+            if kept.size < table.n_rows:
+                table, target = table.take_rows(kept), target.take(kept)
+        return cls(rule, distance, copy_r2, names, origin, clusters, kept, table, target)
+
+    def layout(
+        self,
+        problem: Problem,
+        rows: Any,
+        columns: Any,
+        claims: list[Claim] | None,
+        change: Callable[[Regions], Regions] | None = None,
+        *,
+        groups_own: bool = False,
+        option: str = "rows",
+        seed: int = 0,
+    ) -> BlockLayout:
+        """The grid of blocks, and who owns them.
+
+        ``rows`` and ``columns`` are labels as the user gave them (``option`` named those of rows);
+        ``change`` maps what owners have of the changed table to what they would have; with
+        ``groups_own`` the groups of the one axis that has some are its owners.
+        """
+        label = problem.label
+        column_names = problem.table.column_names
+        if isinstance(rows, Clusters):
+            return BlockLayout(
+                _grid_of_groups(
+                    problem,
+                    rows.of(problem.table, seed),
+                    self._column_groups(problem, columns),
+                    problem.table.n_rows,
+                )
+            )
+        read_groups = None if rows is None else self._row_groups(problem, rows, option)
+        row_groups = None if read_groups is None else self._of_valued_rows(read_groups)
+        column_groups = self._column_groups(problem, columns)
+        column_names = column_names if label is None else [*column_names, label]
+        row_names = problem.table.row_names.tolist()
+        if claims is None and not groups_own:
+            return BlockLayout(_grid_of_groups(problem, row_groups, column_groups, len(row_names)))
+        assert self.clusters is not None
+        assert self.rule is not None
+        if claims is None and column_groups is None and label is not None:
+            column_groups = _all_columns(problem)
+        read = (
+            regions_of_groups(read_groups, column_groups, len(self.row_names), len(column_names))
+            if claims is None
+            else find_regions(claims, self.row_names, column_names, read_groups, column_groups)
+        )
+        regions = read.take_rows(self.origin)
+        regions = regions if change is None else change(regions)
+        valued = regions.take_rows(self.kept)
+        merges = self.rule in ("one", "escrow")
+        if merges:
+            valued = regions.merge_rows(self.clusters).take_rows(self.clusters[self.kept])
+        same, pairs = self._same_columns(problem, regions)
+        kept = np.unique(same, return_index=True)[1]
+        merged = valued.merge_columns(same) if merges else valued.take_columns(kept)
+        names = [column_names[j] for j in kept]
+        if column_groups is not None and kept.size < same.size:
+            labels = [column_groups.names[k] for k in column_groups.labels[kept]]
+            column_groups = label_groups(labels, names, "columns")
+        grid, ownership = cut_grid(
+            merged, row_names, names, row_groups, column_groups, escrow=self.rule == "escrow"
+        )
+        copies = Copies.count(regions, self.clusters, self.rule, self.distance, pairs)
+        features = kept[kept < problem.table.n_columns]
+        if features.size < problem.table.n_columns:
+            problem = take_columns(problem, features)
+        return BlockLayout(
+            grid, ownership, copies, read, problem, self._valued_rows(), np.asarray(same)
+        )
+
+    def _same_columns(
+        self, problem: Problem, regions: Regions
+    ) -> tuple[NDArray[np.intp], list[tuple[str, str, float]]]:
+        """The cluster of every column, and the pairs of which one is left out.
+
+        Where everybody has all columns, nobody gains by a column that says the same as another.
+        """
+        names = problem.table.column_names
+        each = np.arange(len(names) + (problem.label is not None))
+        if self.rule == "each" or not self.copy_r2 or regions.columns[:, : len(names)].all():
+            return each, []
+        found = find_same_columns(problem.table, self.copy_r2)
+        first = each.copy()
+        first[: len(names)] = found.clusters
+        pairs = [(names[i], names[j], r2) for i, j, r2 in found.pairs if first[j] == i]
+        return np.unique(first, return_inverse=True)[1].ravel(), pairs
+
+    def _valued_rows(self) -> NDArray[np.intp]:
+        """The valued row that every row is part of; -1 for rows that are not valued."""
+        assert self.clusters is not None
+        own = np.arange(self.clusters.size) if self.rule == "each" else self.clusters
+        place = np.full(int(own.max()) + 1, -1)
+        place[own[self.kept]] = np.arange(self.kept.size)
+        return place[own]
+
+    def _column_groups(self, problem: Problem, columns: Any) -> Groups | None:
+        """The groups of the columns, the label's being its own; None where there are none."""
+        if columns is None:
+            return None
+        groups = label_groups(columns, problem.table.column_names, "columns")
+        return groups if problem.label is None else groups.with_player(problem.label)
+
+    def _row_groups(self, problem: Problem, rows: Any, option: str) -> Groups:
+        """The groups of the rows, without those rows that were left out for their targets."""
+        if problem.given is None:
+            return label_groups(rows, self.row_names, option, "row")
+        groups = label_groups(rows, problem.given.names.names.tolist(), option, "row")
+        labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
+        return label_groups(labels, self.row_names, "rows")
+
+    def _of_valued_rows(self, groups: Groups) -> Groups:
+        """Groups of the valued rows: a cluster of copies is in the group of its first row."""
+        rows = self.origin[self.kept]
+        labels = [groups.names[label] for label in groups.labels[rows]]
+        return label_groups(labels, list(range(rows.size)), "rows")
+
+
+def _copies(
+    table: Table, target: Target, distance: float | str, split: Split | None
+) -> NDArray[np.intp]:
+    """The cluster of copies that every row is in."""
+    if not isinstance(distance, str):
+        return find_copies(table, target, distance, None if split is None else split.valid)
+    if split is None:  # nothing tells near copies from rows that are near by chance
+        return find_copies(table, target)
+    return find_unlikely_copies(table, target, split.valid, split.y_valid.codes)
+
+
+def _grid_of_groups(
+    problem: Problem, row_groups: Groups | None, column_groups: Groups | None, n_rows: int
+) -> Grid:
+    if row_groups is None and column_groups is None:
+        raise InputError(
+            "name the blocks by ",
+            Setting("rows"),
+            ", ",
+            Setting("columns"),
+            " or ",
+            Setting("owners"),
+            "; single cells are for value_cells",
+        )
+    rows = row_groups or Groups.single(n_rows, "all rows")
+    return Grid(rows, column_groups or _all_columns(problem))
+
+
+def _all_columns(problem: Problem) -> Groups:
+    """All columns as one group, and the label, where it is valued, as another."""
+    groups = Groups.single(problem.table.n_columns, "all columns")
+    return groups if problem.label is None else groups.with_player(problem.label)
+
+
+def claims_of(owners: Any) -> list[Claim] | None:
+    """The claims of owners in any kind of table, or in a file."""
+    if owners is None:
+        return None
+    if not isinstance(owners, (str, os.PathLike)):
+        return read_claims(owners)
+    if not _exists(owners):
+        raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
+    source = read_table(os.fspath(owners))
+    for note in source.notes:
+        warn(InputWarning(*note.args))
+    return read_claims(
+        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
+    )
+
+
+def _exists(path: str | os.PathLike[str]) -> bool:
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):  # a name that cannot be one
+        return False

@@ -1,0 +1,90 @@
+"""Groups of rows by name: the entries of a column of the table, or clusters of similar rows."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shapley2d._base.defaults import CLUSTERS
+from shapley2d._market.grid import Groups
+from shapley2d._tables.intake import is_path, names_of, opened, without_column
+from shapley2d._tables.row_clusters import cluster_rows
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from shapley2d._tables.table import Table
+
+_CLUSTERS = re.compile(r"clusters(?:=(\d+))?")
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Clusters of similar rows in the place of labels."""
+
+    count: int | None  # None: 40, fewer where that leaves clusters of less than 10 rows
+
+    def of(self, table: Table, seed: int) -> Groups:
+        """The cluster of every row of a table."""
+        count = self.count
+        if count is None:
+            count = min(CLUSTERS, max(2, table.n_rows // 10))
+        if not 2 <= count <= table.n_rows:
+            raise InputError(
+                Setting("rows", f"clusters={count}"),
+                f" must have from 2 to {table.n_rows} clusters, the number of rows",
+            )
+        labels, names = cluster_rows(table, count, seed)
+        return Groups(labels, names)
+
+
+def is_clusters(text: str) -> bool:
+    """Whether a text asks for clusters rather than naming a column."""
+    return _CLUSTERS.fullmatch(text) is not None
+
+
+class NamedRows(NamedTuple):
+    """Tables without the column that names the groups of rows, and the groups."""
+
+    X: Any
+    X_valid: Any
+    rows: Any
+
+
+def named_rows(
+    X: Any, y: Any, X_valid: Any, rows: Any, owners: Any, owner_column: Any
+) -> NamedRows:
+    """The labels of the rows in the place of what names them.
+
+    A column that names the groups is not a feature, in the validation table neither.
+    """
+    given = NamedRows(X, X_valid, rows)
+    option, name = ("rows", rows) if owner_column is None else ("owner_column", owner_column)
+    if option == "owner_column":
+        _check_owner_column(owner_column, rows, owners)
+    if not isinstance(name, str) or (is_path(X) and not isinstance(y, str)):
+        return given  # labels; or a file without a target, which is refused later
+    X = opened(X)
+    asked = _CLUSTERS.fullmatch(name)
+    if option == "rows" and asked and name not in names_of(X):
+        return NamedRows(X, X_valid, Clusters(None if asked[1] is None else int(asked[1])))
+    X, labels = without_column(X, name, "X", option)
+    X_valid = opened(X_valid)
+    if X_valid is not None and name in names_of(X_valid):
+        X_valid, _ = without_column(X_valid, name, "X_valid", option)
+    return NamedRows(X, X_valid, labels)
+
+
+def _check_owner_column(name: Any, rows: Any, owners: Any) -> None:
+    for other, labels in (("owners", owners), ("rows", rows)):
+        if labels is not None:
+            raise InputError(
+                Setting("owner_column", name),
+                " names the owners, and so does ",
+                Setting(other),
+                ": give one of them",
+            )
+    if not isinstance(name, str):
+        raise InputError(
+            Setting("owner_column", name), " must be the name of a column of the table"
+        )

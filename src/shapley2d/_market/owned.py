@@ -1,0 +1,166 @@
+"""The numbers of a valuation of blocks: who owns what, what that is worth, and how certain."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers resolve it)
+
+from shapley2d._base.checks import check_flag
+from shapley2d._base.precision import interval_factor
+from shapley2d._base.words import counted
+from shapley2d._market.errors import JointErrors
+from shapley2d._market.owners import UNOWNED
+from shapley2d._market.payments import UNTRUSTED, divide_total, payment_intervals, settle_rule
+from shapley2d._valuation.values import CellValues
+from shapley2d.exceptions import InputError
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class BlockValues(CellValues):
+    """What payments, receipts and pages read of a :class:`~shapley2d.BlockValuation`.
+
+    A *payee* is an owner, or a block where there are no owners.
+
+    Attributes
+    ----------
+    _owner_names : list of str
+        The owners, then ``"(escrow)"`` where pay is withheld, and ``"(unowned)"`` last where a
+        block has none; empty without owners.
+    _owner_shares : ndarray of shape (owners, row groups, column groups) or None
+        Part of every block that each owner has.
+    _owner_values : ndarray of shape (owners,) or None
+        The sums of the owners' cells; None where an owner's value is the sum of its blocks.
+    _covariance : ndarray or None
+        Of the errors of the payees' values; None where they are exact, or where there are more than
+        256 of them.
+    _spread : ndarray of shape (validation groups, owners) or None
+        Of more than 256 owners: what other validation rows would change. ``spread.T @ spread`` is
+        the covariance of that.
+    _covariance_dof : float
+        Degrees of freedom of either, which few groups of validation rows limit.
+    """
+
+    _kind: ClassVar[str] = "blocks"
+
+    row_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    column_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    _owner_names: list[str] = field(default_factory=list)
+    _owner_shares: NDArray[np.float64] | None = None
+    _covariance: NDArray[np.float64] | None = None
+    _covariance_dof: float = math.inf
+    _owner_values: NDArray[np.float64] | None = None
+    _spread: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for axis, name in enumerate(("row_sizes", "column_sizes")):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.ones(self.values.shape[axis], dtype=np.intp))
+
+    @property
+    def _size_words(self) -> str:
+        n, m = self.shape
+        rows, columns = int(self.row_sizes.sum()), int(self.column_sizes.sum())
+        groups = f"{counted(n, 'row group')} x {counted(m, 'column group')}"
+        return f"{groups} ({counted(rows, 'row')} x {counted(columns, 'column')})"
+
+    @cached_property
+    def _payee_names(self) -> list[str]:
+        if self._owner_shares is not None:
+            return self._owner_names
+        rows, columns = [str(row) for row in self.row_names], self.column_names
+        if len(columns) == 1:
+            return rows
+        if len(rows) == 1:
+            return columns
+        return [f"{row} / {column}" for row in rows for column in columns]
+
+    @cached_property
+    def _payee_values(self) -> NDArray[np.float64]:
+        if self._owner_values is not None:
+            return self._owner_values
+        if self._owner_shares is None:
+            return self.values.ravel()
+        return np.asarray(np.tensordot(self._owner_shares, self.values, axes=2))
+
+    @cached_property
+    def _payee_errors(self) -> JointErrors:
+        if self._covariance is not None:
+            return JointErrors.of(self._covariance)
+        variance = self.stderr**2
+        if self._owner_shares is None:
+            return JointErrors.shared(variance.ravel())
+        alone = np.tensordot(self._owner_shares**2, variance, axes=2)
+        return JointErrors.shared(np.asarray(alone), self._spread)
+
+    @property
+    def _payee_dof(self) -> float:
+        shared = self._covariance is not None or self._spread is not None
+        return self._covariance_dof if shared else self.dof
+
+    @property
+    def _payee_reach(self) -> NDArray[np.float64]:
+        """Half the widths of the 95 % intervals of the payees' values."""
+        return interval_factor(self._payee_dof) * self._payee_errors.stderr
+
+    @property
+    def _has_intervals(self) -> bool:
+        """Whether anything is known about the errors of the payees' values.
+
+        Exact values of given tables have none; what other validation rows would change is another
+        question, which only ``validation_groups`` answers.
+        """
+        return bool(self._payee_errors.variances.any())
+
+    def _payee_lines(self) -> list[dict[str, Any]]:
+        """Every payee with its value and the ends of its 95 % interval, None where unknown."""
+        reach = self._payee_reach
+        reach = np.where(np.isfinite(reach), reach, 0.0)
+        ends = np.stack([self._payee_values - reach, self._payee_values + reach], axis=1).tolist()
+        if not self._has_intervals:
+            ends = [[None, None]] * len(self._payee_names)
+        return [
+            {"owner": name, "value": value, "amount": None, "low": low, "high": high}
+            for name, value, (low, high) in zip(
+                self._payee_names, self._payee_values.tolist(), ends, strict=True
+            )
+        ]
+
+    def _divided(
+        self, total: Any, negative: str | None, digits: int, *, trusted: bool
+    ) -> tuple[dict[str, Any], str]:
+        """The columns of ``payments``, without warnings, and the rule for negative values."""
+        check_flag(trusted, "trusted")
+        tested = self.info.get("n_valid") != 0 and not self.info.get("folds")
+        if not tested and not trusted:  # the owners' own rows would decide what they are paid
+            raise InputError(*UNTRUSTED)
+        names, values = self._payee_names, self._payee_values
+        negative = settle_rule(negative, self.info.get("players") if self._owner_names else None)
+        paid = np.array([name != UNOWNED for name in names])
+        if not paid.any():
+            raise InputError("no block has an owner: there is nobody to pay")
+        known: dict[str, Any] = {
+            "digits": digits,
+            "names": [name for name in names if name != UNOWNED],
+        }
+        owned = values[paid]
+        amounts, low, high, unpaid = np.zeros((4, len(names)))
+        amounts[paid] = divide_total(total, owned.tolist(), negative=negative, **known)
+        low[paid], high[paid] = payment_intervals(
+            total,
+            owned,
+            self._payee_errors.take(paid),
+            negative=negative,
+            dof=self._payee_dof,
+            **known,
+        )
+        columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
+        if (amounts < 0).any():
+            unpaid[paid] = divide_total(total, owned.tolist(), negative="zero", **known)
+            columns |= {"if_unpaid": unpaid, "collateral": np.maximum(-low, 0.0) + 0.0}
+        return columns, negative

@@ -1,0 +1,187 @@
+"""Owners: who claims which part of a table.
+
+A claim has an owner, a row and a column; an empty row or column means all of them.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._base.entries import as_text
+from shapley2d._market.grid import is_empty
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._market.grid import Groups
+
+UNOWNED = "(unowned)"
+"""Name of the entry for blocks without an owner."""
+
+ESCROW = "(escrow)"
+"""Name of the entry for shared cells whose pay is withheld."""
+
+FIELDS = ("owner", "row", "column")
+"""The columns of an owners table."""
+
+
+_RESERVED = {UNOWNED: "blocks without owner", ESCROW: "pay that is withheld"}
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One line of an owners table, and its place for messages."""
+
+    owner: str
+    row: Any
+    column: Any
+    where: str
+
+
+class AxisNames:
+    """Finds rows, or columns, by group label, name or position.
+
+    Names of groups come first, then names, then positions; if names are whole numbers, a number is
+    always a name.
+    """
+
+    def __init__(self, kind: str, names: Sequence[Any], groups: Groups | None = None) -> None:
+        self._kind = kind
+        self._names = list(names)
+        self.size = len(self._names)
+        self._known: dict[str, list[int]] = {}
+        self._found: dict[str, NDArray[np.intp]] = {}  # thousands of claims name the same columns
+        for position, name in enumerate(self._names):
+            self._known.setdefault(_text(name), []).append(position)
+        # if names are whole numbers, numbers mean names, otherwise positions
+        self._counted = all(_text(name).isdecimal() for name in self._names)
+        if groups is not None:
+            for number, name in enumerate(groups.names):
+                self._known[_text(name)] = np.flatnonzero(groups.labels == number).tolist()
+
+    def find(self, entry: Any, where: str) -> NDArray[np.intp]:
+        """Positions of an entry: empty (all), a list, a range or a single name."""
+        if is_empty(entry):
+            return np.arange(self.size)
+        if isinstance(entry, (list, tuple, np.ndarray)):
+            return self._union(entry, where)
+        text = _text(entry)
+        if text not in self._found:
+            self._found[text] = self._find(text, where)
+        return self._found[text]
+
+    def _find(self, text: str, where: str) -> NDArray[np.intp]:
+        if text in self._known:
+            return np.array(self._known[text], dtype=np.intp)
+        if text.isdecimal() and int(text) < self.size and not self._counted:
+            return np.array([int(text)], dtype=np.intp)
+        if bounds := re.fullmatch(r"(\d+)\s*-\s*(\d+)", text):
+            found = self._range(int(bounds[1]), int(bounds[2]))
+            if found.size:
+                return found
+        if ";" in text:
+            return self._union([part for part in text.split(";") if part.strip()], where)
+        raise InputError(f"{where}: there is no {self._kind} {text!r}: {self._hint()}")
+
+    def _union(self, entries: Iterable[Any], where: str) -> NDArray[np.intp]:
+        parts = [self.find(entry, where) for entry in entries]
+        return np.unique(np.concatenate(parts)) if parts else np.arange(0)
+
+    def _range(self, first: int, last: int) -> NDArray[np.intp]:
+        """Positions from one number to another, inclusive; none if one of them does not exist."""
+        counted = [int(_text(name)) for name in self._names] if self._counted else range(self.size)
+        numbers = np.array(counted)
+        if first > last or first not in numbers or last not in numbers:
+            return np.arange(0)
+        return np.flatnonzero((numbers >= first) & (numbers <= last))
+
+    def _hint(self) -> str:
+        if [_text(name) for name in self._names] == [str(k) for k in range(self.size)]:
+            return f"the table's {self._kind}s count from 0 to {self.size - 1}"
+        shown = ", ".join(str(name) for name in self._names[:5])
+        return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
+
+
+def read_claims(
+    owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
+) -> list[Claim]:
+    """The claims of an owners table, with checked fields.
+
+    Messages call the table ``name``, and the record at a position by ``where``, by default
+    ``owners, line 1`` and so on.
+    """
+    claims = []
+    where = where or _counted(name)
+    for record, place in _records(owners, name, where):
+        owner = record.get("owner")
+        if is_empty(owner):
+            raise InputError(f"{place}: the owner is empty: name one")
+        name = as_text(owner).strip()
+        if name in _RESERVED:
+            raise InputError(
+                f"{place}: an owner cannot be called {name!r}, which means {_RESERVED[name]}"
+            )
+        claims.append(Claim(name, record.get("row"), record.get("column"), place))
+    if not claims:
+        raise InputError(Setting("owners"), " has no lines: name at least one owner")
+    return claims
+
+
+def _counted(name: str) -> Callable[[int], str]:
+    return lambda number: f"{name}, line {number + 1}"
+
+
+def _records(
+    owners: Any, name: str, where: Callable[[int], str]
+) -> Iterator[tuple[dict[str, Any], str]]:
+    if isinstance(owners, dict):
+        if not all(hasattr(part, "__len__") for part in owners.values()):
+            raise InputError(Setting("owners", owners), " must have a list for every column")
+        lengths = {len(part) for part in owners.values()}
+        if len(lengths) > 1:
+            raise InputError(Setting("owners"), ": its columns differ in length")
+        _check_fields(owners, name)
+        owners = [
+            dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)
+        ]
+    frame = nw.from_native(owners, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_fields(frame.columns, name)
+        owners = list(frame.iter_rows(named=True))
+    is_list = isinstance(owners, (list, tuple))
+    if not is_list or not all(isinstance(record, dict) for record in owners):
+        raise InputError(
+            Setting("owners"),
+            " must be a frame or a CSV file with the columns owner, row and column, "
+            "or a list of dicts",
+        )
+    for number, record in enumerate(owners):
+        _check_fields(record, where(number))
+        yield record, where(number)
+
+
+def _check_fields(fields: Any, where: str) -> None:
+    unknown = [field for field in fields if field not in FIELDS]
+    if unknown:
+        raise InputError(
+            f"{where}: column {unknown[0]!r} is not known: the columns are owner, row and column"
+        )
+    if "owner" not in fields:
+        raise InputError(
+            f"{where}: there is no column 'owner': the columns are owner, row and column"
+        )
+
+
+def _text(entry: Any) -> str:
+    """An entry for comparison: 3, "3" and 3.0 (3 in a frame with gaps) are the same."""
+    if isinstance(entry, (float, np.floating)) and float(entry).is_integer():
+        return str(int(entry))
+    return as_text(entry).strip()

@@ -1,0 +1,1 @@
+"""Receipts: what was paid and why, signed, and verified from the data."""

@@ -1,0 +1,86 @@
+"""What a receipt needs to know of the data: digests of what owners brought, and of the test."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, described, sha256
+from shapley2d._tables.target import label_name, with_label
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._market.job import Answer, BlocksJob
+    from shapley2d._market.regions import Regions
+    from shapley2d._tables.target import Target
+
+
+def data_digests(job: BlocksJob, found: Answer) -> dict[str, Any] | None:
+    """Digests of the tables behind an answer, as plain JSON values; None without owners."""
+    regions = found.layout.regions
+    if regions is None:
+        return None
+    assert found.read is not None
+    table, target = found.read
+    label = found.problem.label
+    valued = table if label is None else with_label(table, target, label)
+    rows = RowDigests(valued.columns, target.y.tolist())
+    names = [column.name for column in valued.columns]
+    return {
+        "table": rows.whole()[1],
+        "validation": None if job.question.X_valid is None else _of_validation(found),
+        "claims": sha256(canonical_json(_claims(regions, names))),
+        "owners": _of_owners(regions, rows),
+        "columns": described(valued.columns),
+        "target": label_name(job.question.y, table.column_names),
+        "target_kind": "number" if target.y.dtype.kind in "iuf" else "text",
+    }
+
+
+def _of_owners(regions: Regions, rows: RowDigests) -> list[dict[str, Any]]:
+    lines = []
+    for number, name in enumerate(regions.names):
+        mine = regions.owner == number
+        there = np.flatnonzero(regions.rows[mine].any(axis=0))
+        held = np.zeros((there.size, regions.columns.shape[1]), dtype=bool)
+        for in_rows, in_columns in zip(
+            regions.rows[mine][:, there], regions.columns[mine], strict=True
+        ):
+            held |= np.outer(in_rows, in_columns)
+        plain, labelled = rows.block(there, held)
+        sizes = {"n_rows": int(there.size), "n_cells": int(held.sum())}
+        lines.append({"owner": name, "block": plain, "labelled": labelled, **sizes})
+    return lines
+
+
+def _claims(regions: Regions, names: list[str]) -> list[Any]:
+    """Who has which rows and columns, in one order."""
+    return sorted(
+        [
+            regions.names[owner],
+            sorted(names[j] for j in np.flatnonzero(columns)),
+            np.flatnonzero(rows).tolist(),
+        ]
+        for owner, rows, columns in zip(
+            regions.owner.tolist(), regions.rows, regions.columns, strict=True
+        )
+    )
+
+
+def _of_validation(found: Answer) -> dict[str, Any] | None:
+    """The validation table with its labels and weights; None where the method uses none."""
+    if not found.problem.splits:
+        return None
+    (split,) = found.problem.splits
+    digests = RowDigests(split.valid.columns, _weighted(split.y_valid, split.valid_weights))
+    return {"rows": digests.whole()[1], "n_rows": split.valid.n_rows}
+
+
+def _weighted(target: Target, weights: NDArray[np.float64] | None) -> list[Any]:
+    """The labels, with the weight of the row where there are any."""
+    labels: list[Any] = target.y.tolist()
+    if weights is None:
+        return labels
+    return [f"{label} x {weight!r}" for label, weight in zip(labels, weights.tolist(), strict=True)]

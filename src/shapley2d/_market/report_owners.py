@@ -1,0 +1,127 @@
+"""Owners of blocks for the report: who owns what, what it is worth, what is paid."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from shapley2d._market.audited import Audit
+from shapley2d._market.payments import RULES
+from shapley2d._market.receipts.sums import expected_units
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from shapley2d._market.owned import BlockValues
+
+_KEYS = ("owner", "value", "amount", "low", "high")
+
+
+def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
+    """Every block by its position, with the names of its owners; empty without owners."""
+    shares = valuation._owner_shares
+    if shares is None:
+        return []
+    return [
+        (i, j, ", ".join(valuation._owner_names[k] for k in np.flatnonzero(shares[:, i, j])))
+        for i, j in np.ndindex(valuation.shape)
+    ]
+
+
+def payment_lines(payments: Any) -> list[dict[str, Any]]:
+    """Payments, from a frame or from dicts, as plain numbers.
+
+    Examples
+    --------
+    >>> payment_lines([{"owner": "Ann", "value": 1, "amount": 2, "low": 1, "high": 3}])
+    [{'owner': 'Ann', 'value': 1.0, 'amount': 2.0, 'low': 1.0, 'high': 3.0}]
+    """
+    lines = []
+    for payment in _lines(payments):
+        absent = [key for key in _KEYS if key not in payment]
+        if absent:
+            raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
+        kept = [
+            *_KEYS[1:],
+            *(key for key in ("if_unpaid", "collateral") if payment.get(key) is not None),
+        ]
+        lines.append(
+            {"owner": str(payment["owner"]), **{key: _number(payment[key]) for key in kept}}
+        )
+    return lines
+
+
+def _number(entry: Any) -> float | None:
+    """A number; None for one that is not known."""
+    return None if entry is None or np.isnan(float(entry)) else float(entry)
+
+
+def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
+    """Refuse payments that do not follow from the values, by any rule and number of decimals."""
+    worth = sorted(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
+    given = sorted((line["owner"], line["value"]) for line in lines)
+    scale = 1e-9 * max((abs(value) for _, value in worth), default=0.0)  # a file may hold less
+    same = len(worth) == len(given) and all(
+        one[0] == other[0] and abs(one[1] - other[1]) <= scale
+        for one, other in zip(worth, given, strict=True)
+    )
+    if not same:
+        raise InputError(
+            "these payments are of other owners or values: take them from valuation.payments"
+        )
+    exact = dict(worth)
+    names, values = [line["owner"] for line in lines], [exact[line["owner"]] for line in lines]
+    amounts = [line["amount"] for line in lines]
+    whole = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0))
+    least = max(0, *(-int(Decimal(repr(one)).normalize().as_tuple().exponent) for one in amounts))
+    for digits in sorted(range(least, 13), key=lambda digits: abs(digits - 2)):
+        units = int(whole.scaleb(digits).to_integral_value())
+        for rule in RULES:
+            with suppress(ValueError):
+                right = expected_units(units, names, values, rule)
+                if [float(Fraction(one, 10**digits)) for one in right] == amounts:
+                    return
+    raise InputError(
+        f"these payments sum to {whole:,f}, but the values give other amounts: take them from "
+        "valuation.payments"
+    )
+
+
+def _lines(data: Any) -> list[dict[str, Any]]:
+    frame = nw.from_native(data, eager_only=True, pass_through=True)
+    return (
+        frame.rows(named=True) if isinstance(frame, nw.DataFrame) else [dict(line) for line in data]
+    )
+
+
+def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
+    """The audit of a valuation as tables: gains by owner and move, payments by setting."""
+    if info.get("audit") is None:
+        return None
+    audit = Audit.from_dict(info["audit"])
+    owners = list(audit.payments)
+    moves = list(dict.fromkeys(move["move"] for move in audit._moves))
+    gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit._moves}
+    return {
+        "total": audit.total,
+        "moves": moves,
+        "gains": [
+            (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves])
+            for owner in owners
+        ],
+        "owners": owners if len(owners) <= 12 else [],
+        "settings": [
+            (one["setting"], [one["payments"].get(owner) for owner in owners])
+            for one in audit._settings
+        ],
+        "payments": [audit.payments[owner] for owner in owners],
+        "copies": audit.copies,
+        "look": audit.look,
+        "alarms": audit._alarms,
+        "complete": audit.complete,
+        "sentences": audit.sentences,
+    }

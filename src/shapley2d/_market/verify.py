@@ -1,0 +1,175 @@
+"""A receipt computed again from the data."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.progress import RunProgress
+from shapley2d._base.warnings import without_warnings
+from shapley2d._market.blocks import value_blocks
+from shapley2d._market.receipts.receipt import Receipt, make_receipt
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Sequence
+
+
+def verify_receipt(
+    receipt: Receipt | str | os.PathLike[str],
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
+    *,
+    owners: Any = None,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+    **unrecorded: Any,
+) -> None:
+    """Compute a receipt again from the data; an :class:`~shapley2d.InputError` names what differs.
+
+    The data must have the digests of the receipt, every value must be the same up to rounding, and
+    every amount the same to the last digit. An audit is not computed again.
+
+    Parameters
+    ----------
+    receipt : Receipt or path of its file
+    X, y, X_valid, y_valid, owners
+        As in :func:`~shapley2d.value_blocks`; no ``owners`` where a column of X names them.
+    n_jobs, progress
+        As in :func:`~shapley2d.value_blocks`.
+    **unrecorded
+        Settings that no file can hold, such as a model or an array, under their names in
+        :func:`~shapley2d.value_blocks`. The receipt names those that it needs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from shapley2d import value_blocks, verify_receipt
+    >>> X = np.random.default_rng(0).normal(size=(60, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
+    >>> tables = X[:40], y[:40], X[40:], y[40:]
+    >>> receipt = value_blocks(*tables, owners=owners, progress=False).receipt(100)
+    >>> verify_receipt(receipt, *tables, owners=owners, progress=False)
+    >>> y[0] = 1 - y[0]
+    >>> verify_receipt(receipt, X[:40], y[:40], X[40:], y[40:], owners=owners, progress=False)
+    Traceback (most recent call last):
+    shapley2d.exceptions.InputError: the data are not those of the receipt: the labels of 'A' differ
+    """
+    if not isinstance(receipt, Receipt):
+        receipt = Receipt.load(receipt)
+    question, paid = receipt.body["question"], receipt.body["payments"]
+    _check_given(question["unrecorded"], unrecorded)
+    settings = {name: _tupled(value) for name, value in question["settings"].items()}
+    with without_warnings():
+        valuation = value_blocks(
+            X,
+            y,
+            X_valid,
+            y_valid,
+            owners=owners,
+            random_state=question["seed"],
+            n_jobs=n_jobs,
+            progress=RunProgress(progress),  # a check takes no time limit
+            **settings,
+            **unrecorded,
+        )
+        _compare_data(receipt.body["digests"], valuation.info["digests"])
+        asked: dict[str, Any] = {}
+        if paid is not None:
+            asked = {name: paid[name] for name in ("negative", "digits", "trusted")}
+            asked["total"] = Decimal(paid["total"])
+        again = make_receipt(valuation, **asked)
+    _compare(receipt.body, again.body)
+
+
+def _check_given(needed: Sequence[str], given: dict[str, Any]) -> None:
+    missing = [name for name in needed if name not in given]
+    if missing:
+        raise InputError(
+            "the receipt was made with ",
+            Setting(missing[0]),
+            ", which no file can hold: give it again",
+        )
+    extra = [name for name in given if name not in needed]
+    if extra:
+        raise InputError(
+            Setting(extra[0]), " is recorded in the receipt, or was not used: leave it out"
+        )
+
+
+def _tupled(value: Any) -> Any:
+    """Semivalues with numbers are tuples, which JSON does not have."""
+    if isinstance(value, list) and value and value[0] == "beta":
+        return tuple(value)
+    if isinstance(value, list) and any(isinstance(item, list) for item in value):
+        return tuple(_tupled(item) for item in value)
+    return value
+
+
+def _compare_data(wanted: dict[str, Any], found: dict[str, Any]) -> None:
+    """Refuse other data, with the name of what differs."""
+    differs = "the data are not those of the receipt: "
+    if [one["name"] for one in wanted["columns"]] != [one["name"] for one in found["columns"]]:
+        raise InputError(f"{differs}the table has other columns")
+    if wanted["columns"] != found["columns"]:
+        raise InputError(f"{differs}a column is read as another type")
+    known = {one["owner"]: one for one in found["owners"]}
+    for one in wanted["owners"]:
+        here = known.get(one["owner"])
+        if here is None:
+            raise InputError(f"{differs}there is no owner {one['owner']!r}")
+        if here["block"] != one["block"]:
+            raise InputError(f"{differs}the block of {one['owner']!r} differs")
+        if here["labelled"] != one["labelled"]:
+            raise InputError(f"{differs}the labels of {one['owner']!r} differ")
+    if set(known) != {one["owner"] for one in wanted["owners"]}:
+        raise InputError(f"{differs}there are other owners")
+    for part, words in (
+        ("table", "rows that nobody owns differ"),
+        ("validation", "the validation rows differ"),
+        ("claims", "the owners have other rows or columns"),
+    ):
+        if wanted[part] != found[part]:
+            raise InputError(f"{differs}{words}")
+
+
+def _compare(wanted: dict[str, Any], found: dict[str, Any]) -> None:
+    """Refuse other values and amounts."""
+    made, here = wanted["made"]["versions"], found["made"]["versions"]
+    other = [name for name in made if made[name] != here.get(name)]
+    why = "".join(f"; made with {name} {made[name]}, here is {here.get(name)}" for name in other)
+    values = {one["owner"]: one["value"] for one in found["values"]["owners"]}
+    scale = max(abs(value) for value in values.values())
+    for one in wanted["values"]["owners"]:
+        value = values.get(one["owner"], np.inf)
+        # other processors and versions round differently
+        if abs(value - one["value"]) > 1e-9 * scale:
+            raise InputError(
+                f"the receipt does not follow from the data: {one['owner']!r} is worth "
+                f"{value:.6g}, not {one['value']:.6g}{why}"
+            )
+    if wanted["payments"] is None:
+        return
+    for one, again in zip(wanted["payments"]["amounts"], found["payments"]["amounts"], strict=True):
+        if one["amount"] != again["amount"]:
+            raise InputError(
+                f"the receipt does not follow from the data: {one['owner']!r} gets "
+                f"{again['amount']}, not {one['amount']}{why}"
+            )
+        low, high = float(again["low"]), float(again["high"])
+        width = high - low if np.isfinite(high - low) else np.inf
+        unit = 10.0 ** -wanted["payments"]["digits"]
+        off = 0.03 * width + 2 * unit  # ends are quantiles of simulations
+        for end, right in (("low", low), ("high", high)):
+            if float(one[end]) != right and not abs(float(one[end]) - right) <= off:
+                raise InputError(
+                    f"the receipt does not follow from the data: the interval of "
+                    f"{one['owner']!r} is from {again['low']} to {again['high']}, not from "
+                    f"{one['low']} to {one['high']}{why}"
+                )

@@ -1,0 +1,1 @@
+"""Compiled code of built-in models: arrays in, arrays out."""

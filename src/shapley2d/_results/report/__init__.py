@@ -1,7 +1,0 @@
-"""The report: one self-contained HTML file that shows every cell and says where to look first."""
-
-from __future__ import annotations
-
-from shapley2d._results.report.write import write_report
-
-__all__ = ["write_report"]

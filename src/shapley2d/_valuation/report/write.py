@@ -1,0 +1,145 @@
+"""Putting the report together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from shapley2d._base.checks import check_whole
+from shapley2d._base.page import write_page
+from shapley2d._market.report_owners import (
+    audit_tables,
+    block_owners,
+    check_payments,
+    payment_lines,
+)
+from shapley2d._valuation.report.payload import (
+    as_marked,
+    make_payload,
+    page_units,
+    rows_to_show,
+    without_errors,
+)
+from shapley2d._valuation.report.summary import summarise, typical_entries
+from shapley2d._valuation.wording.sentences import owner_words
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._market.owned import BlockValues
+    from shapley2d._valuation.values import CellValues
+
+_SCRIPTS = "dom table palette heatmap map row cells sums figures main"
+
+
+def write_report(
+    valuation: CellValues,
+    path: str | os.PathLike[str],
+    *,
+    marked: Any = None,
+    title: str | None = None,
+    payments: Any = None,
+    n: int = 200,
+    max_cells: int = 4_000_000,
+    facts: Mapping[str, str] | None = None,
+    notes: Sequence[str] = (),
+) -> None:
+    """Write a self-contained report: one HTML file that opens in any browser, offline.
+
+    The file appears whole or not at all. The page asks the network for nothing and runs no script
+    but its own. Text from the table is shown, never interpreted.
+
+    Parameters
+    ----------
+    path : path-like
+        The file to write.
+    marked : boolean array of shape (n, m), or list of (row, column) positions, optional
+        Cells to mark, for example errors that were injected.
+    title : str, optional
+    payments : frame or list of dict, optional
+        For blocks: those of :meth:`~shapley2d.BlockValuation.payments`, one record per owner with
+        ``owner``, ``value``, ``amount``, ``low`` and ``high``. Others than the values give are
+        refused.
+    n : int
+        How many of the most harmful cells to list.
+    max_cells : int
+        A larger table is shown by the rows with its most extreme cells.
+    facts : dict of str to str, optional
+        What else to say at the head of the page, such as the file that the table came from.
+    notes : list of str
+        What the run assumed or warned of.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from shapley2d import value_game
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "report.html"
+    >>> value_game(lambda S, F: S.sum() * F.sum(), 3, 2).to_html(path, title="Three by two")
+    >>> "<title>Three by two</title>" in path.read_text(encoding="utf-8")
+    True
+    """
+    for name, count in (("n", n), ("max_cells", max_cells)):
+        check_whole(count, name, 1)
+    mask = as_marked(marked, valuation.shape)
+    blocks = cast("BlockValues", valuation) if valuation._kind == "blocks" else None
+    lowest = _lowest(valuation, n)
+    typical = typical_entries(valuation)
+    summary = summarise(
+        valuation,
+        lowest=lowest,
+        typical=typical,
+        marked=mask,
+        n_shown=rows_to_show(valuation.values, max_cells).size,
+    )
+    shown = valuation if valuation._errors_known else without_errors(valuation)
+    lines = [] if payments is None else payment_lines(payments)
+    if lines and blocks is not None:
+        check_payments(blocks, lines)
+    if payments is None and blocks is not None:
+        lines = blocks._payee_lines() if blocks._owner_shares is not None else []
+    write_page(
+        path,
+        "_valuation/report/template.html.jinja",
+        styles=["_valuation/report/assets/report.css"],
+        scripts=[f"_valuation/report/assets/{name}.js" for name in _SCRIPTS.split()],
+        info=valuation.info,
+        facts=facts,
+        notes=notes,
+        title=title or f"What every {summary['noun']} is worth",
+        summary=summary,
+        row_word=valuation._row_word,
+        payload=make_payload(
+            shown,
+            marked=mask,
+            lowest=lowest,
+            typical=typical,
+            max_cells=max_cells,
+            owners=() if blocks is None else block_owners(blocks),
+        ),
+        payments=lines,
+        points=page_units(valuation, 0.0)["columnUnit"],
+        owner_words=owner_words(valuation.info),
+        audit=audit_tables(valuation.info),
+        blocks=blocks is not None,
+        has_labels=valuation._labels is not None,
+        has_history=bool(valuation._convergence),
+        exact=shown.exact,
+        column_errors=bool(shown.column_stderr.any()),
+        row_errors=bool(shown.row_stderr.any()),
+        n_marked=int(mask.sum()),
+    )
+
+
+def _lowest(valuation: CellValues, n: int) -> NDArray[np.intp]:
+    """Flat positions of the lowest cells, worst first.
+
+    Only those below 0; where there are none, the ten least valuable, but no blocks: a block that is
+    paid for is not listed as harmful.
+    """
+    order = np.argsort(valuation.values, axis=None, kind="stable")[:n]
+    negative = order[valuation.values.ravel()[order] < 0]
+    return negative if negative.size or valuation._kind == "blocks" else order[:10]

@@ -1,0 +1,168 @@
+"""Sealed files with one line per cell: the names of its row and column, and what is known of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.json_record import whole_number
+from shapley2d._base.sealed_file import read_table, write_table
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._valuation.row_words import RowWords
+
+
+@dataclass(frozen=True)
+class SealedCells:
+    """The cells of a file, row after row, with the names of their rows and columns."""
+
+    table: Any
+    row_names: NDArray[Any]
+    column_names: list[str]
+
+    @property
+    def lines(self) -> NDArray[np.int64] | None:
+        """The line of every row, from 1 on; None where the file has none."""
+        if not self.has("line"):
+            return None
+        n, m = self.shape
+        lines = self.table["line"].combine_chunks()
+        if str(lines.type) != "int64" or lines.null_count:
+            raise ValueError("its lines are not whole numbers")
+        found = np.asarray(lines).reshape(n, m)
+        if (found < 1).any() or (found != found[:, :1]).any():
+            raise ValueError("its lines do not fit its rows")
+        return np.ascontiguousarray(found[:, 0])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Numbers of rows and columns."""
+        return len(self.row_names), len(self.column_names)
+
+    def has(self, key: str) -> bool:
+        """Whether the file holds this."""
+        return key in self.table.column_names
+
+    def numbers(self, key: str) -> NDArray[np.float64]:
+        """One number per cell, as a matrix."""
+        import pyarrow as pa
+
+        kinds = (pa.float64(), pa.float32())
+        if not self.has(key) or self.table[key].type not in kinds or self.table[key].null_count:
+            raise ValueError(f"its column {key} does not hold numbers")
+        return np.array(self.table[key].to_numpy(), dtype=np.float64).reshape(self.shape)
+
+    def texts(self, key: str) -> NDArray[Any]:
+        """One text per cell, None where there is none; equal texts are one object."""
+        import pyarrow as pa
+
+        column = self.table[key].combine_chunks()
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if column.type != pa.string():
+            raise ValueError(f"its column {key} does not hold text")
+        column = column.dictionary_encode()
+        texts = np.array([*column.dictionary.to_pylist(), None], dtype=object)
+        codes = column.indices.fill_null(len(texts) - 1)
+        return np.asarray(texts[np.asarray(codes)]).reshape(self.shape)
+
+
+def write_sealed(
+    path: str | os.PathLike[str],
+    key: bytes,
+    record: Mapping[str, Any],
+    rows: RowWords,
+    column_names: Sequence[str],
+    columns: Mapping[str, Any],
+) -> None:
+    """Write cells and a record to a Parquet file, whole or not at all.
+
+    Parameters
+    ----------
+    path : path-like
+    key : bytes
+        Name of the record in the metadata.
+    record : dict
+        Plain JSON values.
+    rows : RowWords
+        Names of the n rows, and their lines where they have some.
+    column_names : sequence
+        Names of the m columns.
+    columns : dict of str to array of shape (n * m,)
+        What the file says of each cell, row after row.
+    """
+    import pyarrow as pa
+
+    n, m = len(rows.row_names), len(column_names)
+    names = _name_array(rows.row_names.tolist())
+    row_codes = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), m), names)
+    lined = {} if rows.lines is None else {"line": np.repeat(rows.lines, m)}
+    named = pa.DictionaryArray.from_arrays(
+        np.tile(np.arange(m, dtype=np.int32), n), pa.array(column_names, pa.string())
+    )
+    cells = {"row": row_codes.cast(names.type), **lined, "column": named, **columns}
+    write_table(path, key, {"shape": [n, m], **record}, pa.table(cells))
+
+
+def read_sealed(
+    path: str | os.PathLike[str],
+    key: bytes,
+    what: str,
+    make: Callable[[dict[str, Any], SealedCells], Any],
+) -> Any:
+    """Read a file that :func:`write_sealed` wrote, as :func:`read_table` does.
+
+    ``make`` takes the record and the cells.
+    """
+    return read_table(path, key, what, lambda record, table: make(record, _cells(record, table)))
+
+
+def _cells(record: dict[str, Any], table: Any) -> SealedCells:
+    shape = record.get("shape")
+    if not isinstance(shape, list) or len(shape) != 2:
+        raise ValueError("its shape is not known")
+    n, m = (whole_number(size, "a size of its shape", 1) for size in shape)
+    if table.num_rows != n * m:
+        raise ValueError(f"{table.num_rows} cells for {n} rows x {m} columns")
+    row_names, column_names = (_axis_names(table, key, n, m) for key in ("row", "column"))
+    if not all(isinstance(name, str) for name in column_names):
+        raise ValueError("its columns have no names")
+    whole = all(isinstance(name, int) for name in row_names)
+    return SealedCells(table, np.array(row_names, np.int64 if whole else object), column_names)
+
+
+def _axis_names(table: Any, key: str, n: int, m: int) -> list[Any]:
+    """Names of the rows or columns, if the cells are in their order."""
+    import pyarrow as pa
+
+    column = table[key].combine_chunks()
+    if pa.types.is_nested(column.type):
+        raise ValueError(f"its column {key} holds no names")
+    if not pa.types.is_dictionary(column.type):
+        column = column.dictionary_encode()
+    if column.null_count or column.dictionary.null_count:
+        raise ValueError(f"names are missing in its column {key}")
+    codes = np.asarray(column.indices).reshape(n, m)
+    first = codes[:, :1] if key == "row" else codes[:1]
+    if (codes != first).any():
+        raise ValueError(f"its cells are not in order: column {key} is not what it should be")
+    names: list[Any] = column.dictionary.take(pa.array(first.ravel())).to_pylist()
+    return names
+
+
+def _name_array(names: list[Any]) -> Any:
+    """Row names of any type, as text where Parquet has no type for them."""
+    import pyarrow as pa
+
+    try:
+        array = pa.array(names)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+        return pa.array([str(name) for name in names], pa.string())
+    return array if array.null_count == 0 else pa.array([str(name) for name in names], pa.string())

@@ -1,0 +1,158 @@
+"""The value of rows and columns in any game."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.checks import check_whole
+from shapley2d._base.defaults import SEMIVALUE
+from shapley2d._base.entries import as_text, with_texts
+from shapley2d._methods.registry import find_game_method, game_methods
+from shapley2d._methods.repeat_call import repeat_call
+from shapley2d._methods.run import Run
+from shapley2d._models.function import FunctionGame
+from shapley2d._tables.frames import frame_kind
+from shapley2d._theory.game import Game
+from shapley2d._valuation.method_docs import methods_list, with_method_docs
+from shapley2d._valuation.valuation import Valuation
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+
+@with_method_docs(methods=methods_list(game_methods()))
+def value_game(
+    h: Callable[..., float] | Game,
+    n_rows: int,
+    n_columns: int,
+    method: str = "exact",
+    *,
+    semivalue: Any = SEMIVALUE,
+    random_state: Any = 0,
+    n_jobs: int | None = None,
+    progress: Any = "auto",
+    row_names: Sequence[Any] | None = None,
+    column_names: Sequence[str] | None = None,
+    name: str | None = None,
+    **options: Any,
+) -> Valuation:
+    """Value the rows and columns of any game.
+
+    Parameters
+    ----------
+    h : callable or Game
+        ``h(S, F)``: the utility of rows ``S`` under columns ``F``, two boolean masks. Without rows
+        or without columns the utility is 0, and h is not called. Or any object with ``n_rows``,
+        ``n_columns`` and ``utilities(rows, columns)``.
+    n_rows, n_columns : int
+        The numbers of players.
+    method : str
+        {methods}
+    semivalue, random_state, n_jobs, progress
+        As in :func:`value_cells`.
+    row_names, column_names : sequence, optional
+        Names for the result.
+    name : str, optional
+        Name of the game, which a ``checkpoint`` needs: it goes on only under the same name. Give
+        the game another name when you change ``h``.
+    **options
+        ``"exact"``: ``checkpoint`` and ``cluster``; ``"mc"``: these, ``max_permutations`` and
+        ``tolerance``. As in :func:`value_cells`.
+
+    Returns
+    -------
+    Valuation
+
+    Examples
+    --------
+    A game in which rows 0 and 1 need column 0 and each other: the utility of 1 is split between
+    their two cells.
+
+    >>> from shapley2d import value_game
+    >>> value_game(lambda S, F: S[0] and S[1] and F[0], 3, 2).values
+    array([[0.5, 0. ],
+           [0.5, 0. ],
+           [0. , 0. ]])
+    """
+    for option, count in (("n_rows", n_rows), ("n_columns", n_columns)):
+        check_whole(count, option, 1)
+    names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
+    run = Run.create(random_state, semivalue, n_jobs, progress)
+    found = find_game_method(method)
+    complete = found.complete(options, found.game_options)
+    if name is None and complete.get("checkpoint") is not None:
+        raise InputError(
+            Setting("checkpoint"),
+            " cannot tell one game of yours from another: say which it is by ",
+            Setting("name"),
+            ", and take another name when you change it",
+        )
+    assert found.solve_games is not None
+    game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
+    if (game.n_rows, game.n_columns) != (n_rows, n_columns):
+        raise InputError(
+            f"the game has {game.n_rows} rows and {game.n_columns} columns, not ",
+            Setting("n_rows", n_rows),
+            ", ",
+            Setting("n_columns", n_columns),
+        )
+    estimate = found.solve_games(
+        [game],
+        [np.arange(n_rows)],
+        int(n_rows),
+        replace(run, game=None if name is None else str(name)),
+        **complete,
+    )
+    given = {
+        "h": h,
+        "n_rows": n_rows,
+        "n_columns": n_columns,
+        "method": method,
+        "semivalue": None if semivalue == SEMIVALUE else semivalue,
+        "random_state": run.seed,
+        "row_names": row_names,
+        "column_names": column_names,
+        **options,
+    }
+    return Valuation(
+        values=estimate.values,
+        stderr=estimate.stderr,
+        row_names=names[0],
+        column_names=[str(name) for name in names[1].tolist()],
+        row_stderr=estimate.row_stderr,
+        column_stderr=estimate.column_stderr,
+        dof=estimate.dof,
+        info=run.record(
+            method=method,
+            settings=options,
+            about=found.about(estimate.info),
+            call=repeat_call("value_game", given),
+            **estimate.info,
+        ),
+        history=estimate.history,
+        _frame=frame_kind(None),
+    )
+
+
+def _names(names: Sequence[Any] | None, count: int, option: str) -> NDArray[Any]:
+    """Names of players, one each; positions by default."""
+    if names is None:
+        return np.arange(count)
+    listed = (
+        hasattr(names, "__len__")
+        and hasattr(names, "__getitem__")
+        and getattr(names, "ndim", 1) == 1
+    )
+    if isinstance(names, (str, bytes)) or not listed:
+        raise InputError(Setting(option, names), f" must be a list of {count} names")
+    if len(names) != count:
+        raise InputError(Setting(option), f" has {len(names)} entries for {count} players")
+    if all(isinstance(name, (str, int, float, np.generic)) for name in names):
+        return np.asarray(with_texts(names))
+    return np.array([as_text(name) for name in names], dtype=object)

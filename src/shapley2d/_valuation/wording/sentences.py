@@ -1,0 +1,283 @@
+"""What a valuation says, in sentences: its score, its averages, what is below 0, what to mind."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.precision import interval_factor
+from shapley2d._base.words import counted, figure, plural, typeset
+from shapley2d._valuation.wording.certainty import nouns
+from shapley2d._valuation.wording.units import Score, Units, sums_to_score
+
+if TYPE_CHECKING:
+    from shapley2d._valuation.values import CellValues
+
+
+def about(values: CellValues) -> dict[str, str]:
+    """The words that the result keeps of its method."""
+    return values.info.get("about") or {}
+
+
+def score_words(values: CellValues) -> str:
+    """The score, the baseline and what the columns add; empty where the sum has no meaning."""
+    noun, words = nouns(values)[0][0], about(values).get("total")
+    if not words or not sums_to_score(values):
+        return ""
+    score, total = Score.of(values.info), values.total
+    if score is None:
+        return f"All {noun} values sum to {figure(total, 4)}, {words}."
+    decimals = score.decimals(total)
+    gain, summed = score.gain(total, decimals), f"all {noun} values sum to"
+    baseline = values.info.get("baseline_utility")
+    if not isinstance(baseline, float):
+        level, start = score.level(total, decimals), score.level(0.0, 0)
+        return f"Score {level} ({score.name}). Counted from {start}, {summed} {gain}."
+    level, start = score.level(total + baseline, decimals), score.level(baseline, decimals)
+    gives = "the labels alone give" if _baseline(words) == "labels alone" else _baseline(words)
+    gives += "" if gives.endswith("give") else " gives"
+    add = "The columns and the label add" if values.info.get("label") else "The columns add"
+    sentence = (
+        f"Score {level} ({score.name}); {gives} {start}. {add} {gain}: that is what {summed}."
+    )
+    if score.squared:
+        if score.shift + score.factor * baseline < 0:
+            sentence += " Below 0 % is worse than predicting the mean."
+        off, blind = (figure(math.sqrt(max(-one, 0.0))) for one in (total + baseline, baseline))
+        sentence += f" Root mean squared error: {off} instead of {blind}, in units of the target."
+    return sentence
+
+
+def _baseline(total: str) -> str:
+    """What the baseline is, from the words on the sum of all values."""
+    guess = total.rpartition(", ")[2].removeprefix("that of ")
+    return "labels alone" if "labels alone" in guess else guess
+
+
+def score_tiles(values: CellValues) -> list[tuple[str, str]]:
+    """The score, the baseline and what the columns add; only the sum where there is no score."""
+    score, total, words = Score.of(values.info), values.total, about(values).get("total")
+    baseline = values.info.get("baseline_utility")
+    if score is not None and sums_to_score(values) and isinstance(baseline, float):
+        decimals = score.decimals(total)
+        tiles = [
+            (score.level(total + baseline, decimals), f"score: {score.name}"),
+            (score.level(baseline, decimals), f"baseline: {_baseline(words or '')}"),
+            (f"+{score.gain(total, decimals)}".replace("+-", "-"), "what the columns add"),
+        ]
+        return [(typeset(shown), words) for shown, words in tiles]
+    if words or not about(values):  # else the sum has no meaning
+        return [(typeset(Units.of(values).points.text(total)), "sum of all values")]
+    return []
+
+
+def score_meaning(values: CellValues) -> str:
+    """What the score is, in a sentence; empty where nothing is known."""
+    score = Score.of(values.info)
+    return f"{score.name.capitalize()}: {score.says}." if score is not None and score.says else ""
+
+
+def average_words(values: CellValues) -> str:
+    """What an average row and an average cell add; empty where values are not counted by them."""
+    units = Units.of(values)
+    if units.average is None:
+        return ""
+    row = units.points.text(units.average * values.shape[1])
+    return f"An average row adds {row}, an average cell {units.points.number(units.average)}."
+
+
+def below_zero_words(values: CellValues) -> str:
+    """How many cells are below 0 beyond their error, and how many chance alone would give."""
+    cells, (noun, several) = values.values, nouns(values)[0]
+    if not values.exact and values._errors_known:
+        reach = values._interval_factor * values.stderr
+        sure = int(np.count_nonzero(cells + reach < 0))
+        words = (
+            f"{sure:,} of {cells.size:,} {several} {plural(sure, 'is', 'are')} below 0 by more "
+            f"than {plural(sure, 'its', 'their')} error (95 % interval)"
+        )
+        if noun == "cell":  # a 95 % interval leaves 2.5 % on either side
+            chance = round(0.025 * int(np.count_nonzero(values.stderr)))
+            than = "fewer than" if sure < chance else "against"
+            words += f", {than} about {chance:,} by chance alone if no cell were worth anything"
+        elif holds := int(np.count_nonzero(np.abs(cells) <= reach)):
+            words += f"; for {holds:,} the interval holds 0"
+        return f"{words}."
+    negative = int(np.count_nonzero(cells < 0))
+    if not negative:
+        return f"No {noun} is below 0."
+    points = Units.of(values).points
+    taken, added = points.text(-cells[cells < 0].sum()), points.number(cells[cells > 0].sum())
+    words = (
+        f"{negative:,} of {cells.size:,} {several} {plural(negative, 'is', 'are')} below 0: "
+        f"{plural(negative, 'it takes', 'together they take')} away {taken}, the others add "
+        f"{added}."
+    )
+    if noun == "cell":
+        words += " In a column that adds nothing roughly half of the cells are below 0 by chance."
+    return words
+
+
+def harm_words(values: CellValues) -> str:
+    """How many cells are below 0, and what that means."""
+    if about(values).get("caution"):
+        return about(values)["caution"]
+    means = {
+        "cells": " Below 0 means that the entry makes its column less useful to the model.",
+        "blocks": " Below 0 means that these rows make these columns less useful to the model.",
+    }
+    below = bool((values.values < 0).any())
+    return typeset(below_zero_words(values)) + (means[values._kind] if below else "")
+
+
+def worth_words(values: CellValues, value: float) -> str:
+    """What a value means, in words that can be repeated.
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> worth_words(value_game(lambda S, F: S.sum() * F.sum(), 2, 2), -0.5)
+    'takes away 0.500'
+    """
+    units, noun = Units.of(values), nouns(values)[0][0]
+    points = units.points.text(abs(value))
+    if units.average is None:
+        return f"{'takes away' if value < 0 else 'adds'} {points}"
+    times = units.cells.number(abs(value))
+    if value < 0:
+        return f"takes away {times} times what an average {noun} adds ({points})"
+    return f"adds {times} times as much as an average {noun} ({points})"
+
+
+def trees_words(values: CellValues) -> str:
+    """How much the columns' values would change with other trees; empty if unknown.
+
+    Two forests of as many trees each differ by the root of 2 times the standard errors over trees.
+    """
+    known, score = values.info.get("other_trees"), Score.of(values.info)
+    if not isinstance(known, dict) or score is None or values._kind != "cells":
+        return ""
+    errors, columns = np.array(known["stderr"], dtype=np.float64), values.column_values
+    if errors.shape != columns.shape or errors.size < 2:
+        return ""
+    change = math.sqrt(4 / math.pi) * errors  # the mean of the absolute difference
+    order = np.argsort(-columns, kind="stable")
+    in_order = errors[order]
+    reach = interval_factor() * np.sqrt(2 * (in_order[:-1] ** 2 + in_order[1:] ** 2))
+    apart = -np.diff(columns[order]) > reach
+    stays = "their order can change"
+    if apart.all():
+        stays = "their order stays the same"
+    elif apart[0]:
+        stays = f"{values.column_names[order[0]]!r} stays first"
+    most = int(change.argmax())
+    return (
+        f"With other trees than these {known['n_trees']:,} the columns would change by "
+        f"{score.gain(float(change.mean()))} on average; {values.column_names[most]!r} most, by "
+        f"{score.gain(float(change[most]))}; {stays}."
+    )
+
+
+def rare_words(values: CellValues) -> str:
+    """What the score measures where a class is rare, and what to use instead; else empty."""
+    score = Score.of(values.info)
+    if score is None or not score.rarest:
+        return ""
+    rare, large = score.rarest, str(score.rarest.get("largest"))
+    share, most = float(rare["share"]), float(rare["largest_share"])
+    return (
+        f"Only {100 * share:.1f} % of the validation rows are {rare['label']!r}: the score is "
+        f"almost all about {large!r}, and a model that always answers {large!r} is right in "
+        f"{100 * most:.1f} % of them. Set scoring to balanced_accuracy to let all classes count "
+        "the same."
+    )
+
+
+def evaluated_words(info: dict[str, Any], file: str = "") -> str:
+    """Which rows the values were evaluated on; empty where nothing is known.
+
+    Parameters
+    ----------
+    info : dict
+    file : str
+        The file that the validation rows come from.
+
+    Examples
+    --------
+    >>> evaluated_words({"n_valid": 300, "n_valid_used": 40}, "later.csv")
+    'evaluated on later.csv (a random 40 of 300 rows)'
+    >>> evaluated_words({"n_valid": 300, "folds": 5})
+    'evaluated on each of 5 folds in turn'
+    """
+    there, folds = info.get("n_valid"), info.get("folds")
+    if not there and not folds:
+        return "" if there is None else "without validation rows"
+    used = info.get("n_valid_used") or there
+    sample = f"a random {used:,} of {there:,} rows" if there and used != there else ""
+    if not folds:
+        if file:
+            return f"evaluated on {file} ({sample or counted(there or 0, 'row')})"
+        return f"evaluated on {sample or counted(there or 0, 'validation row')}"
+    words = f"evaluated on each of {folds} folds in turn"
+    if (made := info.get("folds_made") or folds) > folds:
+        words = f"evaluated on {folds} of {made} folds, to keep to the time"
+    how = "; ".join(part for part in (info.get("splits"), sample) if part)
+    return f"{words} ({how})" if how else words
+
+
+def measured_words(info: dict[str, Any]) -> str:
+    """What was measured, on which rows, and by which method."""
+    measures = {
+        "classification": "how well a model classifies",
+        "regression": "how well a model predicts",
+    }
+    measure = measures.get(str(info.get("task")), "the performance that was measured")
+    scoring = (info.get("settings") or {}).get("scoring")
+    if isinstance(scoring, str) and scoring.isidentifier():
+        measure += f" ({scoring.replace('_', ' ')})"
+    method = (info.get("about") or {}).get("how") or info.get("method", "an unknown method")
+    model = info.get("model")
+    by = f" with {model}" if model not in (None, "None") else ""
+    rows = evaluated_words(info)
+    return f"By {measure}{', ' * bool(rows)}{rows}. Method: {method}{by}."
+
+
+def owner_words(info: dict[str, Any]) -> str:
+    """What an owner's value is the sum of, how copies count, and what intervals include.
+
+    Examples
+    --------
+    >>> owner_words({"players": "cells", "intervals": "sampling"}).split(". ")[1]
+    'The intervals include sampling; they do not cover fraud.'
+    """
+    players = {
+        "cells": "is worth the sum of its cells",
+        "groups": "is worth the sum of its blocks, whose rows and columns join as wholes",
+    }
+    rules = {
+        "one": ("counts once, shared by its owners", "count once, shared by their owners"),
+        "first": (
+            "counts once, for the first in the table",
+            "count once, for the first in the table",
+        ),
+        "escrow": ("counts once, withheld if shared", "count once, withheld where shared"),
+        "each": ("counts again", "count again"),
+    }
+    if info.get("players") not in players:
+        return ""
+    copies, also = info.get("copies") or {}, ""
+    repeated, rule = copies.get("n_rows"), rules.get(str(copies.get("rule")))
+    if isinstance(repeated, int) and repeated and rule:  # a file may hold anything
+        what = counted(repeated, "row that repeats another", "rows that repeat others")
+        also = f"; {what} {plural(repeated, *rule)}"
+    known, no_error = str(info.get("intervals") or ""), "no error: "
+    intervals = f" The intervals include {known}; they do not cover fraud." if known else ""
+    if known.startswith(no_error):
+        intervals = (
+            f" There are no intervals: {known.removeprefix(no_error)}; groups of these left out in "
+            "turn (validation groups) tell how much."
+        )
+    who = "An owner" if info.get("block_owners") else "A group"
+    return f"{who} {players[info['players']]}{also}.{intervals}"

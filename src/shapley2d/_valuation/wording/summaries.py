@@ -1,0 +1,119 @@
+"""What Python and notebooks print of a valuation: a headline, the score, sums and extremes."""
+
+from __future__ import annotations
+
+import html
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.words import counted, figure, printable, took_words, typeset
+from shapley2d._valuation.wording.certainty import certainty_words
+from shapley2d._valuation.wording.sentences import score_words
+from shapley2d._valuation.wording.units import Units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._valuation.values import CellValues
+
+Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
+"""What is listed with its worth: a noun, names, values and half the widths of intervals."""
+
+
+def summary_lines(values: CellValues, sums: Sums) -> list[str]:
+    """The printed summary: headline, score, sums, and the cells of lowest and highest value."""
+    units, cells = Units.of(values), values._kind == "cells"
+    _, names, worth, spreads = sums
+    lines = [f"{type(values).__name__} of {_headline(values)}"]
+    scored = units.score is not None and score_words(values)
+    lines.append(f"  {scored}" if scored else f"  total    {values.total:+.5g}")
+    order = np.argsort(-worth, kind="stable")[: 6 if cells else 12].tolist()
+    numbers = units.points.numbers(worth[order].tolist(), signed=True)
+    left = worth.size - len(order)
+    if not cells:
+        for k, number in zip(order, numbers, strict=True):
+            error = f" +- {figure(units.points.factor * spreads[k], 2)}" if spreads[k] else ""
+            owner = f"  {printable(names[k]):<24} {number}{error}"
+            lines.append(f"{owner} {units.points.words}".rstrip())
+        return [*lines, f"  and {left} more"] if left else lines
+    if units.score is not None:
+        pairs = zip(order, numbers, strict=True)
+        named = ", ".join(f"{printable(names[k])} {number}" for k, number in pairs)
+        more = f" and {left} more" if left else ""
+        lines.append(f"  columns  {named}{more} {units.points.words}".rstrip())
+    if took := took_words(values.info.get("seconds")):
+        lines.append(f"  took     {took}")
+    for what, value, row, column in _extremes(values, units):
+        lines.append(
+            f"  {what:<8} {value} at {values._row_word} {printable(row)}, column {column!r}"
+        )
+    if strays := len(values._strays):
+        lines.append(f"  strays   {counted(strays, 'entry', 'entries')} to check first, see strays")
+    return lines
+
+
+def summary_html(values: CellValues, sums: Sums) -> str:
+    """The short tables that a notebook shows."""
+    units, (heading, names, worth, spreads) = Units.of(values), sums
+    noun = values._kind.removesuffix("s")
+    word = "" if noun == "block" else f"{values._row_word} "
+    cells = [
+        (f"{what} {noun}", typeset(value), f"{word}{row}, {column}")
+        for what, value, row, column in _extremes(values, units)
+    ]
+    order = np.argsort(-worth, kind="stable")[:20].tolist()
+    listed = [
+        (
+            names[k],
+            typeset(units.points.number(worth[k], signed=True)),
+            f"± {figure(units.points.factor * spreads[k], 2)}",
+        )
+        for k in order
+    ]
+    left = worth.size - len(order)
+    more = [(f"and {left} more {heading}s", "", "")] if left else []
+    scored = units.score is not None and score_words(values)
+    said = [typeset(scored)] if scored else [f"total {values.total:+.5g}"]
+    head = (heading, units.points.words or "value", "95 %")
+    return (
+        f"<div><p><b>{type(values).__name__}</b> of {html.escape(_headline(values))}</p>"
+        f"{''.join(f'<p>{html.escape(words)}</p>' for words in said)}"
+        f"{html_table(cells)}{html_table([*listed, *more], head)}</div>"
+    )
+
+
+def html_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
+    """A table of plain text.
+
+    Examples
+    --------
+    >>> html_table([("<b>", "1")])
+    '<table><tbody><tr><td>&lt;b&gt;</td><td>1</td></tr></tbody></table>'
+    """
+
+    def line(texts: tuple[str, ...], tag: str) -> str:
+        return f"<tr>{''.join(f'<{tag}>{html.escape(text)}</{tag}>' for text in texts)}</tr>"
+
+    heading = f"<thead>{line(head, 'th')}</thead>" if head else ""
+    return f"<table>{heading}<tbody>{''.join(line(row, 'td') for row in rows)}</tbody></table>"
+
+
+def _headline(values: CellValues) -> str:
+    """What was valued, how, and how certain the values are."""
+    work = values.info.get("n_utilities") if values._kind == "blocks" else None
+    utilities = "" if work is None else f" ({work:,} utilities)"
+    method = values.info.get("method", "unknown")
+    return f"{values._size_words}, method {method}{utilities}, {certainty_words(values)}"
+
+
+def _extremes(values: CellValues, units: Units) -> list[tuple[str, str, str, str]]:
+    """The cells of lowest and highest value: which it is, value, row and column."""
+    found = []
+    for what in ("lowest", "highest"):
+        i, j = divmod(int(values._first(1, highest=what == "highest")[0]), values.shape[1])
+        value = units.cells.text(float(values.values[i, j]), signed=True)
+        found.append((what, value, str(values._shown_rows[i]), values.column_names[j]))
+    return found
