@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
-from shapley2d._methods import forest, knn
+from shapley2d._forest import method as forest
+from shapley2d._knn import method as knn
 from shapley2d._methods.record import Method
 from shapley2d._models import exact
 from shapley2d._models import monte_carlo as mc
