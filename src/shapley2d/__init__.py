@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING, Any
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
+    from shapley2d._forest.method import Forest
     from shapley2d._inspection.inspect import inspect_cells
     from shapley2d._inspection.inspection import Inspection
     from shapley2d._inspection.inspector import CellInspector
     from shapley2d._inspection.measure import measure_repair
     from shapley2d._inspection.repair_gain import RepairGain
+    from shapley2d._knn.method import KNN
     from shapley2d._market.audit import audit_owners
     from shapley2d._market.audited import Audit
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import value_blocks
     from shapley2d._market.receipts.receipt import Receipt
     from shapley2d._market.verify import verify_receipt
+    from shapley2d._methods.method import Method, Option
+    from shapley2d._models.exact import Exact
+    from shapley2d._models.monte_carlo import MonteCarlo
     from shapley2d._valuation.cells import value_cells
     from shapley2d._valuation.estimator import CellValuer
     from shapley2d._valuation.valuation import Valuation
@@ -33,12 +38,18 @@ if TYPE_CHECKING:
     from shapley2d.exceptions import InputError
 
 __all__ = [
+    "KNN",
     "Audit",
     "BlockValuation",
     "CellInspector",
     "CellValuer",
+    "Exact",
+    "Forest",
     "InputError",
     "Inspection",
+    "Method",
+    "MonteCarlo",
+    "Option",
     "Receipt",
     "RepairGain",
     "Valuation",
@@ -56,6 +67,12 @@ __all__ = [
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
 # quick
 _HOMES = {
+    "Option": "shapley2d._methods.method",
+    "Method": "shapley2d._methods.method",
+    "Exact": "shapley2d._models.exact",
+    "MonteCarlo": "shapley2d._models.monte_carlo",
+    "Forest": "shapley2d._forest.method",
+    "KNN": "shapley2d._knn.method",
     "Audit": "shapley2d._market.audited",
     "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",

@@ -17,6 +17,7 @@ import numpy as np
 from shapley2d._base.progress import reporting
 from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._estimation.workers import ordered_results
+from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import AxisDesign, combine_axes
 
 if TYPE_CHECKING:
@@ -133,7 +134,8 @@ def evaluate_designs(
     Examples
     --------
     >>> from shapley2d._models.function import FunctionGame
-    >>> from shapley2d._theory.designs import AllSubsets
+    >>> from shapley2d._theory.coalitions import MaskCoalitions
+    from shapley2d._theory.designs import AllSubsets
     >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)
     >>> blocks = DesignBlocks.of_rows(game, AllSubsets(2), AllSubsets(1))
     >>> evaluate_designs([blocks], [np.array([0, 2])], 3)[0].tolist()
@@ -201,3 +203,15 @@ class _Sums(WholeSum):
         k, _ = _place(self._games, saved.count)
         saved.check_arrays({_MEAN: self.values.shape, _SUM: self._games[k].shape})
         self.count, self.values, self._sum = saved.count, saved.arrays[_MEAN], saved.arrays[_SUM]
+
+
+def gain_of_all(games: Sequence[Game]) -> float:
+    """What all rows and columns together add to none: what Shapley values sum to, over games."""
+    gains = []
+    for game in games:
+        rows, columns = (
+            MaskCoalitions(np.repeat([[False], [True]], size, axis=1))
+            for size in (game.n_rows, game.n_columns)
+        )
+        gains.append(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1)[0, 0])
+    return float(np.mean(gains))

@@ -31,9 +31,9 @@ from shapley2d._forest.held import HeldForest, HeldSplit
 from shapley2d._forest.library import has_text
 from shapley2d._forest.pipelines import last_step
 from shapley2d._knn.votes import varies
-from shapley2d._methods.baseline_utility import forest_baseline
+from shapley2d._methods.baseline import MEAN_OF_ALL, votes_baseline, warn_of_perfect_zero
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
-from shapley2d._methods.score_facts import score_facts
+from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
@@ -48,25 +48,15 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
-SCORINGS = {
-    "classification": ("accuracy", "balanced_accuracy"),
-    "regression": ("neg_mean_squared_error",),
-}
-"""The scores with a closed form, by task."""
-
 
 def forest_cells(
     problem: Problem,
     run: Run,
-    *,
     model: Any,
-    scoring: str | None,
+    *,
+    tolerance: float,
     max_trees: int,
     max_rounds: int,
-    tolerance: float,
-    baseline: str,
-    checkpoint: Any,
-    cluster: Any,
 ) -> Estimate:
     """Values of cells under a tree ensemble, the mean over the splits.
 
@@ -76,19 +66,12 @@ def forest_cells(
     run : Run
     model : estimator, str or None
         A tree ensemble, fitted or not, or the name of one; None grows a forest.
-    scoring : str or None
-        One of :data:`SCORINGS`.
     max_trees : int
         Without a model, stop after this many trees.
     max_rounds : int
         With a model that has deep leaves, stop after this many random orders of their columns.
     tolerance : float
         Stop when the largest standard error is at most this share of the spread.
-    baseline : {"labels", "zero"}
-    checkpoint : path-like or None
-        Where to save the sums over the trees that are done, and to resume from.
-    cluster : str, distributed.Client, executor or None
-        Where to work instead of here.
 
     Returns
     -------
@@ -96,25 +79,25 @@ def forest_cells(
         Without a model the standard errors are those of the mean over trees; with one they are 0,
         or those of the mean over orders where it has deep leaves.
     """
-    check_forest_scoring(scoring, problem.target.task)
-    if checkpoint is not None:
-        check_place(checkpoint)  # before anything is trained
+    check_forest_scoring(problem)
+    if run.checkpoint is not None:
+        check_place(run.checkpoint)  # before anything is trained
     sample = partial(
         monte_carlo,
         tolerance=tolerance,
         progress=run.progress,
         sums=run.sums,
-        cluster=cluster,
+        cluster=run.cluster,
         n_threads=count_threads(run.n_jobs),
         limit=run.limit,
     )
-    unweighed, problem = problem, weigh_problem(problem, scoring)
-    facts = forest_baseline(problem, baseline) | score_facts(problem, scoring, "leaves")
-    from_zero = baseline == "zero"
+    unweighed, problem = problem, weigh_problem(problem)
+    facts = forest_baseline(problem) | score_facts(problem, "leaves")
+    from_zero = problem.baseline == "zero"
     if model is None:
         grown = GrownForests(problem, run)
         games = grown.games
-        known = _checkpoint(checkpoint, problem, run, trees="grown")
+        known = _checkpoint(problem, run, trees="grown")
         estimate = sample(
             grown.draws, max_draws=max_trees, title="forest", checkpoint=known, unit="tree"
         )
@@ -131,22 +114,22 @@ def forest_cells(
         games = pieces.games
         deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
         known = None
-        if checkpoint is not None:
-            known = _checkpoint(checkpoint, problem, run, trees=_digest(ensembles))
+        if run.checkpoint is not None:
+            known = _checkpoint(problem, run, trees=_digest(ensembles))
         facts |= {"model": _text(fitted), **_about_trees(fitted, ensembles)}
         splits = [
             HeldSplit(game, partial(list, ensemble.trees), ensemble.see)
             for game, ensemble in zip(games, ensembles, strict=True)
         ]
         if not deep.columns.any():
-            total = _sum_pieces(pieces, problem, run, known, cluster)
+            total = _sum_pieces(pieces, problem, run, known)
             estimate, resumed = Estimate.exact(total.values), total.resumed
             facts |= {"resumed_at": resumed} if resumed else {}
             errors = None if resumed or facts["boosted"] else pieces.column_errors(total.columns)
             if errors is not None:
                 facts["other_trees"] = {"n_trees": facts["n_trees"], "stderr": errors.tolist()}
         else:  # a file keeps the rounds, which take longest
-            values = _sum_pieces(pieces, problem, run, None, cluster).values
+            values = _sum_pieces(pieces, problem, run, None).values
             estimate = sample(
                 partial(deep.values, values),
                 max_draws=max_rounds,
@@ -169,18 +152,17 @@ def forest_cells(
         estimate.values += added
     estimate.held = HeldForest(
         unweighed,
-        scoring,
         splits,
         (run.seed, estimate.info.get("n_rounds", 0)),
-        from_zero=from_zero,
         n_threads=count_threads(run.n_jobs),
     )
     return estimate.noting(**facts)
 
 
-def check_forest_scoring(scoring: Any, task: str) -> None:
+def check_forest_scoring(problem: Problem) -> None:
     """Refuse a score that has no closed form."""
-    known = SCORINGS[task]
+    scoring, task = problem.scoring, problem.target.task
+    known = CLOSED_SCORES[task]
     if scoring is None or scoring in known:
         return
     raise InputError(
@@ -190,6 +172,19 @@ def check_forest_scoring(scoring: Any, task: str) -> None:
         Setting("method", "mc"),
         " with the same model",
     )
+
+
+def forest_baseline(problem: Problem) -> dict[str, Any]:
+    """The baseline of trees, in whose leaves all rows vote, for a result's record."""
+    classifies = problem.target.task == "classification"
+    if problem.baseline == "zero":
+        if not classifies:
+            warn_of_perfect_zero()
+        return {}
+    if problem.label is None:
+        return votes_baseline(problem)
+    # without a label none is right, and a number is guessed by the mean of all
+    return {} if classifies else {**votes_baseline(problem), "baseline": MEAN_OF_ALL}
 
 
 class GrownForests:
@@ -278,12 +273,11 @@ def _digest(ensembles: Sequence[Ensemble]) -> str:
     )
 
 
-def _checkpoint(path: Any, problem: Problem, run: Run, *, trees: str) -> Checkpoint | None:
-    """The checkpoint at a path, for these trees only; None without a path."""
-    if path is None:
+def _checkpoint(problem: Problem, run: Run, *, trees: str) -> Checkpoint | None:
+    """The checkpoint of the run, for these trees only; None where it keeps none."""
+    if run.checkpoint is None:
         return None
     return checkpoint_of(
-        path,
         run,
         {},
         method="forest",
@@ -338,14 +332,14 @@ class _Sum(WholeSum):
 
 
 def _sum_pieces(
-    pieces: TreePieces, problem: Problem, run: Run, checkpoint: Checkpoint | None, cluster: Any
+    pieces: TreePieces, problem: Problem, run: Run, checkpoint: Checkpoint | None
 ) -> _Sum:
     """The values under all trees."""
     total = _Sum(pieces, problem)
     if checkpoint is not None:
         checkpoint.load(total.restore)
-    if cluster is not None:
-        results = ordered_results(pieces, total.count, len(pieces), cluster=cluster)
+    if run.cluster is not None:
+        results = ordered_results(pieces, total.count, len(pieces), cluster=run.cluster)
     else:
         numbers = range(total.count, len(pieces))
         results = map_in_threads(pieces, numbers, count_threads(run.n_jobs))

@@ -48,7 +48,7 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
                 " or ",
                 Setting("model", "hist_gradient_boosting"),
             )
-        model = resolve_model(model, task, {})
+        model = resolve_model(model, task)
     if is_fitted(model):
         if hasattr(model, "fit"):  # a booster does not tell
             check_task(model, task)

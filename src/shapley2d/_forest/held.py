@@ -95,28 +95,23 @@ class HeldForest:
     Parameters
     ----------
     problem : Problem
-        Without the weights of ``scoring``.
-    scoring : str or None
+        Without the weights of its score.
     splits : list of HeldSplit
     rounds : (int, int)
         The seed and the number of random orders in deep leaves.
-    from_zero : bool
-        Whether values are counted from a score of 0.
     n_threads : int
     """
 
     def __init__(
         self,
         problem: Problem,
-        scoring: str | None,
         splits: list[HeldSplit],
         rounds: tuple[int, int],
         *,
-        from_zero: bool,
         n_threads: int,
     ) -> None:
-        self._problem, self._scoring, self._splits = problem, scoring, splits
-        self._rounds, self._from_zero, self._n_threads = rounds, from_zero, n_threads
+        self._problem, self._splits = problem, splits
+        self._rounds, self._n_threads = rounds, n_threads
         self._held: list[list[_HeldTree]] | None = None
         self._names: CellNames | None = None
 
@@ -188,7 +183,7 @@ class HeldForest:
             both += [split.game.without_rows(), moved.game.without_rows()]
             scores += both / len(self._splits)
             change /= len(held)
-            if self._from_zero and edits.labels:
+            if self._problem.baseline == "zero" and edits.labels:
                 change += moved.game.from_zero() - split.game.from_zero()
             added[self._problem.splits[k].rows] += change / len(self._splits)
         return float(scores[0]), float(scores[1]), added
@@ -226,7 +221,7 @@ class HeldForest:
     def _weights(self, split: Split, y: Target, y_valid: Target) -> Floats | None:
         """Weights of validation rows, whose labels may be others now."""
         changed = replace(split, y=y, y_valid=y_valid)
-        (found,) = weigh_problem(replace(self._problem, splits=[changed]), self._scoring).splits
+        (found,) = weigh_problem(replace(self._problem, splits=[changed])).splits
         return found.valid_weights
 
     def _compare(

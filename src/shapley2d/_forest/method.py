@@ -1,66 +1,136 @@
-"""Method ``"forest"``: tree ensembles with their splits held fixed, exact in closed form."""
+"""The method ``Forest``: tree ensembles with their splits held fixed, exact in closed form."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from shapley2d._methods.options import BASELINE, KEPT, KNN_SCORING, TOLERANCE
-from shapley2d._methods.record import Method, Option, whole
+from shapley2d._base.defaults import TOLERANCE
+from shapley2d._methods.method import Method, Option
 from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
 
-def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
-    """Values under a tree ensemble whose splits are held fixed."""
-    from shapley2d._forest.cells import forest_cells
+@dataclass(frozen=True, repr=False)
+class Forest(Method):
+    """A tree ensemble, fitted or grown here, its splits held fixed: exact and in seconds.
 
-    return forest_cells(problem, run, **options)
+    Without a model a forest is grown until the tolerance is met: a tree is a Monte Carlo draw, and
+    standard errors are those of the mean over trees. The values of a given model are exact, except
+    in deep leaves, with many columns on their path, where random orders of these are sampled.
 
+    Parameters
+    ----------
+    model : estimator or str, optional
+        A tree ensemble of scikit-learn, LightGBM, XGBoost or CatBoost, or a pipeline that ends in
+        one, fitted or not; or the name of one of scikit-learn's.
+    tolerance : float
+        Stop when the largest standard error is at most this share of the spread of the values.
+    max_trees : int
+        Without a model, stop after this many trees.
+    max_rounds : int
+        For leaves with too many columns on their path for all subsets (more than 12 to 16), stop
+        after this many random orders of these.
 
-def score(problem: Problem, run: Run, **options: Any) -> float:
-    """The score of the trees with all rows and columns, less the baseline."""
-    from shapley2d._forest.score import forest_score
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from shapley2d import Forest, value_cells
+    >>> X, y = [[0, 5], [1, 5], [9, 5], [8, 5]] * 5, ["low", "low", "high", "high"] * 5
+    >>> model = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> v = value_cells(X, y, X, y, method=Forest(model))
+    >>> v.exact, v.column_values.round(6).tolist()
+    (True, [0.5, 0.0])
+    """
 
-    return forest_score(problem, run, **options)
+    name: ClassVar[str] = "forest"
+    summary: ClassVar[str] = (
+        "a tree ensemble, fitted or grown here, its splits held fixed: exact and in seconds"
+    )
+    how: ClassVar[str] = "{forest}, their splits held fixed"
+    meaning: ClassVar[str] = (
+        "what it adds, on average over all ways to build up the table, to the predictions in the "
+        "leaves; what its row does to the splits is not valued"
+    )
+    averages: ClassVar[bool] = True
 
-
-METHOD = Method(
-    name="forest",
-    summary="a tree ensemble, fitted or grown here, its splits held fixed: exact and in seconds",
-    solve=solve,
-    options=(
+    model: Annotated[
+        Any,
         Option(
-            "model",
-            None,
             "a tree ensemble of scikit-learn, LightGBM, XGBoost or CatBoost, or a pipeline that "
             "ends in one, fitted or not; or the name of one of scikit-learn's",
-            names=tuple(MODELS),
             check=check_model,
+            words=tuple(MODELS),
             shown_default="a forest grown until the tolerance is met",
         ),
-        KNN_SCORING.but(
-            help="for classes accuracy, the mean probability of the right label, or "
-            "balanced_accuracy, in which all classes count the same; for numbers "
-            "neg_mean_squared_error",
+    ] = None
+    tolerance: Annotated[
+        float,
+        Option(
+            "stop when the largest standard error is at most this share of the spread of the "
+            "values",
+            least=0,
         ),
-        whole("max_trees", 1000, "without a model, stop after this many trees"),
-        whole(
-            "max_rounds",
-            100,
+    ] = TOLERANCE
+    max_trees: Annotated[int, Option("without a model, stop after this many trees")] = 1000
+    max_rounds: Annotated[
+        int,
+        Option(
             "for leaves with too many columns on their path for all subsets (more than 12 to 16), "
-            "stop after this many random orders of these",
+            "stop after this many random orders of these"
         ),
-        TOLERANCE,
-        BASELINE,
-        *KEPT,
-    ),
-    how="{forest}, their splits held fixed",
-    meaning="what it adds, on average over all ways to build up the table, to the predictions in "
-    "the leaves; what its row does to the splits is not valued",
-    averages=True,
-    score=score,
-)
+    ] = 100
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """Values under a tree ensemble whose splits are held fixed."""
+        from shapley2d._forest.cells import forest_cells
+
+        return forest_cells(
+            problem,
+            run,
+            self.model,
+            tolerance=self.tolerance,
+            max_trees=self.max_trees,
+            max_rounds=self.max_rounds,
+        )
+
+    def score(self, problem: Problem, run: Run) -> float:
+        """The score of the trees with all rows and columns, less the baseline."""
+        from shapley2d._forest.score import forest_score
+
+        if self.model is not None:
+            return forest_score(problem, run, self.model)
+        return self._score_of_grown(problem, run)
+
+    def _score_of_grown(self, problem: Problem, run: Run) -> float:
+        """How many trees are grown depends on the values."""
+        from dataclasses import replace
+
+        from shapley2d._base.warnings import without_warnings
+
+        plain = replace(run.quiet(), semivalues=("shapley", "shapley"))
+        problem = replace(problem, label=None, baseline="labels")
+        with without_warnings():
+            return float(self.solve(problem, plain).values.sum())
+
+    def __repr__(self) -> str:
+        """The code that makes it; what a fitted model has learned no code could write out."""
+        from shapley2d._forest.ensemble import is_fitted
+
+        if self.model is None or isinstance(self.model, str) or not is_fitted(self.model):
+            return super().__repr__()
+        rest = repr(self.but(model=None)).removeprefix("Forest(")
+        return f"Forest(model=model{', ' if rest != ')' else ''}{rest}"
+
+    def repeating(self, info: dict[str, Any]) -> Self:
+        """The method with as many trees and rounds as a run had."""
+        if "n_trees" not in info:
+            return self
+        rounds = {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
+        return self.but(tolerance=0.0, max_trees=info["n_trees"], **rounds)

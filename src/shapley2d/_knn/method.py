@@ -1,91 +1,273 @@
-"""Method ``"knn"``: the row axis in closed form, the column axis exact or sampled."""
+"""The method ``KNN``: the row axis in closed form, the column axis exact or sampled."""
 
 from __future__ import annotations
 
 import math
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from shapley2d._base.defaults import MIN_COALITIONS
+from shapley2d._base.defaults import MIN_COALITIONS, N_NEIGHBORS, TOLERANCE
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
-from shapley2d._methods.options import (
-    BACKEND,
-    BASELINE,
-    CHECKPOINT,
-    CLUSTER,
-    KNN_SCORING,
-    METRIC,
-    N_NEIGHBORS,
-    TOLERANCE,
-    VOTES,
-)
-from shapley2d._methods.record import Method, Option, choice, whole
-from shapley2d._models.by_name import check_knn_scoring
-from shapley2d._models.model_games import score_model
-from shapley2d.exceptions import InputWarning, Setting
+from shapley2d._methods.method import Method, Option
+from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
+    from typing import Self
+
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._knn.utility_game import KnnGame
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
-
-def solve(problem: Problem, run: Run, **options: Any) -> Estimate:
-    """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
-    from dataclasses import replace
-
-    import numpy as np
-
-    from shapley2d._estimation.checkpoint import check_place
-    from shapley2d._knn.backend import devices
-    from shapley2d._knn.metric import check_metric
-    from shapley2d._knn.options import KnnOptions
-    from shapley2d._knn.run import KnnRun
-    from shapley2d._knn.votes import (
-        take_columns,
-        varying_columns,
-        with_votes,
-        with_zeros,
-    )
-    from shapley2d._methods.baseline_utility import knn_baseline
-    from shapley2d._methods.score_facts import score_facts
-    from shapley2d._tables.problem import weigh_problem
-
-    scoring = options.pop("scoring", None)
-    check_knn_scoring(scoring, problem.target.task)
-    problem = weigh_problem(problem, scoring)
-    # a text that is the same in every row too, though no distance needs it
-    check_metric(options["metric"], problem.table)
-    votes = options.pop("votes")
-    facts = knn_baseline(problem, options["baseline"], options["n_neighbors"], votes)
-    facts |= {"votes": votes}
-    facts |= score_facts(problem, scoring, "neighbours", int(options["n_neighbors"]))
-    asked = KnnOptions(**options)
-    _warn_of_few_rows(problem, asked.n_neighbors, asked.baseline)
-    n_columns = problem.table.n_columns
-    kept = np.arange(n_columns) if asked.baseline == "zero" else varying_columns(problem.table)
-    part, own = problem, run
-    if kept.size < n_columns:
-        part = take_columns(problem, kept)
-        if run.sums is not None:
-            beside = np.arange(n_columns, run.sums.columns.size)  # the label
-            own = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
-    asked.check(kept.size)
-    if asked.checkpoint is not None:
-        check_place(asked.checkpoint)  # before anything long is done
-    backend = asked.backend if asked.cluster is None else "cpu"
-    for attempt in devices(backend, asked.work(part)):
-        with attempt as device:
-            found = with_zeros(KnnRun(part, own, asked, device).value(), kept, n_columns)
-            return with_votes(found, problem, run, asked, votes).noting(**facts)
-    raise AssertionError("the processor is always tried")
+CROSSED_ROWS = 4000
+"""With more rows that validate each other, a sample of them is used: all take minutes to hours."""
 
 
-def _warn_of_few_rows(problem: Problem, n_neighbors: int, baseline: str) -> None:
+@dataclass(frozen=True, repr=False)
+class KNN(Method):
+    """Nearest neighbours: no model is trained, and no subset of rows is sampled.
+
+    The utility of some rows and columns is the share of the K nearest rows that have the label of
+    a validation row, on average; in regression minus the squared error of their mean. The sum over
+    all subsets of rows has a closed form (Jia et al., VLDB 2019); subsets of columns are all
+    evaluated, or sampled. Where all are, values are exact.
+
+    Parameters
+    ----------
+    n_neighbors : int
+        K, the number of neighbours that vote.
+    metric : {"auto", "sqeuclidean"}
+        The distance between entries: ``"auto"`` scales every column by its spread, takes categories
+        as equal or not, and has a rule for missing entries; ``"sqeuclidean"`` takes raw numbers.
+    votes : {"k", "share"}
+        What right votes are divided by: ``"k"``, the number of neighbours even where fewer rows are
+        there, as in the paper; or ``"share"``, the votes there are, by which rows of noise are
+        worth nothing.
+    subsets : {"auto", "all", "sampled"}
+        All column subsets, a sample of them, or whichever is cheaper for the tolerance.
+    n_subsets : int, optional
+        The size of that sample; as many as the tolerance takes by default. With fewer than three to
+        a column the result says that its intervals are not to be trusted (``info["caveat"]``).
+    valid_rows : {"all", "auto"}, optional
+        All validation rows; or ``"auto"``, a sample of them, most influential first, until the
+        tolerance is met, with what the others would change in the standard errors. By default all,
+        but ``"auto"`` for cells of more than 4,000 rows without a validation table.
+    tolerance : float
+        Stop when the largest standard error is at most this share of the spread of the values.
+    device : {"auto", "cpu", "cuda"}
+        Where to compute: the processor, an NVIDIA GPU (extras cuda12 and cuda13), or the GPU where
+        it is faster.
+
+    Examples
+    --------
+    >>> from shapley2d import KNN, value_cells
+    >>> X, y = [[0, 5], [1, 3], [9, 4], [8, 6]], ["low", "low", "high", "high"]
+    >>> v = value_cells(X, y, X, y, method=KNN(n_neighbors=2))
+    >>> v.column_values.round(6).tolist()
+    [0.375, 0.125]
+    """
+
+    name: ClassVar[str] = "knn"
+    summary: ClassVar[str] = "nearest neighbours, trains no model"
+    how: ClassVar[str] = "the {n_neighbors} nearest neighbours"
+    averages: ClassVar[bool] = True
+
+    n_neighbors: Annotated[int, Option("number of neighbours that vote", short="-k")] = N_NEIGHBORS
+    metric: Annotated[
+        Literal["auto", "sqeuclidean"],
+        Option("distance between entries: auto scales every column, sqeuclidean takes raw numbers"),
+    ] = "auto"
+    votes: Annotated[
+        Literal["k", "share"],
+        Option(
+            "what right votes are divided by: k, the number of neighbours even where fewer rows "
+            "are there, as in the paper; or share, the votes there are, by which rows of noise are "
+            "worth nothing"
+        ),
+    ] = "k"
+    subsets: Annotated[
+        Literal["auto", "all", "sampled"],
+        Option("all column subsets, a sample of them, or whichever is cheaper for the tolerance"),
+    ] = "auto"
+    n_subsets: Annotated[
+        int | None,
+        Option(
+            "the size of that sample",
+            least=MIN_COALITIONS,
+            shown_default="as many as the tolerance takes",
+        ),
+    ] = None
+    valid_rows: Annotated[
+        Literal["all", "auto"] | None,
+        Option(
+            "all validation rows; or auto, a sample of them, most influential first, until the "
+            "tolerance is met; standard errors include the sampling",
+            shown_default="all, but auto for cells of more than 4,000 rows without a validation "
+            "table",
+        ),
+    ] = None
+    tolerance: Annotated[
+        float,
+        Option(
+            "stop when the largest standard error is at most this share of the spread of the "
+            "values",
+            least=0,
+        ),
+    ] = TOLERANCE
+    device: Annotated[
+        Literal["auto", "cpu", "cuda"],
+        Option(
+            "where to compute: cpu; cuda, an NVIDIA GPU (extras cuda12 and cuda13); or auto, the "
+            "GPU where it is faster"
+        ),
+    ] = "auto"
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
+        import numpy as np
+
+        from shapley2d._estimation.checkpoint import check_place
+        from shapley2d._knn.devices import devices
+        from shapley2d._knn.metric import check_metric
+        from shapley2d._knn.run import KnnRun
+        from shapley2d._knn.subset_plan import SubsetPlan
+        from shapley2d._knn.votes import take_columns, varying_columns, with_votes, with_zeros
+        from shapley2d._tables.problem import weigh_problem
+
+        # a text that is the same in every row too, though no distance needs it
+        check_metric(self.metric, problem.table)
+        facts = self._facts(problem)
+        problem = weigh_problem(problem)
+        from_zero = problem.baseline == "zero"
+        if not from_zero:
+            _warn_of_few_rows(problem, self.n_neighbors)
+        n_columns = problem.table.n_columns
+        kept = np.arange(n_columns) if from_zero else varying_columns(problem.table)
+        part, own = problem, run
+        if kept.size < n_columns:
+            part = take_columns(problem, kept)
+            if run.sums is not None:
+                beside = np.arange(n_columns, run.sums.columns.size)  # the label
+                own = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
+        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance)
+        plan.check(kept.size)
+        if run.checkpoint is not None:
+            check_place(run.checkpoint)  # before anything long is done
+        for attempt in devices(self._device(run), plan.work(part)):
+            with attempt as device:
+                found = KnnRun(
+                    part,
+                    own,
+                    plan,
+                    n_neighbors=self.n_neighbors,
+                    metric=self.metric,
+                    valid_rows=self._valid_rows(problem, run),
+                    device=device,
+                ).value()
+                found = with_zeros(found, kept, n_columns)
+                found = with_votes(found, problem, run, self.n_neighbors, self.votes)
+                return found.noting(**facts)
+        raise AssertionError("the processor is always tried")
+
+    def score(self, problem: Problem, run: Run) -> float:
+        """The share of right votes of the whole table, less that of the labels alone."""
+        from shapley2d._estimation.exact import gain_of_all
+
+        return gain_of_all(self.games(problem, -1 if run.n_jobs is None else run.n_jobs))
+
+    def games(self, problem: Problem, threads: int = 1) -> list[KnnGame]:
+        """The utility as a game of any rows and columns, one for every split.
+
+        ``threads`` share a game of few coalitions.
+        """
+        from shapley2d._knn.utility_game import knn_game
+        from shapley2d._tables.problem import weigh_problem
+
+        self._check(problem)
+        return [
+            knn_game(
+                split,
+                n_neighbors=self.n_neighbors,
+                metric=self.metric,
+                votes=self.votes,
+                baseline=problem.baseline,
+                n_jobs=threads,
+            )
+            for split in weigh_problem(problem).splits
+        ]
+
+    def facts(self, problem: Problem) -> dict[str, Any]:
+        """What the record of a run of :meth:`games` says of them."""
+        return {"model": "knn", "n_neighbors": self.n_neighbors, "metric": self.metric} | (
+            self._facts(problem)
+        )
+
+    def _facts(self, problem: Problem) -> dict[str, Any]:
+        from shapley2d._knn.baseline import knn_baseline
+        from shapley2d._tables.problem import weigh_problem
+
+        self._check(problem)
+        weighed = weigh_problem(problem)
+        return {
+            "votes": self.votes,
+            **knn_baseline(weighed, self.n_neighbors, self.votes),
+            **score_facts(weighed, "neighbours", self.n_neighbors),
+        }
+
+    def repeating(self, info: dict[str, Any]) -> Self:
+        """The method with as many column subsets as a run had."""
+        if info.get("subsets") == "sampled":
+            return self.but(subsets="sampled", n_subsets=info["n_subsets"])
+        return self.but(subsets=info.get("subsets", self.subsets))
+
+    def _valid_rows(self, problem: Problem, run: Run) -> str:
+        """By default all rows of a table, and a sample of many folds' rows, except for owners."""
+        if self.valid_rows is not None:
+            return self.valid_rows
+        crossed = any(split.valid_rows is not None for split in problem.splits)
+        many = crossed and problem.table.n_rows > CROSSED_ROWS and run.sums is None
+        return "auto" if many else "all"
+
+    def _device(self, run: Run) -> str:
+        if run.cluster is None:
+            return self.device
+        if self.device == "cuda":
+            raise InputError(
+                Setting("cluster"), " works on processors: leave ", Setting("device", "cuda"),
+                " out",
+            )  # fmt: skip
+        return "cpu"
+
+    @staticmethod
+    def _check(problem: Problem) -> None:
+        """Refuse a score that nearest neighbours have no closed form for."""
+        scoring, task = problem.scoring, problem.target.task
+        known = CLOSED_SCORES[task]
+        if scoring is None or (isinstance(scoring, str) and scoring in known):
+            return
+        kind = "Regressor" if task == "regression" else "Classifier"
+        why = "it is not a mean over validation rows"
+        if isinstance(scoring, str) and "absolute" in scoring:
+            why = "the absolute error is not a sum over pairs of neighbours"
+        elif task == "regression":
+            why = "nearest neighbours have the squared error only"
+        single = [Setting("scoring", known[0])]
+        raise InputError(
+            Setting("scoring", scoring),
+            f" has no closed form: {why}: use ",
+            *(single if len(known) == 1 else [" or ".join(map(repr, known))]),
+            ", or ",
+            Setting("method", "mc"),
+            f" with a model of scikit-learn, such as KNeighbors{kind}()",
+        )
+
+
+def _warn_of_few_rows(problem: Problem, n_neighbors: int) -> None:
     """Warn where all rows are neighbours of every validation row: nothing depends on a column."""
     most = max(split.train.n_rows for split in problem.splits)
-    if n_neighbors < most or baseline == "zero":
+    if n_neighbors < most:
         return
     warn(
         InputWarning(
@@ -95,45 +277,3 @@ def _warn_of_few_rows(problem: Problem, n_neighbors: int, baseline: str) -> None
             f"matters and every entry is worth 0; use fewer, such as {max(1, math.isqrt(most))}",
         )
     )
-
-
-METHOD = Method(
-    name="knn",
-    summary="nearest neighbours, trains no model",
-    solve=solve,
-    options=(
-        N_NEIGHBORS,
-        METRIC,
-        VOTES,
-        KNN_SCORING,
-        choice(
-            "subsets",
-            ("auto", "all", "sampled"),
-            "all column subsets, a sample of them, or whichever is cheaper for the tolerance",
-        ),
-        whole(
-            "n_subsets",
-            None,
-            "the size of that sample",
-            least=MIN_COALITIONS,
-            shown_default="as many as the tolerance takes",
-        ),
-        TOLERANCE,
-        BASELINE,
-        BACKEND,
-        Option(
-            "valid_rows",
-            None,
-            "all validation rows; or auto, a sample of them, most influential first, until the "
-            "tolerance is met; standard errors include the sampling",
-            choices=("all", "auto"),
-            shown_default="all, but auto for cells of more than 4,000 rows without a validation "
-            "table",
-        ),
-        CHECKPOINT,
-        CLUSTER,
-    ),
-    how="the {n_neighbors} nearest neighbours",
-    averages=True,
-    score=partial(score_model, model="knn"),
-)

@@ -21,13 +21,13 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
-from shapley2d._knn.backend import backend_name
 from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
+from shapley2d._knn.devices import device_name
 from shapley2d._knn.metric import measure
-from shapley2d._knn.options import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._knn.pieces import ColumnLines, make_pieces
 from shapley2d._knn.places import row_values
 from shapley2d._knn.strata import make_strata, what_rows_change
+from shapley2d._knn.subset_plan import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._knn.sums import TableSums
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 from shapley2d._tables.per_row import weighted_mean
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from shapley2d._estimation.rounds import Stop
     from shapley2d._knn.device import Device
     from shapley2d._knn.game import RowValues
-    from shapley2d._knn.options import KnnOptions
     from shapley2d._knn.pieces import PieceResult
+    from shapley2d._knn.subset_plan import SubsetPlan
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -57,25 +57,43 @@ class KnnRun:
     ----------
     problem : Problem
     run : Run
-    options : KnnOptions
+    plan : SubsetPlan
+    n_neighbors : int
+        K, the number of neighbours that vote.
+    metric : {"auto", "sqeuclidean"}
+        See :mod:`shapley2d._knn.metric`.
+    valid_rows : {"all", "auto"}
+        A run ends with whole passes through all validation rows, unless time is up; or it may end
+        after random ones of them, drawn about in proportion to what they can change
+        (:mod:`~shapley2d._knn.strata`), until the tolerance is met, with what the others would
+        change in all standard errors (``info["n_valid_used"]``).
     device : Device or None
         A GPU; None for the processor.
     """
 
     def __init__(
-        self, problem: Problem, run: Run, options: KnnOptions, device: Device | None
+        self,
+        problem: Problem,
+        run: Run,
+        plan: SubsetPlan,
+        *,
+        n_neighbors: int,
+        metric: str,
+        valid_rows: str,
+        device: Device | None,
     ) -> None:
-        self.problem, self.run, self.options = problem, run, options
+        self.problem, self.run, self.plan = problem, run, plan
+        self.n_neighbors, self.metric, self.valid_rows = n_neighbors, metric, valid_rows
         self.lines = ColumnLines(
             problem.table.n_columns,
             run.semivalues[1],
             has_label=problem.label is not None,
-            zero_baseline=options.baseline == "zero",
+            zero_baseline=problem.baseline == "zero",
         )
         self.facts: dict[str, Any] = {
-            "metric": options.metric,
-            "n_neighbors": int(options.n_neighbors),
-            "backend": backend_name(device),
+            "metric": metric,
+            "n_neighbors": n_neighbors,
+            "device": device_name(device),
         }
         self.parts = self._make_parts(device)
         task = problem.target.task
@@ -86,17 +104,17 @@ class KnnRun:
         ]
 
     def _make_parts(self, device: Device | None) -> list[RowValues]:
-        problem, options = self.problem, self.options
+        problem = self.problem
         return [
             row_values(
-                measure(split.train, split.valid, options.metric, tells=k == 0),
+                measure(split.train, split.valid, self.metric, tells=k == 0),
                 split.y.codes,
                 split.y_valid.codes,
                 task=problem.target.task,
-                n_neighbors=int(options.n_neighbors),
+                n_neighbors=self.n_neighbors,
                 semivalue=self.run.semivalues[0],
                 # a worker of a cluster is one of many
-                n_jobs=self.run.n_jobs if options.cluster is None else 1,
+                n_jobs=self.run.n_jobs if self.run.cluster is None else 1,
                 valid_weights=split.valid_weights,
                 device=device,
             )
@@ -105,7 +123,7 @@ class KnnRun:
 
     def value(self) -> Estimate:
         """Add up pieces until it is enough; start again with larger ones where these cost less."""
-        n_subsets = self.options.piece_subsets(self.lines.n_columns)
+        n_subsets = self.plan.piece_subsets(self.lines.n_columns)
         checkpoint = self._checkpoint()
         saved = None if checkpoint is None else checkpoint.load(_check)
         if saved is not None and saved.facts["asked"] != self.asked():
@@ -116,7 +134,7 @@ class KnnRun:
         if saved is not None:
             total.restore(saved)
         while True:
-            results = total.pieces.results(total.count, total.most, self.options.cluster)
+            results = total.pieces.results(total.count, total.most, self.run.cluster)
             title = "exact KNN values" if total.pieces.takes_all else "sampled KNN values"
             with reporting(self.run.progress, title) as report, single_threaded():
                 stop = add_rounds(
@@ -128,29 +146,27 @@ class KnnRun:
 
     def asked(self) -> dict[str, Any]:
         """What a checkpoint has to answer, to go on from it."""
-        options, m = self.options, self.lines.n_columns
-        fixed = options.n_subsets is not None or options.takes_all_subsets(m)
-        to_the_end = fixed and options.valid_rows != "auto"
+        plan, m = self.plan, self.lines.n_columns
+        fixed = plan.n_subsets is not None or plan.takes_all_subsets(m)
+        to_the_end = fixed and self.valid_rows != "auto"
         return {
-            "n_subsets": options.n_subsets,
-            "tolerance": None if to_the_end else options.tolerance,
+            "n_subsets": plan.n_subsets,
+            "tolerance": None if to_the_end else plan.tolerance,
         }
 
     def _checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run, and of no other."""
-        options, run = self.options, self.run
-        if options.checkpoint is None:
+        run = self.run
+        if run.checkpoint is None:
             return None
         return checkpoint_of(
-            options.checkpoint,
             run,
             {},
             method="knn",
             problem=self.problem,
             max_bytes=self.empty_sums().n_bytes,
             unit="pieces of work",
-            baseline=options.baseline,
-            valid_rows=options.valid_rows,
+            valid_rows=self.valid_rows,
             **self.facts,
             **identity_of_sums(run),
         )
@@ -182,21 +198,21 @@ class KnnRun:
 
     def _finish(self, total: PieceTotal, stop: Stop) -> Estimate:
         """The estimate with what its record says, and warnings."""
-        options, pieces = self.options, total.pieces
+        plan, pieces = self.plan, total.pieces
         estimate = total.estimate()
         estimate.info.update(self._facts(total, estimate, stop))
         if pieces.takes_all:
             self.run.warn_of_precision(estimate, 0.0)
             return estimate
         estimate.history.extend(total.history(estimate))
-        if options.n_subsets is None or stop == "interrupted":
+        if plan.n_subsets is None or stop == "interrupted":
             n_subsets = estimate.info["n_subsets"]
-            self.run.warn_of_precision(estimate, options.tolerance, "n_subsets", n_subsets)
+            self.run.warn_of_precision(estimate, plan.tolerance, "n_subsets", n_subsets)
         elif "caveat" in estimate.info:
             m = self.lines.n_columns
             warn(
                 PrecisionWarning(
-                    Setting("n_subsets", options.n_subsets),
+                    Setting("n_subsets", plan.n_subsets),
                     f" is few for {m} columns: errors are large, and 95 % intervals "
                     "can miss those columns that matter most in subsets of a size that is not "
                     "sampled; use ",
@@ -216,7 +232,7 @@ class KnnRun:
             "n_subsets": min(pieces.n_subsets * passes, 2**m),
             "n_valid_used": total.sums.used,
             "interrupted": stop == "interrupted",
-            "converged": stop != "interrupted" and ratio <= self.options.tolerance,
+            "converged": stop != "interrupted" and ratio <= self.plan.tolerance,
         }
         if stop == "time_up":
             facts["time_up"] = True
@@ -257,18 +273,18 @@ class PieceTotal:
     """
 
     def __init__(self, knn: KnnRun, n_subsets: int) -> None:
-        options, problem, lines = knn.options, knn.problem, knn.lines
+        plan, problem, lines = knn.plan, knn.problem, knn.lines
         labels = [split.y_valid.codes for split in problem.splits]
         self._knn = knn
         self.pieces = make_pieces(knn.parts, knn.strata, labels, lines, n_subsets, knn.run.seed)
         self.sums = knn.empty_sums()
         self.n_better, self.resumed_at, self._begin = 0, 0, now()
         self._constant = knn.label_constant() if lines.has_label else 0.0
-        self._is_fixed = self.pieces.takes_all or options.n_subsets is not None
-        self._every_row = options.valid_rows != "auto"
+        self._is_fixed = self.pieces.takes_all or plan.n_subsets is not None
+        self._every_row = knn.valid_rows != "auto"
         passes = max(MOST_SUBSETS // n_subsets, 1)
         if self._is_fixed:
-            passes = 1 if self.pieces.takes_all else options.n_passes
+            passes = 1 if self.pieces.takes_all else plan.n_passes
         self._pass = len(self.pieces.chunks)
         self.most = passes * self._pass
         first = sum(min(count, LEAST_PIECES) for count in self.pieces.counts)
@@ -303,7 +319,7 @@ class PieceTotal:
         A run that has to use all validation rows ends with a pass through them. One that need not
         looks at its errors there too: no validation rows are left that could change them.
         """
-        tolerance, count, a_pass = self._knn.options.tolerance, self.count, self._pass
+        tolerance, count, a_pass = self._knn.plan.tolerance, self.count, self._pass
         ratio = _ratio(self.estimate())
         needed = pieces_needed(count, ratio, tolerance)
         self.n_better = 0 if count < a_pass else self._larger_pieces(ratio, needed)
@@ -323,12 +339,12 @@ class PieceTotal:
         Errors fall with the root of the number of pieces, but about with the number of subsets of a
         piece: its estimator learns from all of them.
         """
-        options, m, each = self._knn.options, self._knn.lines.n_columns, self.pieces.n_subsets
-        if self._is_fixed or ratio <= options.tolerance:
+        plan, m, each = self._knn.plan, self._knn.lines.n_columns, self.pieces.n_subsets
+        if self._is_fixed or ratio <= plan.tolerance:
             return 0
-        wanted = _MARGIN * each * min(ratio / max(options.tolerance, 1e-300), 1e100)
+        wanted = _MARGIN * each * min(ratio / max(plan.tolerance, 1e-300), 1e100)
         larger = int(min(wanted, MAX_SUBSETS)) // 2 * 2
-        if wanted >= 2**m and (2**m <= MAX_SUBSETS or options.may_take_all(m)):
+        if wanted >= 2**m and (2**m <= MAX_SUBSETS or plan.may_take_all(m)):
             larger = 2**m
         pieces = self._pass * larger / each
         pace_s = (now() - self._begin) / max(self.count - self.resumed_at, 1)
@@ -343,7 +359,7 @@ class PieceTotal:
             return rows
         error = "" if self._every_row else "time to the first errors; "
         if self.rounds.history and not (self._is_fixed and self._every_row):
-            wanted = self._knn.options.tolerance
+            wanted = self._knn.plan.tolerance
             error = f"error {self.rounds.history[-1][1]:.3f} of the spread, wanted {wanted:g}; "
         return f"{error}{rows}, {self.pieces.n_subsets:,} column subsets each"
 

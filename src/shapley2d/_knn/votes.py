@@ -16,21 +16,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._methods.baseline_utility import few_rows
+from shapley2d._knn.baseline import few_rows
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._knn.options import KnnOptions
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
 
 
 def with_votes(
-    estimate: Estimate, problem: Problem, run: Run, options: KnnOptions, votes: str
+    estimate: Estimate, problem: Problem, run: Run, n_neighbors: int, votes: str
 ) -> Estimate:
     """The estimate of ``votes="k"`` with the votes counted as asked.
 
@@ -41,16 +40,16 @@ def with_votes(
     problem : Problem
         With the weights of its validation rows.
     run : Run
-    options : KnnOptions
+    n_neighbors : int
     votes : {"share", "k"}
     """
-    from_zero = options.baseline == "zero"
+    from_zero = problem.baseline == "zero"
     if votes == "k" or (not from_zero and problem.label is None):
         return estimate
     of_columns = _column_weights(problem, run, from_zero=from_zero)
     of_rows = np.zeros(problem.table.n_rows)
     for split in problem.splits:
-        few = few_rows(split, int(options.n_neighbors))
+        few = few_rows(split, n_neighbors)
         # in regression no rows are a guess already where values count from the labels
         guessed = not from_zero and problem.target.task == "regression"
         of_rows[split.rows] += few.values(run.semivalues[0], 0.0 if guessed else few.guess)

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 
 def open_checkpoint(
-    path: Any,
     run: Run,
     games: Sequence[Game],
     *,
@@ -32,24 +31,23 @@ def open_checkpoint(
     problem: Problem | None = None,
     **settings: Any,
 ) -> Checkpoint | None:
-    """The checkpoint of a run of games; None without a path.
+    """The checkpoint of a run of games; None where the run keeps none.
 
     Sizes and some utilities of the games are compared with those of the file, and so are the tables
     of a ``problem`` and the ``settings`` that determine the draws.
     """
-    if path is None:
+    if run.checkpoint is None:
         return None
     from shapley2d._estimation.checkpoint import check_place
     from shapley2d._estimation.draws import PermutationDraws, UtilityProbes
 
-    check_place(path)  # before a model is trained
+    check_place(run.checkpoint)  # before a model is trained
     seeds = draw_seeds(run.seed, len(games))
     draws = [
         PermutationDraws(game, run.semivalues, seed)
         for game, seed in zip(games, seeds, strict=True)
     ]
     return checkpoint_of(
-        path,
         run,
         fingerprint_games(games),
         method=method,
@@ -61,7 +59,6 @@ def open_checkpoint(
 
 
 def checkpoint_of(
-    path: Any,
     run: Run,
     games: dict[str, Any],
     *,
@@ -73,7 +70,7 @@ def checkpoint_of(
     unit: str = "permutations",
     **settings: Any,
 ) -> Checkpoint:
-    """The checkpoint at a path, for games whose fingerprint is known."""
+    """The checkpoint of a run that keeps one, for games whose fingerprint is known."""
     from shapley2d._estimation.checkpoint import Checkpoint
 
     identity = {
@@ -86,7 +83,12 @@ def checkpoint_of(
         "method": method,
     }
     return Checkpoint(
-        path, {**identity, **games}, shape=shape, probes=probes, max_bytes=max_bytes, unit=unit
+        run.checkpoint,
+        {**identity, **games},
+        shape=shape,
+        probes=probes,
+        max_bytes=max_bytes,
+        unit=unit,
     )
 
 
@@ -97,8 +99,8 @@ def identity_of_sums(run: Run) -> dict[str, Any]:
     return {"owners": run.sums.weights, "rows": run.sums.rows, "columns": run.sums.columns}
 
 
-def fingerprint_problem(problem: Problem) -> dict[str, str]:
-    """Hashes of a problem's tables, targets and splits."""
+def fingerprint_problem(problem: Problem) -> dict[str, Any]:
+    """Hashes of a problem's tables, targets and splits, and its score."""
     weights = [split.valid_weights for split in problem.splits if split.valid_weights is not None]
     return {
         **({"valid_weight": hash_parts(part.tobytes() for part in weights)} if weights else {}),
@@ -114,6 +116,8 @@ def fingerprint_problem(problem: Problem) -> dict[str, str]:
             split.rows.astype(np.int64).tobytes() for split in problem.splits
         ),
         "the label": "none" if problem.label is None else problem.label,
+        "scoring": describe(problem.scoring, "scoring"),
+        "baseline": problem.baseline,
     }
 
 

@@ -3,32 +3,44 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import os
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 _POSITIONAL = ("X", "y", "X_valid", "y_valid", "h")
 _WRITTEN_OUT = ("kinds", "semivalue")  # containers of a few words
+_ALWAYS = ("method", "random_state")
 _NO_MATTER = ("n_jobs", "progress", "checkpoint", "cluster")  # they change no value
 
 
-def repeat_call(function: str, arguments: Mapping[str, Any]) -> str:
+def repeat_call(function: Callable[..., Any], arguments: Mapping[str, Any]) -> str:
     """The call of a public function; data are written as the names of their parameters.
 
-    Arguments that are None or that change no value are left out.
+    Arguments that are the default or that change no value are left out, except for the method and
+    the seed.
     """
     parts = []
-    for name, value in arguments.items():
-        if value is None or name in _NO_MATTER:
+    for name, parameter in inspect.signature(function).parameters.items():
+        value = arguments.get(name)
+        said = name in _ALWAYS or not is_default(value, parameter.default)
+        if value is None or name in _NO_MATTER or not said:
             continue
-        is_model = name == "model" and arguments.get("method") == "forest" and _is_fitted(value)
-        code = name if is_model or _is_data(name, value) else value_code(value, name)
+        code = name if _is_data(name, value) else value_code(value, name)
         parts.append(code if name in _POSITIONAL else f"{name}={code}")
-    return f"{function}({', '.join(parts)})"
+    return f"{function.__name__}({', '.join(parts)})"
+
+
+def is_default(value: Any, default: Any) -> bool:
+    """Whether a setting is the default, as far as plain values can be compared."""
+    if value is default:
+        return True
+    plain = type(value) is type(default) and isinstance(value, (str, int, float, tuple))
+    return plain and bool(value == default)
 
 
 def _is_data(name: str, value: Any) -> bool:
@@ -39,13 +51,6 @@ def _is_data(name: str, value: Any) -> bool:
     if isinstance(value, (str, os.PathLike)) or hasattr(value, "get_params"):
         return False
     return name in _POSITIONAL or (hasattr(value, "__len__") and name not in _WRITTEN_OUT)
-
-
-def _is_fitted(model: Any) -> bool:
-    """Whether a tree ensemble has learned anything, which no code could write out."""
-    from shapley2d._forest.ensemble import is_fitted
-
-    return not isinstance(model, str) and is_fitted(model)
 
 
 def value_code(value: Any, name: str = "value") -> str:

@@ -39,6 +39,8 @@ class Run:
     sums: BlockSums | None = None
     limit: TimeLimit | None = None  # when the answer has to be there; None for as long as it takes
     game: str | None = None  # name of the user's own game, by which its checkpoint knows it
+    checkpoint: Any = None  # the file that keeps what is done, and that a run goes on from
+    cluster: Any = None  # where to work instead of here: a scheduler's address, a client or a pool
     started: float = field(default_factory=time.perf_counter)
 
     @classmethod
@@ -49,13 +51,22 @@ class Run:
         n_jobs: int | None = None,
         progress: Any = "auto",
         max_time: Any = None,
+        checkpoint: Any = None,
+        cluster: Any = None,
     ) -> Run:
         """Check the settings, whether or not the method needs them, and start the clock."""
         limit = None if max_time is None else TimeLimit.of(max_time)
         check_jobs(n_jobs)
         check_progress(progress)
         semivalues = axis_semivalues(semivalue)
-        return cls(as_seed(random_state), semivalues, n_jobs, progress, limit=limit)
+        return cls(
+            as_seed(random_state), semivalues, n_jobs, progress,
+            limit=limit, checkpoint=checkpoint, cluster=cluster,
+        )  # fmt: skip
+
+    def quiet(self) -> Run:
+        """The run without progress, sums, a time limit or a checkpoint: for one more valuation."""
+        return replace(self, progress=False, sums=None, limit=None, checkpoint=None)
 
     def advising(self, otherwise: str = "") -> Run:
         """The run of a call that takes a time limit: a long one names it, and another way."""

@@ -12,6 +12,12 @@ from shapley2d._tables.per_row import weighted_mean
 if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
+CLOSED_SCORES = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("neg_mean_squared_error",),
+}
+"""The scores that are means over validation rows with a closed form, by task."""
+
 _NAMES = {
     "neighbours": (
         "share of right neighbours",
@@ -35,10 +41,8 @@ _VARIANCE = (
 )
 
 
-def score_facts(
-    problem: Problem, scoring: Any, predicts: str, n_neighbors: int | None = None
-) -> dict[str, Any]:
-    """The score for a result's record: its name, what it is, and how to show it.
+def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None) -> dict[str, Any]:
+    """The score of a problem for a result's record: its name, what it is, and how to show it.
 
     ``shift + factor * utility`` is per cent where ``per_cent`` is true. A squared error is shown as
     the share of the variance of the validation targets that is explained, exactly: R squared of all
@@ -46,13 +50,13 @@ def score_facts(
 
     >>> from shapley2d._tables.problem import make_problem
     >>> problem = make_problem([[0], [1]], [1.5, 2.5], [[0], [1]], [1.5, 5.5])
-    >>> facts = score_facts(problem, None, "neighbours", 1)["score"]
+    >>> facts = score_facts(problem, "neighbours", 1)["score"]
     >>> facts["name"], facts["factor"], facts["shift"]
     ('variance explained', 25.0, 100.0)
     """
     classifies = problem.target.task == "classification"
     default = "accuracy" if classifies else "r2" if predicts == "model" else _SQUARED
-    asked = default if scoring is None else scoring
+    asked = default if problem.scoring is None else problem.scoring
     if not isinstance(asked, str):
         return {"score": _own("the score that was given")}
     if not classifies:

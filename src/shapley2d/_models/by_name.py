@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.words import nearest_word
+from shapley2d._knn.method import KNN
+from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -25,8 +27,6 @@ class Model:
     # ``make(task)``: scikit-learn's estimator; None for a built-in model
     make: Callable[[str], Any] | None = None
     classifies_only: bool = False  # whether it predicts classes only
-    # the options of the method that apply to it
-    options: tuple[str, ...] = ("scoring", "preprocess", "truncation")
     scorings: tuple[str, ...] = ()  # the scores that it can compute, if not all of scikit-learn's
 
     @property
@@ -86,20 +86,16 @@ MODELS = {
             "gaussian_nb",
             "Gaussian naive Bayes, built in",
             classifies_only=True,
-            options=("scoring",),
             scorings=("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"),
         ),
         Model(
             "ridge",
             "ridge regression or classification, built in, columns not scaled",
-            options=("scoring",),
             scorings=("accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"),
         ),
         Model(
             "knn",
-            "the K-nearest-neighbour utility, built in",
-            options=("n_neighbors", "metric", "votes", "scoring"),
-            scorings=("accuracy", "balanced_accuracy", "neg_mean_squared_error"),
+            "the K-nearest-neighbour utility, built in; KNN(...) for other options",
         ),
         Model("forest", "scikit-learn's random forest of 50 trees", _forest),
         Model(
@@ -123,8 +119,11 @@ _OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
 
 def check_model(model: Any, name: str = "model") -> None:
     """Check the name of a model."""
-    if not isinstance(model, str) or model in MODELS:
+    of_another_kind = isinstance(model, Method) and not isinstance(model, KNN)
+    if not of_another_kind and (not isinstance(model, str) or model in MODELS):
         return
+    if not isinstance(model, str):
+        raise InputError(Setting(name, model), " is a method: give a model, such as ", "'tree'")
     near = nearest_word(model, MODELS)
     hint = f"did you mean {near!r}?" if near else f"use one of {', '.join(map(repr, MODELS))}"
     raise InputError(
@@ -133,35 +132,48 @@ def check_model(model: Any, name: str = "model") -> None:
     )
 
 
-def is_knn(model: Any) -> bool:
-    """Whether a model is the built-in K nearest neighbours."""
-    return isinstance(model, str) and model == "knn"
+MODEL = Option(
+    "a scikit-learn estimator, or the name of a model", check=check_model, words=tuple(MODELS)
+)
+"""The option of methods that train a model."""
+
+PREPROCESS = Option(
+    "auto encodes the table as numbers, one-hot where needed; none passes it on unchanged, as a "
+    "pipeline with a ColumnTransformer always gets it",
+    python_only=True,
+)
+"""How a table is prepared for it."""
 
 
 def is_built_in(model: Any) -> bool:
-    """Whether a model is the name of one of this package's own."""
-    check_model(model)
-    return isinstance(model, str) and MODELS[model].built_in
+    """Whether a model is one of this package's own: by name, or nearest neighbours with options."""
+    return isinstance(model, KNN) or (isinstance(model, str) and MODELS[model].built_in)
 
 
-def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
-    """The name of a built-in model, or scikit-learn's estimator.
+def knn_of(model: Any) -> KNN | None:
+    """The nearest neighbours that a model stands for, if it does."""
+    if isinstance(model, KNN):
+        return model
+    return KNN() if isinstance(model, str) and model == "knn" else None
 
-    ``given`` has the other options; None where not given.
-    """
-    check_model(model)
-    record = (
-        MODELS[model] if isinstance(model, str) else Model("", "", options=MODELS["tree"].options)
-    )
-    for name, value in given.items():
-        default = value is None or (name == "preprocess" and value == "auto")
-        if not default and name not in record.options:
-            raise InputError(
-                Setting(name, value),
-                " does not go with ",
-                Setting("model", model),
-                *_why_not(record, name),
-            )
+
+def resolve_model(
+    model: Any, task: str, scoring: Any = None, preprocess: str = "auto", truncation: Any = None
+) -> Any:
+    """The name of a built-in model, or scikit-learn's estimator."""
+    record = MODELS[model] if isinstance(model, str) else Model("", "", make=lambda _: model)
+    if record.built_in:
+        for name, value, default in (
+            ("preprocess", preprocess, "auto"),
+            ("truncation", truncation, None),
+        ):
+            if value != default:
+                raise InputError(
+                    Setting(name, value),
+                    " does not go with ",
+                    Setting("model", model),
+                    *_why_not(record, name),
+                )
     if record.classifies_only and task == "regression":
         raise InputError(
             Setting("model", model),
@@ -173,36 +185,8 @@ def resolve_model(model: Any, task: str, given: dict[str, Any]) -> Any:
             Setting("task", "classification"),
         )
     if record.scorings:
-        _check_scoring(record, task, given.get("scoring"))
-    if not isinstance(model, str) or record.make is None:
-        return model
-    return record.make(task)
-
-
-def knn_has_not(scoring: Any, task: str) -> InputError:
-    """The error for a score that has no closed form for nearest neighbours."""
-    kind = "Regressor" if task == "regression" else "Classifier"
-    why = " has no closed form: it is not a mean over validation rows: use "
-    if isinstance(scoring, str) and "absolute" in scoring:
-        why = " has no closed form: the absolute error is not a sum over pairs of neighbours: use "
-    elif task == "regression":
-        why = " has no closed form: nearest neighbours have the squared error only: use "
-    known = [
-        name for name in MODELS["knn"].scorings if (name in _OF_NUMBERS) == (task == "regression")
-    ]
-    return InputError(
-        Setting("scoring", scoring),
-        why,
-        *([Setting("scoring", known[0])] if len(known) == 1 else [f"{known[0]!r} or {known[1]!r}"]),
-        ", or ",
-        Setting("method", "mc"),
-        f" with a model of scikit-learn, such as KNeighbors{kind}()",
-    )
-
-
-def check_knn_scoring(scoring: Any, task: str) -> None:
-    """Refuse a score that nearest neighbours have no closed form for."""
-    _check_scoring(MODELS["knn"], task, scoring)
+        _check_scoring(record, task, scoring)
+    return model if record.make is None else record.make(task)
 
 
 def built_in_weighs_not(model: str) -> InputError:
@@ -224,8 +208,6 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
     known = [name for name in record.scorings if (name in _OF_NUMBERS) == (task == "regression")]
     if scoring is None or (isinstance(scoring, str) and scoring in known):
         return
-    if record.name == "knn":
-        raise knn_has_not(scoring, task)
     instead = "scaled_ridge" if record.name == "ridge" else "tree"
     if task == "classification" and scoring in ("neg_log_loss", "roc_auc"):
         instead = "logistic"
@@ -239,8 +221,6 @@ def _check_scoring(record: Model, task: str, scoring: Any) -> None:
 
 
 def _why_not(record: Model, option: str) -> tuple[Any, ...]:
-    if option in ("n_neighbors", "metric", "votes"):
-        return ": it is an option of ", Setting("model", "knn"), "; leave it out"
     if option == "truncation":
         return (", which does not train again for every subset: leave it out",)
     instead = "scaled_ridge" if record.name == "ridge" else "tree"

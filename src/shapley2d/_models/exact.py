@@ -1,12 +1,12 @@
-"""Method ``"exact"``: every subset of rows under all subsets of columns (Liu et al., ICML 2023)."""
+"""The method ``Exact``: every subset of rows under all of columns (Liu et al., ICML 2023)."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from shapley2d._methods.options import KEPT, TRAINING
-from shapley2d._methods.record import Method
-from shapley2d._models.model_games import score_model
+from shapley2d._methods.method import Method
+from shapley2d._models.by_name import MODEL, PREPROCESS, knn_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -17,74 +17,110 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
+    from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
 MAX_EXACT_UTILITIES = 2**24
-"""``exact`` refuses games with more utilities than this: even at 1 ms each they take hours."""
+"""``Exact`` refuses games with more utilities than this: even at 1 ms each they take hours."""
 
 _COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, and one checkpoint
 
 
-def solve(
-    problem: Problem, run: Run, *, checkpoint: Any, cluster: Any, **settings: Any
-) -> Estimate:
-    """Exact values of a model's cells, for tables of a dozen players."""
-    from shapley2d._models.model_games import model_games
+@dataclass(frozen=True, repr=False)
+class Exact(Method):
+    """Any model, trained on every subset of rows and columns: for a dozen of them in all.
 
-    parts = model_games(problem, run, **settings)
-    estimate = solve_games(
-        parts.games,
-        parts.rows,
-        parts.n_rows,
-        run,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        known={"problem": problem, **settings},
-    )
-    return estimate.noting(**parts.info)
+    Parameters
+    ----------
+    model : str, scikit-learn estimator or KNN
+        The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
+        estimator; or ``KNN(...)`` for nearest neighbours with other options.
+    preprocess : {"auto", "none"}
+        ``"auto"`` encodes the table as numbers, one-hot where needed; ``"none"`` passes it on
+        unchanged, as a pipeline with a ``ColumnTransformer`` always gets it.
 
-
-def solve_games(
-    games: Sequence[Game],
-    rows: list[NDArray[np.intp]],
-    n_rows: int,
-    run: Run,
-    *,
-    checkpoint: Any = None,
-    cluster: Any = None,
-    known: dict[str, Any] | None = None,
-    by_columns: bool = False,
-) -> Estimate:
-    """Exact values of games, the mean over them.
-
-    ``known`` are facts that identify a checkpoint. With ``by_columns`` a piece of work is a few
-    column subsets with all row subsets, which suits knn.
+    Examples
+    --------
+    >>> from shapley2d import Exact, value_cells
+    >>> X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
+    >>> value_cells(X, y, X, y, method=Exact("ridge")).column_values.round(6).tolist()
+    [0.5, 0.0]
     """
-    from shapley2d._estimation.exact import DesignBlocks
-    from shapley2d._models.fixed_designs import value_designs
-    from shapley2d._theory.designs import AllSubsets
 
-    check_exact(games)
-    of_rows, of_columns = run.semivalues
-    blocks = []
-    for game in games:
-        design = AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)
-        blocks.append(
-            DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
-            if by_columns
-            else DesignBlocks.of_rows(game, *design)
-        )
-    return value_designs(
-        blocks,
-        rows,
-        n_rows,
-        run,
-        title="exact values",
-        checkpoint=checkpoint,
-        cluster=cluster,
-        known={"method": "exact", **(known or {})},
+    name: ClassVar[str] = "exact"
+    summary: ClassVar[str] = (
+        "any model, trained on every subset: for a dozen rows and columns in all"
     )
+    how: ClassVar[str] = "every subset of rows and columns"
+    values_games: ClassVar[bool] = True
+
+    model: Annotated[Any, MODEL] = "tree"
+    preprocess: Annotated[Literal["auto", "none"], PREPROCESS] = "auto"
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """Exact values of a model's cells."""
+        parts = self.games(problem, run)
+        known = {"problem": problem, "model": self.model, "preprocess": self.preprocess}
+        estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
+        return estimate.noting(**parts.info)
+
+    def games(self, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
+        """The games of the model, one for every split."""
+        from shapley2d._models.model_games import model_games
+
+        return model_games(problem, run, self.model, preprocess=self.preprocess, threads=threads)
+
+    def score(self, problem: Problem, run: Run) -> float:
+        """The score of the model trained on the whole table, less the baseline."""
+        from shapley2d._estimation.exact import gain_of_all
+
+        threads = -1 if run.n_jobs is None else run.n_jobs
+        return gain_of_all(self.games(problem, run, threads).games)
+
+    def solve_games(
+        self,
+        games: Sequence[Game],
+        rows: Sequence[NDArray[np.intp]],
+        n_rows: int,
+        run: Run,
+        known: dict[str, Any] | None = None,
+    ) -> Estimate:
+        """Exact values of games, the mean over them."""
+        from shapley2d._estimation.estimate import Estimate
+        from shapley2d._estimation.exact import DesignBlocks, evaluate_designs
+        from shapley2d._methods.identity import open_checkpoint
+        from shapley2d._theory.designs import AllSubsets
+
+        check_exact(games)
+        # all row subsets together suit nearest neighbours, which sort them once for each
+        near = known is not None and knn_of(known.get("model")) is not None
+        of_rows, of_columns = run.semivalues
+        blocks = []
+        for game in games:
+            design = AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)
+            blocks.append(
+                DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
+                if near
+                else DesignBlocks.of_rows(game, *design)
+            )
+        kept = open_checkpoint(
+            run, games, n_rows=n_rows, unit="pieces of work", **{"method": "exact", **(known or {})}
+        )
+        values, resumed = evaluate_designs(
+            blocks,
+            rows,
+            n_rows,
+            n_jobs=run.n_jobs,
+            progress=run.progress,
+            title="exact values",
+            checkpoint=kept,
+            cluster=run.cluster,
+            limit=run.limit,
+        )
+        n_utilities = sum(part.n_utilities(part.n_blocks) for part in blocks)
+        estimate = Estimate.exact(values, n_utilities=n_utilities)
+        return estimate.noting(resumed_at=resumed) if resumed else estimate
 
 
 def check_exact(games: Sequence[Game]) -> None:
@@ -100,15 +136,3 @@ def check_exact(games: Sequence[Game]) -> None:
                 Setting("method", "knn"),
                 ", or value blocks",
             )
-
-
-METHOD = Method(
-    name="exact",
-    summary="any model, trained on every subset: for a dozen rows and columns in all",
-    solve=solve,
-    options=(*TRAINING, *KEPT),
-    how="every subset of rows and columns",
-    solve_games=solve_games,
-    score=score_model,
-    game_options=tuple(option.name for option in KEPT),
-)

@@ -1,18 +1,21 @@
-"""The games of a model on a problem, one for every split, and the score of the whole table."""
+"""The games of a model on a problem, one for every split."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from shapley2d._base.defaults import N_NEIGHBORS
-from shapley2d._knn.few_rows import VOTES
+import numpy as np
+
+from shapley2d._methods.baseline import BEST_CONSTANT, BLIND_GUESS, warn_of_perfect_zero
 from shapley2d._methods.score_facts import score_facts
-from shapley2d._models.by_name import built_in_weighs_not, is_knn, resolve_model
-from shapley2d._tables.problem import weigh_problem
+from shapley2d._models.by_name import built_in_weighs_not, knn_of, resolve_model
+from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d.exceptions import Setting
 
 if TYPE_CHECKING:
-    import numpy as np
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
     from shapley2d._methods.run import Run
@@ -33,14 +36,9 @@ class ProblemGames:
 def model_games(
     problem: Problem,
     run: Run,
-    *,
     model: Any,
-    scoring: Any = None,
-    preprocess: str = "auto",
-    baseline: str = "labels",
-    n_neighbors: int | None = None,
-    metric: str | None = None,
-    votes: str | None = None,
+    *,
+    preprocess: Literal["auto", "none"] = "auto",
     truncation: float | None = None,
     threads: int = 1,
 ) -> ProblemGames:
@@ -48,55 +46,20 @@ def model_games(
 
     ``threads`` are for the built-in K nearest neighbours, which share a game of few coalitions.
     """
-    from shapley2d._methods.baseline_utility import (
-        constant_baseline,
-        knn_baseline,
-        warn_of_perfect_zero,
-    )
-    from shapley2d._models.model_game import ModelGame
-    from shapley2d._models.sweeps import sweep_game
-    from shapley2d._models.wrapped import LabelGame
-
-    given = {
-        "scoring": scoring,
-        "preprocess": preprocess,
-        "n_neighbors": n_neighbors,
-        "metric": metric,
-        "votes": votes,
-        "truncation": truncation,
-    }
-    resolved = resolve_model(model, problem.target.task, given)
-    games: list[Game]
-    info: dict[str, Any]
-    if is_knn(resolved):
-        from shapley2d._knn.utility_game import knn_game
-
-        problem = weigh_problem(problem, scoring)
-        known: dict[str, Any] = {
-            "n_neighbors": N_NEIGHBORS if n_neighbors is None else int(n_neighbors),
-            "metric": "auto" if metric is None else metric,
-            "votes": VOTES[0] if votes is None else votes,
-        }
-        games = [
-            knn_game(split, baseline=baseline, n_jobs=threads, **known) for split in problem.splits
-        ]
-        info = {
-            "model": resolved,
-            **known,
-            **knn_baseline(problem, baseline, known["n_neighbors"], known["votes"]),
-            **score_facts(problem, scoring, "neighbours", known["n_neighbors"]),
-        }
+    knn, games, info = knn_of(model), list[Any](), dict[str, Any]()
+    scoring = problem.scoring
+    if knn is not None:
+        if preprocess != "auto" or truncation is not None:
+            resolve_model("knn", problem.target.task, None, preprocess, truncation)
+        games, info = list(knn.games(problem, threads)), knn.facts(problem)
     else:
+        resolved = resolve_model(model, problem.target.task, scoring, preprocess, truncation)
         if isinstance(resolved, str):
-            if any(split.valid_weights is not None for split in problem.splits):
-                raise built_in_weighs_not(resolved)
-            scored = {} if scoring in (None, "r2") else {"scoring": scoring}
-            games = [
-                sweep_game(resolved, split, baseline=baseline, **scored) for split in problem.splits
-            ]
-            info = {"model": resolved}
+            games, info = _sweeps(resolved, problem), {"model": resolved}
         else:
-            models = [
+            from shapley2d._models.model_game import ModelGame
+
+            games = [
                 ModelGame(
                     resolved,
                     split.train,
@@ -104,43 +67,61 @@ def model_games(
                     split.valid,
                     split.y_valid,
                     scoring=scoring,
-                    preprocess=preprocess,  # type: ignore[arg-type]
+                    preprocess=preprocess,
                     weights=split.valid_weights,
                     truncation=truncation,
-                    baseline=baseline,  # type: ignore[arg-type]
+                    baseline=problem.baseline,  # type: ignore[arg-type]
                     random_state=run.seed % 2**32,
                 )
                 for split in problem.splits
             ]
-            games, info = list(models), {"model": repr(models[0].model)}
-        if baseline == "zero":
-            warn_of_perfect_zero(scoring)
+            info = {"model": repr(games[0].model)}
+        if problem.baseline == "zero":
+            _warn_of_errors(scoring)
         else:
-            info |= constant_baseline(games, problem)
-        info |= score_facts(problem, scoring, "model")
+            info |= _constant_baseline(games, problem)
+        info |= score_facts(problem, "model")
     if problem.label is not None:
+        from shapley2d._models.wrapped import LabelGame
+
         games = [LabelGame(game) for game in games]
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
 
 
-def score_model(problem: Problem, run: Run, **options: Any) -> float:
-    """The score of a model trained on all rows and columns, less its baseline.
+def _sweeps(model: str, problem: Problem) -> list[Game]:
+    """The games of a built-in model that fills whole grids."""
+    from shapley2d._models.sweeps import sweep_game
 
-    Other options of the methods only say how values are computed.
+    if any(split.valid_weights is not None for split in problem.splits):
+        raise built_in_weighs_not(model)
+    scored = {} if problem.scoring in (None, "r2") else {"scoring": problem.scoring}
+    return [
+        sweep_game(model, split, baseline=problem.baseline, **scored) for split in problem.splits
+    ]
+
+
+def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]:
+    """The baseline of models, for a result's record: the score of the best constant prediction.
+
+    Where the label is valued too, the prediction may not use it, so the baseline is a guess.
     """
-    import numpy as np
+    labelled = problem.label is not None
+    utilities = []
+    for game in games:
+        rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
+        columns = MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool))
+        utilities.append(game.utilities(rows, columns)[0, 0])
+    return {
+        "baseline_utility": float(np.mean(utilities)),
+        "baseline": BLIND_GUESS if labelled else BEST_CONSTANT,
+    }
 
-    from shapley2d._theory.coalitions import MaskCoalitions
 
-    names = ("model", "scoring", "preprocess", "baseline", "n_neighbors", "metric", "votes")
-    settings = {name: options[name] for name in names if name in options}
-    threads = -1 if run.n_jobs is None else run.n_jobs
-    parts = model_games(problem, run, **settings, threads=threads)
-    gains = []
-    for game in parts.games:
-        rows, columns = (
-            MaskCoalitions(np.repeat([[False], [True]], size, axis=1))
-            for size in (game.n_rows, game.n_columns)
-        )
-        gains.append(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1)[0, 0])
-    return float(np.mean(gains))
+def _warn_of_errors(scoring: Any) -> None:
+    """Warn of a score whose best is 0, where the baseline is 0 too."""
+    if scoring is None:
+        return
+    from sklearn.metrics import get_scorer
+
+    if getattr(get_scorer(scoring), "_sign", 1) < 0:
+        warn_of_perfect_zero(str(Setting("scoring", scoring)))

@@ -1,4 +1,4 @@
-"""Method ``"mc"``: permutation sampling over pairs of a row order and a column order.
+"""The method ``MonteCarlo``: permutation sampling over pairs of a row order and a column order.
 
 Cells are valued as in 2D-Shapley (Liu et al., ICML 2023); sampled permutations estimate Shapley
 values without bias (Castro, Gomez and Tejada, 2009).
@@ -6,108 +6,157 @@ values without bias (Castro, Gomez and Tejada, 2009).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from shapley2d._methods.options import SAMPLING, TRAINING, TRUNCATION
-from shapley2d._methods.record import Method
-from shapley2d._models.model_games import score_model
+from shapley2d._base.defaults import TOLERANCE
+from shapley2d._methods.method import Method, Option
+from shapley2d._models.by_name import MODEL, PREPROCESS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.checkpoint import Checkpoint
     from shapley2d._estimation.draws import Draws
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
+    from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
 
-def solve(
-    problem: Problem,
-    run: Run,
-    *,
-    max_permutations: int,
-    tolerance: float,
-    checkpoint: Any,
-    cluster: Any,
-    **settings: Any,
-) -> Estimate:
-    """Monte Carlo values of a model's cells."""
-    from shapley2d._methods.identity import identity_of_sums, open_checkpoint
-    from shapley2d._models.model_games import model_games
-    from shapley2d._models.training_time import check_cells
+@dataclass(frozen=True, repr=False)
+class MonteCarlo(Method):
+    """Any model, sampled: Monte Carlo over random orders of rows and columns.
 
-    parts = model_games(problem, run, **settings)
-    check_cells(parts.games, run, settings["model"])
-    kept = open_checkpoint(
-        checkpoint,
-        run,
-        parts.games,
-        method="mc",
-        n_rows=parts.n_rows,
-        problem=problem,
-        **settings,
-        **identity_of_sums(run),
+    Rows join in a random order, columns in another; what a cell adds when its row and its column
+    have both joined is one draw of its value. Each draw trains a model for every pair of a row and
+    a column. Draws are averaged until they are precise enough.
+
+    Parameters
+    ----------
+    model : str, scikit-learn estimator or KNN
+        The name of a model, such as ``"tree"``, ``"ridge"``, ``"logistic"`` or ``"knn"``; or an
+        estimator; or ``KNN(...)`` for nearest neighbours with other options.
+    max_permutations : int
+        Stop after this many pairs of orders.
+    tolerance : float
+        Stop when the largest standard error is at most this share of the spread of the values.
+    truncation : float, optional
+        Add no more rows once the score is this close to the full score; biased.
+    preprocess : {"auto", "none"}
+        ``"auto"`` encodes the table as numbers, one-hot where needed; ``"none"`` passes it on
+        unchanged, as a pipeline with a ``ColumnTransformer`` always gets it.
+
+    Examples
+    --------
+    >>> from shapley2d import MonteCarlo, value_cells
+    >>> X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
+    >>> v = value_cells(X, y, X, y, method=MonteCarlo("ridge", max_permutations=20, tolerance=0))
+    >>> v.column_values.round(6).tolist()
+    [0.5, 0.0]
+    """
+
+    name: ClassVar[str] = "mc"
+    summary: ClassVar[str] = (
+        "any model, sampled: Monte Carlo over random orders of rows and columns"
     )
-    estimate = sample_games(
-        parts.games, parts.rows, parts.n_rows, run, max_permutations=max_permutations,
-        tolerance=tolerance, checkpoint=kept, cluster=cluster,
-    )  # fmt: skip
-    return estimate.noting(**parts.info)
+    how: ClassVar[str] = "Monte Carlo over random orders of rows and columns"
+    values_games: ClassVar[bool] = True
 
+    model: Annotated[Any, MODEL] = "tree"
+    max_permutations: Annotated[int, Option("stop after this many permutations")] = 1000
+    tolerance: Annotated[
+        float,
+        Option(
+            "stop when the largest standard error is at most this share of the spread of the "
+            "values",
+            least=0,
+        ),
+    ] = TOLERANCE
+    truncation: Annotated[
+        float | None,
+        Option("add no more rows once the score is this close to the full score; biased", least=0),
+    ] = None
+    preprocess: Annotated[Literal["auto", "none"], PREPROCESS] = "auto"
 
-def solve_games(
-    games: Sequence[Game],
-    rows: list[NDArray[np.intp]],
-    n_rows: int,
-    run: Run,
-    *,
-    checkpoint: Any,
-    **sampling: Any,
-) -> Estimate:
-    """Monte Carlo values of games, the mean over them."""
-    from shapley2d._methods.identity import open_checkpoint
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """Monte Carlo values of a model's cells."""
+        from shapley2d._methods.identity import identity_of_sums
+        from shapley2d._models.training_time import check_cells
 
-    kept = open_checkpoint(checkpoint, run, games, method="mc", n_rows=n_rows)
-    return sample_games(games, rows, n_rows, run, checkpoint=kept, **sampling)
+        parts = self.games(problem, run)
+        check_cells(parts.games, run, self.model)
+        known = {
+            "problem": problem,
+            "model": self.model,
+            "preprocess": self.preprocess,
+            "truncation": self.truncation,
+            **identity_of_sums(run),
+        }
+        estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
+        return estimate.noting(**parts.info)
 
+    def games(self, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
+        """The games of the model, one for every split."""
+        from shapley2d._models.model_games import model_games
 
-def sample_games(
-    games: Sequence[Game],
-    rows: list[NDArray[np.intp]],
-    n_rows: int,
-    run: Run,
-    *,
-    max_permutations: int,
-    tolerance: float,
-    checkpoint: Checkpoint | None,
-    cluster: Any,
-) -> Estimate:
-    """Monte Carlo values of games, whose checkpoint is open already."""
-    from shapley2d._estimation.monte_carlo import monte_carlo
+        return model_games(
+            problem,
+            run,
+            self.model,
+            preprocess=self.preprocess,
+            truncation=self.truncation,
+            threads=threads,
+        )
 
-    estimate = monte_carlo(
-        permutation_draws(games, rows, n_rows, run),
-        tolerance=tolerance,
-        max_draws=max_permutations,
-        n_jobs=run.n_jobs,
-        progress=run.progress,
-        title="Monte Carlo",
-        sums=run.sums,
-        checkpoint=checkpoint,
-        cluster=cluster,
-        limit=run.limit,
-    )
-    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
-    return estimate
+    def score(self, problem: Problem, run: Run) -> float:
+        """The score of the model trained on the whole table, less the baseline."""
+        from shapley2d._estimation.exact import gain_of_all
+
+        threads = -1 if run.n_jobs is None else run.n_jobs
+        return gain_of_all(self.but(truncation=None).games(problem, run, threads).games)
+
+    def repeating(self, info: dict[str, Any]) -> Self:
+        """The method with as many permutations as a run had."""
+        if "n_permutations" not in info:
+            return self
+        return self.but(tolerance=0.0, max_permutations=info["n_permutations"])
+
+    def solve_games(
+        self,
+        games: Sequence[Game],
+        rows: Sequence[NDArray[np.intp]],
+        n_rows: int,
+        run: Run,
+        known: dict[str, Any] | None = None,
+    ) -> Estimate:
+        """Monte Carlo values of games, the mean over them."""
+        from shapley2d._estimation.monte_carlo import monte_carlo
+        from shapley2d._methods.identity import open_checkpoint
+
+        kept = open_checkpoint(run, games, n_rows=n_rows, **{"method": "mc", **(known or {})})
+        estimate = monte_carlo(
+            permutation_draws(games, rows, n_rows, run),
+            tolerance=self.tolerance,
+            max_draws=self.max_permutations,
+            n_jobs=run.n_jobs,
+            progress=run.progress,
+            title="Monte Carlo",
+            sums=run.sums,
+            checkpoint=kept,
+            cluster=run.cluster,
+            limit=run.limit,
+        )
+        run.warn_of_precision(estimate, self.tolerance, "max_permutations", self.max_permutations)
+        return estimate
 
 
 def permutation_draws(
-    games: Sequence[Game], rows: list[NDArray[np.intp]], n_rows: int, run: Run
+    games: Sequence[Game], rows: Sequence[NDArray[np.intp]], n_rows: int, run: Run
 ) -> Draws:
     """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
@@ -118,16 +167,4 @@ def permutation_draws(
         for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
     whole = len(games) == 1 and rows[0].size == n_rows
-    return draws[0] if whole else MeanDraws(draws, rows, n_rows)
-
-
-METHOD = Method(
-    name="mc",
-    summary="any model, sampled: Monte Carlo over random orders of rows and columns",
-    solve=solve,
-    options=(*TRAINING, TRUNCATION, *SAMPLING),
-    how="Monte Carlo over random orders of rows and columns",
-    solve_games=solve_games,
-    score=score_model,
-    game_options=tuple(option.name for option in SAMPLING),
-)
+    return draws[0] if whole else MeanDraws(draws, list(rows), n_rows)

@@ -28,26 +28,26 @@ class RowOptions(NamedTuple):
     X: Any
     X_valid: Any
     groups: Any
-    time: Any
+    time_order: Any
     valid_weight: Any
 
 
 def split_off_options(
-    X: Any, X_valid: Any, groups: Any, time: Any, valid_weight: Any
+    X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any
 ) -> RowOptions:
     """Replace names of columns by their entries, and take these columns out of the tables.
 
     ``valid_weight`` names a column of the validation table, or of X if there is none.
     """
     X, groups = _split_off(X, groups, "groups")
-    X, time = _split_off(X, time, "time")
+    X, time_order = _split_off(X, time_order, "time_order")
     if X_valid is not None and isinstance(valid_weight, str):
         if valid_weight in names_of(X):  # not a feature of either table
             X, _ = without_column(X, valid_weight, "X")
         X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
     else:
         X, valid_weight = _split_off(X, valid_weight, "valid_weight")
-    return RowOptions(X, X_valid, groups, time, valid_weight)
+    return RowOptions(X, X_valid, groups, time_order, valid_weight)
 
 
 def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
@@ -72,7 +72,7 @@ def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
 
 def read_times(given: Any, rows: RowNames) -> NDArray[np.float64]:
     """The time of every row as a number: numbers as they are, dates as days since 1970."""
-    return _numbers(given, "time", rows, ("number", "date", "boolean"), "a number or a date")
+    return _numbers(given, "time_order", rows, ("number", "date", "boolean"), "a number or a date")
 
 
 def read_weights(given: Any, rows: RowNames) -> NDArray[np.float64]:

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.checks import check_choice
 from shapley2d._base.defaults import FOLDS
 from shapley2d._tables.column_warnings import warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
+from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.splits import check_cv, is_count, split_rows
-from shapley2d._tables.target import as_target, match_target
+from shapley2d._tables.target import as_target, label_name, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
@@ -26,6 +28,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
     Changes = Callable[[Table, Target, "Split | None"], tuple[Table, Target, NDArray[np.intp]]]
+
+
+BASELINES = ("labels", "zero")
+"""What no columns are worth: what the rows' labels alone predict, or 0, as in the paper."""
 
 
 @dataclass(frozen=True)
@@ -72,14 +78,38 @@ class Problem:
     target: Target
     splits: list[Split]  # empty for methods that need no validation
     label: str | None = None  # name of the target if it is valued as one more column
+    scoring: Any = None  # the score: a name or a scorer; None for that of the model
+    baseline: str = "labels"  # what no columns are worth: what the labels predict, or "zero"
     # the user's rows, if some were left out because of their targets
     given: GivenRows | None = None
     how: str = ""  # how the rows were split, in words; empty for random folds
+
+    def asked(self) -> dict[str, Any]:
+        """The score and the baseline, where they are not the defaults."""
+        score = {} if self.scoring is None else {"scoring": self.scoring}
+        return score if self.baseline == "labels" else {**score, "baseline": self.baseline}
 
     @property
     def n_valid(self) -> int:
         """Validation rows, over all splits."""
         return sum(split.valid.n_rows for split in self.splits)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A user's tables, read and checked, before any rows are split."""
+
+    table: Table
+    target: Target
+    split: Split | None  # where there is a validation table
+    # of all rows that the user gave: what splits them
+    groups: Any
+    times: NDArray[np.float64] | None
+    weights: NDArray[np.float64] | None
+    n_given: int
+    kept: NDArray[np.intp]  # positions of the table's rows among those
+    given: GivenRows | None
+    validates: bool  # whether a model is evaluated, which takes splits
 
 
 def make_problem(
@@ -89,38 +119,59 @@ def make_problem(
     y_valid: Any = None,
     *,
     task: str = "auto",
+    kinds: Mapping[str, str] | None = None,
+    include_label: bool = False,
     cv: Any = FOLDS,
     groups: Any = None,
-    time: Any = None,
+    time_order: Any = None,
     valid_weight: Any = None,
+    scoring: Any = None,
+    baseline: str = "labels",
     seed: int = 0,
     validates: bool = True,
-    kinds: Mapping[str, str] | None = None,
-    change: Changes | None = None,
 ) -> Problem:
-    """Check the user's tables once and make the splits.
+    """The problem of a user's tables; arguments are those of :func:`shapley2d.value_cells`.
 
-    Arguments are those of :func:`shapley2d.value_cells`. Where the method evaluates no model
-    (``validates`` is false) there are no splits, but a validation table is checked all the same.
-    ``change`` makes another training table before it is split, from the table, the target and the
-    split of a validation table if there is one, and returns for each of its rows the position of
-    the row that it comes from.
+    Where the method evaluates no model (``validates`` is false) there are no splits, but a
+    validation table is checked all the same.
     """
-    cv = FOLDS if cv is None else cv  # as in scikit-learn
-    check_cv(cv)
+    tables = read_tables(
+        X, y, X_valid, y_valid, task=task, kinds=kinds, cv=cv, groups=groups,
+        time_order=time_order, valid_weight=valid_weight, validates=validates,
+    )  # fmt: skip
+    label = label_name(y, tables.table.column_names) if include_label else None
+    return split_tables(tables, cv=cv, seed=seed, label=label, scoring=scoring, baseline=baseline)
+
+
+def read_tables(
+    X: Any,
+    y: Any,
+    X_valid: Any = None,
+    y_valid: Any = None,
+    *,
+    task: str = "auto",
+    kinds: Mapping[str, str] | None = None,
+    cv: Any = FOLDS,
+    groups: Any = None,
+    time_order: Any = None,
+    valid_weight: Any = None,
+    validates: bool = True,
+) -> Tables:
+    """Check the user's tables once; arguments are those of :func:`make_problem`."""
+    check_cv(FOLDS if cv is None else cv)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
     X, X_valid = collected(X), collected(X_valid, "X_valid")
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     _check_validation(X_valid, y_valid, valid_weight, validates=validates)
-    _check_splitting(cv, groups, time, X_valid, validates=validates)
-    rows = split_off_options(X, X_valid, groups, time, valid_weight)
+    _check_splitting(cv, groups, time_order, X_valid, validates=validates)
+    rows = split_off_options(X, X_valid, groups, time_order, valid_weight)
     table = as_table(rows.X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out
     n_given, names = table.n_rows, table.called
     codes = None if rows.groups is None else read_groups(rows.groups, names)
-    times = None if rows.time is None else read_times(rows.time, names)
+    times = None if rows.time_order is None else read_times(rows.time_order, names)
     weights = rows.valid_weight
     if weights is not None and X_valid is None:
         weights = read_weights(weights, names)
@@ -133,22 +184,46 @@ def make_problem(
     split = None
     if X_valid is not None:
         split = validated_split(table, target, rows.X_valid, y_valid, weights)
+    return Tables(table, target, split, codes, times, weights, n_given, kept, given, validates)
+
+
+def split_tables(
+    tables: Tables,
+    *,
+    cv: Any = FOLDS,
+    seed: int = 0,
+    label: str | None = None,
+    scoring: Any = None,
+    baseline: str = "labels",
+    change: Changes | None = None,
+) -> Problem:
+    """The problem of tables: split where there is no validation table.
+
+    ``change`` makes another training table before it is split, from the table, the target and the
+    split of a validation table if there is one, and returns for each of its rows the position of
+    the row that it comes from.
+    """
+    check_scoring(scoring)
+    check_choice(baseline, "baseline", BASELINES)
+    table, target, split, kept = tables.table, tables.target, tables.split, tables.kept
     if change is not None:
         table, target, origin = change(table, target, split)
         kept = kept[origin]
+    made = Problem(table, target, [], label, scoring, baseline, tables.given)
+    if not tables.validates:
+        return made
     if split is not None:
-        split = replace(split, rows=np.arange(table.n_rows), train=table, y=target)
-        return _checked(Problem(table, target, [split] if validates else [], given=given))
-    if not validates:
-        return Problem(table, target, [], given=given)
+        whole = replace(split, rows=np.arange(table.n_rows), train=table, y=target)
+        return _checked(replace(made, splits=[whole]))
+    codes, times, weights = tables.groups, tables.times, tables.weights
     parts = split_rows(
         table,
         target,
-        cv,
+        FOLDS if cv is None else cv,  # as in scikit-learn
         seed=seed,
         groups=None if codes is None else read_groups(codes[kept], table.called),
         time=None if times is None else times[kept],
-        given=(n_given, kept),
+        given=(tables.n_given, kept),
     )
     splits = [
         Split(
@@ -162,7 +237,7 @@ def make_problem(
         )
         for train, held in parts.splits
     ]
-    return _checked(Problem(table, target, splits, given=given, how=parts.how))
+    return _checked(replace(made, splits=splits, how=parts.how))
 
 
 def _check_validation(X_valid: Any, y_valid: Any, valid_weight: Any, *, validates: bool) -> None:
@@ -200,10 +275,13 @@ def validated_split(
     return Split(np.arange(table.n_rows), table, target, valid, y, weights)
 
 
-def _check_splitting(cv: Any, groups: Any, time: Any, X_valid: Any, *, validates: bool) -> None:
+def _check_splitting(
+    cv: Any, groups: Any, time_order: Any, X_valid: Any, *, validates: bool
+) -> None:
     """Refuse options of splitting if no rows are split."""
-    asked = [name for name, given in (("groups", groups), ("time", time)) if given is not None]
-    asked += [] if is_count(cv) else ["cv"]
+    by = (("groups", groups), ("time_order", time_order))
+    asked = [name for name, given in by if given is not None]
+    asked += [] if cv is None or is_count(cv) else ["cv"]
     if not asked or (X_valid is None and validates):
         return
     if X_valid is not None:
@@ -231,9 +309,9 @@ def _checked(problem: Problem) -> Problem:
     return problem
 
 
-def weigh_problem(problem: Problem, scoring: str | None) -> Problem:
-    """The problem with weights that make the score a mean over validation rows."""
-    balanced = scoring == "balanced_accuracy"
+def weigh_problem(problem: Problem) -> Problem:
+    """The problem with weights that make its score a mean over validation rows."""
+    balanced = problem.scoring == "balanced_accuracy"
     splits = [
         replace(split, valid_weights=_mean_one(split, balanced=balanced))
         for split in problem.splits

@@ -104,7 +104,7 @@ def _counted(
             raise InputError(
                 Setting("groups"),
                 " and ",
-                Setting("time"),
+                Setting("time_order"),
                 " leave no rows to train on: every earlier row is of a group that validates; "
                 "leave one of them out",
             )
@@ -165,7 +165,7 @@ def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
     moments = np.unique(time)
     if moments.size <= folds:
         raise InputError(
-            Setting("time"),
+            Setting("time_order"),
             f" has {counted(moments.size, 'distinct moment')}, too few for ",
             Setting("cv", folds),
             f", which takes {folds + 1}: ask for fewer folds",
@@ -302,7 +302,7 @@ def _refuse_leaks(
                 ", which is later than ",
                 called.row(test[time[test].argmin()]),
                 ", which validates: use a splitter that keeps the order of ",
-                Setting("time"),
+                Setting("time_order"),
                 ", such as TimeSeriesSplit, or a number of folds",
             )
 

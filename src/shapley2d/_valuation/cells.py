@@ -2,45 +2,77 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
+from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._methods.registry import find_method
-from shapley2d._models.by_name import MODELS
+from shapley2d._methods.repeat_call import repeat_call
+from shapley2d._methods.run import Run
+from shapley2d._methods.score_facts import CLOSED_SCORES
 from shapley2d._tables.frames import frame_kind
+from shapley2d._tables.problem import make_problem
 from shapley2d._tables.target import with_label
-from shapley2d._valuation.method_docs import methods_list, options_list, with_method_docs
-from shapley2d._valuation.question import FOREST, Question
+from shapley2d._valuation.methods import find_method
 from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
-    from shapley2d._methods.record import Method
-    from shapley2d._methods.run import Run
+    import os
+    from collections.abc import Callable, Mapping
+
+    import numpy as np
+
+    from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
 
+FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
+"""Advice on the fastest method."""
 
-@with_method_docs(methods=methods_list(), options=options_list())
+
+class Settings(TypedDict, total=False):
+    """The keywords of :func:`value_cells`, beside the tables: the question, method and run."""
+
+    method: str | Method
+    task: Literal["auto", "classification", "regression"]
+    kinds: Mapping[str, Literal["number", "date", "text"]] | None
+    include_label: bool
+    cv: Any
+    groups: Any
+    time_order: Any
+    valid_weight: Any
+    scoring: str | Callable[..., float] | None
+    baseline: Literal["labels", "zero"]
+    semivalue: Any
+    random_state: int | np.random.Generator | np.random.RandomState | None
+    n_jobs: int | None
+    max_time: float | str | None
+    progress: Literal["auto"] | bool | Callable[[float, str], None]
+    checkpoint: str | os.PathLike[str] | None
+    cluster: Any
+
+
 def value_cells(
     X: Any,
     y: Any,
     X_valid: Any = None,
     y_valid: Any = None,
-    method: str | Method = "knn",
     *,
+    method: str | Method = "knn",
+    task: Literal["auto", "classification", "regression"] = "auto",
+    kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
-    task: str = "auto",
-    kinds: Any = None,
     cv: Any = FOLDS,
     groups: Any = None,
-    time: Any = None,
+    time_order: Any = None,
     valid_weight: Any = None,
+    scoring: str | Callable[..., float] | None = None,
+    baseline: Literal["labels", "zero"] = "labels",
     semivalue: Any = SEMIVALUE,
-    random_state: Any = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
-    progress: Any = "auto",
-    max_time: Any = None,
-    **options: Any,
+    max_time: float | str | None = None,
+    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
 ) -> Valuation:
     """Value every cell of a training table.
 
@@ -57,18 +89,19 @@ def value_cells(
         The validation table. Without it: cross-valuation. The rows are split into ``cv`` folds,
         each fold in turn validates the others, and a row's values are the mean over the folds (0 in
         those where it does not train).
-    method : str or Method
-        {methods}
-
-        Or the record of a method of your own.
-    include_label : bool
-        Value the label too: it joins as one more column, the last, without which no model can
-        learn.
+    method : Method or str
+        How cells are valued: :class:`~shapley2d.KNN`, :class:`~shapley2d.Forest`,
+        :class:`~shapley2d.MonteCarlo` or :class:`~shapley2d.Exact`, with options of their own; or
+        a method of your own. A word stands for one with its defaults: ``"knn"``, ``"forest"``,
+        ``"mc"``, ``"exact"``.
     task : {"auto", "classification", "regression"}
         ``"auto"``: text, booleans and up to 20 different whole numbers are classes.
     kinds : dict, optional
         The type of columns, by name, where auto-detection is wrong: ``"number"``, ``"date"`` or
         ``"text"``.
+    include_label : bool
+        Value the label too: it joins as one more column, the last, without which no model can
+        learn.
     cv : int, scikit-learn splitter, list of (train, test) or None
         For cross-valuation: the number of folds; or a splitter such as ``GroupKFold(5)``; or pairs
         of row positions. Every split has the same weight. A row that never trains gets 0, with a
@@ -76,29 +109,39 @@ def value_cells(
     groups : name of a column of X, or 1-D array, list or series, optional
         Rows that belong together, such as those of one patient: they never train and validate in
         the same fold. A column named here is not a feature.
-    time : name of a column of X, or 1-D array, list or series, optional
+    time_order : name of a column of X, or 1-D array, list or series, optional
         Numbers or dates: earlier rows train, later ones validate, as in ``TimeSeriesSplit``. A
         column named here is not a feature.
     valid_weight : name of a column, or 1-D array, list or series, optional
         The weight of each validation row in the score, in any unit: of the rows of X_valid, or,
         without it, of the rows of X. A column named here is not a feature.
+    scoring : str or callable, optional
+        What a model is scored by: scikit-learn's name of a score, or a scorer. By default accuracy
+        (of nearest neighbours the share of right votes, of forests the probability of the right
+        label), or R squared, shown as such for squared errors. ``KNN`` and ``Forest`` take
+        ``"accuracy"``, ``"balanced_accuracy"``, in which all classes count the same, and
+        ``"neg_mean_squared_error"``.
+    baseline : {"labels", "zero"}
+        What no columns are worth: what the rows' labels alone predict, or 0, as in the paper.
     semivalue : "shapley", "banzhaf" or ("beta", a, b)
         The weights of subsets of different sizes; a pair sets rows and columns apart.
     random_state : int, numpy generator or None
     n_jobs : int or None
         Workers; -1 for all cores. The values do not depend on it. ``"knn"`` and ``"forest"`` use
         all cores by default, the others one.
-    progress : {"auto", True, False} or callable
-        A bar on a terminal by default; a function is called with ``(fraction, note)``.
     max_time : float or str, optional
         Seconds, or text such as ``"5m"`` or ``"1h30m"``, counted from the call: the best answer in
         that time. Sampling ends when time is up, and what would not fit is sampled, validation rows
         too; errors say how precise it got, ``info["time_up"]`` whether more time would help. Which
         draws fit depends on the machine; without it the result does not.
-    **options
-        Options of the method; None takes the default.
-
-        {options}
+    progress : {"auto", True, False} or callable
+        A bar on a terminal by default; a function is called with ``(fraction, note)``.
+    checkpoint : path-like, optional
+        File for the state: after a crash or Ctrl-C the same call resumes, with the same result.
+    cluster : str, client or pool, optional
+        Where to work: the address of a Dask scheduler, or its client (needs the extra
+        ``distributed``); or a pool whose ``submit(...)`` returns a future, such as an executor of
+        ``concurrent.futures``.
 
     Returns
     -------
@@ -107,10 +150,10 @@ def value_cells(
     Notes
     -----
     Values measure what the columns add. Without any column a model can still predict from the
-    labels alone; this score is the baseline. Shapley values of ``"knn"``, ``"forest"``, ``"mc"``
-    and ``"exact"`` sum to the model's score less the baseline, ``info["baseline_utility"]``, and a
-    column that changes nothing gets 0. With ``baseline="zero"`` the values sum to the score itself,
-    as in the paper. ``info["about"]["total"]`` says what the values sum to.
+    labels alone; this score is the baseline. Shapley values sum to the model's score less the
+    baseline, ``info["baseline_utility"]``, and a column that changes nothing gets 0. With
+    ``baseline="zero"`` the values sum to the score itself, as in the paper.
+    ``info["about"]["total"]`` says what the values sum to.
 
     Examples
     --------
@@ -123,71 +166,76 @@ def value_cells(
     >>> v.info["about"]["total"]
     "the model's score less 0.5, that of the best constant prediction"
     """
-    question = Question(
-        X=X, y=y, X_valid=X_valid, y_valid=y_valid, method=method, include_label=include_label,
-        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
-        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs, progress=progress,
-        max_time=max_time, options=options,
+    valuation, _ = valued_cells(
+        X, y, X_valid, y_valid, method=method, task=task, kinds=kinds,
+        include_label=include_label, cv=cv, groups=groups, time_order=time_order,
+        valid_weight=valid_weight, scoring=scoring, baseline=baseline, semivalue=semivalue,
+        random_state=random_state, n_jobs=n_jobs, max_time=max_time, progress=progress,
+        checkpoint=checkpoint, cluster=cluster,
     )  # fmt: skip
-    return CellsJob.prepare(question).value()
+    return valuation
 
 
-@dataclass(frozen=True)
-class CellsJob:
-    """A question about cells, checked and ready to run, with all options of its method."""
-
-    question: Question
-    method: Method
-    problem: Problem
-    run: Run
-    options: dict[str, Any]
-
-    @classmethod
-    def prepare(cls, question: Question) -> CellsJob:
-        """Check a question and read its tables."""
-        run = question.start()
-        method = find_method(question.method)
-        options = method.complete(question.options)
-        problem = question.problem(run, validates=method.validates)
-        if "valid_rows" in options:
-            from shapley2d._knn.options import settle_valid_rows
-
-            options["valid_rows"] = settle_valid_rows(options["valid_rows"], problem)
-        closed = options.get("scoring") in (None, *MODELS["knn"].scorings)
-        run = run.advising(FOREST if closed and method.name != "forest" else "")
-        return cls(question, method, problem, run, options)
-
-    def value(self) -> Valuation:
-        """Value the cells."""
-        estimate = self.method.solve(self.problem, self.run, **self.options)
-        problem, table = self.problem, self.problem.table
-        if problem.label is not None:
-            table = with_label(table, problem.target, problem.label)
-        crossed = self.question.X_valid is None and self.method.validates
-        return Valuation(
-            values=estimate.values,
-            stderr=estimate.stderr,
-            row_names=table.row_names,
-            column_names=table.column_names,
-            row_stderr=estimate.row_stderr,
-            column_stderr=estimate.column_stderr,
-            dof=estimate.dof,
-            info=self.run.record(
-                method=self.method.name,
-                task=problem.target.task,
-                n_valid=problem.n_valid,
-                folds=len(problem.splits) if crossed else None,
-                splits=problem.how or None,
-                weighted=self.question.valid_weight is not None or None,
-                label=problem.label,
-                settings=dict(self.question.options),
-                about=self.method.about(estimate.info),
-                call=self.question.code("value_cells", self.run.seed),
-                **estimate.info,
-            ),
-            history=estimate.history,
-            _table=table,
-            _target=problem.target.y,
-            _frame=frame_kind(self.question.X),
-            _held=estimate.held,
-        )
+def valued_cells(
+    X: Any, y: Any, X_valid: Any, y_valid: Any, **settings: Unpack[Settings]
+) -> tuple[Valuation, Problem]:
+    """The valuation of a table, and the problem that was made of it."""
+    run = Run.create(
+        settings["random_state"], settings["semivalue"], settings["n_jobs"], settings["progress"],
+        settings["max_time"], settings["checkpoint"], settings["cluster"],
+    )  # fmt: skip
+    check_flag(settings["include_label"], "include_label")
+    method = find_method(settings["method"])
+    problem = make_problem(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        task=settings["task"],
+        kinds=settings["kinds"],
+        include_label=settings["include_label"],
+        cv=settings["cv"],
+        groups=settings["groups"],
+        time_order=settings["time_order"],
+        valid_weight=settings["valid_weight"],
+        scoring=settings["scoring"],
+        baseline=settings["baseline"],
+        seed=run.seed,
+        validates=method.needs_validation,
+    )
+    closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
+    run = run.advising(FOREST if closed and method.name != "forest" else "")
+    estimate = method.solve(problem, run)
+    table = problem.table
+    if problem.label is not None:
+        table = with_label(table, problem.target, problem.label)
+    crossed = X_valid is None and method.needs_validation
+    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
+    valuation = Valuation(
+        values=estimate.values,
+        stderr=estimate.stderr,
+        row_names=table.row_names,
+        column_names=table.column_names,
+        row_stderr=estimate.row_stderr,
+        column_stderr=estimate.column_stderr,
+        dof=estimate.dof,
+        info=run.record(
+            method=method.name,
+            task=problem.target.task,
+            n_valid=problem.n_valid,
+            folds=len(problem.splits) if crossed else None,
+            splits=problem.how or None,
+            weighted=settings["valid_weight"] is not None or None,
+            label=problem.label,
+            settings={**problem.asked(), **method.settings()},
+            about=method.about(estimate.info),
+            call=repeat_call(value_cells, asked | {"method": method, "random_state": run.seed}),
+            **estimate.info,
+        ),
+        history=estimate.history,
+        _table=table,
+        _target=problem.target.y,
+        _frame=frame_kind(X),
+        _held=estimate.held,
+    )
+    return valuation, problem

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,45 +10,38 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._methods.registry import all_options, common_default, find_method
+from shapley2d._base.words import nearest_word
+from shapley2d._knn.method import KNN
+from shapley2d._methods.method import Method
 from shapley2d._methods.run import Run
 from shapley2d._tables.intake import collected, names_columns
-from shapley2d._tables.problem import Problem, validated_split
-from shapley2d._valuation.cells import CellsJob
-from shapley2d._valuation.method_docs import options_list, with_method_docs
-from shapley2d._valuation.question import Question, is_default
-from shapley2d.exceptions import InputError, Setting
+from shapley2d._tables.problem import validated_split
+from shapley2d._valuation.cells import Settings, valued_cells
+from shapley2d._valuation.methods import find_method
 
 if TYPE_CHECKING:
-    from typing import Self
+    import os
+    from collections.abc import Callable, Mapping
+    from typing import Literal, Self
 
-    from shapley2d._methods.record import Method
-
-
-_SHARED = (
-    "include_label", "task", "kinds", "cv", "semivalue", "random_state", "n_jobs", "progress",
-    "max_time",
-)  # fmt: skip
+_NESTED = "method__"
 
 
-@with_method_docs(options=options_list())
 class CellValuer(BaseEstimator):  # type: ignore[misc]
     """Value every cell of a table, as a scikit-learn estimator.
 
-    The parameters are those of :func:`shapley2d.value_cells`, with the defaults of the methods; an
-    option that is None has one that differs between methods, or none. An option that was set and
-    that the method does not have is an error. A subclass may have an ``__init__`` of its own, which
-    calls this one.
+    The parameters are those of :func:`shapley2d.value_cells`; options of the method are nested
+    parameters, such as ``method__n_neighbors``. A subclass may have an ``__init__`` of its own,
+    which calls this one.
 
     Parameters
     ----------
-    method : str or Method
-    include_label, task, kinds, cv, semivalue, random_state, n_jobs, progress
+    method : Method or str
+        How cells are valued, :class:`~shapley2d.KNN` by default.
+    task, kinds, include_label, cv, scoring, baseline, semivalue, random_state, n_jobs, max_time
+        As in :func:`shapley2d.value_cells`.
+    progress, checkpoint, cluster
         As in :func:`shapley2d.value_cells`; there is no progress bar by default.
-    n_neighbors, metric, ... : optional
-        Options of the methods:
-
-        {options}
 
     Attributes
     ----------
@@ -62,73 +56,80 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
     Examples
     --------
-    >>> from shapley2d import CellValuer
+    >>> from shapley2d import KNN, CellValuer
     >>> X = [[0, 5], [1, 3], [9, 4], [8, 6]] * 3
     >>> y = ["low", "low", "high", "high"] * 3
-    >>> CellValuer(n_neighbors=3, cv=2).fit(X, y).values_.shape
+    >>> CellValuer(KNN(n_neighbors=3), cv=2).fit(X, y).values_.shape
     (12, 2)
     """
 
     def __init__(
         self,
-        method: str | Method = "knn",
+        method: str | Method = KNN(),  # noqa: B008  (frozen)
         *,
+        task: Literal["auto", "classification", "regression"] = "auto",
+        kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
         include_label: bool = False,
-        task: str = "auto",
-        kinds: Any = None,
         cv: Any = FOLDS,
+        scoring: str | Callable[..., float] | None = None,
+        baseline: Literal["labels", "zero"] = "labels",
         semivalue: Any = SEMIVALUE,
-        random_state: Any = 0,
+        random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
-        progress: Any = False,
-        max_time: Any = None,
-        n_neighbors: int = 10,
-        metric: str = "auto",
-        votes: str = "k",
-        scoring: Any = None,
-        subsets: str = "auto",
-        n_subsets: int | None = None,
-        tolerance: float = 0.025,
-        backend: str = "auto",
-        valid_rows: str | None = None,
-        checkpoint: Any = None,
+        max_time: float | str | None = None,
+        progress: Literal["auto"] | bool | Callable[[float, str], None] = False,
+        checkpoint: str | os.PathLike[str] | None = None,
         cluster: Any = None,
-        model: Any = None,
-        preprocess: str = "auto",
-        baseline: str = "labels",
-        truncation: float | None = None,
-        max_permutations: int = 1000,
-        max_trees: int = 1000,
-        max_rounds: int = 100,
     ) -> None:
         self.method = method
-        self.include_label = include_label
         self.task = task
         self.kinds = kinds
+        self.include_label = include_label
         self.cv = cv
+        self.scoring = scoring
+        self.baseline = baseline
         self.semivalue = semivalue
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.progress = progress
         self.max_time = max_time
-        self.n_neighbors = n_neighbors
-        self.metric = metric
-        self.votes = votes
-        self.scoring = scoring
-        self.subsets = subsets
-        self.n_subsets = n_subsets
-        self.tolerance = tolerance
-        self.backend = backend
-        self.valid_rows = valid_rows
+        self.progress = progress
         self.checkpoint = checkpoint
         self.cluster = cluster
-        self.model = model
-        self.preprocess = preprocess
-        self.baseline = baseline
-        self.truncation = truncation
-        self.max_permutations = max_permutations
-        self.max_trees = max_trees
-        self.max_rounds = max_rounds
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Parameters, those of the method nested (``method__n_neighbors``) if ``deep``."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        if deep and isinstance(self.method, Method):
+            params |= {
+                _NESTED + one.name: getattr(self.method, one.name) for one in fields(self.method)
+            }
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters; a nested one makes another method, since methods do not change.
+
+        Examples
+        --------
+        >>> from shapley2d import CellValuer
+        >>> CellValuer().set_params(method__n_neighbors=7).method
+        KNN(n_neighbors=7)
+        """
+        nested = {
+            name.removeprefix(_NESTED): params.pop(name)
+            for name in [*params]
+            if name.startswith(_NESTED)
+        }
+        super().set_params(**params)
+        if nested:
+            method = find_method(self.method)
+            known = [one.name for one in fields(method)]
+            for name in nested:
+                if name not in known:
+                    near = nearest_word(name, known)
+                    hint = f"did you mean {near!r}?" if near else f"it has {', '.join(known)}"
+                    raise ValueError(f"{type(method).__name__} has no option {name!r}: {hint}")
+            self.method = replace(method, **nested)
+        return self
 
     def fit(
         self,
@@ -138,7 +139,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         y_valid: Any = None,
         *,
         groups: Any = None,
-        time: Any = None,
+        time_order: Any = None,
         valid_weight: Any = None,
     ) -> Self:
         """Value the cells of X.
@@ -148,23 +149,22 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         X, y : training table and target
         X_valid, y_valid : optional
             Validation table and target; cross-valuation without them.
-        groups, time : optional
+        groups, time_order : optional
             Rows that belong together, and the order of the rows, in cross-valuation; see
             :func:`shapley2d.value_cells`.
         valid_weight : optional
             The weight of each validation row.
         """
         X = collected(X)
-        question = Question(
-            X=X, y=y, X_valid=X_valid, y_valid=y_valid, groups=groups, time=time,
-            valid_weight=valid_weight, options=self._set_options(), method=self.method,
-            **{name: getattr(self, name) for name in _SHARED},
+        settings = BaseEstimator.get_params(self, deep=False)
+        known = {name: settings[name] for name in Settings.__annotations__ if name in settings}
+        valuation, problem = valued_cells(
+            X, y, X_valid, y_valid, groups=groups, time_order=time_order,
+            valid_weight=valid_weight, **known,
         )  # fmt: skip
-        job = CellsJob.prepare(question)
-        valuation = job.value()
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
-        self._table, self._target = job.problem.table, job.problem.target
+        self._problem = replace(problem, splits=[], label=None)
         self.values_ = valuation.values
         self.stderr_ = valuation.stderr
         self.row_values_ = valuation.row_values
@@ -194,34 +194,18 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
         Examples
         --------
-        >>> from shapley2d import CellValuer
+        >>> from shapley2d import KNN, CellValuer
         >>> X, y = [[0], [1], [8], [9]] * 3, ["low", "low", "high", "high"] * 3
-        >>> CellValuer(n_neighbors=2, cv=2).fit(X, y).score([[2], [7]], ["low", "high"])
+        >>> CellValuer(KNN(n_neighbors=2), cv=2).fit(X, y).score([[2], [7]], ["low", "high"])
         0.5
         """
         check_is_fitted(self, "valuation_")
         # compares the number of columns and their names
         validate_data(self, X, reset=False, skip_check_array=True)
-        method = find_method(self.method)
-        if method.score is None:
-            raise InputError(
-                Setting("method", method.name),
-                " has no score: use ",
-                Setting("method", "knn"),
-            )
         run = Run.create(self.random_state, self.semivalue, self.n_jobs, progress=False)
-        split = validated_split(self._table, self._target, collected(X), y, valid_weight)
-        problem = Problem(self._table, self._target, [split])
-        return method.score(problem, run, **method.complete(self._set_options()))
-
-    def _set_options(self) -> dict[str, Any]:
-        """The options of methods that were set; a subclass may have parameters for more of them."""
-        options = {name: getattr(self, name, None) for name in all_options()}
-        return {
-            name: value
-            for name, value in options.items()
-            if value is not None and not is_default(value, common_default(name))
-        }
+        fitted = self._problem
+        split = validated_split(fitted.table, fitted.target, collected(X), y, valid_weight)
+        return find_method(self.method).score(replace(fitted, splits=[split]), run)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -3,44 +3,47 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.defaults import SEMIVALUE
 from shapley2d._base.entries import as_text, with_texts
-from shapley2d._methods.registry import find_game_method, game_methods
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._models.function import FunctionGame
 from shapley2d._tables.frames import frame_kind
 from shapley2d._theory.game import Game
-from shapley2d._valuation.method_docs import methods_list, with_method_docs
+from shapley2d._valuation.methods import find_method
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from shapley2d._methods.method import Method
 
-@with_method_docs(methods=methods_list(game_methods()))
+
 def value_game(
     h: Callable[..., float] | Game,
     n_rows: int,
     n_columns: int,
-    method: str = "exact",
     *,
+    method: str | Method = "exact",
     semivalue: Any = SEMIVALUE,
-    random_state: Any = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
-    progress: Any = "auto",
+    max_time: float | str | None = None,
+    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
     row_names: Sequence[Any] | None = None,
     column_names: Sequence[str] | None = None,
     name: str | None = None,
-    **options: Any,
 ) -> Valuation:
     """Value the rows and columns of any game.
 
@@ -52,18 +55,16 @@ def value_game(
         ``n_columns`` and ``utilities(rows, columns)``.
     n_rows, n_columns : int
         The numbers of players.
-    method : str
-        {methods}
-    semivalue, random_state, n_jobs, progress
+    method : Method or str
+        :class:`~shapley2d.Exact`, by default, or :class:`~shapley2d.MonteCarlo`; their ``model`` is
+        not asked. Or a method of your own that values games.
+    semivalue, random_state, n_jobs, max_time, progress, checkpoint, cluster
         As in :func:`value_cells`.
     row_names, column_names : sequence, optional
         Names for the result.
     name : str, optional
         Name of the game, which a ``checkpoint`` needs: it goes on only under the same name. Give
         the game another name when you change ``h``.
-    **options
-        ``"exact"``: ``checkpoint`` and ``cluster``; ``"mc"``: these, ``max_permutations`` and
-        ``tolerance``. As in :func:`value_cells`.
 
     Returns
     -------
@@ -83,17 +84,15 @@ def value_game(
     for option, count in (("n_rows", n_rows), ("n_columns", n_columns)):
         check_whole(count, option, 1)
     names = _names(row_names, n_rows, "row_names"), _names(column_names, n_columns, "column_names")
-    run = Run.create(random_state, semivalue, n_jobs, progress)
-    found = find_game_method(method)
-    complete = found.complete(options, found.game_options)
-    if name is None and complete.get("checkpoint") is not None:
+    run = Run.create(random_state, semivalue, n_jobs, progress, max_time, checkpoint, cluster)
+    found = find_method(method)
+    if name is None and checkpoint is not None:
         raise InputError(
             Setting("checkpoint"),
             " cannot tell one game of yours from another: say which it is by ",
             Setting("name"),
             ", and take another name when you change it",
         )
-    assert found.solve_games is not None
     game: Game = h if isinstance(h, Game) else FunctionGame(h, int(n_rows), int(n_columns))
     if (game.n_rows, game.n_columns) != (n_rows, n_columns):
         raise InputError(
@@ -102,24 +101,13 @@ def value_game(
             ", ",
             Setting("n_columns", n_columns),
         )
-    estimate = found.solve_games(
-        [game],
-        [np.arange(n_rows)],
-        int(n_rows),
-        replace(run, game=None if name is None else str(name)),
-        **complete,
-    )
-    given = {
-        "h": h,
-        "n_rows": n_rows,
-        "n_columns": n_columns,
-        "method": method,
-        "semivalue": None if semivalue == SEMIVALUE else semivalue,
-        "random_state": run.seed,
-        "row_names": row_names,
-        "column_names": column_names,
-        **options,
-    }
+    run = replace(run.advising(), game=None if name is None else str(name))
+    estimate = found.solve_games([game], [np.arange(n_rows)], int(n_rows), run)
+    asked = {
+        "h": h, "n_rows": n_rows, "n_columns": n_columns, "method": found, "semivalue": semivalue,
+        "random_state": run.seed, "row_names": row_names, "column_names": column_names,
+        "max_time": max_time,
+    }  # fmt: skip
     return Valuation(
         values=estimate.values,
         stderr=estimate.stderr,
@@ -129,10 +117,10 @@ def value_game(
         column_stderr=estimate.column_stderr,
         dof=estimate.dof,
         info=run.record(
-            method=method,
-            settings=options,
+            method=found.name,
+            settings=found.settings(),
             about=found.about(estimate.info),
-            call=repeat_call("value_game", given),
+            call=repeat_call(value_game, asked),
             **estimate.info,
         ),
         history=estimate.history,

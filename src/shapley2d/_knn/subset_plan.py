@@ -1,4 +1,4 @@
-"""The options of the method, and how many column subsets they ask for.
+"""How many column subsets are evaluated, and when all of them are.
 
 How much there is to do decides, not a clock: the same call has the same result on a busy machine.
 """
@@ -6,7 +6,7 @@ How much there is to do decides, not a clock: the same call has the same result 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shapley2d._knn.columns.chunk_design import MAX_SUBSETS
 from shapley2d.exceptions import InputError, Setting
@@ -32,34 +32,13 @@ LEAST_SUBSETS = 32
 MOST_SUBSETS = 2**15
 """Subsets for every validation row that sampling to a tolerance ends with, at the latest."""
 
-CROSSED_ROWS = 4000
-"""With more rows that validate each other, a sample of them is used: all take minutes to hours."""
-
-
-def settle_valid_rows(asked: str | None, problem: Problem) -> str:
-    """The option ``valid_rows``: by default all rows of a table, and a sample of many folds' rows.
-
-    Parameters
-    ----------
-    asked : {"all", "auto"} or None
-    problem : Problem
-    """
-    if asked is not None:
-        return asked
-    crossed = any(split.valid_rows is not None for split in problem.splits)
-    return "auto" if crossed and problem.table.n_rows > CROSSED_ROWS else "all"
-
 
 @dataclass(frozen=True)
-class KnnOptions:
-    """Options of the method.
+class SubsetPlan:
+    """How many column subsets a run evaluates.
 
     Attributes
     ----------
-    n_neighbors : int
-        K, the number of neighbours that vote.
-    metric : {"auto", "sqeuclidean"}
-        See :mod:`shapley2d._knn.metric`.
     subsets : {"auto", "all", "sampled"}
         All column subsets, a sample of them, or whichever is cheaper for the tolerance.
     n_subsets : int or None
@@ -68,32 +47,11 @@ class KnnOptions:
         (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
-    baseline : {"labels", "zero"}
-        What no columns are worth: a vote among all rows, which all tie, or 0.
-    backend : {"auto", "cpu", "cuda"}
-        Where to compute: on the processor, on a GPU, or on a GPU where there is one and the work
-        pays for it (``info["backend"]``).
-    valid_rows : {"all", "auto"}
-        A run ends with whole passes through all validation rows, unless time is up; or it may end
-        after random ones of them, drawn about in proportion to what they can
-        change (:mod:`~shapley2d._knn.strata`), until the tolerance is met, with what the
-        others would change in all standard errors (``info["n_valid_used"]``).
-    checkpoint : path-like or None
-        Where to keep what is done, and to go on from, to the same bits.
-    cluster : str, distributed.Client or None
-        A Dask cluster to work on; its workers have processors only.
     """
 
-    n_neighbors: int
-    metric: str
     subsets: str
     n_subsets: int | None
     tolerance: float
-    baseline: str
-    backend: str
-    valid_rows: str | None = None
-    checkpoint: Any = None
-    cluster: Any = None
 
     def takes_all_subsets(self, n_columns: int) -> bool:
         """Whether all column subsets are evaluated without asking whether a sample would do."""
@@ -147,11 +105,4 @@ class KnnOptions:
                 Setting("subsets", "all"),
                 f" needs 2^{n_columns} column subsets for {n_columns} columns: use ",
                 Setting("subsets", "sampled"),
-            )
-        if self.cluster is not None and self.backend == "cuda":
-            raise InputError(
-                Setting("cluster"),
-                " works on processors: leave ",
-                Setting("backend", "cuda"),
-                " out",
             )

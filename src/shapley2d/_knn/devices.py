@@ -24,15 +24,15 @@ and to set up.
 """
 
 
-def devices(backend: str, work: float) -> Iterator[AbstractContextManager[Device | None]]:
+def devices(device: str, work: float) -> Iterator[AbstractContextManager[Device | None]]:
     """Where to compute, one after the other: a GPU, then with None the processor.
 
-    What fails on a GPU that ``backend="auto"`` has chosen is done again on the processor, with a
+    What fails on a GPU that ``device="auto"`` has chosen is done again on the processor, with a
     warning.
 
     Parameters
     ----------
-    backend : {"auto", "cpu", "cuda"}
+    device : {"auto", "cpu", "cuda"}
         ``"auto"`` takes a GPU where CuPy is installed and the work is large enough.
     work : float
         Triples of row, validation row and coalition.
@@ -44,17 +44,17 @@ def devices(backend: str, work: float) -> Iterator[AbstractContextManager[Device
     ...         print(device)
     None
     """
-    if may_use_gpu(backend, work):
-        yield _Gpu(backend)
-    if backend != "cuda":
+    if may_use_gpu(device, work):
+        yield _Gpu(device)
+    if device != "cuda":
         yield nullcontext(None)
 
 
 class _Gpu:
     """A GPU, and what is said where it cannot be used."""
 
-    def __init__(self, backend: str) -> None:
-        self._is_asked_for = backend == "cuda"
+    def __init__(self, device: str) -> None:
+        self._is_asked_for = device == "cuda"
 
     def __enter__(self) -> Device | None:
         try:
@@ -72,14 +72,14 @@ class _Gpu:
     def _say(self, error: DeviceError) -> None:
         if self._is_asked_for:
             raise InputError(
-                Setting("backend", "cuda"),
+                Setting("device", "cuda"),
                 f" cannot be used: {error}; or use ",
-                Setting("backend", "cpu"),
+                Setting("device", "cpu"),
             ) from error
         warn(BackendWarning("the GPU is not used, the processor is: ", str(error)))
 
 
-def may_use_gpu(backend: str, work: float) -> bool:
+def may_use_gpu(device: str, work: float) -> bool:
     """Whether a GPU is asked for, or is worth a try.
 
     Examples
@@ -87,17 +87,17 @@ def may_use_gpu(backend: str, work: float) -> bool:
     >>> may_use_gpu("cuda", 1.0), may_use_gpu("cpu", 1e15), may_use_gpu("auto", 1.0)
     (True, False, False)
     """
-    return backend == "cuda" or (
-        backend == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None
+    return device == "cuda" or (
+        device == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None
     )
 
 
-def backend_name(device: Device | None) -> str:
-    """What ``info["backend"]`` says.
+def device_name(device: Device | None) -> str:
+    """What ``info["device"]`` says.
 
     Examples
     --------
-    >>> backend_name(None)
+    >>> device_name(None)
     'cpu'
     """
     return "cpu" if device is None else "cuda"

@@ -1,0 +1,50 @@
+"""The methods by the word that stands for each: the package's own, and those of other packages.
+
+Another package adds a method by an entry point in the group ``shapley2d.methods``, whose object is
+a subclass of :class:`~shapley2d.Method`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+from shapley2d._base.checks import check_choice
+from shapley2d._forest.method import Forest
+from shapley2d._knn.method import KNN
+from shapley2d._methods.method import Method
+from shapley2d._models.exact import Exact
+from shapley2d._models.monte_carlo import MonteCarlo
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+BUILT_IN: dict[str, type[Method]] = {one.name: one for one in (KNN, MonteCarlo, Exact, Forest)}
+"""The package's own methods by name; the first is the default."""
+
+
+@cache
+def all_methods() -> Mapping[str, type[Method]]:
+    """All methods by name; one of another package does not hide the package's own."""
+    found = (entry.load() for entry in entry_points(group="shapley2d.methods"))
+    return {**{one.name: one for one in found}, **BUILT_IN}
+
+
+def find_method(method: Any) -> Method:
+    """The method of a word, with its defaults; a method is itself.
+
+    >>> find_method("knn")
+    KNN()
+    """
+    if isinstance(method, Method):
+        return method
+    if isinstance(method, type) and issubclass(method, Method):
+        raise InputError(
+            Setting("method"), f" is the class {method.__name__}: make one, {method.__name__}()"
+        )
+    if isinstance(method, str) and method in BUILT_IN:
+        return BUILT_IN[method]()
+    check_choice(method, "method", all_methods())
+    return all_methods()[method]()
