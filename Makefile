@@ -56,11 +56,11 @@ test-ray: $(RAY)/.ready
 
 # models of XGBoost and CatBoost, both large installations, and of LightGBM
 test-boosting: $(BOOSTING)/.ready
-	$(BOOSTING)/bin/python -m pytest -n 2 --dist worksteal tests/methods/test_forest_boosters.py
+	$(BOOSTING)/bin/python -m pytest -n 2 --dist worksteal tests/forest/test_forest_boosters.py
 
 # the oldest versions that pyproject.toml allows
 test-lowest: $(LOWEST)/.ready
-	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/results tests/api tests/ownership tests/forest tests/methods/test_forest*.py
+	$(LOWEST)/bin/python -m pytest -n 2 --dist worksteal -W default tests/theory tests/tables tests/knn tests/forest tests/valuation tests/market tests/inspection
 
 # compiles the CUDA sources by NVIDIA's own compiler (90 MB, no GPU or driver needed); skipped with a message if it cannot be installed
 test-nvrtc: $(READY)
