@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from shapley2d._market.audited import Audit
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import value_blocks
+    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.receipts.receipt import Receipt
     from shapley2d._market.verify import verify_receipt
     from shapley2d._methods.method import Method, Option
@@ -43,6 +44,7 @@ __all__ = [
     "BlockValuation",
     "CellInspector",
     "CellValuer",
+    "Copies",
     "Exact",
     "Forest",
     "InputError",
@@ -67,6 +69,7 @@ __all__ = [
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
 # quick
 _HOMES = {
+    "Copies": "shapley2d._market.copies.rule",
     "Option": "shapley2d._methods.method",
     "Method": "shapley2d._methods.method",
     "Exact": "shapley2d._models.exact",

@@ -38,12 +38,12 @@ def entry_gains(
 
     Examples
     --------
-    >>> from shapley2d import inspect_cells, value_cells
+    >>> from shapley2d import Forest, inspect_cells, value_cells
     >>> X = {"height": [150 + k % 40 for k in range(80)]}
     >>> X["weight"] = [height - 100.0 for height in X["height"]]
     >>> y = [weight > 70 for weight in X["weight"]]
     >>> X["weight"][7] = 570.0
-    >>> v = value_cells(X, y, method="forest", max_trees=50, tolerance=0, progress=False)
+    >>> v = value_cells(X, y, method=Forest(max_trees=50, tolerance=0), progress=False)
     >>> inspection = inspect_cells(X, y, progress=False)
     >>> bool(inspection.gains(v, n=1)[7, 1] > 0)
     True

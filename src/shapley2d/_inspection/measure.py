@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,14 +10,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.checks import check_whole
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspect import inspect_cells
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._methods.run import Run
-from shapley2d._models.by_name import is_knn
+from shapley2d._models.by_name import check_model, knn_of
 from shapley2d._models.model_games import model_games
 from shapley2d._tables.changes import Changes, change_cells, change_vector
 from shapley2d._tables.convert import as_table
@@ -25,6 +26,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import Problem, Split
+from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_target, guess_task, label_name, match_target
 from shapley2d._tables.target_entries import as_series
@@ -50,6 +52,7 @@ def measure_repair(
     kinds: Any = None,
     random_state: Any = 0,
     n_jobs: int | None = None,
+    max_time: float | str | None = None,
     progress: Any = "auto",
 ) -> RepairGain:
     """Measure what repairs do for a model.
@@ -81,6 +84,9 @@ def measure_repair(
         Number of folds, and how often the rows are split into them.
     task, kinds, random_state, n_jobs, progress
         As for :func:`~shapley2d.inspect_cells`.
+    max_time : float or str, optional
+        Seconds, or text such as ``"5m"``, counted from the call: no fold is begun that would end
+        later, and the gain is that of the folds by then, at least two.
 
     Returns
     -------
@@ -98,7 +104,9 @@ def measure_repair(
     >>> measure_repair(inspection, X, y, n=1, **options).changed.tolist()
     [1, 1, 1]
     """
-    run = Run.create(random_state, "shapley", n_jobs, progress)
+    run = Run.create(random_state, "shapley", n_jobs, progress, max_time).advising()
+    check_model(model)
+    check_scoring(scoring)
     check_whole(cv, "cv", 2)
     check_whole(n_repeats, "n_repeats", 1)
     given_frame = frame_kind(X)
@@ -116,8 +124,13 @@ def measure_repair(
     parts = [part for k in range(n_repeats) for part in _folds(data, cv, run.seed + k)]
     scores = np.zeros((3, len(parts)))
     changed = np.zeros(len(parts), dtype=np.intp)
-    with reporting(progress, "measuring repairs") as report:
+    pace = Pace()
+    with reporting(run.progress, "measuring repairs") as report:
         for k, (train, held) in enumerate(parts):
+            if run.limit is not None and run.limit.left() < (pace.seconds() or 0.0):
+                run.limit.check(0.0 if k > 1 else math.inf)
+                parts = parts[:k]
+                break
             with without_warnings():
                 own = data.take(train)
                 if inspects:
@@ -132,13 +145,20 @@ def measure_repair(
                     scores[which, k] = _score(
                         own.changed(part), data.take(held), model, scoring, run
                     )
+            pace.tick()
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
     score_name = _score_name(data.task, model) if scoring is None else "score"
     if isinstance(scoring, str):
         score_name = scoring
-    before, after, control = scores
+    before, after, control = scores[:, : len(parts)]
     return RepairGain(
-        before, after, control, changed=changed, folds=cv, scoring=score_name, _frame=given_frame
+        before,
+        after,
+        control,
+        changed=changed[: len(parts)],
+        folds=cv,
+        scoring=score_name,
+        _frame=given_frame,
     )
 
 
@@ -208,10 +228,8 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
     read = read if y_valid.kept is None else read.take_rows(y_valid.kept)
     split = Split(np.arange(table.n_rows), table, target, match_columns(read, table, "X"), y_valid)
     threads = -1 if run.n_jobs is None else run.n_jobs
-    problem = Problem(table, target, [split])
-    game = model_games(
-        problem, run, model=model, scoring=scoring, baseline="zero", threads=threads
-    ).games[0]
+    problem = Problem(table, target, [split], scoring=scoring, baseline="zero")
+    game = model_games(problem, run, model, threads=threads).games[0]
     everything = game.utilities(
         MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(np.ones((1, game.n_columns)))
     )
@@ -341,6 +359,6 @@ def _folds(data: _Data, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDAr
 
 
 def _score_name(task: str, model: Any) -> str:
-    if is_knn(model):
+    if knn_of(model) is not None:
         return "share of right neighbours" if task == "classification" else "neighbours' score"
     return "accuracy" if task == "classification" else "R squared"

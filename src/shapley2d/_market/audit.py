@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
-from shapley2d._base.progress import RunProgress, reporting
+from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._base.words import counted, plural
+from shapley2d._knn.method import KNN
 from shapley2d._market.audit_moves import (
     add_rows,
     blank,
@@ -23,23 +24,28 @@ from shapley2d._market.audit_moves import (
     take_rows,
 )
 from shapley2d._market.audited import MOVES, Audit
-from shapley2d._market.blocks import make_valuation
-from shapley2d._market.jackknife import problems_of_groups
-from shapley2d._market.job import BlockQuestion, BlocksJob, Variation
+from shapley2d._market.blocks import make_valuation, prepare_blocks
+from shapley2d._market.jackknife import problems_of_parts
+from shapley2d._market.job import Variation
+from shapley2d._market.other_validation_rows import leaving_time
 from shapley2d._market.owners import ESCROW, UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total, settle_rule
 from shapley2d._market.sellers.look import Look, look_at_claims, look_at_sellers
-from shapley2d._methods.registry import METHODS
+from shapley2d._models.by_name import knn_of
 from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    import os
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
     from shapley2d._market.block_valuation import BlockValuation
-    from shapley2d._market.job import Answer
+    from shapley2d._market.blocks import BlockSettings
+    from shapley2d._market.copies.rule import Copies
+    from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.regions import Regions
+    from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
 
 _SCORES = {
@@ -56,30 +62,29 @@ def audit_owners(
     *,
     owners: Any = None,
     owner_column: str | None = None,
-    total: Any = 100_000,
-    negative: str | None = None,
+    pay: Any = 100_000,
+    negative: Literal["zero", "owe"] | None = None,
     sellers: bool = True,
     trusted: bool = False,
-    rows: Any = None,
-    columns: Any = None,
-    method: str = "auto",
-    players: str | None = None,
-    copies: str | None = None,
-    copy_distance: float | str = "auto",
-    copy_r2: float = 0.99,
+    players: Literal["cells", "blocks"] | None = None,
+    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    method: str | Method = "knn",
+    task: Literal["auto", "classification", "regression"] = "auto",
+    kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
-    validation_groups: int | None = None,
-    task: str = "auto",
-    kinds: Any = None,
     cv: Any = FOLDS,
     groups: Any = None,
-    time: Any = None,
+    time_order: Any = None,
     valid_weight: Any = None,
+    scoring: str | Callable[..., float] | None = None,
+    baseline: Literal["labels", "zero"] = "labels",
     semivalue: Any = SEMIVALUE,
-    random_state: Any = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
-    progress: Any = "auto",
-    **options: Any,
+    max_time: float | str | None = None,
+    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
 ) -> tuple[BlockValuation, Audit]:
     """Value a table's owners, look at their rows, and try what gaming and other settings change.
 
@@ -100,7 +105,7 @@ def audit_owners(
     ----------
     X, y, X_valid, y_valid, owners, owner_column
         As in :func:`~shapley2d.value_blocks`.
-    total : number
+    pay : number
         The amount to divide.
     negative : {"zero", "owe"}, optional
         What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
@@ -109,14 +114,16 @@ def audit_owners(
     trusted : bool
         Whether every owner's rows are trusted as a test, where there is no validation table, as in
         :meth:`~shapley2d.BlockValuation.payments`.
-    rows, columns, method, players, copies, copy_distance, copy_r2, include_label, validation_groups
+    players, copies, method
         As in :func:`~shapley2d.value_blocks`.
-    task, kinds, cv, groups, time, valid_weight, semivalue
+    task, kinds, include_label, cv, groups, time_order, valid_weight, scoring, baseline, semivalue
         As in :func:`~shapley2d.value_blocks`.
-    random_state, n_jobs, progress
+    random_state, n_jobs, progress, checkpoint, cluster
         As in :func:`~shapley2d.value_blocks`.
-    **options
-        Of the method, as in :func:`~shapley2d.value_blocks`.
+    max_time : float or str, optional
+        As in :func:`~shapley2d.value_blocks`: half of it is for the values, and what is left for
+        the look at the rows and for as many changes as fit; ``audit.complete`` says whether all
+        did.
 
     Returns
     -------
@@ -142,16 +149,16 @@ def audit_owners(
     check_flag(trusted, "trusted")
     if X_valid is None and not trusted:
         raise InputError(*UNTRUSTED)
-    question = BlockQuestion(
-        X=X, y=y, X_valid=X_valid, y_valid=y_valid, rows=rows, columns=columns, owners=owners,
-        owner_column=owner_column, method=method, players=players, copies=copies,
-        copy_distance=copy_distance, copy_r2=copy_r2, include_label=include_label,
-        validation_groups=validation_groups,
-        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
-        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs,
-        progress=RunProgress(progress), options=options,
-    )  # fmt: skip
-    job = BlocksJob.prepare(question)
+    settings: BlockSettings = {
+        "rows": None, "columns": None, "owners": owners, "owner_column": owner_column,
+        "players": players, "copies": copies, "valid_parts": None, "method": method,
+        "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
+        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
+        "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
+        "n_jobs": n_jobs, "max_time": max_time, "progress": progress, "checkpoint": checkpoint,
+        "cluster": cluster,
+    }  # fmt: skip
+    job = prepare_blocks(X, y, X_valid, y_valid, **settings)
     if not job.owned:
         raise InputError(
             "an audit is about owners: name them by ",
@@ -159,10 +166,12 @@ def audit_owners(
             " or ",
             Setting("owner_column"),
         )
-    found = job.answer()
-    valuation = make_valuation(job, found)
+    job = replace(job, run=job.run.advising())
+    found = replace(job, run=leaving_time(job.run, 1)).answer()
+    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
+    valuation = make_valuation(job, found, asked)
     look = look_at_owners(job, found) if sellers else Look([], "")
-    auditor = _Auditor(job, found, total, settle_rule(negative, job.players))
+    auditor = _Auditor(job, found, pay, settle_rule(negative, job.players))
     audit = auditor.audit(valuation._frame, look)
     return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
 
@@ -171,17 +180,15 @@ def look_at_owners(job: BlocksJob, found: Answer) -> Look:
     """Look at the rows of every owner, copies too, beside the validation rows."""
     regions = found.layout.regions
     assert regions is not None
-    if job.question.X_valid is None:
+    tables = job.tables
+    if tables.split is None:
         return look_at_claims(regions)
-    with without_warnings():  # they were given when the table was read for its values
-        problem = job.question.problem(job.run)
-    (split,) = problem.splits
     with reporting(job.run.progress, "looking at the owners' rows") as report:
         return look_at_sellers(
-            problem.table,
-            problem.target,
-            split.valid,
-            split.y_valid,
+            tables.table,
+            tables.target,
+            tables.split.valid,
+            tables.split.y_valid,
             regions,
             job.run.seed,
             report,
@@ -209,12 +216,16 @@ class _Auditor:
         moves: list[dict[str, Any]] = []
         settings: list[dict[str, Any]] = []
         cases = [*self._moves(), *self._settings()]
-        complete = True
+        complete, limit, pace = True, self.job.run.limit, Pace()
         with reporting(self.job.run.progress, "auditing") as report:
             try:
                 for k, case in enumerate(cases):
+                    if limit is not None and limit.left() < (pace.seconds() or 0.0):
+                        complete = False  # as asked; it says what was not tried
+                        break
                     report(k / len(cases), f"{k} of {len(cases)} questions: {case.words}")
                     after = self._payments_in(case)
+                    pace.tick()
                     if after is None:
                         continue
                     if case.owner:
@@ -245,8 +256,7 @@ class _Auditor:
     @property
     def _n_features(self) -> int:
         """Columns of the table as it was read, copies too."""
-        assert self.found.read is not None
-        return self.found.read[0].n_columns
+        return self.job.tables.table.n_columns
 
     def _payments_in(self, case: _Case) -> dict[str, float] | None:
         """Payments in a case; None where it is impossible, such as a score the model lacks."""
@@ -268,15 +278,9 @@ class _Auditor:
         paid.pop(ESCROW, None)  # nobody's yet
         return paid
 
-    def _answer(
-        self, variation: Variation | None = None, options: dict[str, Any] | None = None
-    ) -> Answer:
-        """The question asked again, quietly and without validation groups or a checkpoint."""
-        given = dict(self.job.question.options if options is None else options)
-        given.pop("checkpoint", None)
-        question = replace(self.job.question, validation_groups=0, options=given)
-        run = replace(self.job.run, progress=False)
-        quiet = replace(self.job, question=question, run=run)
+    def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
+        """The question asked again, quietly and without other validation rows."""
+        quiet = replace(self.job, valid_parts=0, run=self.job.run.quiet(), **changes)
         return quiet.answer(variation)
 
     def _moves(self) -> Iterator[_Case]:
@@ -300,34 +304,28 @@ class _Auditor:
 
     def _settings(self) -> Iterator[_Case]:
         """Other settings of the question."""
-        given, info = self.job.question.options, self.found.estimate.info
-        known = self.job.settle()[1]
-
-        def case(words: str, changes: dict[str, Any], dropped: tuple[str, ...] = ()) -> _Case:
-            kept = {name: value for name, value in given.items() if name not in dropped}
-            return _Case("", words, partial(self._answer, options={**kept, **changes}))
-
-        if "scoring" in known:
-            scores = _SCORES[self.found.problem.target.task]
-            asked = self.found.scoring or known["scoring"] or scores[0]
-            for score in scores:
-                if score != asked:
-                    yield case(f"scored by {score}", {"scoring": score})
-        if info.get("n_neighbors"):
-            for k in (max(info["n_neighbors"] // 2, 1), 2 * info["n_neighbors"]):
-                words = f"with {counted(k, 'neighbour')}"
-                yield case(words, {"n_neighbors": k})
-        if "model" in known:
+        job, info = self.job, self.found.estimate.info
+        method, scores = job.method, _SCORES[self.found.problem.target.task]
+        for score in scores:
+            if score != (job.scoring or scores[0]):
+                yield _Case("", f"scored by {score}", partial(self._answer, scoring=score))
+        if knn := knn_of(getattr(method, "model", method)):
+            for k in (max(knn.n_neighbors // 2, 1), 2 * knn.n_neighbors):
+                other = knn.but(n_neighbors=k)
+                by = other if method is knn else replace(method, model=other)
+                yield _Case("", f"with {counted(k, 'neighbour')}", partial(self._answer, method=by))
+        if info.get("model"):  # it has another
             for model in ("knn", "tree"):
-                if model != known["model"]:
-                    of_the_other = ("n_neighbors", "metric", "votes", "scoring")
-                    yield case(f"by the model {model}", {"model": model}, of_the_other)
+                if model != info["model"]:
+                    by = replace(self.found.method, model=model)
+                    yield _Case("", f"by the model {model}", partial(self._answer, method=by))
         for part, which in enumerate(("one half", "the other half")):
-            half = Variation(problem=partial(_half, number=part, seed=self.job.run.seed))
+            half = Variation(problem=partial(_half, number=part, seed=job.run.seed))
             words = f"on {which} of the validation rows"
             yield _Case("", words, partial(self._answer, half))
-        if known.get("baseline", "zero") != "zero":
-            yield case("if a table without columns were worth 0", {"baseline": "zero"})
+        if job.baseline != "zero":
+            words = "if a table without columns were worth 0"
+            yield _Case("", words, partial(self._answer, baseline="zero"))
 
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
@@ -396,16 +394,11 @@ class _Auditor:
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:
         """What every cell is worth; None where that cannot be computed."""
-        method, options = self.job.settle()
-        if self.job.players == "groups":  # an owner can always ask nearest neighbours
-            method, options = "knn", METHODS["knn"].complete({})
-        elif "scoring" in options:
-            options = {**options, "scoring": self.found.scoring}  # as it is paid by
-        options = {name: None if name == "checkpoint" else value for name, value in options.items()}
+        # where blocks play, an owner can still ask nearest neighbours
+        method = self.job.method if self.job.players == "cells" else KNN()
         try:
             with without_warnings():
-                quiet = replace(self.job.run, progress=False)
-                return METHODS[method].solve(self.found.problem, quiet, **options).values
+                return method.solve(self.found.problem, self.job.run.quiet()).values
         except InputError:
             return None
 
@@ -452,4 +445,4 @@ def _copies_words(found: Answer) -> str:
 
 
 def _half(problem: Problem, number: int, seed: int) -> Problem:
-    return [part for _, part in problems_of_groups(problem, 2, seed)][number]
+    return [part for _, part in problems_of_parts(problem, 2, seed)][number]

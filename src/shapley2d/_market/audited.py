@@ -100,7 +100,7 @@ class Audit:
             *(alarm_words(alarm) for alarm in self._alarms),
             *found,
             self.copies,
-            *([] if self.complete else ["The audit was interrupted and is incomplete."]),
+            *([] if self.complete else ["The audit ended early and is incomplete."]),
         ]
 
     def to_dict(self) -> dict[str, Any]:

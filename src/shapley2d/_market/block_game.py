@@ -1,20 +1,19 @@
-"""Values of blocks whose players are groups of rows and groups of columns."""
+"""Values of blocks that join as wholes: the players are groups of rows and groups of columns."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._methods.identity import open_checkpoint
-from shapley2d._methods.options import SAMPLING
-from shapley2d._methods.registry import METHODS, game_methods
-from shapley2d._models.by_name import is_built_in, is_knn
-from shapley2d._models.model_games import model_games
-from shapley2d._models.monte_carlo import sample_games
+from shapley2d._knn.method import KNN
+from shapley2d._models.by_name import is_built_in, knn_of
+from shapley2d._models.exact import Exact
+from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d._models.training_time import folds_in_time, seconds_left, training_seconds
 from shapley2d._models.wrapped import CachedGame, GroupedGame
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,25 +22,24 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.grid import Grid
+    from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
     from shapley2d._theory.sums import BlockSums
 
 MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
-"""Utilities up to which ``method="auto"`` is exact: of a model, which trains for each, or of knn.
+"""Utilities up to which all are evaluated: of a model, which trains for each, or of knn.
 
 More of them make runs longer that sampling ends early; fewer give up exact values sooner.
 """
-
-_SAMPLING_NAMES = [option.name for option in SAMPLING]
 
 
 class BlockEstimate(NamedTuple):
     """Values of blocks."""
 
     estimate: Estimate
-    method: str  # as chosen
+    method: Method  # as chosen: Exact or MonteCarlo
     problem: Problem  # with the folds that were used
 
 
@@ -50,59 +48,70 @@ def estimate_blocks(
     run: Run,
     grid: Grid,
     sums: BlockSums | None,
+    method: Method,
     *,
-    method: str,
-    options: dict[str, Any],
+    as_before: bool = False,
 ) -> BlockEstimate:
     """Values of the blocks, the method that was used, and the folds that there was time for.
 
-    ``sums`` are sums of blocks whose joint errors are wanted; ``options`` are complete, see
-    :func:`~shapley2d._market.players.settle_method`.
+    Nearest neighbours and Monte Carlo evaluate all subsets of the blocks where these are few, and
+    sample where they are many, unless what is given was chosen before (``as_before``). ``sums`` are
+    sums of blocks whose joint errors are wanted.
     """
-    settings = {name: value for name, value in options.items() if name not in _SAMPLING_NAMES}
-    sampling = {name: value for name, value in options.items() if name in _SAMPLING_NAMES}
-    uses_knn = is_knn(settings["model"])
+    asked = _sampler(method)
+    knn = knn_of(asked.model)
     threads = -1 if run.n_jobs is None else run.n_jobs
-    if sampling.get("cluster") is not None:
+    if run.cluster is not None:
         threads = 1  # a worker of a cluster is one of many
-    parts = model_games(problem, run, **settings, threads=threads)
+    parts = asked.games(problem, run, threads)
     blocks, members = _block_games(parts.games, problem, grid)
-    slow = run.limit is not None and not is_built_in(settings["model"])
+    slow = run.limit is not None and not is_built_in(asked.model)
     training_s = training_seconds(blocks[0]) if slow else 0.0
-    chosen = method
-    if method not in game_methods():
+    chosen: Exact | MonteCarlo = asked
+    if isinstance(asked, MonteCarlo) and not as_before:
         utilities = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
-        affordable = utilities <= MAX_AUTO_UTILITIES["knn" if uses_knn else "model"]
-        in_time = utilities * training_s <= seconds_left(run)
-        chosen = "exact" if affordable and in_time else "mc"
-    if chosen == "mc":
+        affordable = utilities <= MAX_AUTO_UTILITIES["model" if knn is None else "knn"]
+        if affordable and utilities * training_s <= seconds_left(run):
+            chosen = Exact(asked.model, preprocess=asked.preprocess)
+    if isinstance(chosen, MonteCarlo):
         fewer = folds_in_time(problem, run, blocks[0], training_s)
         if len(fewer.splits) < len(problem.splits):
             problem = fewer
-            parts = model_games(problem, run, **settings, threads=threads)
+            parts = asked.games(problem, run, threads)
             blocks, members = _block_games(parts.games, problem, grid)
-    if uses_knn:  # by threads
+    if knn is not None:  # by threads
         run = replace(run, n_jobs=1)
     known = {
         "problem": problem,
-        "method": f"{chosen} of blocks",
+        "method": f"{chosen.name} of blocks",
         "rows": grid.rows.labels,
         "columns": grid.columns.labels,
-        **settings,
+        "model": chosen.model,
+        "preprocess": chosen.preprocess,
     }
-    games = blocks, members, grid.shape[0]
-    if chosen == "mc":
-        known["owners"] = None if sums is None else sums.weights
-        path = sampling.pop("checkpoint")
-        kept = open_checkpoint(path, run, blocks, n_rows=grid.shape[0], **known)
-        estimate = _sampled(*games, replace(run, sums=sums), checkpoint=kept, **sampling)
+    if isinstance(chosen, Exact):
+        estimate = chosen.solve_games(blocks, members, grid.shape[0], run, known)
     else:
-        solve = METHODS[chosen].solve_games
-        assert solve is not None
-        given = {name: sampling.get(name) for name in ("checkpoint", "cluster")}
-        by_columns = {"by_columns": True} if chosen == "exact" and uses_knn else {}
-        estimate = solve(*games, run, known=known, **given, **by_columns)
+        known["owners"] = None if sums is None else sums.weights
+        cached = [CachedGame(game) for game in blocks]  # a process computes a utility once
+        own = replace(run, sums=sums)
+        estimate = chosen.solve_games(cached, members, grid.shape[0], own, known)
+        computed = sum(game.n_computed for game in cached)  # worker processes keep their own count
+        estimate = estimate.noting(n_utilities=computed) if computed else estimate
     return BlockEstimate(estimate.noting(**parts.info), chosen, problem)
+
+
+def _sampler(method: Method) -> Exact | MonteCarlo:
+    """The method that trains a model: nearest neighbours are a model of Monte Carlo."""
+    if isinstance(method, KNN):
+        return MonteCarlo(method, tolerance=method.tolerance)
+    assert isinstance(method, (Exact, MonteCarlo))
+    if isinstance(method, MonteCarlo) and method.truncation is not None:
+        raise InputError(
+            Setting("truncation"), " does not go with ", Setting("players", "blocks"),
+            ", whose subsets are few: leave it out",
+        )  # fmt: skip
+    return method
 
 
 def _block_games(
@@ -116,17 +125,3 @@ def _block_games(
         blocks.append(GroupedGame(game, labels, grid.columns.labels))
         members.append(present)
     return blocks, members
-
-
-def _sampled(
-    blocks: list[Game],
-    members: list[NDArray[np.intp]],
-    n_groups: int,
-    run: Run,
-    **options: Any,
-) -> Estimate:
-    """Monte Carlo values of blocks; every process computes a utility once."""
-    cached = [CachedGame(game) for game in blocks]
-    estimate = sample_games(cached, members, n_groups, run, **options)
-    computed = sum(game.n_computed for game in cached)  # worker processes keep their own count
-    return estimate.noting(n_utilities=computed) if computed else estimate

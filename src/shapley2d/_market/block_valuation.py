@@ -65,13 +65,13 @@ class BlockValuation(BlockValues, Valuation):
         return make_frame(columns, self._frame)
 
     def payments(
-        self, total: Any, negative: str | None = None, digits: int = 2, *, trusted: bool = False
+        self, pay: Any, negative: str | None = None, digits: int = 2, *, trusted: bool = False
     ) -> Any:
         """Divide an amount among the owners, or among the blocks, in proportion to their values.
 
         Parameters
         ----------
-        total : number
+        pay : number
             The amount; it is divided without a remainder.
         negative : {"zero", "owe"}, optional
             Owners of negative value receive nothing and the rest is rescaled, or they owe their
@@ -90,7 +90,7 @@ class BlockValuation(BlockValues, Valuation):
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
             amount from the standard errors of the values, by simulation; NaN where no error is
-            known (``info["intervals"]``; ``validation_groups`` tells it). Where an owner owes,
+            known (``info["intervals"]``; ``valid_parts`` tells it). Where an owner owes,
             ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
             what each should deposit before the values are known, so that not paying gains nothing:
             what it owes at the low end of its interval. Blocks without an owner form the entry
@@ -98,7 +98,7 @@ class BlockValuation(BlockValues, Valuation):
             of shared cells, or what their owners owe. Warnings name owners who are paid, or owe,
             although the interval of their value holds 0, and debts that others' payments depend on.
         """
-        columns, _ = self._divided(total, negative, digits, trusted=trusted)
+        columns, _ = self._divided(pay, negative, digits, trusted=trusted)
         if not self._has_intervals:
             columns |= dict.fromkeys(("low", "high"), np.full(len(self._payee_names), np.nan))
         self._warn_of_chance(columns["amount"])
@@ -108,12 +108,12 @@ class BlockValuation(BlockValues, Valuation):
 
     def receipt(
         self,
-        total: Any = None,
+        pay: Any = None,
         negative: str | None = None,
         digits: int = 2,
         *,
         trusted: bool = False,
-        key: str | os.PathLike[str] | None = None,
+        sign: str | os.PathLike[str] | None = None,
     ) -> Receipt:
         """What was paid and why, in a form that anyone can check.
 
@@ -125,9 +125,9 @@ class BlockValuation(BlockValues, Valuation):
 
         Parameters
         ----------
-        total, negative, digits, trusted
-            As in :meth:`payments`; without ``total`` the receipt is about values alone.
-        key : path-like, optional
+        pay, negative, digits, trusted
+            As in :meth:`payments`; without ``pay`` the receipt is about values alone.
+        sign : path-like, optional
             A PEM file with a private Ed25519 key to sign with. Needs the package ``cryptography``
             (``pip install shapley2d[receipts]``).
 
@@ -135,8 +135,8 @@ class BlockValuation(BlockValues, Valuation):
         -------
         Receipt
         """
-        receipt = make_receipt(self, total, negative, digits, trusted=trusted)
-        return receipt if key is None else receipt.sign(key)
+        receipt = make_receipt(self, pay, negative, digits, trusted=trusted)
+        return receipt if sign is None else receipt.sign(sign)
 
     def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:
         """Warn of owners who are paid, or owe, although their value may be 0."""

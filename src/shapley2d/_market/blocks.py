@@ -3,30 +3,57 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
+from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
 from shapley2d._market.block_valuation import BlockValuation
-from shapley2d._market.job import BlockQuestion, BlocksJob
+from shapley2d._market.cell_sums import MAX_JOINT
+from shapley2d._market.copies.rule import Copies
+from shapley2d._market.grid import count_groups
+from shapley2d._market.job import BlocksJob
+from shapley2d._market.layout import claims_of
+from shapley2d._market.named_rows import Clusters, named_rows
+from shapley2d._market.other_validation_rows import check_checkpoints
+from shapley2d._market.players import PLAYERS, settle_players
 from shapley2d._market.receipts.data_digests import data_digests
-from shapley2d._methods.registry import METHODS, game_methods
+from shapley2d._market.receipts.question import recorded
+from shapley2d._methods.repeat_call import repeat_call
+from shapley2d._methods.run import Run
 from shapley2d._tables.frames import frame_kind
-from shapley2d._valuation.method_docs import methods_list, with_method_docs
-from shapley2d._valuation.question import FOREST
-from shapley2d.exceptions import InputWarning, Setting
+from shapley2d._tables.problem import read_tables
+from shapley2d._tables.target import label_name
+from shapley2d._valuation.cells import FOREST, Settings
+from shapley2d._valuation.methods import find_method
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Mapping
+
     from numpy.typing import NDArray
 
     from shapley2d._market.job import Answer
     from shapley2d._market.regions import Ownership
+    from shapley2d._methods.method import Method
 
 
-@with_method_docs(methods=methods_list(game_methods()))
+class BlockSettings(Settings, total=False):
+    """The keywords of :func:`value_blocks`, beside the tables."""
+
+    rows: Any
+    columns: Any
+    owners: Any
+    owner_column: str | None
+    players: Literal["cells", "blocks"] | None
+    copies: Literal["one", "first", "escrow", "each"] | Copies | None
+    valid_parts: int | None
+
+
 def value_blocks(
     X: Any,
     y: Any,
@@ -37,25 +64,26 @@ def value_blocks(
     columns: Any = None,
     owners: Any = None,
     owner_column: str | None = None,
-    method: str = "auto",
-    players: str | None = None,
-    copies: str | None = None,
-    copy_distance: float | str = "auto",
-    copy_r2: float = 0.99,
+    players: Literal["cells", "blocks"] | None = None,
+    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    valid_parts: int | None = None,
+    method: str | Method = "knn",
+    task: Literal["auto", "classification", "regression"] = "auto",
+    kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
-    validation_groups: int | None = None,
-    task: str = "auto",
-    kinds: Any = None,
     cv: Any = FOLDS,
     groups: Any = None,
-    time: Any = None,
+    time_order: Any = None,
     valid_weight: Any = None,
+    scoring: str | Callable[..., float] | None = None,
+    baseline: Literal["labels", "zero"] = "labels",
     semivalue: Any = SEMIVALUE,
-    random_state: Any = 0,
+    random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
-    progress: Any = "auto",
-    max_time: Any = None,
-    **options: Any,
+    max_time: float | str | None = None,
+    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
+    checkpoint: str | os.PathLike[str] | None = None,
+    cluster: Any = None,
 ) -> BlockValuation:
     """Value the blocks of a table, groups of rows by groups of columns, and their owners.
 
@@ -81,62 +109,33 @@ def value_blocks(
     owner_column : str, optional
         The column of X that names the owner of every row, instead of ``owners``; it is not a
         feature.
-    method : str
-        With ``players="cells"``: any method of :func:`~shapley2d.value_cells`; ``"auto"`` is
-        ``"knn"``, or ``"mc"`` where a ``model`` is given. With ``players="groups"``: ``"auto"`` is
-        exact up to 4,096 utilities of a model or 65,536 of nearest neighbours; beyond, or if
-        ``max_time`` is too short for all of them, it is ``"mc"``. ``"knn"`` is ``"auto"`` with
-        ``model="knn"``. The others value subsets of groups as they do those of cells:
-
-        {methods}
-    players : {"cells", "groups"}, optional
+    players : {"cells", "blocks"}, optional
         ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its
         cells. Splitting, merging and renaming owners then changes no one else's value, nor, as long
-        as negative values owe (the default), anyone's payment. ``"groups"``: groups of rows and of
+        as negative values owe (the default), anyone's payment. ``"blocks"``: groups of rows and of
         columns join as wholes. This values blocks as blocks and is affordable for any model; but an
-        owner who splits in four is counted four times. By default cells where nearest neighbours
-        value owners or the groups of one axis, else groups (``info["players"]``).
-    copies : {"one", "first", "escrow", "each"}, optional
-        What duplicate rows, with one label, and duplicate columns count for. ``"one"``: they are
-        one row or column, which all of its owners share equally, so that listing rows again adds
-        nothing. ``"first"``: they are one, which belongs to the owner of the first of them in the
-        table. ``"escrow"``: they are one, and what a cell with several owners is worth, copied or
-        claimed by several, goes to the entry ``"(escrow)"``, to be withheld until it is known whose
-        it is. ``"each"``: all of them count. ``"one"`` by default where there are owners, or groups
-        of one axis.
-        ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
-    copy_distance : float or "auto"
-        Which rows are copies. ``"auto"`` (the default) compares with a validation table: rows that
-        are nearer to one another than independent rows would be more than once in 10,000 times,
-        and equal rows, unless validation rows are equal as often. Without a validation table equal
-        rows are copies. A number: rows within this distance, the mean over columns of their
-        distance, where two random rows are 1 apart, and a missing entry counts as much beside any
-        other; 0 for equal rows alone. Two missing entries are equal. All copies of one row are
-        copies of one another: a chain of near rows is none.
-    copy_r2 : float
-        Where owners have different columns: those of which one predicts the other with at least
-        this R squared, or ranks by ranks, or up to a map that keeps the order, are copies; for
-        words, other names of the same groups. 0 leaves columns alone.
-    include_label : bool
-        Value the label too, as one more column group: without it nothing can be learned.
-    validation_groups : int, optional
-        Groups of validation rows to leave out one at a time, 10 or so: the standard errors in
+        owner who splits in four is counted four times. By default cells where ``KNN`` values owners
+        or the groups of one axis, and for ``Forest``; else blocks (``info["players"]``).
+    copies : {"one", "first", "escrow", "each"} or Copies, optional
+        What duplicate rows, with one label, and duplicate columns count for; see
+        :class:`~shapley2d.Copies`, which also says which are duplicates. ``"one"`` by default where
+        there are owners, or groups of one axis, else ``"each"``. ``info["copies"]`` counts them,
+        and warnings name owners who have copies of each other.
+    valid_parts : int, optional
+        Parts of the validation rows to leave out one at a time, 10 or so: the standard errors in
         ``owners`` and the intervals of payments then include how much the values depend on the
-        choice of validation rows. With nearest neighbours and ``players="cells"`` all groups
-        together cost one more valuation, and owners get 10 by default; elsewhere each costs one
-        more, and the default is 0.
-    task, kinds, cv, groups, time, valid_weight, semivalue, random_state, n_jobs, progress,
-    max_time
+        choice of validation rows. With ``KNN`` and ``players="cells"`` all parts together cost one
+        more valuation, and owners get 10 by default; elsewhere each costs one more, and the default
+        is 0.
+    method : Method or str
+        As in :func:`~shapley2d.value_cells`. With ``players="blocks"`` ``KNN`` and ``MonteCarlo``
+        evaluate all subsets of blocks where these are few (up to 4,096 utilities of a model, 65,536
+        of nearest neighbours, if ``max_time`` allows), and sample random orders of blocks where
+        they are many; ``Exact`` takes all subsets however many.
+    task, kinds, include_label, cv, groups, time_order, valid_weight, scoring, baseline, semivalue
         As in :func:`~shapley2d.value_cells`.
-    **options
-        With ``players="cells"`` those of the method, as in :func:`~shapley2d.value_cells`; where
-        owners or the groups of one axis are valued, ``scoring`` of nearest neighbours is
-        ``"balanced_accuracy"`` by default, by which rows of noise are worth nothing even where a
-        class is frequent. With groups
-        ``model``, ``scoring``, ``preprocess``, ``baseline``; ``n_neighbors`` and ``metric`` with
-        ``model="knn"``; ``checkpoint`` and ``cluster``; and, where blocks are
-        sampled, ``max_permutations`` and ``tolerance``, as in :func:`~shapley2d.value_cells` with
-        ``method="mc"``.
+    random_state, n_jobs, max_time, progress, checkpoint, cluster
+        As in :func:`~shapley2d.value_cells`.
 
     Returns
     -------
@@ -151,28 +150,118 @@ def value_blocks(
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
     ((2, 2), 'exact', 16, 0.5)
     """
-    question = BlockQuestion(
-        X=X, y=y, X_valid=X_valid, y_valid=y_valid, rows=rows, columns=columns, owners=owners,
-        owner_column=owner_column, method=method, players=players, copies=copies,
-        copy_distance=copy_distance, copy_r2=copy_r2, include_label=include_label,
-        validation_groups=validation_groups,
-        task=task, kinds=kinds, cv=cv, groups=groups, time=time, valid_weight=valid_weight,
-        semivalue=semivalue, random_state=random_state, n_jobs=n_jobs, progress=progress,
-        max_time=max_time, options=options,
-    )  # fmt: skip
-    job = BlocksJob.prepare(question)
-    by_cells = job.players == "cells" and method != "forest"
+    settings: BlockSettings = {
+        "rows": rows, "columns": columns, "owners": owners, "owner_column": owner_column,
+        "players": players, "copies": copies, "valid_parts": valid_parts, "method": method,
+        "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
+        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
+        "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
+        "n_jobs": n_jobs, "max_time": max_time, "progress": progress, "checkpoint": checkpoint,
+        "cluster": cluster,
+    }  # fmt: skip
+    job = prepare_blocks(X, y, X_valid, y_valid, **settings)
+    by_cells = job.players == "cells" and job.method.name != "forest"
     job = replace(job, run=job.run.advising(FOREST if by_cells else ""))
-    return make_valuation(job, job.answer())
+    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
+    return make_valuation(job, job.answer(), asked)
 
 
-def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
-    """The result that users get; warns of what may be wrong about who owns what."""
-    _warn_of_owners(job, found)
-    question, problem, estimate = job.asked, found.problem, found.estimate
-    grid, ownership, copies = found.layout.grid, found.layout.ownership, found.layout.copies
-    crossed = question.X_valid is None and problem.splits
-    scoring = {"scoring": found.scoring} if found.scoring else {}
+def prepare_blocks(
+    X: Any, y: Any, X_valid: Any, y_valid: Any, **settings: Unpack[BlockSettings]
+) -> BlocksJob:
+    """Check the arguments of a valuation of blocks, and read its tables."""
+    run = Run.create(
+        settings["random_state"], settings["semivalue"], settings["n_jobs"], settings["progress"],
+        settings["max_time"], settings["checkpoint"], settings["cluster"],
+    )  # fmt: skip
+    method, players, parts = (
+        find_method(settings["method"]),
+        settings["players"],
+        settings["valid_parts"],
+    )
+    check_flag(settings["include_label"], "include_label")
+    if parts is not None:
+        check_whole(parts, "valid_parts", 0)
+    if players is not None:
+        check_choice(players, "players", PLAYERS)
+    check_checkpoints(run, parts)
+    owners, columns = settings["owners"], settings["columns"]
+    X, X_valid, rows = named_rows(X, y, X_valid, settings["rows"], owners, settings["owner_column"])
+    # groups of both axes are blocks of a table, which nobody in particular contributed
+    contributed = owners is not None or (rows is None) != (columns is None)
+    owned = owners is not None or (contributed and _groups_own(rows, columns))
+    players = settle_players(players, method, contributed=contributed)
+    copies, claims = _settle_copies(settings["copies"], owned=owned), claims_of(owners)
+    tables = read_tables(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        task=settings["task"],
+        kinds=settings["kinds"],
+        cv=settings["cv"],
+        groups=settings["groups"],
+        time_order=settings["time_order"],
+        valid_weight=settings["valid_weight"],
+        validates=method.needs_validation,
+    )
+    return BlocksJob(
+        tables=tables,
+        run=run,
+        method=method,
+        players=players,
+        copies=copies,
+        valid_parts=parts,
+        rows=rows,
+        columns=columns,
+        rows_from="rows" if settings["owner_column"] is None else "owner_column",
+        claims=claims,
+        owned=owned,
+        contributed=contributed,
+        cv=settings["cv"],
+        label=label_name(y, tables.table.column_names) if settings["include_label"] else None,
+        scoring=settings["scoring"],
+        baseline=settings["baseline"],
+    )
+
+
+def _groups_own(rows: Any, columns: Any) -> bool:
+    """Whether the groups of one axis are owners, as if a file of owners had named them.
+
+    Clusters are no contributors; and more groups than errors are kept jointly for are rows or
+    columns by themselves, whose copies count each.
+    """
+    if isinstance(rows, Clusters):
+        return False
+    option, labels = ("columns", columns) if rows is None else ("rows", rows)
+    return count_groups(labels, option) <= MAX_JOINT
+
+
+def _settle_copies(copies: Any, *, owned: bool) -> Copies:
+    if copies is None:
+        return Copies("one" if owned else "each")
+    settled = copies if isinstance(copies, Copies) else Copies(copies)
+    if not owned and settled.rule != "each":
+        raise InputError(
+            Setting("copies", copies),
+            " is about owners: name them by ",
+            Setting("owners"),
+            " or ",
+            Setting("owner_column"),
+        )
+    return settled
+
+
+def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> BlockValuation:
+    """The result that users get; warns of what may be wrong about who owns what.
+
+    ``asked`` has the arguments of the call.
+    """
+    _warn_of_owners(job, found, asked)
+    problem, estimate, grid = found.problem, found.estimate, found.layout.grid
+    ownership, copies = found.layout.ownership, found.layout.copies
+    crossed = asked["X_valid"] is None and problem.splits
+    by = job.method if job.players == "cells" else found.method
     return BlockValuation(
         values=estimate.values,
         stderr=estimate.stderr,
@@ -183,27 +272,29 @@ def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
         dof=estimate.dof,
         info=job.run.record(
             kind="blocks",
-            method=found.method,
+            method=by.name,
             players=job.players,
             copies=None if copies is None else copies.record(),
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if crossed else None,
             splits=problem.how or None,
-            weighted=question.valid_weight is not None or None,
+            weighted=asked["valid_weight"] is not None or None,
             label=problem.label,
-            validation_groups=found.groups or None,
+            valid_parts=found.n_parts or None,
             intervals=_interval_words(found),
-            settings={**scoring, **question.options},
+            settings={**problem.asked(), **job.method.settings()},
             block_owners=_block_owners(ownership),
-            about=METHODS[found.method].about(estimate.info),
-            call=question.code("value_blocks", job.run.seed),
-            digests=data_digests(job, found),
-            asked=None if ownership is None else question.recorded(),
+            about=by.about(estimate.info),
+            call=repeat_call(
+                value_blocks, asked | {"method": job.method, "random_state": job.run.seed}
+            ),
+            digests=data_digests(job, found, asked),
+            asked=None if ownership is None else recorded(asked, job.method),
             **estimate.info,
         ),
         history=estimate.history,
-        _frame=frame_kind(question.X),
+        _frame=frame_kind(asked["X"]),
         row_sizes=grid.rows.sizes,
         column_sizes=grid.columns.sizes,
         _owner_names=[] if ownership is None else ownership.names,
@@ -218,8 +309,8 @@ def make_valuation(job: BlocksJob, found: Answer) -> BlockValuation:
 def _interval_words(found: Answer) -> str:
     """What the intervals of owners include, in words."""
     parts = ["sampling"] if found.estimate.stderr.any() else []
-    if found.groups:
-        parts.append(f"other validation rows ({found.groups} groups of them left out in turn)")
+    if found.n_parts:
+        parts.append(f"other validation rows ({found.n_parts} parts of them left out in turn)")
     if not parts:
         return (
             "no error: the values of these tables are exact, "
@@ -229,10 +320,10 @@ def _interval_words(found: Answer) -> str:
     info = found.estimate.info
     if info.get("n_valid_used", found.problem.n_valid) < found.problem.n_valid:
         return f"{words}, of validation rows too"
-    return words if found.groups else f"{words}, but not other validation rows"
+    return words if found.n_parts else f"{words}, but not other validation rows"
 
 
-def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
+def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> None:
     regions, copies = found.layout.regions, found.layout.copies
     if regions is None or copies is None:
         return
@@ -254,7 +345,7 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
                 "not meant",
             )
         )
-    named = job.asked.owners is not None or job.asked.owner_column is not None
+    named = asked["owners"] is not None or asked["owner_column"] is not None
     if copies.between and (named or copies.rule != "each"):
         one, other, count = copies.between[0]
         left = copies.n_pairs - 1
@@ -281,17 +372,17 @@ def _warn_of_owners(job: BlocksJob, found: Answer) -> None:
             InputWarning(
                 f"columns {one!r} and {other!r} say the same (R squared {r2:.4f})"
                 f"{more if left else ''}: {meaning}; set ",
-                Setting("copy_r2", 0),
+                "Copies(r2=0)",
                 " to pay for each",
             )
         )
-    if named and job.players == "groups" and job.question.players is None:
+    if named and job.players == "blocks" and asked["players"] is None:
         warn(
             InputWarning(
-                "players are groups, so an owner gains by splitting into several: use ",
+                "players are blocks, so an owner gains by splitting into several: use ",
                 Setting("players", "cells"),
                 ", where it does not, but which takes longer for a model of your own, or ",
-                Setting("players", "groups"),
+                Setting("players", "blocks"),
                 " to keep it",
             )
         )

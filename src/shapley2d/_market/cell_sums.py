@@ -7,11 +7,10 @@ renaming owners changes nothing for the others.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._methods.registry import METHODS
 from shapley2d._theory.sums import BlockSums
 
 if TYPE_CHECKING:
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.grid import Grid
+    from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -45,9 +45,8 @@ def estimate_cell_sums(
     run: Run,
     grid: Grid,
     shares: NDArray[np.float64] | None,
+    method: Method,
     *,
-    method: str,
-    options: dict[str, Any],
     joint: bool = True,
 ) -> CellSums:
     """Values of blocks and of owners, from those of the cells.
@@ -62,9 +61,7 @@ def estimate_cell_sums(
     owners = np.zeros((0, n, m)) if shares is None else shares
     kept = owners if joint and n <= MAX_ROW_GROUPS else owners[:0]
     sums = BlockSums(np.concatenate([kept, blocks]), grid.rows.labels, grid.columns.labels)
-    estimate = METHODS[method].solve(
-        problem, replace(run, sums=sums if len(sums) else None), **options
-    )
+    estimate = method.solve(problem, replace(run, sums=sums if len(sums) else None))
     covariance = _covariance(estimate, sums)
     variances = sums.blocks(estimate.stderr**2)  # as if the errors of cells were independent
     inner = covariance[len(kept) :, len(kept) :].reshape(n, m, n, m) if few else None

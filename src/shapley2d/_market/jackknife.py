@@ -1,4 +1,4 @@
-"""How much values depend on the validation rows: a grouped jackknife (Tukey, 1958)."""
+"""How much values depend on the validation rows: a jackknife of parts (Tukey, 1958)."""
 
 from __future__ import annotations
 
@@ -18,28 +18,26 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem, Split
 
 
-def problems_without_a_group(problem: Problem, n_groups: int, seed: int) -> Iterator[Problem]:
-    """The problem without each random group of validation rows in turn; the same rows train.
+def problems_without_a_part(problem: Problem, n_parts: int, seed: int) -> Iterator[Problem]:
+    """The problem without each random part of validation rows in turn; the same rows train.
 
-    Every split has groups of its own, of nearly equal sizes.
+    Every split has parts of its own, of nearly equal sizes.
     """
-    groups = _groups(problem, n_groups, seed)
-    for left_out in range(n_groups):
-        yield _with_rows(problem, [np.flatnonzero(group != left_out) for group in groups], n_groups)
+    parts = _parts(problem, n_parts, seed)
+    for left_out in range(n_parts):
+        yield _with_rows(problem, [np.flatnonzero(part != left_out) for part in parts], n_parts)
 
 
-def problems_of_groups(
-    problem: Problem, n_groups: int, seed: int
-) -> Iterator[tuple[float, Problem]]:
-    """The problem with each random group as its only validation rows, after the group's share.
+def problems_of_parts(problem: Problem, n_parts: int, seed: int) -> Iterator[tuple[float, Problem]]:
+    """The problem with each random part as its only validation rows, after the share of the part.
 
-    Where values are means over validation rows, the values without a group follow from these.
+    Where values are means over validation rows, the values without a part follow from these.
     """
-    groups = _groups(problem, n_groups, seed)
-    for taken in range(n_groups):
-        rows = [np.flatnonzero(group == taken) for group in groups]
+    parts = _parts(problem, n_parts, seed)
+    for taken in range(n_parts):
+        rows = [np.flatnonzero(part == taken) for part in parts]
         shares = [_weight(split, part) for split, part in zip(problem.splits, rows, strict=True)]
-        yield float(np.mean(shares)), _with_rows(problem, rows, n_groups)
+        yield float(np.mean(shares)), _with_rows(problem, rows, n_parts)
 
 
 def _weight(split: Split, rows: NDArray[np.intp]) -> float:
@@ -49,38 +47,38 @@ def _weight(split: Split, rows: NDArray[np.intp]) -> float:
     return float(split.valid_weights[rows].sum() / split.valid_weights.sum())
 
 
-def _groups(problem: Problem, n_groups: int, seed: int) -> list[NDArray[np.intp]]:
-    """The group of every validation row, for each split."""
+def _parts(problem: Problem, n_parts: int, seed: int) -> list[NDArray[np.intp]]:
+    """The part of every validation row, for each split."""
     smallest = min(split.valid.n_rows for split in problem.splits)
-    whole = isinstance(n_groups, (int, np.integer)) and not isinstance(n_groups, bool)
-    if not whole or not 2 <= n_groups <= smallest:
+    whole = isinstance(n_parts, (int, np.integer)) and not isinstance(n_parts, bool)
+    if not whole or not 2 <= n_parts <= smallest:
         raise InputError(
-            Setting("validation_groups", n_groups),
+            Setting("valid_parts", n_parts),
             f" must be a whole number from 2 to {smallest}, the number of validation rows, or 0",
         )
-    groups = []
+    parts = []
     for number, split in enumerate(problem.splits):
         random = generator(seed, "validation groups", number)
-        groups.append(random.permutation(np.arange(split.valid.n_rows) % n_groups))
-    return groups
+        parts.append(random.permutation(np.arange(split.valid.n_rows) % n_parts))
+    return parts
 
 
-def _with_rows(problem: Problem, rows: list[NDArray[np.intp]], n_groups: int) -> Problem:
+def _with_rows(problem: Problem, rows: list[NDArray[np.intp]], n_parts: int) -> Problem:
     """The problem with some of the validation rows of every split."""
     splits = [split.take_valid(kept) for split, kept in zip(problem.splits, rows, strict=True)]
     for split in splits:
         if split.valid_weights is not None and not split.valid_weights.any():
             raise InputError(
-                Setting("validation_groups", n_groups),
-                " makes a group, or its complement, without any weight: use another number, or 0",
+                Setting("valid_parts", n_parts),
+                " makes a part, or its complement, without any weight: use another number, or 0",
             )
     return replace(problem, splits=splits)
 
 
 def jackknife_covariance(replicates: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Covariance of estimates, from their values with one group left out at a time.
+    """Covariance of estimates, from their values with one part left out at a time.
 
-    ``replicates`` are (groups, estimates).
+    ``replicates`` are (parts, estimates).
 
     >>> numbers = np.arange(4.0)
     >>> without_one = (numbers.sum() - numbers) / 3

@@ -1,37 +1,25 @@
-"""A question about blocks, checked and ready to run: as asked, or with something changed."""
+"""A valuation of blocks, checked and ready to run: as asked, or with something changed."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice, check_number, check_whole
 from shapley2d._market.block_game import estimate_blocks
 from shapley2d._market.cell_sums import MAX_JOINT, estimate_cell_sums
-from shapley2d._market.copies.count import RULES as COPIES
-from shapley2d._market.grid import count_groups
-from shapley2d._market.jackknife import problems_without_a_group
-from shapley2d._market.layout import Prepared, claims_of
-from shapley2d._market.named_rows import Clusters, named_rows
+from shapley2d._market.jackknife import problems_without_a_part
+from shapley2d._market.layout import Prepared
 from shapley2d._market.other_validation_rows import (
     Errors,
     cell_replicates,
-    check_checkpoints,
-    clear_checkpoints,
     is_joint,
     leaving_time,
-    of_replicate,
     replicates_of,
-    same_work,
     sums_of,
 )
-from shapley2d._market.players import PLAYERS, settle_method, settle_players
-from shapley2d._methods.registry import METHODS
-from shapley2d._models.by_name import is_knn
-from shapley2d._valuation.question import Question
+from shapley2d._tables.problem import split_tables
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -40,72 +28,16 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.layout import BlockLayout, Changed
     from shapley2d._market.owners import Claim
     from shapley2d._market.regions import Regions
+    from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.problem import Problem, Split, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
     from shapley2d._theory.sums import BlockSums
-
-_NOT_ASKED = (  # the data, and what changes no value
-    "X", "y", "X_valid", "y_valid", "owners", "options", "random_state", "n_jobs", "progress",
-    "max_time", "checkpoint", "cluster",
-)  # fmt: skip
-_UNRECORDED: Any = object()
-
-COPY_R2 = 0.99
-"""R squared from which one column is a copy of another, unless the caller says otherwise."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class BlockQuestion(Question):
-    """The arguments of ``value_blocks``."""
-
-    method: str = "auto"
-    rows: Any = None
-    columns: Any = None
-    owners: Any = None
-    owner_column: str | None = None
-    players: str | None = None
-    copies: str | None = None
-    copy_distance: float | str = "auto"
-    copy_r2: float = COPY_R2
-    validation_groups: int | None = None
-
-    def recorded(self) -> dict[str, Any]:
-        """``settings`` that a file can hold; names of ``unrecorded`` ones: arrays and models."""
-        given = {
-            one.name: getattr(self, one.name) for one in fields(self) if one.name not in _NOT_ASKED
-        }
-        given |= {name: one for name, one in self.options.items() if name not in _NOT_ASKED}
-        plain = {name: _as_json(value) for name, value in given.items()}
-        settings = {name: value for name, value in plain.items() if value is not _UNRECORDED}
-        unrecorded = sorted(name for name in plain if plain[name] is _UNRECORDED)
-        return {"settings": settings, "unrecorded": unrecorded}
-
-    @property
-    def names_contributors(self) -> bool:
-        """Whether it is asked what contributors are worth: owners, or the groups of one axis.
-
-        Groups of both axes are blocks of a table, which nobody in particular contributed.
-        """
-        return self.owners is not None or (self.rows is None) != (self.columns is None)
-
-    @property
-    def groups_own(self) -> bool:
-        """Whether the groups of one axis are owners, as if a file of owners had named them.
-
-        Clusters are no contributors; and more groups than errors are kept jointly for are rows or
-        columns by themselves, whose copies count each.
-        """
-        if self.owners is not None or not self.names_contributors:
-            return False
-        if isinstance(self.rows, Clusters):
-            return False
-        option, labels = ("columns", self.columns) if self.rows is None else ("rows", self.rows)
-        return count_groups(labels, option) <= MAX_JOINT
 
 
 @dataclass(frozen=True)
@@ -126,11 +58,8 @@ class Answer:
     estimate: Estimate  # of the blocks
     owners: NDArray[np.float64] | None  # values of the owners, where players are cells
     errors: Errors  # of the owners' values, or of the blocks where there are no owners
-    method: str  # as chosen
-    groups: int  # groups of validation rows that were left out in turn
-    scoring: Any  # the score; None for that of the model
-    # the training table as it was read, before copies were merged
-    read: tuple[Table, Target] | None = None
+    method: Method  # as chosen
+    n_parts: int  # parts of the validation rows that were left out in turn
 
     @property
     def owner_values(self) -> NDArray[np.float64]:
@@ -143,228 +72,129 @@ class Answer:
 
 @dataclass(frozen=True)
 class BlocksJob:
-    """A question about blocks with its defaults settled."""
+    """A valuation of blocks with its tables read and its defaults settled."""
 
-    asked: BlockQuestion  # as the user asked it
-    # with the entries of the column that names the groups of rows in the place of its name
-    question: BlockQuestion
+    tables: Tables
     run: Run
-    players: str  # "cells", "groups"
-    copies: str  # "one", "first", "escrow", "each"
+    method: Method
+    players: str  # "cells", "blocks"
+    copies: Copies
+    valid_parts: int | None  # parts of the validation rows to leave out; None for the default
+    # the group of every row and of every column
+    rows: Any
+    columns: Any
+    rows_from: str  # the argument that named the groups of rows: "rows", "owner_column"
     claims: list[Claim] | None  # what the owners claim; None where no table names them
     owned: bool  # whether there are owners: of a table of them, or the groups of one axis
+    contributed: bool  # whether contributors are valued: owners, or the groups of one axis
+    # the question
+    cv: Any
+    label: str | None
+    scoring: Any
+    baseline: str
 
-    @classmethod
-    def prepare(cls, question: BlockQuestion) -> BlocksJob:
-        """Check a question as far as no table is needed."""
-        asked, run = question, question.start()
-        if question.validation_groups is not None:
-            check_whole(question.validation_groups, "validation_groups", 0)
-        if question.players is not None:
-            check_choice(question.players, "players", PLAYERS)
-        read = named_rows(
-            question.X,
-            question.y,
-            question.X_valid,
-            question.rows,
-            question.owners,
-            question.owner_column,
-        )
-        question = replace(question, **read._asdict())
-        paid, owned = question.names_contributors, question.groups_own
-        owned = owned or question.owners is not None
-        players = settle_players(question.players, question.method, question.options, owned=paid)
-        copies = _settle_copies(question, owned=owned)
-        _, options = settle_method(players, question.method, question.options)
-        check_checkpoints(options, question.validation_groups)
-        claims = claims_of(question.owners)
-        return cls(asked, question, run, players, copies, claims, owned)
-
-    def settle(self) -> tuple[str, dict[str, Any]]:
-        """The method and all of its options."""
-        return settle_method(self.players, self.question.method, self.question.options)
+    def problem(self, change: Any = None) -> Problem:
+        """The problem of the tables, or of what a change makes of them."""
+        return split_tables(
+            self.tables, cv=self.cv, seed=self.run.seed, label=self.label, scoring=self.scoring,
+            baseline=self.baseline, change=change,
+        )  # fmt: skip
 
     def answer(self, variation: Variation | None = None) -> Answer:
         """Value the blocks, with something changed if a variation is given."""
-        question, varied = self.question, variation or Variation()
-        method, options = self.settle()
+        varied = variation or Variation()
         prepared: Prepared | None = None
-        read: tuple[Table, Target] | None = None
 
         def change(table: Table, target: Target, split: Split | None) -> Changed:
-            nonlocal prepared, read
-            read = table, target
-            distance = question.copy_distance
+            nonlocal prepared
             prepared = Prepared.of(
                 table,
                 target,
                 self.copies if self.owned else None,
-                distance if isinstance(distance, str) else float(distance),
-                copy_r2=float(question.copy_r2),
                 split=split,
-                with_label=question.include_label,
+                with_label=self.label is not None,
                 change=varied.table,
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]
 
-        problem = question.problem(self.run, change=change)
+        problem = self.problem(change)
         assert prepared is not None
         if varied.problem is not None:
             problem = varied.problem(problem)
-        if self._pays_by_accuracy(problem, method, options):
-            options = {**options, "scoring": "balanced_accuracy"}
-        if self._pays_by_votes(method, options):
-            options = {**options, "votes": "share"}
         layout = prepared.layout(
             problem,
-            question.rows,
-            question.columns,
+            self.rows,
+            self.columns,
             self.claims,
             varied.regions,
             groups_own=self.owned and self.claims is None,
-            option="rows" if self.asked.owner_column is None else "owner_column",
+            option=self.rows_from,
             seed=self.run.seed,
         )
-        problem = layout.problem or problem
-        value = self._by_cells if self.players == "cells" else self._by_groups
-        return replace(value(problem, layout, method, options), read=read)
+        value = self._by_cells if self.players == "cells" else self._by_blocks
+        return value(layout.problem or problem, layout)
 
-    def _pays_by_accuracy(self, problem: Problem, method: str, options: dict[str, Any]) -> bool:
-        """Whether cells would be paid by accuracy without the user having said so.
-
-        By accuracy, rows of noise with the label of a frequent class are worth something: they are
-        right more often than not.
-        """
-        unsaid = method in ("knn", "forest") and options.get("scoring") is None
-        paid = self.players == "cells" and self.question.names_contributors
-        return unsaid and paid and problem.target.task == "classification"
-
-    def _pays_by_votes(self, method: str, options: dict[str, Any]) -> bool:
-        """Whether neighbours value contributors without the user having said what votes count.
-
-        Divided by K, a vote in a company of few rows is worth something whatever it says.
-        """
-        near = method == "knn" if self.players == "cells" else is_knn(options["model"])
-        unsaid = self.question.options.get("votes") is None
-        return self.question.names_contributors and near and unsaid
-
-    def _by_groups(
-        self, problem: Problem, layout: BlockLayout, method: str, options: dict[str, Any]
-    ) -> Answer:
-        """Values of the blocks in the game of groups."""
-        sums, scoring = sums_of(layout), options.get("scoring")
-        _check_sums(self.question.validation_groups, sums)
+    def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
+        """Values of blocks that join as wholes."""
+        sums = sums_of(layout)
+        _check_sums(self.valid_parts, sums)
         joint = sums if is_joint(sums) else None
-        groups = self.question.validation_groups or 0
-        folds = len(problem.splits)
-        estimate, chosen, problem = estimate_blocks(
-            problem,
-            leaving_time(self.run, groups),
-            layout.grid,
-            joint,
-            method=method,
-            options=options,
-        )
+        n_parts, folds = self.valid_parts or 0, len(problem.splits)
+        run = leaving_time(self.run, n_parts)
+        estimate, chosen, problem = estimate_blocks(problem, run, layout.grid, joint, self.method)
         if len(problem.splits) < folds:
             estimate = estimate.noting(folds_made=folds)
         errors = Errors(estimate.covariance, None, estimate.dof)
         if estimate.info.get("time_up"):
-            groups = 0
-        if groups:
+            n_parts = 0
+        if n_parts:
             assert sums is not None
-            options = {**options, **same_work(options, estimate.info)}
+            again = chosen.repeating(estimate.info)
 
-            def without(part: Problem, again: Run, k: int) -> NDArray[np.float64]:
-                own = of_replicate(options, k)
-                found = estimate_blocks(part, again, layout.grid, None, method=chosen, options=own)
+            def without(part: Problem, quiet: Run) -> NDArray[np.float64]:
+                found = estimate_blocks(part, quiet, layout.grid, None, again, as_before=True)
                 return sums.of(found.estimate.values)
 
-            parts = problems_without_a_group(problem, groups, self.run.seed)
-            replicates = replicates_of(self.run, groups, parts, without)
-            clear_checkpoints(options, replicates)
-            errors, groups = errors.with_spread(replicates), len(replicates)
-        return Answer(problem, layout, estimate, None, errors, chosen, groups, scoring)
+            parts = problems_without_a_part(problem, n_parts, self.run.seed)
+            replicates = replicates_of(self.run, n_parts, parts, without)
+            errors, n_parts = errors.with_spread(replicates), len(replicates)
+        return Answer(problem, layout, estimate, None, errors, chosen, n_parts)
 
-    def _by_cells(
-        self, problem: Problem, layout: BlockLayout, method: str, options: dict[str, Any]
-    ) -> Answer:
+    def _by_cells(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of the blocks as sums of cells."""
         owned = None if layout.ownership is None else layout.ownership.shares
         sums = sums_of(layout)
-        _check_sums(self.question.validation_groups, sums)
-        groups = 0 if sums is None else self._n_validation_groups(problem, method)
+        _check_sums(self.valid_parts, sums)
+        n_parts = 0 if sums is None else self._n_parts(problem)
+        run = leaving_time(self.run, n_parts)
         found = estimate_cell_sums(
-            problem,
-            leaving_time(self.run, groups),
-            layout.grid,
-            owned,
-            method=method,
-            options=options,
-            joint=is_joint(sums),
+            problem, run, layout.grid, owned, self.method, joint=is_joint(sums)
         )
         estimate = found.blocks
         errors = Errors(estimate.covariance, None, estimate.dof)
         if estimate.info.get("time_up"):  # its errors know of the rows that were not used
-            groups = 0
-        if groups and not estimate.info.get("interrupted"):
+            n_parts = 0
+        if n_parts and not estimate.info.get("interrupted"):
             assert sums is not None
-            replicates = cell_replicates(
-                self.run, problem, layout, method, options, estimate, sums, groups
-            )
-            errors, groups = errors.with_spread(replicates), len(replicates)
-        scoring = options.get("scoring")
-        return Answer(problem, layout, estimate, found.owners, errors, method, groups, scoring)
+            again, whole = self.method.repeating(estimate.info), sums.of(estimate.values)
+            replicates = cell_replicates(self.run, problem, layout, again, sums, whole, n_parts)
+            errors, n_parts = errors.with_spread(replicates), len(replicates)
+        return Answer(problem, layout, estimate, found.owners, errors, self.method, n_parts)
 
-    def _n_validation_groups(self, problem: Problem, method: str) -> int:
-        """Groups of validation rows: those asked for, by default those that cost one valuation."""
-        if self.question.validation_groups is not None:
-            return self.question.validation_groups
-        if not self.question.names_contributors or not METHODS[method].averages:
+    def _n_parts(self, problem: Problem) -> int:
+        """Parts of the validation rows: those asked for, by default if they cost one valuation."""
+        if self.valid_parts is not None:
+            return self.valid_parts
+        if not self.contributed or not self.method.averages:
             return 0
         most = min(split.valid.n_rows for split in problem.splits)
         return min(10, most) if most > 1 else 0
 
 
-def _as_json(value: Any) -> Any:
-    """A setting as JSON can hold and give it back; a mark where it cannot."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    value = _listed(value)
-    try:
-        same = json.loads(json.dumps(value, allow_nan=False))
-    except (TypeError, ValueError):
-        return _UNRECORDED
-    return same if same == value else _UNRECORDED
-
-
-def _listed(value: Any) -> Any:
-    return [_listed(item) for item in value] if isinstance(value, (tuple, list)) else value
-
-
-def _settle_copies(question: BlockQuestion, *, owned: bool) -> str:
-    copies = ("one" if owned else "each") if question.copies is None else question.copies
-    check_choice(copies, "copies", COPIES)
-    distance, r2 = question.copy_distance, question.copy_r2
-    if not (isinstance(distance, str) and distance == "auto"):
-        check_number(distance, "copy_distance", zero=True)
-    check_number(r2, "copy_r2", zero=True)
-    near, like = distance not in ("auto", 0), r2 not in (COPY_R2, 0)
-    if not owned and (copies != "each" or near or like):
-        name = "copies" if copies != "each" else "copy_distance" if near else "copy_r2"
+def _check_sums(n_parts: int | None, sums: BlockSums | None) -> None:
+    if n_parts and sums is None:
         raise InputError(
-            Setting(name, getattr(question, name)),
-            " is about owners: name them by ",
-            Setting("owners"),
-            " or ",
-            Setting("owner_column"),
-        )
-    return copies
-
-
-def _check_sums(groups: int | None, sums: BlockSums | None) -> None:
-    if groups and sums is None:
-        raise InputError(
-            Setting("validation_groups"),
+            Setting("valid_parts"),
             f" is for owners, or for at most {MAX_JOINT} blocks: name the owners by ",
             Setting("owners"),
         )

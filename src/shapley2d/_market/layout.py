@@ -13,7 +13,7 @@ from shapley2d._base.warnings import warn
 from shapley2d._knn.votes import take_columns
 from shapley2d._market.copies.chance import find_unlikely_copies
 from shapley2d._market.copies.columns import find_same_columns
-from shapley2d._market.copies.count import Copies
+from shapley2d._market.copies.count import CopiesFound
 from shapley2d._market.copies.rows import find_copies
 from shapley2d._market.grid import Grid, Groups, label_groups
 from shapley2d._market.named_rows import Clusters
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._market.copies.rule import Copies
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
@@ -48,7 +49,7 @@ class BlockLayout:
     # groups of the rows that are valued: one of each cluster of copies, where these count as one
     grid: Grid
     ownership: Ownership | None = None
-    copies: Copies | None = None  # which rows repeat others; None where there are no owners
+    copies: CopiesFound | None = None  # which rows repeat others; None where there are no owners
     regions: Regions | None = None  # of the table that was read
     # the problem of the valued columns, one of each cluster of copies; None without owners
     problem: Problem | None = None
@@ -62,10 +63,7 @@ class BlockLayout:
 class Prepared:
     """A training table after changes to it, and with copies merged, before it is split."""
 
-    # "one", "first", "escrow", "each": what copies count for; None without owners
-    rule: str | None
-    distance: float | str  # rows within it are copies
-    copy_r2: float  # columns are copies from this R squared on; 0 for none
+    copies: Copies | None  # what copies count for; None without owners
     row_names: list[Any]  # of the table that was read
     origin: NDArray[np.intp]  # the row read that every row of the changed table comes from
     # the cluster of copies that every row of the changed table is in
@@ -80,10 +78,8 @@ class Prepared:
         cls,
         table: Table,
         target: Target,
-        rule: str | None,
-        distance: float | str,
+        copies: Copies | None,
         *,
-        copy_r2: float = 0.0,
         split: Split | None = None,
         with_label: bool = False,
         change: Callable[[Table, Target], Changed] | None = None,
@@ -98,16 +94,16 @@ class Prepared:
         if change is not None:
             table, target, origin = change(table, target)
         clusters, kept = None, np.arange(table.n_rows)
-        if rule is not None:
-            clusters = _copies(table, target, distance, split)
-            kept = kept if rule == "each" else np.unique(clusters, return_index=True)[1]
+        if copies is not None:
+            clusters = _copies(table, target, copies.distance, split)
+            kept = kept if copies.rule == "each" else np.unique(clusters, return_index=True)[1]
             # a row without any entry is no data; it would be paid for outvoting far rows
             blank = np.all([np.isnan(column.entries[kept]) for column in table.columns], axis=0)
             if not with_label and not blank.all():
                 kept = kept[~blank]
             if kept.size < table.n_rows:
                 table, target = table.take_rows(kept), target.take(kept)
-        return cls(rule, distance, copy_r2, names, origin, clusters, kept, table, target)
+        return cls(copies, names, origin, clusters, kept, table, target)
 
     def layout(
         self,
@@ -146,7 +142,7 @@ class Prepared:
         if claims is None and not groups_own:
             return BlockLayout(_grid_of_groups(problem, row_groups, column_groups, len(row_names)))
         assert self.clusters is not None
-        assert self.rule is not None
+        assert self.copies is not None
         if claims is None and column_groups is None and label is not None:
             column_groups = _all_columns(problem)
         read = (
@@ -157,7 +153,8 @@ class Prepared:
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
         valued = regions.take_rows(self.kept)
-        merges = self.rule in ("one", "escrow")
+        rule = self.copies.rule
+        merges = rule in ("one", "escrow")
         if merges:
             valued = regions.merge_rows(self.clusters).take_rows(self.clusters[self.kept])
         same, pairs = self._same_columns(problem, regions)
@@ -168,9 +165,9 @@ class Prepared:
             labels = [column_groups.names[k] for k in column_groups.labels[kept]]
             column_groups = label_groups(labels, names, "columns")
         grid, ownership = cut_grid(
-            merged, row_names, names, row_groups, column_groups, escrow=self.rule == "escrow"
+            merged, row_names, names, row_groups, column_groups, escrow=rule == "escrow"
         )
-        copies = Copies.count(regions, self.clusters, self.rule, self.distance, pairs)
+        copies = CopiesFound.count(regions, self.clusters, rule, self.copies.distance, pairs)
         features = kept[kept < problem.table.n_columns]
         if features.size < problem.table.n_columns:
             problem = take_columns(problem, features)
@@ -187,9 +184,11 @@ class Prepared:
         """
         names = problem.table.column_names
         each = np.arange(len(names) + (problem.label is not None))
-        if self.rule == "each" or not self.copy_r2 or regions.columns[:, : len(names)].all():
+        assert self.copies is not None
+        rule, r2 = self.copies.rule, self.copies.r2
+        if rule == "each" or not r2 or regions.columns[:, : len(names)].all():
             return each, []
-        found = find_same_columns(problem.table, self.copy_r2)
+        found = find_same_columns(problem.table, float(r2))
         first = each.copy()
         first[: len(names)] = found.clusters
         pairs = [(names[i], names[j], r2) for i, j, r2 in found.pairs if first[j] == i]
@@ -198,7 +197,8 @@ class Prepared:
     def _valued_rows(self) -> NDArray[np.intp]:
         """The valued row that every row is part of; -1 for rows that are not valued."""
         assert self.clusters is not None
-        own = np.arange(self.clusters.size) if self.rule == "each" else self.clusters
+        assert self.copies is not None
+        own = np.arange(self.clusters.size) if self.copies.rule == "each" else self.clusters
         place = np.full(int(own.max()) + 1, -1)
         place[own[self.kept]] = np.arange(self.kept.size)
         return place[own]

@@ -1,6 +1,6 @@
 """How much values and payments depend on the validation rows.
 
-Groups of validation rows are left out in turn (a jackknife); every such valuation repeats the work
+Parts of the validation rows are left out in turn (a jackknife); every such valuation repeats the work
 of the first, so that only the validation rows differ.
 """
 
@@ -19,10 +19,9 @@ from shapley2d._market.cell_sums import MAX_JOINT
 from shapley2d._market.jackknife import (
     jackknife_covariance,
     jackknife_spread,
-    problems_of_groups,
-    problems_without_a_group,
+    problems_of_parts,
+    problems_without_a_part,
 )
-from shapley2d._methods.registry import METHODS
 from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.sums import BlockSums
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning, Setting
@@ -32,8 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.layout import BlockLayout
+    from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -42,34 +41,28 @@ def cell_replicates(
     run: Run,
     problem: Problem,
     layout: BlockLayout,
-    method: str,
-    options: dict[str, Any],
-    estimate: Estimate,
+    method: Method,
     sums: BlockSums,
-    groups: int,
+    whole: NDArray[np.float64],
+    n_parts: int,
 ) -> list[NDArray[np.float64]]:
-    """The sums without each group of validation rows in turn."""
+    """The sums without each part of the validation rows in turn; ``whole`` are those of all."""
     cells = BlockSums(sums.weights, layout.grid.rows.labels, layout.grid.columns.labels)
-    again = {**options, **same_work(options, estimate.info)}
 
-    def solved(part: Problem, quiet: Run, k: int) -> NDArray[np.float64]:
-        return cells.of(METHODS[method].solve(part, quiet, **of_replicate(again, k)).values)
+    def solved(part: Problem, quiet: Run) -> NDArray[np.float64]:
+        return cells.of(method.solve(part, quiet).values)
 
-    if not METHODS[method].averages:
-        parts = problems_without_a_group(problem, groups, run.seed)
-        replicates = replicates_of(run, groups, parts, solved)
-        clear_checkpoints(options, replicates)
-        return replicates
-    # values are means over validation rows: the values of a group tell those without it; weights
-    # that make a mean of the score are those of all rows, not of each group by itself
-    problem = weigh_problem(problem, options.get("scoring"))
-    again["scoring"] = None
-    whole = sums.of(estimate.values)
-    shares, alone = zip(*problems_of_groups(problem, groups, run.seed), strict=True)
-    of_groups = replicates_of(run, groups, alone, solved)
-    clear_checkpoints(options, of_groups)
+    if not method.averages:
+        return replicates_of(
+            run, n_parts, problems_without_a_part(problem, n_parts, run.seed), solved
+        )
+    # values are means over validation rows: the values of a part tell those without it; weights
+    # that make a mean of the score are those of all rows, not of each part by itself
+    problem = replace(weigh_problem(problem), scoring=None)
+    shares, alone = zip(*problems_of_parts(problem, n_parts, run.seed), strict=True)
+    of_parts = replicates_of(run, n_parts, alone, solved)
     return [
-        (whole - share * one) / (1 - share) for share, one in zip(shares, of_groups, strict=False)
+        (whole - share * one) / (1 - share) for share, one in zip(shares, of_parts, strict=False)
     ]
 
 
@@ -77,13 +70,13 @@ def replicates_of(
     run: Run,
     count: int,
     parts: Iterable[Problem],
-    solve: Callable[[Problem, Run, int], NDArray[np.float64]],
+    solve: Callable[[Problem, Run], NDArray[np.float64]],
 ) -> list[NDArray[np.float64]]:
     """Sums on other validation rows; Ctrl-C gives up all of them, and keeps the values.
 
-    So does a time limit: what ended early could not be compared with the others.
+    So does a time limit: what ended early could not be compared with the others. Each has a
+    checkpoint of its own, which goes when all are done.
     """
-    quiet = replace(run, progress=False, sums=None, limit=None)
     found, pace = [], Pace()
     try:
         with reporting(run.progress, "other validation rows") as report:
@@ -91,9 +84,10 @@ def replicates_of(
                 if run.limit is not None:
                     run.limit.check((count - k) * (pace.seconds() or 0.0))
                 with without_warnings():
-                    found.append(solve(part, quiet, k))
+                    kept = None if run.checkpoint is None else _part_path(run.checkpoint, k)
+                    found.append(solve(part, replace(run.quiet(), checkpoint=kept)))
                 pace.tick()
-                report((k + 1) / count, f"{k + 1} of {count} groups")
+                report((k + 1) / count, f"{k + 1} of {count} parts")
     except (KeyboardInterrupt, OutOfTimeError) as end:
         why: tuple[Any, ...] = ("interrupted while other validation rows were tried",)
         if isinstance(end, OutOfTimeError):
@@ -101,21 +95,9 @@ def replicates_of(
             why = (limit, " left too little time for other validation rows")
         warn(PrecisionWarning(*why, ": the intervals leave out what these would change"))
         return []
+    for k in range(0 if run.checkpoint is None else len(found)):
+        remove_checkpoint(_part_path(run.checkpoint, k))
     return found
-
-
-def same_work(options: dict[str, Any], info: dict[str, Any]) -> dict[str, Any]:
-    """Options that repeat the amount of work of a run, so that only the validation rows differ."""
-    fixed: dict[str, Any] = {}
-    if "max_permutations" in options and "n_permutations" in info:
-        fixed |= {"tolerance": 0, "max_permutations": info["n_permutations"]}
-    if "max_trees" in options and "n_trees" in info:
-        fixed |= {"tolerance": 0, "max_trees": info["n_trees"]}
-        fixed |= {"max_rounds": info["n_rounds"]} if "n_rounds" in info else {}
-    if "n_subsets" in options and info.get("subsets") in ("all", "sampled"):
-        fixed["subsets"] = info["subsets"]
-        fixed |= {"n_subsets": info["n_subsets"]} if info["subsets"] == "sampled" else {}
-    return fixed
 
 
 @dataclass(frozen=True)
@@ -140,9 +122,9 @@ class Errors:
         return Errors(covariance, None, dof)
 
 
-def leaving_time(run: Run, groups: int) -> Run:
+def leaving_time(run: Run, n_parts: int) -> Run:
     """The run of the values, with as much time left for other validation rows, if these follow."""
-    if run.limit is None or not groups:
+    if run.limit is None or not n_parts:
         return run
     return replace(run, limit=run.limit.earlier(run.limit.left() / 2))
 
@@ -160,29 +142,15 @@ def is_joint(sums: BlockSums | None) -> bool:
     return sums is not None and len(sums) <= MAX_JOINT
 
 
-def check_checkpoints(options: dict[str, Any], validation_groups: int | None) -> None:
+def check_checkpoints(run: Run, n_parts: int | None) -> None:
     """Refuse checkpoints that could not be written before the work starts."""
-    path = options.get("checkpoint")
-    if path is None:
+    if run.checkpoint is None:
         return
-    check_place(path)
-    for k in range(validation_groups or 0):
-        check_place(_replicate_path(path, k))
+    check_place(run.checkpoint)
+    for k in range(n_parts or 0):
+        check_place(_part_path(run.checkpoint, k))
 
 
-def _replicate_path(path: Any, number: int) -> str:
-    """The checkpoint of the valuation without one validation group."""
+def _part_path(path: Any, number: int) -> str:
+    """The checkpoint of the valuation without one part of the validation rows."""
     return f"{path}.without-{number}"
-
-
-def clear_checkpoints(options: dict[str, Any], replicates: list[NDArray[np.float64]]) -> None:
-    """Remove the checkpoints of valuations that are all done; Ctrl-C leaves none of these."""
-    path = options.get("checkpoint")
-    for k in range(0 if path is None else len(replicates)):
-        remove_checkpoint(_replicate_path(path, k))
-
-
-def of_replicate(options: dict[str, Any], number: int) -> dict[str, Any]:
-    """Options for the valuation without one validation group, with a checkpoint of its own."""
-    path = options.get("checkpoint")
-    return options if path is None else {**options, "checkpoint": _replicate_path(path, number)}

@@ -38,7 +38,7 @@ class BlockValues(CellValues):
     _covariance : ndarray or None
         Of the errors of the payees' values; None where they are exact, or where there are more than
         256 of them.
-    _spread : ndarray of shape (validation groups, owners) or None
+    _spread : ndarray of shape (parts of the validation rows, owners) or None
         Of more than 256 owners: what other validation rows would change. ``spread.T @ spread`` is
         the covariance of that.
     _covariance_dof : float
@@ -113,7 +113,7 @@ class BlockValues(CellValues):
         """Whether anything is known about the errors of the payees' values.
 
         Exact values of given tables have none; what other validation rows would change is another
-        question, which only ``validation_groups`` answers.
+        question, which only ``valid_parts`` answers.
         """
         return bool(self._payee_errors.variances.any())
 

@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._base.progress import RunProgress
 from shapley2d._base.warnings import without_warnings
 from shapley2d._market.blocks import value_blocks
+from shapley2d._market.receipts.question import settings_of
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
 from shapley2d.exceptions import InputError, Setting
 
@@ -65,7 +66,7 @@ def verify_receipt(
         receipt = Receipt.load(receipt)
     question, paid = receipt.body["question"], receipt.body["payments"]
     _check_given(question["unrecorded"], unrecorded)
-    settings = {name: _tupled(value) for name, value in question["settings"].items()}
+    settings = settings_of(question["settings"])
     with without_warnings():
         valuation = value_blocks(
             X,
@@ -83,7 +84,7 @@ def verify_receipt(
         asked: dict[str, Any] = {}
         if paid is not None:
             asked = {name: paid[name] for name in ("negative", "digits", "trusted")}
-            asked["total"] = Decimal(paid["total"])
+            asked["pay"] = Decimal(paid["total"])
         again = make_receipt(valuation, **asked)
     _compare(receipt.body, again.body)
 
@@ -101,15 +102,6 @@ def _check_given(needed: Sequence[str], given: dict[str, Any]) -> None:
         raise InputError(
             Setting(extra[0]), " is recorded in the receipt, or was not used: leave it out"
         )
-
-
-def _tupled(value: Any) -> Any:
-    """Semivalues with numbers are tuples, which JSON does not have."""
-    if isinstance(value, list) and value and value[0] == "beta":
-        return tuple(value)
-    if isinstance(value, list) and any(isinstance(item, list) for item in value):
-        return tuple(_tupled(item) for item in value)
-    return value
 
 
 def _compare_data(wanted: dict[str, Any], found: dict[str, Any]) -> None:

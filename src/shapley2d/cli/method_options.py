@@ -1,112 +1,71 @@
-"""The options of the methods on the command line, made from their records."""
+"""The options of the methods on the command line, made from the fields of their classes."""
 
 from __future__ import annotations
 
 import inspect
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from shapley2d._methods.registry import METHODS, block_methods, block_options
-from shapley2d.cli.options import COMMON, METHOD, QUESTION, RUN, option
+from shapley2d._knn.method import KNN
+from shapley2d._methods.method import options_of
+from shapley2d._valuation.methods import all_methods
+from shapley2d.cli.options import COMMON, METHOD, RUN, option
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._methods.record import Option
+    from shapley2d._methods.method import Field, Method
 
-Takers = dict[str, dict[str, "Option"]]
-"""Every option by name, with the methods that take it."""
-
-_PANELS = {
-    "model": COMMON,
-    "scoring": QUESTION,
-    "baseline": QUESTION,
-    "checkpoint": RUN,
-    "cluster": RUN,
-    "backend": RUN,
-    "device": RUN,
-}
+_PANELS = {"model": COMMON, "device": RUN}
+_METAVARS = {int: "N", float: "X", bool: None}
 
 
-def cell_takers() -> Takers:
-    """The options of ``cells``."""
-    return _takers({name: {o.name: o for o in method.options} for name, method in METHODS.items()})
-
-
-def block_takers(players: str | None = None, model: str | None = None) -> Takers:
-    """The options of ``blocks``.
-
-    Parameters
-    ----------
-    players : {"cells", "groups"}, optional
-        Those of either kind of players; all of them by default.
-    model : str, optional
-        The model that the user named: without one, or with nearest neighbours, ``auto`` is ``knn``
-        for cells.
-    """
-    groups = {name: block_options(name) for name in block_methods()}
-    if players == "groups":
-        return _takers(groups)
-    cells = {name: {o.name: o for o in method.options} for name, method in METHODS.items()}
-    cells["knn"]["model"] = groups["knn"]["model"]  # --model knn is understood for cells, too
-    if players == "cells":
-        return _takers({"auto": cells["knn" if model in (None, "knn") else "mc"], **cells})
-    cells["auto"] = {**cells["mc"], **cells["knn"]}
-    return _takers({name: {**groups.get(name, {}), **cells[name]} for name in (*groups, *cells)})
-
-
-def _takers(methods: dict[str, dict[str, Option]]) -> Takers:
-    takers: Takers = {}
-    for method, options in methods.items():
-        for name, one in options.items():
-            if one.flag is not None:
+def _takers() -> dict[str, dict[str, Field]]:
+    """Every option by name, with the methods that take it."""
+    takers: dict[str, dict[str, Field]] = {}
+    for method, kind in all_methods().items():
+        for name, one in options_of(kind).items():
+            if not one.option.python_only:
                 takers.setdefault(name, {})[method] = one
     return takers
 
 
-def method_parameters(
-    takers: Takers, default: str, auto: str | None = None
-) -> list[inspect.Parameter]:
-    """The option ``--method`` and the options of the methods, as parameters of a command.
-
-    Parameters
-    ----------
-    takers : dict
-    default : str
-    auto : str, optional
-        A phrase on the method ``auto``, if the command has it.
-    """
-    names = tuple(METHODS) if auto is None else ("auto", *METHODS)
-    words = ", ".join(METHODS) if auto is None else f"{', '.join(METHODS)}, or auto: {auto}"
-    info = option(COMMON, "NAME", f"{words}.", "--method", "-m", show_default=True)
+def method_parameters() -> list[inspect.Parameter]:
+    """The option ``--method`` and the options of the methods, as parameters of a command."""
+    names = tuple(all_methods())
+    info = option(COMMON, "NAME", f"{', '.join(names)}.", "--method", "-m", show_default=True)
     method = inspect.Parameter(
         "method",
         inspect.Parameter.KEYWORD_ONLY,
-        default=default,
+        default=KNN.name,
         annotation=Annotated[Literal[names], info],
     )
-    return [method, *(_parameter(name, methods) for name, methods in takers.items())]
+    return [method, *(_parameter(name, methods) for name, methods in _takers().items())]
 
 
 def method_lines() -> str:
     """What each method does, a line for each."""
-    return "".join(f"  {name:<8}{method.summary}\n" for name, method in METHODS.items())
+    return "".join(f"  {name:<8}{method.summary}\n" for name, method in all_methods().items())
 
 
-def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
+def flag_of(name: str) -> str:
+    """The flag of an option: ``--n-neighbors`` for ``n_neighbors``."""
+    return f"--{name.replace('_', '-')}"
+
+
+def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
     """An option of methods, told in a phrase; the docs have all of it."""
     first = next(iter(methods.values()))
-    words = first.choices or first.names
-    phrase = re.split("[:;]", first.help)[0]
+    words = first.choices or first.option.words
+    phrase = re.split("[:;]", first.option.help)[0]
     told = f"{phrase[:1].upper()}{phrase[1:]}{': ' * bool(words)}{', '.join(words)}"
     takers = f"{', '.join(methods)}; " if len(methods) <= 3 else ""
     info = option(
         _PANELS.get(name, METHOD),
-        "NAME" if words else first.metavar,
+        "NAME" if words else _METAVARS.get(first.kind, "TEXT"),
         f"{told}. ({takers}default: {_default(methods)})",
-        *(text for text in (first.flag, first.short) if text),
+        *(text for text in (flag_of(name), first.option.short) if text),
     )
-    kind: Any = Literal[words] if words else first.kind
+    kind: Any = Literal[words] if words else first.kind if first.kind in _METAVARS else str
     return inspect.Parameter(
         name,
         inspect.Parameter.KEYWORD_ONLY,
@@ -115,7 +74,7 @@ def _parameter(name: str, methods: dict[str, Option]) -> inspect.Parameter:
     )
 
 
-def _default(methods: dict[str, Option]) -> str:
+def _default(methods: dict[str, Field]) -> str:
     """The default of the first method, and that of others where it differs."""
     others: dict[str, list[str]] = {}
     for method, one in methods.items():
@@ -125,36 +84,35 @@ def _default(methods: dict[str, Option]) -> str:
     return "; ".join([first, *(f"{', '.join(others[word])}: {word}" for word in rest)])
 
 
-def given_options(method: str, given: dict[str, Any], takers: Takers) -> dict[str, Any]:
-    """The options that the user gave, all of which the method must take."""
+def make_method(method: str, given: dict[str, Any]) -> Method:
+    """The method with the options that the user gave, all of which it must take.
+
+    With ``--model knn`` the options of nearest neighbours are the model's.
+    """
+    kind = all_methods()[method]
     chosen = {name: value for name, value in given.items() if value is not None}
+    own = {name: value for name, value in chosen.items() if name in options_of(kind)}
+    if own.get("model") == KNN.name:
+        inner = {name: value for name, value in chosen.items() if name in options_of(KNN)}
+        inner = {name: value for name, value in inner.items() if name not in own}
+        own["model"] = KNN(**inner) if inner else KNN.name
+        chosen = {name: value for name, value in chosen.items() if name not in inner}
+    takers = _takers()
     for name in chosen:
-        methods = takers[name]
-        if method not in methods:
-            flag = next(iter(methods.values())).flag
-            fitting = [
-                other for other in methods if all(other in takers[option] for option in chosen)
-            ]
-            advice = (
-                f"set --method {fitting[0]} or leave {flag} out" if fitting else f"leave {flag} out"
-            )
+        if name not in own:
+            methods = takers[name]
+            fitting = [one for one in methods if all(one in takers[other] for other in chosen)]
+            advice = f"set --method {fitting[0]} or " if fitting else ""
             raise InputError(
-                f"{flag} goes with --method {' or '.join(methods)}, not with {method}: {advice}"
+                f"{flag_of(name)} goes with --method {' or '.join(methods)}, not with {method}: "
+                f"{advice}leave {flag_of(name)} out"
             )
-    return {
-        name: str(value) if isinstance(value, Path) else value for name, value in chosen.items()
-    }
+    return kind(**own)
 
 
 def flags() -> dict[str, str]:
     """The flag of each option of a method, by its name in Python."""
-    return {
-        name: option.flag
-        for takers in (cell_takers(), block_takers())
-        for name, methods in takers.items()
-        for option in methods.values()
-        if option.flag is not None
-    }
+    return {name: flag_of(name) for name in _takers()}
 
 
 def parse_semivalue(text: str) -> Any:

@@ -59,7 +59,7 @@ Task = Annotated[
         QUESTION, "NAME", "classification or regression. (default: auto, by the target)", "--task"
     ),
 ]
-Total = Annotated[
+Pay = Annotated[
     float | None,
     option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", min=0.0),
 ]
@@ -108,13 +108,34 @@ class TrainOptions:
     groups: Annotated[
         str | None, _column(QUESTION, "Without --valid: rows with equal entries share a fold.")
     ] = None
-    time: Annotated[
+    time_order: Annotated[
         str | None, _column(QUESTION, "Without --valid: earlier rows train, later ones validate.")
     ] = None
     valid_weight: Annotated[str | None, _column(QUESTION, "The weight of each validation row.")] = (
         None
     )
     task: Task = "auto"
+    include_label: Annotated[
+        bool, _flag(QUESTION, "Value the labels too, as one more column.", "--include-label")
+    ] = False
+    scoring: Annotated[
+        str | None,
+        option(
+            QUESTION,
+            "NAME",
+            "scikit-learn's name of a score; knn and forest take balanced_accuracy. (default: "
+            "accuracy or R squared)",
+        ),
+    ] = None
+    baseline: Annotated[
+        Literal["labels", "zero"],
+        option(
+            QUESTION,
+            "NAME",
+            "What no columns are worth: what the labels alone predict, or zero.",
+            show_default=True,
+        ),
+    ] = "labels"
     drop_keys: Annotated[
         bool, _flag(TABLE, "Leave out columns that look like keys.", "--drop-keys")
     ] = False
@@ -136,6 +157,13 @@ class RunOptions:
     ] = "shapley"
     n_jobs: NJobs = None
     random_state: RandomState = 0
+    checkpoint: Annotated[
+        str | None,
+        option(RUN, "FILE", "Keeps the state: after a crash or Ctrl-C the same call resumes."),
+    ] = None
+    cluster: Annotated[
+        str | None, option(RUN, "ADDRESS", "Address of a Dask scheduler to work on.")
+    ] = None
     output: Annotated[
         Path | None, option(COMMON, "FILE", "Write all values: .parquet or .csv.", "--output", "-o")
     ] = None
@@ -149,9 +177,6 @@ class RunOptions:
 class CellOptions:
     """Options of ``cells`` only."""
 
-    include_label: Annotated[
-        bool, _flag(QUESTION, "Value the labels too, as one more column.", "--include-label")
-    ] = False
     top: Annotated[
         int, option(OUTPUT, "N", "Number of lowest cells to print.", min=0, show_default=True)
     ] = 10
@@ -182,24 +207,24 @@ class BlockOptions:
             "clusters=40.",
         ),
     ] = None
-    total: Total = None
+    pay: Pay = None
     negative: Annotated[
         Literal["zero", "owe"] | None,
         option(
             PAYMENTS,
             "NAME",
             "Owners of negative value get zero (which makes it pay to hide harmful data behind a "
-            "second name), or owe their share. (default: owe for cells, zero for groups)",
+            "second name), or owe their share. (default: owe for cells, zero for blocks)",
         ),
     ] = None
     players: Annotated[
-        Literal["cells", "groups"] | None,
+        Literal["cells", "blocks"] | None,
         option(
             PAYMENTS,
             "NAME",
             "cells: an owner's value is the sum of its cells, which splitting up does not change. "
-            "groups: its rows and columns join as wholes. (default: cells for nearest neighbours, "
-            "groups for a model)",
+            "blocks: its rows and columns join as wholes. (default: cells for knn and forest, blocks "
+            "for a model that is trained)",
         ),
     ] = None
     copies: Annotated[
@@ -231,12 +256,12 @@ class BlockOptions:
             show_default=True,
         ),
     ] = 0.99
-    validation_groups: Annotated[
+    valid_parts: Annotated[
         int | None,
         option(
             PAYMENTS,
             "N",
-            "Leave out each of this many groups of validation rows in turn, so that intervals "
+            "Leave out each of this many parts of the validation rows in turn, so that intervals "
             "include the choice of these rows. (default: 10 for cells and knn, else 0)",
             min=0,
         ),
@@ -254,7 +279,7 @@ class BlockOptions:
         Path | None,
         option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
     ] = None
-    key: Annotated[
+    sign: Annotated[
         Path | None,
         option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.", "--sign"),
     ] = None

@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
     from shapley2d._market.regions import Regions
 
-RULES = ("one", "first", "escrow", "each")
-"""A cluster of copies counts as one row of all its owners, of the first, of nobody, or each."""
-
 
 @dataclass(frozen=True)
-class Copies:
+class CopiesFound:
     """Duplicate rows of a table."""
 
     rule: str  # "one", "first", "escrow", "each": what a cluster of copies counts as
@@ -44,7 +41,7 @@ class Copies:
         rule: str,
         distance: float | str,
         columns: list[tuple[str, str, float]],
-    ) -> Copies:
+    ) -> CopiesFound:
         """Count the copies in a table; ``clusters`` has the cluster of every row."""
         size = np.bincount(clusters)
         repeated = np.flatnonzero(size > 1)

@@ -17,24 +17,23 @@ if TYPE_CHECKING:
     from shapley2d._tables.target import Target
 
 
-def data_digests(job: BlocksJob, found: Answer) -> dict[str, Any] | None:
+def data_digests(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> dict[str, Any] | None:
     """Digests of the tables behind an answer, as plain JSON values; None without owners."""
     regions = found.layout.regions
     if regions is None:
         return None
-    assert found.read is not None
-    table, target = found.read
+    table, target = job.tables.table, job.tables.target  # before copies were merged
     label = found.problem.label
     valued = table if label is None else with_label(table, target, label)
     rows = RowDigests(valued.columns, target.y.tolist())
     names = [column.name for column in valued.columns]
     return {
         "table": rows.whole()[1],
-        "validation": None if job.question.X_valid is None else _of_validation(found),
+        "validation": None if asked["X_valid"] is None else _of_validation(found),
         "claims": sha256(canonical_json(_claims(regions, names))),
         "owners": _of_owners(regions, rows),
         "columns": described(valued.columns),
-        "target": label_name(job.question.y, table.column_names),
+        "target": label_name(asked["y"], table.column_names),
         "target_kind": "number" if target.y.dtype.kind in "iuf" else "text",
     }
 

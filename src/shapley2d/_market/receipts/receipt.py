@@ -178,7 +178,7 @@ class Receipt:
 
 def make_receipt(
     valuation: BlockValues,
-    total: Any = None,
+    pay: Any = None,
     negative: str | None = None,
     digits: int = 2,
     *,
@@ -221,19 +221,19 @@ def make_receipt(
             ],
         },
         "payments": None
-        if total is None
-        else _payments(valuation, total, negative, digits, trusted=trusted),
+        if pay is None
+        else _payments(valuation, pay, negative, digits, trusted=trusted),
         "audit": info.get("audit"),
     }
     return Receipt(json.loads(canonical_json(body)), _frame=valuation._frame)
 
 
 def _payments(
-    valuation: BlockValues, total: Any, negative: str | None, digits: int, *, trusted: bool
+    valuation: BlockValues, pay: Any, negative: str | None, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
-    columns, rule = valuation._divided(total, negative, digits, trusted=trusted)
+    columns, rule = valuation._divided(pay, negative, digits, trusted=trusted)
     others = [name for name in columns if name not in ("owner", "value", "amount")]
-    units = whole_units(total, digits)
+    units = whole_units(pay, digits)
     amounts = expected_units(units, columns["owner"], columns["value"].tolist(), rule)
     lines = [
         {

@@ -9,11 +9,10 @@ from rich.text import Text
 
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
+from shapley2d._market.copies.rule import Copies
 from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.payments import UNTRUSTED
-from shapley2d._market.players import settle_players
 from shapley2d._market.receipts.signature import sign
-from shapley2d._methods.registry import block_methods
 from shapley2d._valuation.wording.sentences import owner_words
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
@@ -26,7 +25,7 @@ from shapley2d.cli.console import (
     warnings_as_notes,
 )
 from shapley2d.cli.errors import computing, stop_if_partial
-from shapley2d.cli.method_options import block_takers, given_options, parse_semivalue
+from shapley2d.cli.method_options import make_method, parse_semivalue
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.owners import read_owners
@@ -48,8 +47,6 @@ from shapley2d.cli.writing.summary import (
 from shapley2d.exceptions import InputError
 
 _OF_THE_QUESTION = ("train", "valid", "cv", "task")  # given again, or among the settings
-TAKERS = block_takers()
-AUTO = "knn for cells, or mc with a --model; for groups exact where that is cheap, else mc"
 
 
 def blocks(
@@ -63,16 +60,13 @@ def blocks(
     """Value the blocks of a table that different owners contributed, and split a payment."""
     limit = start_clock(run)
     check_split(table)
-    if only.audit and limit is not None:
-        raise InputError(
-            "--max-time does not go with --audit, which compares valuations: leave one of them out"
-        )
+    if only.audit and only.rows is not None:
+        raise InputError("--audit is about owners: name them by --owner-column, not by --rows")
     if only.no_sellers and not only.audit:
         raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
-    checkpoint = given.get("checkpoint")
     given_files = [path for path in (table.train, only.owners, table.valid) if path is not None]
     _check_who(only)
-    check_outputs(run.output, run.report, given_files, checkpoint, only.receipt)
+    check_outputs(run.output, run.report, given_files, run.checkpoint, only.receipt)
     _check_payments(table, only)
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
@@ -83,33 +77,35 @@ def blocks(
         owner_column=only.owner_column,
         rows=None if clusters else only.rows,
     )
-    parts: dict[str, Any] = {} if clusters is None else {"rows": clusters}
+    owners_file = None
     if only.owners is not None:
-        parts["owners"] = read_owners(only.owners, inputs, encoding=file.encoding)
+        owners_file = read_owners(only.owners, inputs, encoding=file.encoding)
     for message in inputs.notes:
         note(message)
-    settings = _settings(method, only.players, given)
+    chosen = make_method(method, given)
 
     from shapley2d import audit_owners, value_blocks
 
-    amount = 100 if only.total is None else only.total
-    asked: dict[str, Any] = {} if only.audit else {"max_time": before_writing(limit, run, 0)}
+    amount = 100 if only.pay is None else only.pay
+    asked: dict[str, Any] = {"valid_parts": only.valid_parts}
     if only.audit:
-        asked = {"total": amount, "negative": only.negative, "trusted": only.trusted}
+        asked = {"pay": amount, "negative": only.negative, "trusted": only.trusted}
         asked["sellers"] = not only.no_sellers
-    with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
+    else:
+        asked |= {} if clusters is None else {"rows": clusters}
+    with warnings_as_notes(inputs.names), computing(inputs.names, run.checkpoint):
         found: Any = (audit_owners if only.audit else value_blocks)(
             inputs.X,
             inputs.y,
             inputs.X_valid,
             inputs.y_valid,
-            **parts,
-            method=method,
+            owners=owners_file,
+            method=chosen,
             players=only.players,
-            copies=only.copies,
-            copy_distance=_distance(only.copy_distance),
-            copy_r2=only.copy_r2,
-            validation_groups=only.validation_groups,
+            copies=_copies(only),
+            include_label=table.include_label,
+            scoring=table.scoring,
+            baseline=table.baseline,
             task=table.task,
             kinds=inputs.kinds or None,
             cv=FOLDS if table.cv is None else table.cv,
@@ -118,14 +114,16 @@ def blocks(
             random_state=run.random_state,
             n_jobs=run.n_jobs,
             progress=progress(),
+            max_time=before_writing(limit, run, 0),
+            checkpoint=run.checkpoint,
+            cluster=run.cluster,
             **asked,
-            **settings,
         )
         valuation, audited = found if only.audit else (found, None)
         owners, undivided = owner_records(valuation, amount, only)
-    if undivided is not None and only.total is None:
+    if undivided is not None and only.pay is None:
         note(f"no shares: {in_words(undivided)}")
-    paid = only.total is not None and undivided is None
+    paid = only.pay is not None and undivided is None
     files, failed = write_outputs(
         [
             ("values", run.output, lambda path: write_values(valuation, path)),
@@ -149,7 +147,7 @@ def blocks(
     if run.as_json:
         more = {
             "owners": owners,
-            "paid": only.total,
+            "paid": only.pay,
             "audit": None if audited is None else audited.to_dict(),
         }
         print_json(as_json("blocks", valuation, inputs, [], files, **more))
@@ -164,7 +162,7 @@ def blocks(
                 console.print(Text(f"- {printable(sentence)}"), soft_wrap=True)
         print_files(files, console)
     stop_if_unwritten(failed)
-    if undivided is not None and only.total is not None:
+    if undivided is not None and only.pay is not None:
         raise undivided
     stop_if_partial(valuation)
 
@@ -182,46 +180,32 @@ def _check_who(only: BlockOptions) -> None:
         raise InputError(f"{given[0]} and {given[1]} exclude each other: give one of them")
 
 
-def _distance(given: str) -> float | str:
-    """The distance of copies: a number, or the word that stands for one."""
-    if given == "auto":
-        return given
-    try:
-        return float(given)
-    except ValueError:
-        raise InputError(f"--copy-distance {given}: use auto, or a number from 0 on") from None
-
-
-def _settings(method: str, players: str | None, given: dict[str, Any]) -> dict[str, Any]:
-    """The options that the user gave; each must go with the players and the method."""
-    chosen = {name: value for name, value in given.items() if value is not None}
-    who = settle_players(players, method, chosen, owned=True)
-    if who == "groups" and method not in block_methods():
-        raise InputError(
-            f"--method {method} values cells, not groups of them: set --players cells, or leave "
-            "--method out"
-        )
-    takers = block_takers(who, chosen.get("model"))
-    for name in chosen:
-        if name not in takers:
-            flag = next(iter(TAKERS[name].values())).flag
-            other = "cells" if who == "groups" else "groups"
+def _copies(only: BlockOptions) -> Copies | str | None:
+    """What copies count for, and which rows and columns are copies."""
+    usual = Copies()
+    if only.copy_distance == usual.distance and only.copy_r2 == usual.r2:
+        return only.copies
+    distance: Any = only.copy_distance
+    if distance != "auto":
+        try:
+            distance = float(distance)
+        except ValueError:
             raise InputError(
-                f"{flag} goes with --players {other}, not with {who}: set --players {other}, or "
-                f"leave {flag} out"
-            )
-    return given_options(method, given, takers)
+                f"--copy-distance {distance}: use auto, or a number from 0 on"
+            ) from None
+    owned = only.rows is None or not is_clusters(only.rows)
+    return Copies(only.copies or ("one" if owned else "each"), distance, only.copy_r2)
 
 
 def _check_payments(table: TrainOptions, only: BlockOptions) -> None:
     """Refuse payments before the work that could not be made after it."""
-    asked = only.total is not None or only.receipt is not None or only.audit
+    asked = only.pay is not None or only.receipt is not None or only.audit
     if asked and table.valid is None and not only.trusted:
         raise InputError(*UNTRUSTED)
-    if only.key is not None and only.receipt is None:
+    if only.sign is not None and only.receipt is None:
         raise InputError("--sign signs a receipt: name its file by --receipt, or leave --sign out")
-    if only.key is not None:
-        sign(b"", only.key)
+    if only.sign is not None:
+        sign(b"", only.sign)
 
 
 def write_receipt(
@@ -233,12 +217,12 @@ def write_receipt(
     of_table = {key: one for key, one in asdict(table).items() if key not in _OF_THE_QUESTION}
     receipt = make_receipt(
         valuation,
-        only.total,
+        only.pay,
         only.negative,
         trusted=only.trusted,
         reading={**of_table, **asdict(file), "owner_column": only.owner_column or only.rows},
     )
-    (receipt if only.key is None else receipt.sign(only.key)).save(path)
+    (receipt if only.sign is None else receipt.sign(only.sign)).save(path)
 
 
 def owner_records(
@@ -250,7 +234,7 @@ def owner_records(
     nobody owns have no shares, unless an amount was given.
     """
     undivided, records = None, valuation._payee_lines()
-    if only.rows is None or only.total is not None:
+    if only.rows is None or only.pay is not None:
         try:
             # a pyarrow table, as the features are
             paid = valuation.payments(amount, negative=only.negative, trusted=only.trusted)
@@ -266,7 +250,7 @@ def owner_records(
 
 def _owner_table(records: list[dict[str, Any]], points: Unit, only: BlockOptions) -> Table:
     """Owners with their values and amounts, or groups with the intervals of their values."""
-    groups, share = only.rows is not None and only.total is None, only.total is None
+    groups, share = only.rows is not None and only.pay is None, only.pay is None
     names = {} if groups else {"amount": "share" if share else "amount"}
     names |= {"low": "from", "high": "to"}
     if records and "if_unpaid" in records[0]:

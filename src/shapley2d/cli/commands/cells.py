@@ -7,7 +7,7 @@ from typing import Any
 from shapley2d._base.defaults import FOLDS
 from shapley2d.cli.console import collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
-from shapley2d.cli.method_options import cell_takers, given_options, parse_semivalue
+from shapley2d.cli.method_options import make_method, parse_semivalue
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, read_inputs
 from shapley2d.cli.reading.label_notes import label_notes
@@ -21,8 +21,6 @@ from shapley2d.cli.writing.outputs import (
 )
 from shapley2d.cli.writing.summary import as_json, lowest_cells, print_json, print_summary
 
-TAKERS = cell_takers()
-
 
 def cells(
     table: TrainOptions,
@@ -35,23 +33,25 @@ def cells(
     """Value every cell of a table: which entries help a model, which harm it."""
     limit = start_clock(run)
     check_split(table)
-    checkpoint = given.get("checkpoint")
     given_files = [table.train, *([table.valid] if table.valid else [])]
-    check_outputs(run.output, run.report, given_files, checkpoint)
+    check_outputs(run.output, run.report, given_files, run.checkpoint)
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     inputs = read_inputs(table, file)
-    of_labels = label_notes(inputs, table.task, valued=only.include_label)
+    of_labels = label_notes(inputs, table.task, valued=table.include_label)
     for message in [*inputs.notes, *of_labels]:
         note(message)
-    settings = given_options(method, given, TAKERS)
+    chosen = make_method(method, given)
 
     from shapley2d import value_cells
 
     tables = (inputs.X, inputs.y, inputs.X_valid, inputs.y_valid)
     question: dict[str, Any] = {
+        "method": chosen,
         "task": table.task,
-        "include_label": only.include_label,
+        "include_label": table.include_label,
+        "scoring": table.scoring,
+        "baseline": table.baseline,
         "kinds": inputs.kinds or None,
         "cv": FOLDS if table.cv is None else table.cv,
         **inputs.of_rows,
@@ -60,10 +60,11 @@ def cells(
         "n_jobs": run.n_jobs,
         "progress": progress(),
         "max_time": before_writing(limit, run, math.prod(inputs.X.shape)),
-        **settings,
+        "checkpoint": run.checkpoint,
+        "cluster": run.cluster,
     }
-    with warnings_as_notes(inputs.names), computing(inputs.names, checkpoint):
-        valuation = value_cells(*tables, method, **question)
+    with warnings_as_notes(inputs.names), computing(inputs.names, run.checkpoint):
+        valuation = value_cells(*tables, **question)
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     facts = report_facts(inputs)
     files, failed = write_outputs(

@@ -122,7 +122,7 @@ def _check_block(found: Any, owner: str, block: str) -> bool:
     known = {column["name"] for column in found.body["digests"]["columns"]}
     target = reading.get("target") or found.body["digests"]["target"]
     content = clean_texts(source.table)
-    besides = ("row_id", "groups", "time", "valid_weight", "owner_column")
+    besides = ("row_id", "groups", "time_order", "valid_weight", "owner_column")
     beside = {reading.get(key) for key in besides}
     beside |= {
         name for listed in reading.get("drop") or () for name in (listed, *listed.split(","))

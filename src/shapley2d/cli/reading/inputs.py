@@ -90,7 +90,7 @@ def read_inputs(
     file = FileOptions() if file is None else file
     columns = {
         "groups": table.groups,
-        "time": table.time,
+        "time_order": table.time_order,
         WEIGHT: table.valid_weight,
         "owner_column": owner_column,
         "rows": rows,

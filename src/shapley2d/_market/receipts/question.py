@@ -1,0 +1,111 @@
+"""The settings of a valuation of blocks as a receipt records them, and back.
+
+A receipt is data: of it only the settings that are named here are read, and a method is made of its
+name and options, which its class checks.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._market.copies.rule import Copies
+from shapley2d._valuation.methods import all_methods
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    from shapley2d._methods.method import Method
+
+NAMES = (
+    "rows", "columns", "owner_column", "players", "copies", "valid_parts", "method", "task",
+    "kinds", "include_label", "cv", "groups", "time_order", "valid_weight", "scoring", "baseline",
+    "semivalue",
+)  # fmt: skip
+"""What is recorded: the question and the method, not the data, nor what changes no value."""
+
+_UNRECORDED: Any = object()
+
+
+def recorded(asked: dict[str, Any], method: Method) -> dict[str, Any]:
+    """``settings`` that a file can hold; names of ``unrecorded`` ones: arrays and models."""
+    copies = asked["copies"]
+    given = {name: asked[name] for name in NAMES} | {
+        "method": {"name": method.name, **asdict_flat(method)},
+        "copies": asdict(copies) if isinstance(copies, Copies) else copies,
+    }
+    plain = {name: _as_json(value) for name, value in given.items()}
+    settings = {name: value for name, value in plain.items() if value is not _UNRECORDED}
+    return {"settings": settings, "unrecorded": [name for name in plain if name not in settings]}
+
+
+def asdict_flat(method: Method) -> dict[str, Any]:
+    """The options of a method that differ from its defaults; a method inside by its own."""
+    return {name: _of_method(value) for name, value in method.settings().items()}
+
+
+def _of_method(value: Any) -> Any:
+    from shapley2d._methods.method import Method
+
+    return {"name": value.name, **asdict_flat(value)} if isinstance(value, Method) else value
+
+
+def settings_of(record: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of :func:`shapley2d.value_blocks` that a receipt records."""
+    unknown = [name for name in record if name not in NAMES]
+    if unknown:
+        raise InputError(f"the receipt has a setting {unknown[0]!r}, which is not known")
+    given = {name: _tupled(value) for name, value in record.items()}
+    if "method" in given:
+        given["method"] = _method(record["method"])
+    if isinstance(record.get("copies"), dict):
+        given["copies"] = _made(Copies, record["copies"])
+    return given
+
+
+def _method(record: Any) -> Method:
+    known = all_methods()
+    if not isinstance(record, dict) or record.get("name") not in known:
+        raise InputError("the receipt's method is not known")
+    options = {name: value for name, value in record.items() if name != "name"}
+    if isinstance(options.get("model"), dict):
+        options["model"] = _method(options["model"])
+    made: Method = _made(known[record["name"]], options)
+    return made
+
+
+def _made(kind: Any, options: dict[str, Any]) -> Any:
+    names = [one.name for one in fields(kind)]
+    unknown = [name for name in options if name not in names]
+    if unknown:
+        raise InputError(f"the receipt has an option {unknown[0]!r}, which is not known")
+    return kind(**options)
+
+
+def _as_json(value: Any) -> Any:
+    """A setting as JSON can hold and give it back; a mark where it cannot."""
+    value = _listed(value)
+    try:
+        same = json.loads(json.dumps(value, allow_nan=False))
+    except (TypeError, ValueError):
+        return _UNRECORDED
+    return same if same == value else _UNRECORDED
+
+
+def _listed(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {name: _listed(item) for name, item in value.items()}
+    return [_listed(item) for item in value] if isinstance(value, (tuple, list)) else value
+
+
+def _tupled(value: Any) -> Any:
+    """Semivalues with numbers are tuples, which JSON does not have."""
+    if isinstance(value, list) and value and value[0] == "beta":
+        return tuple(value)
+    if isinstance(value, list) and any(isinstance(item, list) for item in value):
+        return tuple(_tupled(item) for item in value)
+    return value
