@@ -284,10 +284,7 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
 
 def on_paper(pool: Pool, honest: float) -> Any:
     """A's amount doubled on a receipt and on a report: the words, and why it is refused."""
-    v = value_blocks(
-        pool.X, pool.y, pool.X_valid, pool.y_valid, owners=pool.owners, progress=False,
-        **pool.settings,
-    )  # fmt: skip
+    v = value_blocks(pool.X, pool.y, pool.X_valid, pool.y_valid, owners=pool.owners, progress=False, **pool.settings)  # fmt: skip
     body = copy.deepcopy(v.receipt(AMOUNT).body)
     body["payments"]["amounts"][0]["amount"] = f"{2 * honest:.2f}"
     payments = v.payments(AMOUNT)

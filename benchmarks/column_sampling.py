@@ -18,7 +18,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import StandardScaler
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d_paper.convergence.runs import kernel_fit, ridge_fit
@@ -94,11 +94,13 @@ def run(game, n_subsets, seed=0, subsets="sampled"):
         warnings.simplefilter("ignore")
         return value_cells(
             *game.data,
-            n_neighbors=game.n_neighbors,
-            metric="sqeuclidean",
+            method=KNN(
+                n_neighbors=game.n_neighbors,
+                metric="sqeuclidean",
+                subsets=subsets,
+                n_subsets=n_subsets,
+            ),
             baseline="zero",
-            subsets=subsets,
-            n_subsets=n_subsets,
             random_state=seed,
             progress=False,
         )
@@ -183,10 +185,10 @@ def corners(n_seeds):
         for seed in range(n_seeds):
             tables, options = corner(name, seed)
             options |= {"progress": False, "n_jobs": 1, "backend": "cpu", "random_state": seed}
-            exact = value_cells(*tables, subsets="all", **options)
+            exact = value_cells(*tables, method=KNN(subsets="all"), **options)
             for per_column, shares in held.items():
                 count = per_column * tables[0].shape[1]
-                v = value_cells(*tables, subsets="sampled", n_subsets=count, **options)
+                v = value_cells(*tables, method=KNN(subsets="sampled", n_subsets=count), **options)
                 factor = interval_factor(v.dof)
                 shares.append(
                     [

@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from shapley2d import value_cells
+from shapley2d import Forest, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
 from shapley2d._tables.problem import make_problem
@@ -106,9 +106,7 @@ def inside_and_whole(data, model, jobs) -> tuple[float, float, float]:
 
     LeafGame.add_values = counted
     try:
-        whole = timed(
-            lambda: value_cells(*data, method="forest", model=model, n_jobs=jobs, progress=False)
-        )
+        whole = timed(lambda: value_cells(*data, method=Forest(model), n_jobs=jobs, progress=False))
     finally:
         LeafGame.add_values = add_values
     return *whole, sum(inside)
@@ -231,9 +229,7 @@ def full(_) -> None:
     model = RandomForestClassifier(100, random_state=0, n_jobs=-1).fit(*data[:2])
     found = []
     took = timed(
-        lambda: found.append(
-            value_cells(*data, method="forest", model=model, n_jobs=2, progress=False)
-        )
+        lambda: found.append(value_cells(*data, method=Forest(model), n_jobs=2, progress=False))
     )
     nodes = np.mean([tree.tree_.node_count for tree in model.estimators_])
     print(f"Census, 100 fully grown trees of {nodes:,.0f} nodes, two threads:")
@@ -248,9 +244,7 @@ def million(given) -> None:
     model = RandomForestClassifier(100, max_depth=8, max_samples=50_000, random_state=0, n_jobs=-1)
     model.fit(X, y)
     took = timed(
-        lambda: value_cells(
-            X, y, Xv, yv, method="forest", model=model, n_jobs=given.jobs, progress=False
-        )
+        lambda: value_cells(X, y, Xv, yv, method=Forest(model), n_jobs=given.jobs, progress=False)
     )
     print(f"1,000,000 x 50, 100 trees of depth 8, 100,000 validation rows, {given.jobs} at a time:")
     print(

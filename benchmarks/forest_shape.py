@@ -20,7 +20,7 @@ from faithful import MODELS, SHARES, TABLES, parts, plant, removed_cells, score
 from joblib import Parallel, delayed
 from sklearn.metrics import average_precision_score
 
-from shapley2d import value_cells
+from shapley2d import Forest, value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._forest import grow
 
@@ -39,10 +39,8 @@ def case(name, seed, n_trees):
         grow.DEPTH, grow.LEAF_ROWS = shape
         values = value_cells(
             *(X, y, Xv[known], yv[known]),
-            method="forest",
+            method=Forest(max_trees=n_trees, tolerance=0),
             scoring="balanced_accuracy",
-            max_trees=n_trees,
-            tolerance=0,
             task="classification",
             random_state=seed,
             n_jobs=1,

@@ -27,13 +27,13 @@ from datetime import UTC, datetime
 import numpy as np
 from _knn_kernel import census_like, census_tables, kernel_seconds, timed
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn.device import find_device
 from shapley2d._knn.metric import Columns
 
 
 def on_gpu(*data, **options):
-    return value_cells(*data, backend="cuda", progress=False, **options)
+    return value_cells(*data, method=KNN(device="cuda"), progress=False, **options)
 
 
 def versions() -> None:

@@ -35,7 +35,7 @@ from unittest.mock import patch
 import numpy as np
 from _knn_kernel import best, census_like, census_tables, kernel_seconds, timed
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.kernels.rows import NEAR, make_room
@@ -262,7 +262,9 @@ def first_seconds(task: str, n: int, cache: str) -> float:
 def census(*, small: bool) -> None:
     n_valid = 32 if small else 1000
     data = census_tables(n_valid)
-    v, seconds = timed(lambda: value_cells(*data, progress=True, tolerance=0.2 if small else 0.025))
+    v, seconds = timed(
+        lambda: value_cells(*data, method=KNN(tolerance=0.2 if small else 0.025), progress=True)
+    )
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
     print(f"census, {v.values.size:,} cells, {n_valid:,} validation rows, default tolerance")
     print(f"  {seconds:.0f} s, {memory:.2f} GB at most; {v.info['subsets']} column subsets ({v.info['n_subsets']}), "
@@ -277,7 +279,7 @@ def census(*, small: bool) -> None:
 
 def all_subsets(*, small: bool) -> None:
     data = census_tables(1 if small else 1000)
-    v, seconds = timed(lambda: value_cells(*data, subsets="all", progress=True))
+    v, seconds = timed(lambda: value_cells(*data, method=KNN(subsets="all"), progress=True))
     print(f"census, exact column axis, {len(data[3]):,} validation rows: {seconds / 60:.1f} min, total {v.total:.6f}")  # fmt: skip
     v.save("census-exact.parquet")
 

@@ -17,7 +17,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 
 
 def flipped(y, seed, share=0.1):
@@ -57,7 +57,13 @@ def against_clean_rows(X, y) -> None:
         )
         labels, injected = flipped(y_train, seed)
         values = value_cells(
-            X_train, labels, X_valid, y_valid, include_label=True, progress=False, subsets="all"
+            X_train,
+            labels,
+            X_valid,
+            y_valid,
+            method=KNN(subsets="all"),
+            include_label=True,
+            progress=False,
         ).values
         found.append(roc_auc_score(injected, -values[:, -1]))
     print(

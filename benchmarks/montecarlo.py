@@ -29,7 +29,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import value_cells
+from shapley2d import MonteCarlo, value_cells
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import sweep_game
@@ -130,9 +130,7 @@ def workers() -> None:
         data = table(n=n)
 
         def value(n_jobs, count):
-            return value_cells(
-                *data, method="mc", model=model, max_permutations=count, tolerance=0, n_jobs=n_jobs, progress=False  # noqa: B023
-            )  # fmt: skip
+            return value_cells(*data, method=MonteCarlo(model, max_permutations=count, tolerance=0), n_jobs=n_jobs, progress=False)  # fmt: skip
 
         value(2, 4)  # start the workers and compile
         spent, results = {}, {}

@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from shapley2d import value_blocks
+from shapley2d import MonteCarlo, value_blocks
 from shapley2d.exceptions import InputError
 
 N_TRAIN, N_VALID = 5634, 1409
@@ -86,7 +86,12 @@ def main(seconds: float = 60.0, rounds: float = 30, leaves: float = 15) -> None:
         start = time.perf_counter()
         try:
             v = value_blocks(
-                *tables, **groups, model=model, max_time=seconds, n_jobs=-1, progress=False
+                *tables,
+                method=MonteCarlo(model),
+                max_time=seconds,
+                n_jobs=-1,
+                progress=False,
+                **groups,
             )
         except InputError as error:  # too short for two draws
             print(f"| {words} | refused | | | | ({error})", flush=True)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import value_blocks
+from shapley2d import MonteCarlo, value_blocks
 
 TARGET = "default_payment_next_month"
 
@@ -40,11 +40,7 @@ def main() -> None:
         folder / "owners.csv", index=False
     )
 
-    v = value_blocks(
-        train.drop(columns=TARGET), train[TARGET], valid.drop(columns=TARGET), valid[TARGET],
-        rows=region, owners=folder / "owners.csv", players="groups", validation_groups=10,
-        model=DecisionTreeClassifier(max_depth=5), scoring="matthews_corrcoef",
-    )  # fmt: skip
+    v = value_blocks(train.drop(columns=TARGET), train[TARGET], valid.drop(columns=TARGET), valid[TARGET], method=MonteCarlo(DecisionTreeClassifier(max_depth=5)), rows=region, owners=folder / "owners.csv", players="blocks", valid_parts=10, scoring="matthews_corrcoef")  # fmt: skip
     print(v)
     payments = v.payments(100_000)
     print(payments.round(4).to_string(index=False))

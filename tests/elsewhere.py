@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d import value_cells, value_game
+from shapley2d import KNN, value_cells, value_game
 
 
 @pytest.mark.parametrize("k", [1, 5])
@@ -23,7 +23,12 @@ def test_row_sums_are_the_row_values_of_pydvl(k):
     )
     theirs.fit(Dataset(X, y))
     ours = value_cells(
-        X, y, X_valid, y_valid, n_neighbors=k, metric="sqeuclidean", baseline="zero", votes="k"
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=KNN(n_neighbors=k, metric="sqeuclidean", votes="k"),
+        baseline="zero",
     )
     np.testing.assert_allclose(ours.row_values, theirs.result.values, rtol=0, atol=1e-12)
 

@@ -15,7 +15,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shapley2d import value_blocks
+from shapley2d import MonteCarlo, value_blocks
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 train = np.arange(len(X)) % 2 == 0
@@ -26,10 +26,7 @@ themes = {
     "colour": ["color_intensity", "hue", "od280/od315_of_diluted_wines"],
 }
 theme_of = {column: theme for theme, columns in themes.items() for column in columns}
-v = value_blocks(
-    X[train], y[train], X[~train], y[~train], rows="clusters=4", columns=theme_of, model=network,
-    progress=False,
-)  # fmt: skip
+v = value_blocks(X[train], y[train], X[~train], y[~train], method=MonteCarlo(network), rows="clusters=4", columns=theme_of, progress=False)  # fmt: skip
 print(v)
 
 # %%

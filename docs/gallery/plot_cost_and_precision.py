@@ -10,16 +10,16 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 
 X, y = load_wine(return_X_y=True)
 X, X_valid, y, y_valid = X[::2], X[1::2], y[::2], y[1::2]
-exact = value_cells(X, y, X_valid, y_valid, subsets="all")
+exact = value_cells(X, y, X_valid, y_valid, method=KNN(subsets="all"))
 
 counts = [64, 128, 256, 512, 1024]
 claimed, actual, covered = [], [], []
 for count in counts:
-    v = value_cells(X, y, X_valid, y_valid, n_subsets=count)
+    v = value_cells(X, y, X_valid, y_valid, method=KNN(n_subsets=count))
     low, high = v.interval()
     claimed.append(np.sqrt(np.mean(v.stderr**2)))
     actual.append(np.sqrt(np.mean((v.values - exact.values) ** 2)))

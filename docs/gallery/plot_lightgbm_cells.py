@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 
-from shapley2d import value_cells
+from shapley2d import Forest, value_cells
 from shapley2d.datasets import load_census
 
 X, y = load_census("train")
@@ -23,7 +23,7 @@ model = lightgbm.LGBMClassifier(
 )
 model.fit(X, y)
 
-v = value_cells(X, y, X_test, y_test, method="forest", model=model, scoring="balanced_accuracy")
+v = value_cells(X, y, X_test, y_test, method=Forest(model), scoring="balanced_accuracy")
 print(v)
 
 # %%

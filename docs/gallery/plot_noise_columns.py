@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_breast_cancer
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 
 X, y = load_breast_cancer(return_X_y=True, as_frame=True)
 X = X.iloc[::2, [0, 1, 4, 6, 7]].reset_index(drop=True)
@@ -21,7 +21,7 @@ X["noise"] = random.normal(size=len(X))
 X["more noise"] = random.normal(size=len(X))
 
 from_nothing = value_cells(X, y)
-from_zero = value_cells(X, y, baseline="zero", votes="k")
+from_zero = value_cells(X, y, method=KNN(votes="k"), baseline="zero")
 
 # %%
 # Counted from 0, as in the paper, a constant column gets a share that no column earned.

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_wine
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 
 X, y = load_wine(return_X_y=True, as_frame=True)
 random = np.random.default_rng(1)
@@ -20,7 +20,7 @@ for i, j in zip(rows, columns, strict=True):  # somebody else's entry
 
 v = value_cells(X, y)
 # Counted from zero, the cells of a row sum to its KNN-Shapley value, as other libraries compute it.
-row_values = value_cells(X, y, baseline="zero", votes="k").row_values
+row_values = value_cells(X, y, method=KNN(votes="k"), baseline="zero").row_values
 
 # %%
 # Entries in the order in which one would look at them: single cells by value, or all cells of the

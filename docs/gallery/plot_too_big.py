@@ -22,7 +22,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import Forest, MonteCarlo, value_blocks, value_cells
 from shapley2d.datasets import load_census
 
 X, y = load_census("train")
@@ -32,7 +32,7 @@ X_test, y_test = load_census("test")
 # **Ask a forest.** A forest of fixed splits has a closed form: all 455,854 cells, judged by all
 # 16,281 test rows.
 model = RandomForestClassifier(100, max_depth=6, random_state=0)
-forest = value_cells(X, y, X_test, y_test, method="forest", model=model)
+forest = value_cells(X, y, X_test, y_test, method=Forest(model))
 print(forest)
 
 # %%
@@ -68,7 +68,7 @@ value_blocks(
     y[rows],
     X_test[features][:2000],
     y_test[:2000],
+    method=MonteCarlo("forest"),
     rows=groups,
-    model="forest",
     scoring="balanced_accuracy",
 )

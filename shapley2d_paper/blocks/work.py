@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import value_blocks
+from shapley2d import Exact, value_blocks
 from shapley2d_paper.data.splits import split_table
 
 if TYPE_CHECKING:
@@ -52,10 +52,9 @@ def work(
         parts.y,
         parts.X_valid,
         parts.y_valid,
+        method=Exact(model),
         rows=rows,
         columns=columns,
-        method="exact",
-        model=model,
         scoring=scoring,
         baseline="zero",
         n_jobs=1,

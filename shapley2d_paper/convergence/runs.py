@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d import value_cells
+from shapley2d import KNN, Exact, value_cells
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.draws import PermutationDraws
 from shapley2d._estimation.monte_carlo import Moments
@@ -151,10 +151,13 @@ def _game(
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
     if model == "knn":
         exact = value_cells(
-            *data, subsets="all", n_neighbors=NEIGHBOURS, baseline="zero", votes="k", **options
+            *data,
+            method=KNN(subsets="all", n_neighbors=NEIGHBOURS, votes="k"),
+            baseline="zero",
+            **options,
         ).values
     else:
-        exact = value_cells(*data, method="exact", model=model, baseline="zero", **options).values
+        exact = value_cells(*data, method=Exact(model), baseline="zero", **options).values
     n, m = exact.shape
     facts = {"what": "game", "game": model, "method": "Monte Carlo", "n_rows": n, "n_columns": m}
     return [

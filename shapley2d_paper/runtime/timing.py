@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from joblib import effective_n_jobs
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
@@ -61,7 +61,9 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     for _ in range(repeats + 1):
         started = time.perf_counter()
         valuation = value_cells(
-            *data, subsets="auto" if columns == "auto" else "all", tolerance=TOLERANCE, **options
+            *data,
+            method=KNN(subsets="auto" if columns == "auto" else "all", tolerance=TOLERANCE),
+            **options,
         )
         seconds.append(time.perf_counter() - started)
     return {
@@ -118,11 +120,11 @@ def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
         parts.y[:8],
         parts.X_valid[:8],
         parts.y_valid[:8],
-        max_permutations=8,
+        method=KNN(max_permutations=8),
         **options,
     )
     started = time.perf_counter()
-    valuation = value_cells(*data, max_permutations=permutations, **options)
+    valuation = value_cells(*data, method=KNN(max_permutations=permutations), **options)
     return {
         "what": "run",
         "seconds": time.perf_counter() - started,

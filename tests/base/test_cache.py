@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from service_account import NOBODY, installed_read_only, reason_to_skip, run_as_nobody
-from shapley2d import _kernels, value_cells
+from shapley2d import KNN, MonteCarlo, _kernels, value_cells
 from shapley2d._base import cache
 from shapley2d._methods import run
 from shapley2d.exceptions import CacheWarning
@@ -44,7 +44,7 @@ print(json.dumps([v.values.tolist(), said]))
 def test_a_service_account_values_cells_and_is_told_once(has_temporary):
     X, y = [[0, 5], [1, 5], [9, 5], [8, 5]], ["low", "low", "high", "high"]
     expected = value_cells(
-        X, y, X, y, "mc", model="knn", n_neighbors=1, max_permutations=10, tolerance=0
+        X, y, X, y, method=MonteCarlo(KNN(n_neighbors=1), max_permutations=10, tolerance=0)
     ).values
     with installed_read_only() as package, tempfile.TemporaryDirectory(dir="/tmp") as temporary:
         script = SERVICE
@@ -130,10 +130,10 @@ def test_said_once(monkeypatch):
     monkeypatch.setattr(run, "_said", set())
     X, y = [[0], [1], [9], [8]], [0, 0, 1, 1]
     with pytest.warns(CacheWarning, match="kept elsewhere"):
-        value_cells(X, y, X, y, n_neighbors=2)
+        value_cells(X, y, X, y, method=KNN(n_neighbors=2))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        value_cells(X, y, X, y, n_neighbors=2)
+        value_cells(X, y, X, y, method=KNN(n_neighbors=2))
 
 
 def test_every_kernel_asks_whether_there_is_a_cache():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d import CellValuer, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d.exceptions import LeakWarning, PrecisionWarning, UnseenLabelWarning
 
 RNG = np.random.default_rng(0)
@@ -24,18 +24,20 @@ def leak():
 
 
 CALLS = {
-    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, "mc", model="ridge", **FEW)),
+    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, method=MonteCarlo("ridge"), **FEW)),
     "game": (
         PrecisionWarning,
-        lambda: value_game(lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, "mc", **FEW),
+        lambda: value_game(
+            lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, method="mc", **FEW
+        ),
     ),
     "blocks": (
         PrecisionWarning,
-        lambda: value_blocks(X, Y, X, Y, rows=range(24), method="mc", model="ridge", **FEW),
+        lambda: value_blocks(X, Y, X, Y, method=MonteCarlo("ridge"), rows=range(24), **FEW),
     ),
     "estimator": (
         PrecisionWarning,
-        lambda: CellValuer("mc", model="ridge", max_permutations=3, tolerance=1e-9).fit(X, Y, X, Y),
+        lambda: CellValuer(MonteCarlo("ridge", max_permutations=3, tolerance=1e-9)).fit(X, Y, X, Y),
     ),
     "labels": (
         UnseenLabelWarning,

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from inspected_table import people
-from shapley2d import inspect_cells, value_cells
+from shapley2d import KNN, inspect_cells, value_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._inspection.decisions import Decision, read_decisions
 from shapley2d._inspection.page import write_inspection
@@ -388,7 +388,7 @@ def test_rows_of_a_file_go_by_their_lines_and_harm_is_in_points(open_file, tmp_p
     lines = table.assign(note=["one\ntwo" if k == 2 else "one" for k in range(80)], bought=label)
     lines.to_csv(tmp_path / "t.csv", index=False)
     starts = [2, 3, 4, *range(6, 83)]  # the third row has two lines
-    v = value_cells(tmp_path / "t.csv", "bought", n_neighbors=5, progress=False)
+    v = value_cells(tmp_path / "t.csv", "bought", method=KNN(n_neighbors=5), progress=False)
     found = inspect_cells(tmp_path / "t.csv", "bought", valuation=v, progress=False)
     assert found.lines.tolist() == starts
     assert f"line {starts[rank_cells(found, 1)[0][0]]}, " in repr(found)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import value_blocks
+from shapley2d import MonteCarlo, value_blocks
 from shapley2d._base.words import typeset
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._tables.convert import as_table
@@ -187,10 +187,7 @@ def test_groups_of_similar_rows_are_named_and_in_points(open_report, width):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(160, 3)), columns=["age", "pay", "noise"])
     y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
-    v = value_blocks(
-        X[:80], y[:80], X[80:], y[80:], rows="clusters=4", columns=list(X.columns),
-        model="gaussian_nb", progress=False,
-    )  # fmt: skip
+    v = value_blocks(X[:80], y[:80], X[80:], y[80:], method=MonteCarlo("gaussian_nb"), rows="clusters=4", columns=list(X.columns), progress=False)  # fmt: skip
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     cells = numbers(page.locator("#block-grid tbody td").all_inner_texts())

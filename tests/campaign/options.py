@@ -18,10 +18,10 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
 
 import shapley2d
-from shapley2d import CellValuer, inspect_cells, value_blocks, value_cells, value_game
-from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
+from shapley2d import KNN, CellValuer, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d.cli.app import app
 from shapley2d.exceptions import InputError, OptionError, UtilityError
 
@@ -116,9 +116,7 @@ def python_calls():
     for option in ("y", "valuation", "task", "kinds", "random_state", "n_jobs", "progress"):
         calls.append(("inspect_cells", option, partial(inspect_cells, X)))
     valuation = value_cells(X, Y, cv=2, progress=False)
-    blocks = value_blocks(
-        X, Y, rows=list("ab") * 4, columns=["p", "q"], model="knn", cv=2, progress=False
-    )
+    blocks = value_blocks(X, Y, rows=list("ab") * 4, columns=["p", "q"], cv=2, progress=False)
     for name, option in (
         ("lowest", "n"),
         ("highest", "n"),
@@ -142,7 +140,7 @@ def pay(blocks, total=100, **options):
 
 def table_call(**changed):
     given = {"X": X, "y": Y, "X_valid": X, "y_valid": Y, **changed}
-    return value_cells(given.pop("X"), given.pop("y"), **given, n_neighbors=2)
+    return value_cells(given.pop("X"), given.pop("y"), method=KNN(n_neighbors=2), **given)
 
 
 def cheap(options, **more):

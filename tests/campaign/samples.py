@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shapley2d import Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, Valuation, value_blocks, value_cells, value_game
 
 ROWS, COLUMNS = 8, 3
 X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
@@ -45,7 +45,7 @@ def blocks(path=None, **changes):
     table = pa.table(list(X.T), names=["0", "b", "c"])
     given = {**SAMPLING, "checkpoint": path, **changes}
     return value_blocks(
-        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="groups", **given
+        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="blocks", **given
     )
 
 
@@ -148,7 +148,9 @@ def write_samples(folder):
         run(checkpoint).save(path)
         found["valuation"].append(path)
         found["checkpoint"].append(checkpoint)
-    typed = value_cells(table.drop_columns("label"), Y, cv=2, progress=False, n_neighbors=1)
+    typed = value_cells(
+        table.drop_columns("label"), Y, method=KNN(n_neighbors=1), cv=2, progress=False
+    )
     typed.save(folder / "typed.parquet")
     found["valuation"].append(folder / "typed.parquet")
     text = "number,city,label\n" + "".join(

@@ -21,7 +21,7 @@ from pathlib import Path
 
 import numpy as np
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 
 from .common import main, run_command
 
@@ -52,7 +52,9 @@ class Strings:
 
     def __init__(self, folder, browser=None):
         self.folder, self.browser = Path(folder), browser
-        harmless = value_cells([[0.0], [1.0]], ["a", "b"], [[0.0]], ["a"], n_neighbors=1)
+        harmless = value_cells(
+            [[0.0], [1.0]], ["a", "b"], [[0.0]], ["a"], method=KNN(n_neighbors=1)
+        )
         page = self.folder / "harmless.html"
         harmless.to_html(page)
         self.n_scripts = page.read_text(encoding="utf-8").count("<script")

@@ -8,7 +8,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from command_line import run
-from shapley2d import Valuation, value_blocks, value_cells
+from shapley2d import KNN, Valuation, value_blocks, value_cells
 from shapley2d._models.by_name import MODELS
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli.console import shown
@@ -87,7 +87,7 @@ def test_weights_and_scores_of_validation_rows(capsys):
     )
     table = read_table("weighed.csv").table.select(["size", "colour"])
     twin = value_cells(
-        table, KIND, table, KIND, n_neighbors=3, valid_weight=weights, progress=False
+        table, KIND, table, KIND, method=KNN(n_neighbors=3), valid_weight=weights, progress=False
     )
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     Path("who.csv").write_text("owner,row,column\nAnn,0-14,\nBob,15-29,\n")
@@ -285,7 +285,7 @@ def test_blocks_pay_their_owners(capsys, folder):
         {"owner": "Cy", "row": None, "column": ["colour"]},
     ]
     table = read_table("train.csv").table.select(["size", "colour"])
-    twin = value_blocks(table, KIND, owners=owners, method="knn", progress=False)
+    twin = value_blocks(table, KIND, owners=owners, progress=False)
     with pytest.warns(PrecisionWarning, match="'Cy' holds 0"), pytest.warns(InputWarning):
         lines = twin.payments(1000, trusted=True).to_pylist()
     paid = {line["owner"]: line["amount"] for line in lines}

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pytest
 
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d.datasets import (
     DATASETS,
@@ -134,7 +134,9 @@ def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():
         pytest.importorskip(kind)
         X, y = load_census("test", kind)
         values.append(
-            value_cells(X[:40], y[:40], X[40:60], y[40:60], subsets="sampled", n_subsets=40).values
+            value_cells(
+                X[:40], y[:40], X[40:60], y[40:60], method=KNN(subsets="sampled", n_subsets=40)
+            ).values
         )
     assert np.array_equal(values[0], values[1])
     assert np.array_equal(values[0], values[2])

@@ -20,7 +20,7 @@ from sklearn.metrics import accuracy_score, make_scorer, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import CellValuer, value_blocks, value_cells, value_game
+from shapley2d import KNN, CellValuer, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
@@ -204,7 +204,7 @@ def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
             raise stops[0]
         return float(np.sqrt(S.sum() * F[0] + S[0]))
 
-    plain = value_game(h, 5, 2, "mc", max_permutations=40, tolerance=0, progress=False)
+    plain = value_game(h, 5, 2, method=MonteCarlo(max_permutations=40, tolerance=0), progress=False)
     for stop, expected in ((KeyboardInterrupt, None), (MemoryError("full"), UtilityError)):
         path = tmp_path / f"{expected}.npz"
         options = {
@@ -218,14 +218,14 @@ def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
         stops[:] = [stop]
         if expected is None:
             with pytest.warns(PrecisionWarning, match="interrupted"):
-                v = value_game(h, 5, 2, "mc", **options)
+                v = value_game(h, 5, 2, method="mc", **options)
             assert v.info["n_permutations"] == count(path)
         else:
             with pytest.raises(expected):
-                value_game(h, 5, 2, "mc", **options)
+                value_game(h, 5, 2, method="mc", **options)
         assert 10 < count(path) < 30
         stops.clear()
-        v = value_game(h, 5, 2, "mc", **options)
+        v = value_game(h, 5, 2, method="mc", **options)
         assert v.info["resumed_at"] > 10
         assert same_bits(v, plain)
 
@@ -413,8 +413,8 @@ def test_descriptions_do_not_depend_on_the_process():
     assert describe(Told(2.0)) != describe(Told(3.0)) != describe(Told(3.0).scaled)
     assert "0x" not in describe(object())
     assert describe(np.arange(3)) != describe(np.arange(4))
-    nested = CellValuer(model=GaussianNB(), scoring=[half, 1])
-    assert describe(nested) == describe(CellValuer(model=GaussianNB(), scoring=[half, 1]))
+    nested = CellValuer(KNN(GaussianNB()), scoring=[half, 1])
+    assert describe(nested) == describe(CellValuer(KNN(GaussianNB()), scoring=[half, 1]))
 
 
 def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
@@ -425,14 +425,14 @@ def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
     def h(S, F):
         return float(S.sum() * F.sum()) + state["bonus"] * (S.sum() in (1, 4))
 
-    value_game(h, 6, 3, **GAME, checkpoint=path)
-    value_game(h, 6, 3, **{**GAME, "max_permutations": 8}, checkpoint=path)
+    value_game(h, 6, 3, checkpoint=path, **GAME)
+    value_game(h, 6, 3, checkpoint=path, **{**GAME, "max_permutations": 8})
     state["bonus"] = 0.5
     with pytest.raises(
         InputError,
         match=r"the utility of the first \d+ rows and \d+ columns of draw \d+ is \S+ there and \S+ here",
     ):
-        value_game(h, 6, 3, **GAME, checkpoint=path)
+        value_game(h, 6, 3, checkpoint=path, **GAME)
 
 
 def sizes(S, F):
@@ -452,15 +452,15 @@ def test_a_noisy_game_is_told_so(tmp_path):
         InputError,
         match=r"the utility of all rows and columns is .* and then .*fix its random state",
     ):
-        value_game(h, 4, 2, **GAME, checkpoint=path)
+        value_game(h, 4, 2, checkpoint=path, **GAME)
     assert not path.exists()
     noise[0] = 0.0
-    value_game(h, 4, 2, **GAME, checkpoint=path)
+    value_game(h, 4, 2, checkpoint=path, **GAME)
     noise.append(1.0)
     with pytest.raises(
         InputError, match=r"the game is not the same twice|the utilities of the whole table"
     ):
-        value_game(h, 4, 2, **GAME, checkpoint=path)
+        value_game(h, 4, 2, checkpoint=path, **GAME)
 
 
 @pytest.mark.parametrize("wrap", [lambda f: f, make_scorer, functools.partial])
@@ -492,7 +492,7 @@ def test_what_has_no_name_of_its_own_is_refused(tmp_path, wrap):
 
 
 def game_run(path, **changes):
-    return value_game(sizes, 4, 2, **{**GAME, **changes}, checkpoint=path)
+    return value_game(sizes, 4, 2, checkpoint=path, **{**GAME, **changes})
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
@@ -530,7 +530,7 @@ def test_a_folder_that_goes_away_does_not_end_the_run(tmp_path):
         return float(S.sum())
 
     with pytest.warns(CheckpointWarning, match="the folder .*folder does not exist"):
-        v = value_game(h, 4, 2, **GAME, checkpoint=folder / "run.npz")
+        v = value_game(h, 4, 2, checkpoint=folder / "run.npz", **GAME)
     assert v.info["n_permutations"] == 6
 
 

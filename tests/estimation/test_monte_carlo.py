@@ -8,7 +8,7 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import InputError, value_cells, value_game
+from shapley2d import Exact, InputError, MonteCarlo, value_cells, value_game
 from shapley2d._base.precision import convergence_ratio, interval_factor
 from shapley2d._estimation.monte_carlo import Moments, monte_carlo
 from shapley2d.exceptions import PrecisionWarning
@@ -23,7 +23,7 @@ X_VALID, Y_VALID = RNG.normal(size=(30, 3)), RNG.integers(0, 2, 30)
 def sampled(h, n, m, max_permutations, **options):
     """As many permutations as are asked for, unless there is a tolerance."""
     options = {"tolerance": 0, "progress": False, **options}
-    return value_game(h, n, m, "mc", max_permutations=max_permutations, **options)
+    return value_game(h, n, m, method=MonteCarlo(max_permutations=max_permutations), **options)
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,12 @@ def test_intervals_cover_the_exact_value(small_model_game):
     covered, rows, columns = [], [], []
     for seed in range(60):
         v = value_game(
-            h, 7, 3, "mc", max_permutations=150, tolerance=0, random_state=seed, progress=False
+            h,
+            7,
+            3,
+            method=MonteCarlo(max_permutations=150, tolerance=0),
+            random_state=seed,
+            progress=False,
         )
         factor = v._interval_factor
         covered.append(np.abs(v.values - exact) <= factor * v.stderr)
@@ -87,14 +92,14 @@ def test_draws_that_are_all_alike_are_no_convergence():
     with pytest.warns(
         PrecisionWarning, match="stopped at max_permutations=150: the largest standard error is"
     ):
-        v = value_game(rare, 9, 7, "mc", max_permutations=150, progress=False)
+        v = value_game(rare, 9, 7, method=MonteCarlo(max_permutations=150), progress=False)
     assert v.values.any() and not v.info["converged"] and not v.exact and not v.caveat
     held = np.abs(v.values - exact) <= v._interval_factor * v.stderr
     assert held.mean() >= 0.9
     with pytest.warns(
         PrecisionWarning, match=r"no variation seen in 10 draws, so up to 0.26 of all orders"
     ):
-        few = value_game(rare, 9, 7, "mc", max_permutations=10, progress=False)
+        few = value_game(rare, 9, 7, method=MonteCarlo(max_permutations=10), progress=False)
     assert not few.values.any()
     assert not few.exact and not few.info["converged"]
     assert few.describe() == "standard error at most 0, but no variation seen in 10 draws"
@@ -103,14 +108,18 @@ def test_draws_that_are_all_alike_are_no_convergence():
 @pytest.mark.parametrize("step", [1.0, 0.1])  # tenths add up with rounding errors
 def test_games_without_variation_end_soon_and_say_what_they_know(step):
     v = value_game(
-        lambda S, F: step * S.sum() * F.sum(), 5, 4, "mc", max_permutations=5000, progress=False
+        lambda S, F: step * S.sum() * F.sum(),
+        5,
+        4,
+        method=MonteCarlo(max_permutations=5000),
+        progress=False,
     )
     assert v.info["converged"] and v.info["n_permutations"] == 119  # 0.975^119 is just below 0.05
     np.testing.assert_allclose(v.values, step)
     np.testing.assert_allclose(v.stderr, step / 119)  # as if one draw were off by a whole value
     assert not v.exact
     assert v.info["caveat"] == "no variation seen in 119 draws" and v.info["caveat"] in repr(v)
-    nothing = value_game(lambda S, F: 0.0, 5, 4, "mc", progress=False)
+    nothing = value_game(lambda S, F: 0.0, 5, 4, method="mc", progress=False)
     assert nothing.info["converged"] and not nothing.exact and nothing.caveat
     assert sampled(lambda S, F: 0.0, 3, 2, 60).info["n_permutations"] == 60
 
@@ -150,7 +159,7 @@ def test_says_when_it_stopped_early(small_model_game):
     with pytest.warns(
         PrecisionWarning, match="stopped at max_permutations=20: the largest standard error is"
     ):
-        v = value_game(h, 7, 3, "mc", max_permutations=20, progress=False)
+        v = value_game(h, 7, 3, method=MonteCarlo(max_permutations=20), progress=False)
     assert not v.info["converged"]
     assert v.info["n_permutations"] == 20
 
@@ -212,7 +221,7 @@ def test_interrupt_before_anything_is_an_interrupt():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        value_game(stop, 2, 2, "mc", progress=False)
+        value_game(stop, 2, 2, method="mc", progress=False)
 
 
 def test_progress_tells_how_far_it_is(small_model_game):
@@ -247,8 +256,7 @@ def test_cross_valuation_is_the_mean_over_folds():
     expected, utility = np.zeros((8, 2)), 0.0
     for split in make_problem(X8, y, cv=2, seed=4).splits:
         held = np.setdiff1d(np.arange(8), split.rows)
-        part = value_cells(X8[split.rows], y[split.rows], X8[held], y[held], method="exact", progress=False,
-                           model=DecisionTreeClassifier(random_state=4))  # fmt: skip
+        part = value_cells(X8[split.rows], y[split.rows], X8[held], y[held], method=Exact(DecisionTreeClassifier(random_state=4)), progress=False)  # fmt: skip
         expected[split.rows] += part.values / 2
         utility += part.total / 2
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
@@ -260,9 +268,9 @@ def test_cross_valuation_is_the_mean_over_folds():
 def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
-    exact = value_cells(X8, y, method="exact", model=GaussianNB(), cv=2, progress=False)
+    exact = value_cells(X8, y, method=Exact(GaussianNB()), cv=2, progress=False)
     options = {"max_permutations": 300, "tolerance": 0, "progress": False}
-    v = value_cells(X8, y, method="mc", model=GaussianNB(), cv=2, **options)
+    v = value_cells(X8, y, method=MonteCarlo(GaussianNB()), cv=2, **options)
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
 
@@ -348,10 +356,7 @@ def test_runs_that_one_order_decides_are_told():
     with pytest.warns(
         PrecisionWarning, match=r"^1 of 30 permutations makes up \d+% of their variation: .* ridge"
     ):
-        v = value_cells(
-            X[:6], y[:6], X[6:], y[6:], method="mc", model=LinearRegression(),
-            max_permutations=30, tolerance=0, random_state=0, progress=False,
-        )  # fmt: skip
+        v = value_cells(X[:6], y[:6], X[6:], y[6:], method=MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0), random_state=0, progress=False)  # fmt: skip
     assert v.describe().endswith(f", but {v.info['caveat']}")
     assert 0.23 < v.info["largest_share"] <= 1
 

@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from shapley2d import CellValuer, audit_owners, value_blocks, value_cells
+from shapley2d import KNN, CellValuer, Forest, audit_owners, value_blocks, value_cells
 from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.read_sklearn import read_trees
 from shapley2d._tables.problem import make_problem
@@ -109,7 +109,7 @@ def test_leaves_of_categories_are_the_librarys():
     assert any((tree.categories >= 0).any() for tree in ensemble.trees)
     assert ensemble.features.owners.tolist() == [1, 2, 0]
     check_histogram(fitted, leaves(ensemble), fitted.decision_function(frame))
-    v = value_cells(frame, y, frame[:50], y[:50], method="forest", model=fitted, progress=False)
+    v = value_cells(frame, y, frame[:50], y[:50], method=Forest(fitted), progress=False)
     assert v.column_names == ["size", "town", "kind"]
     assert v.column_values[1] == max(v.column_values)
 
@@ -120,7 +120,7 @@ def test_a_fitted_model_against_every_subset(model):
     X, y, Xv, yv, more, more_y = tables(5, regression=regression)
     fitted = clone(model).fit(more, more_y)
     task = "regression" if regression else "classification"
-    v = value_cells(X, y, Xv, yv, method="forest", model=fitted, task=task, progress=False)
+    v = value_cells(X, y, Xv, yv, method=Forest(fitted), task=task, progress=False)
     h = forest_utility(read_trees(fitted), X, y, Xv, yv, regression=regression)
     np.testing.assert_allclose(v.values, brute_force(h, 5, 3), rtol=0, atol=1e-12)
     assert v.exact and v.info["n_trees"] == len(read_trees(fitted))
@@ -135,7 +135,7 @@ def test_the_score_is_the_mean_probability_of_the_right_label():
     """Of a forest whose trees learn from all rows, as here."""
     _, _, Xv, yv, X, y = tables(n_valid=30)
     fitted = ExtraTreesClassifier(10, max_depth=4, random_state=0).fit(X, y)
-    v = value_cells(X, y, Xv, yv, method="forest", model=fitted, progress=False)
+    v = value_cells(X, y, Xv, yv, method=Forest(fitted), progress=False)
     probability = fitted.predict_proba(Xv)[np.arange(30), yv].mean()
     assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
 
@@ -146,9 +146,7 @@ def test_weights_of_validation_rows(scoring, weighted):
     X, y, Xv, yv, more, more_y = tables(4, n_valid=7)
     weights = np.arange(1.0, 8.0) if weighted else None
     fitted = DecisionTreeClassifier(**FEW).fit(more, more_y)
-    v = value_cells(
-        X, y, Xv, yv, method="forest", model=fitted, scoring=scoring, valid_weight=weights
-    )
+    v = value_cells(X, y, Xv, yv, method=Forest(fitted), scoring=scoring, valid_weight=weights)
     mass = np.ones(7) if weights is None else weights
     if scoring is not None:
         mass = mass / np.bincount(yv, mass, minlength=3)[yv]
@@ -183,7 +181,7 @@ def test_labels_that_training_never_shows():
     fitted = DecisionTreeClassifier(**FEW).fit(more, more_y)
     yv = np.array([9, *yv[1:]])
     with pytest.warns(UnseenLabelWarning, match="labels that training never shows"):
-        v = value_cells(X, y, Xv, yv, method="forest", model=fitted)
+        v = value_cells(X, y, Xv, yv, method=Forest(fitted))
     h = forest_utility(read_trees(fitted), X, y, Xv, yv)
     np.testing.assert_allclose(v.values, brute_force(h, 4, 3), rtol=0, atol=1e-12)
 
@@ -198,13 +196,13 @@ def test_a_forest_for_every_fold(options):
     X = random.normal(size=(30, 3))
     y = (X[:, 0] > 0).astype(int)
     model = DecisionTreeClassifier(max_depth=2, random_state=0)
-    v = value_cells(X, y, method="forest", model=model, **options)
+    v = value_cells(X, y, method=Forest(model), **options)
     splits = make_problem(X, y, **options).splits
     expected = np.zeros((30, 3))
     for split in splits:
         rows, held = split.rows, split.valid_rows
         fitted = clone(model).fit(X[rows], y[rows])
-        part = value_cells(X[rows], y[rows], X[held], y[held], method="forest", model=fitted)
+        part = value_cells(X[rows], y[rows], X[held], y[held], method=Forest(fitted))
         expected[rows] += part.values / len(splits)
     np.testing.assert_allclose(v.values, expected, rtol=0, atol=1e-14)
 
@@ -214,7 +212,7 @@ def test_the_default_forest_takes_a_table_as_it_comes():
     y = np.where(frame["size"] + (frame["town"] == "Ulm") > 0.3, "yes", "no")
     frame.loc[::9, "size"], frame.loc[::11, "town"], frame["same"] = np.nan, None, 1.0
     with pytest.warns(PrecisionWarning, match="stopped at max_trees=60"):
-        v = value_cells(frame, y, method="forest", cv=2, max_trees=60, tolerance=1e-3)
+        v = value_cells(frame, y, method=Forest(max_trees=60, tolerance=1e-3), cv=2)
     assert v.column_names == ["size", "town", "pay", "new", "day", "same"]
     assert not v.exact and v.info["n_trees"] == 60
     assert not v.values[:, 5].any() and not v.stderr[:, 5].any()  # never varies
@@ -226,14 +224,17 @@ def test_errors_are_those_of_a_mean_over_trees():
     """Forests with other seeds differ as their standard errors say; more trees differ less."""
     X, y, Xv, yv, *_ = tables(30, n_valid=20)
     options = {"method": "forest", "tolerance": 0}
-    runs = [value_cells(X, y, Xv, yv, max_trees=30, random_state=s, **options) for s in range(20)]
+    runs = [
+        value_cells(X, y, Xv, yv, method=KNN(max_trees=30), random_state=s, **options)
+        for s in range(20)
+    ]
     spread = np.std([v.values for v in runs], axis=0, ddof=1)
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
     assert 0.9 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.1
     assert v_total_error(runs) < 1.6
-    long = value_cells(X, y, Xv, yv, max_trees=480, **options)
+    long = value_cells(X, y, Xv, yv, method=KNN(max_trees=480), **options)
     assert long.stderr.mean() == pytest.approx(said.mean() / 4, rel=0.15)
-    until = value_cells(X, y, Xv, yv, method="forest", tolerance=0.1)
+    until = value_cells(X, y, Xv, yv, method=Forest(tolerance=0.1))
     assert until.info["converged"] and until.info["ratio"] <= 0.1
     assert until.info["n_trees"] == until.history[-1][0]
 
@@ -303,12 +304,10 @@ def test_the_score_is_what_shapley_values_sum_to(model, options):
     regression = model in REGRESSORS
     X, y, Xv, yv, *_ = tables(40, n_valid=20, regression=regression)
     task = "regression" if regression else "classification"
-    valuer = CellValuer("forest", model=model, task=task, max_trees=4, tolerance=9, cv=2)
+    valuer = CellValuer(Forest(model, max_trees=4, tolerance=9), task=task, cv=2)
     data = (X, y) if "cv" in options else (X, y, Xv, yv)
     valuer.set_params(**options).fit(*data)
-    expected = value_cells(
-        X, y, Xv, yv, method="forest", model=model, task=task, max_trees=4, tolerance=9
-    )
+    expected = value_cells(X, y, Xv, yv, method=Forest(model, max_trees=4, tolerance=9), task=task)
     assert valuer.score(Xv, yv) == pytest.approx(expected.total, abs=1e-12)
 
 
@@ -325,7 +324,7 @@ def test_a_model_that_cannot_be_fitted():
     X, y, *_ = tables(40)
     model = DecisionTreeClassifier(min_samples_leaf=-1)
     with pytest.raises(UtilityError, match=r"DecisionTree.* failed on 40 rows: .*min_samples_leaf"):
-        value_cells(X, y, X, y, method="forest", model=model)
+        value_cells(X, y, X, y, method=Forest(model))
 
 
 def test_a_checkpoint_with_more_trees_than_the_model(tmp_path, monkeypatch):
@@ -342,7 +341,7 @@ def test_a_checkpoint_with_more_trees_than_the_model(tmp_path, monkeypatch):
 
 def test_a_model_by_name():
     X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    v = value_cells(X, y, Xv, yv, method="forest", model="forest")
+    v = value_cells(X, y, Xv, yv, method=Forest("forest"))
     assert v.info["n_trees"] == 50 and not v.info["boosted"]
 
 
@@ -350,7 +349,7 @@ def test_a_fitted_model_has_seen_the_rows_of_the_folds():
     X, y, *_ = tables(40)
     model = DecisionTreeClassifier(**FEW).fit(X, y)
     with pytest.warns(InputWarning, match="may be among those that chose its splits"):
-        value_cells(X, y, method="forest", model=model, cv=2)
+        value_cells(X, y, method=Forest(model), cv=2)
 
 
 def test_boosted_trees_by_categories_of_the_users_table():
@@ -358,7 +357,7 @@ def test_boosted_trees_by_categories_of_the_users_table():
     X = np.column_stack([random.integers(0, 6, 120), random.normal(size=120)]).astype(float)
     y = np.isin(X[:, 0], [1, 4]).astype(int)
     model = HistGradientBoostingClassifier(categorical_features=[0], **HIST)
-    v = value_cells(X[:80], y[:80], X[80:], y[80:], method="forest", model=model)
+    v = value_cells(X[:80], y[:80], X[80:], y[80:], method=Forest(model))
     assert v.column_values[0] > 10 * abs(v.column_values[1])
 
 
@@ -400,7 +399,7 @@ def test_text_that_a_fitted_model_cannot_have_seen():
     frame, y = mixed(80)
     model = DecisionTreeClassifier().fit(np.zeros((2, 5)), [0, 1])
     with pytest.raises(InputError, match="fitted on numbers, but column 'town' holds categories"):
-        value_cells(frame, y, frame, y, method="forest", model=model)
+        value_cells(frame, y, frame, y, method=Forest(model))
 
 
 def test_a_version_that_keeps_its_trees_otherwise(monkeypatch):
@@ -408,4 +407,4 @@ def test_a_version_that_keeps_its_trees_otherwise(monkeypatch):
     model = HistGradientBoostingClassifier(**HIST).fit(X, y)
     model._predictors = [["no nodes"]]
     with pytest.raises(InputError, match=r"scikit-learn is .*, and 1\.9 is known to work"):
-        value_cells(X, y, Xv, yv, method="forest", model=model)
+        value_cells(X, y, Xv, yv, method=Forest(model))

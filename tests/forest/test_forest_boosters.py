@@ -20,7 +20,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import Forest, value_blocks, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, UtilityError
@@ -362,7 +362,7 @@ def test_trees_of_one_leaf(library):
     X, y = np.random.default_rng(0).normal(size=(30, 2)), np.arange(30) % 2
     model = library.fitted("two classes", X, y, **library.one_leaf)
     assert not library.ours(read(model, X, y, X)).any()
-    v = value_cells(X, y, X, y, method="forest", model=model)
+    v = value_cells(X, y, X, y, method=Forest(model))
     assert not v.values.any() and v.exact
 
 
@@ -375,7 +375,7 @@ def test_trees_of_one_leaf_that_has_null_for_its_splits(library):
     ensemble = read(model, X, y, X)
     assert min(tree.n_nodes for tree in ensemble.trees) == 1
     library.check(model, ensemble, X)
-    v = value_cells(X, y, X, y, method="forest", model=model, progress=False)
+    v = value_cells(X, y, X, y, method=Forest(model), progress=False)
     assert np.isfinite(v.values).all()
 
 
@@ -424,7 +424,7 @@ def test_cells_are_those_of_the_definition(library, as_booster):
     model = library.booster(model) if as_booster else model
     rows, held = [*np.flatnonzero(y == 0)[:2], *np.flatnonzero(y == 1)[:2]], range(50, 58)
     tables = frame.iloc[rows], y[rows], frame.iloc[held], y[held]
-    v = value_cells(*tables, method="forest", model=model)
+    v = value_cells(*tables, method=Forest(model))
     ensemble = read_fitted(model, make_problem(*tables).splits[0])
     train, valid = ensemble.features.train.T, ensemble.features.valid.T
     owners = ensemble.features.owners.tolist()
@@ -444,20 +444,20 @@ def test_an_unfitted_model_is_fitted_on_the_rows_that_train(library, capfd, tmp_
     loud = options.keys() - QUIET.keys() - {"verbose"}
     model = type(library.model())(**{k: options[k] for k in loud})
     parts = (frame[:150], y[:150], frame[150:], y[150:])
-    v = value_cells(*parts, method="forest", model=model)
+    v = value_cells(*parts, method=Forest(model))
     assert capfd.readouterr().out == "" and not list(tmp_path.iterdir())
     known = codes if library is XGBOOST else y
     fitted = library.fitted("two classes", frame[:150], known[:150], **options)
     parts = (frame[:150], known[:150], frame[150:], known[150:])
-    other = value_cells(*parts, method="forest", model=fitted)
+    other = value_cells(*parts, method=Forest(fitted))
     np.testing.assert_array_equal(v.values, other.values)
     # text is encoded, and a column stays one player
     text = frame.astype({"town": str, "grade": str})
     plain = library.model()
-    v = value_cells(text[:150], y[:150], text[150:], y[150:], method="forest", model=plain)
+    v = value_cells(text[:150], y[:150], text[150:], y[150:], method=Forest(plain))
     assert v.column_names == [*frame.columns] and v.column_values.argmax() in (0, 1)
     assert v.total > 0.05
-    assert value_cells(text, y, method="forest", model=plain, cv=3).values.shape == (200, 5)
+    assert value_cells(text, y, method=Forest(plain), cv=3).values.shape == (200, 5)
 
 
 @pytest.mark.parametrize("behind", [False, True])
@@ -466,9 +466,9 @@ def test_the_call_of_a_fitted_model_names_it(library, behind):
     X = np.random.default_rng(0).normal(size=(40, 2))
     model, y = library.model("numbers"), X.sum(axis=1)
     model = make_pipeline(StandardScaler(), model) if behind else model
-    v = value_cells(X, y, X, y, method="forest", model=clone(model).fit(X, y))
+    v = value_cells(X, y, X, y, method=Forest(clone(model).fit(X, y)))
     assert "model=model)" in v.info["call"]
-    call = value_cells(X, y, X, y, method="forest", model=model).info["call"]
+    call = value_cells(X, y, X, y, method=Forest(model)).info["call"]
     # XGBoost shortens the text of an unfitted model, which is no code then
     assert {LIGHTGBM: "Regressor(", XGBOOST: "model=model)", CATBOOST: "model="}[library] in call
 
@@ -485,13 +485,13 @@ def test_behind_an_encoder(library):
     made = made.toarray() if hasattr(made, "toarray") else made
     ensemble = read_fitted(model, make_problem(*tables).splits[0])
     np.testing.assert_array_equal(library.ours(ensemble), library.own(model[-1], made))
-    v = value_cells(*tables, method="forest", model=model)
+    v = value_cells(*tables, method=Forest(model))
     assert v.column_names == [*frame.columns] and v.info["boosted"]
 
 
 def refused(error, message, X, y, model, **options):
     with pytest.raises(error, match=message):
-        value_cells(X, y, X, y, method="forest", model=model, **options)
+        value_cells(X, y, X, y, method=Forest(model), **options)
 
 
 @ALL
@@ -580,7 +580,7 @@ def test_what_if_an_entry_were_another(library):
     frame, y = mixed(0, 200)
     model = library.fitted("two classes", frame, y, **library.categorical(frame))
     train, valid = frame[:150], (frame[150:], y[150:])
-    v = value_cells(train, y[:150], *valid, method="forest", model=model)
+    v = value_cells(train, y[:150], *valid, method=Forest(model))
     for changes in (
         {(3, "town"): "t5"},
         {(3, "a size"): -3.0, (7, "grade"): 9},
@@ -589,7 +589,7 @@ def test_what_if_an_entry_were_another(library):
         changed = train.copy()
         for place, entry in changes.items():
             changed.loc[place] = entry
-        new = value_cells(changed, y[:150], *valid, method="forest", model=model)
+        new = value_cells(changed, y[:150], *valid, method=Forest(model))
         np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)
 
 
@@ -640,7 +640,7 @@ def test_rows_beside_catboosts_own_importance_of_objects(library):
     rows, scores = model.get_object_importance(*pools)
     theirs = np.empty(400)
     theirs[rows] = scores
-    ours = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model).rows
+    ours = value_cells(X[:400], noisy, X[400:], y[400:], method=Forest(model)).rows
     assert spearmanr(theirs, ours).statistic == pytest.approx(-0.92, abs=0.02)
     is_wrong = np.isin(np.arange(400), wrong)
     assert average_precision_score(is_wrong, theirs) == pytest.approx(0.94, abs=0.02)
@@ -650,5 +650,5 @@ def test_rows_beside_catboosts_own_importance_of_objects(library):
         model = library.fitted("two classes", X[:400], noisy, **options)
         with pytest.raises(library.module.CatBoostError, match="not supported"):
             model.get_object_importance(*pools)
-        v = value_cells(X[:400], noisy, X[400:], y[400:], method="forest", model=model)
+        v = value_cells(X[:400], noisy, X[400:], y[400:], method=Forest(model))
         assert v.exact and v.total > 0.2

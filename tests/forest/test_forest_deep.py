@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-from shapley2d import CellValuer, value_cells
+from shapley2d import KNN, CellValuer, Forest, value_cells
 
 from forest_oracle import tables
 
@@ -27,7 +27,8 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     assert exact.exact and "exact_share" not in exact.info
     monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 2)
     runs = [
-        value_cells(X, y, Xv, yv, max_rounds=12, random_state=seed, **options) for seed in range(40)
+        value_cells(X, y, Xv, yv, method=KNN(max_rounds=12), random_state=seed, **options)
+        for seed in range(40)
     ]
     assert 0 < runs[0].info["exact_share"] < 1 and runs[0].info["n_rounds"] == 12
     assert not runs[0].exact
@@ -63,5 +64,5 @@ def test_a_fully_grown_forest():
 def test_the_score_of_deep_leaves_is_exact():
     X, y, Xv, yv = deep_tables()
     model = ExtraTreesClassifier(3, max_features=1, random_state=0).fit(X, y)
-    valuer = CellValuer("forest", model=model, max_rounds=2, tolerance=0).fit(X, y, Xv, yv)
+    valuer = CellValuer(Forest(model, max_rounds=2, tolerance=0)).fit(X, y, Xv, yv)
     assert valuer.score(Xv, yv) == pytest.approx(valuer.valuation_.total, abs=1e-12)

@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import value_cells
+from shapley2d import Forest, value_cells
 from shapley2d._forest.pipelines import feature_owners, transform_table
 from shapley2d._forest.read_sklearn import read_tree
 from shapley2d._tables.convert import as_table
@@ -51,8 +51,7 @@ def test_all_dummies_of_a_column_are_one_player(as_frame):
         y[rows],
         as_frame(frame.iloc[held]),
         y[held],
-        method="forest",
-        model=fitted,
+        method=Forest(fitted),
     )
     assert v.column_names == ["size", "town", "pay"]
     assert "DecisionTreeClassifier" in v.info["about"]["how"]
@@ -71,7 +70,7 @@ def test_fitted_or_not(fitted, sparse):
     given = pipeline(ExtraTreesClassifier(9, max_depth=5, random_state=0), sparse_output=sparse)
     known = clone(given).fit(frame[train], y[train])
     given = known if fitted else given
-    v = value_cells(frame[train], y[train], frame[valid], y[valid], method="forest", model=given)
+    v = value_cells(frame[train], y[train], frame[valid], y[valid], method=Forest(given))
     right = known.predict_proba(frame[valid])[np.arange(20), y[valid]].mean()
     assert v.exact and v.total + v.info["baseline_utility"] == pytest.approx(right, abs=1e-12)
 
@@ -80,7 +79,7 @@ def test_boosted_trees_behind_an_encoder():
     frame, _ = tables(200)
     y = frame["town"].isin(["Ulm", "Kiel"]).to_numpy().astype(int)
     model = pipeline(HistGradientBoostingClassifier(max_iter=3), sparse_output=False).fit(frame, y)
-    v = value_cells(frame[:100], y[:100], frame[100:], y[100:], method="forest", model=model)
+    v = value_cells(frame[:100], y[:100], frame[100:], y[100:], method=Forest(model))
     assert v.column_values[1] > 0.4 > 100 * abs(v.column_values[[0, 2]]).max() and v.info["boosted"]
 
 
@@ -91,7 +90,7 @@ def test_a_step_that_mixes_columns_is_refused():
     with pytest.raises(
         InputError, match=r"^model makes a feature of several columns \('x0' and 'x1'\)"
     ):
-        value_cells(X, y, X, y, method="forest", model=model)
+        value_cells(X, y, X, y, method=Forest(model))
 
 
 def test_a_feature_that_is_the_same_in_all_rows():
@@ -99,7 +98,7 @@ def test_a_feature_that_is_the_same_in_all_rows():
     y = (X[:, 1] > 0).astype(int)
     ones = FunctionTransformer(lambda X: np.column_stack([np.ones(len(X)), X]))
     model = make_pipeline(ones, DecisionTreeClassifier()).fit(X, y)
-    v = value_cells(X, y, X, y, method="forest", model=model)
+    v = value_cells(X, y, X, y, method=Forest(model))
     assert v.column_values[0] == 0.0
     assert v.column_values[1] == pytest.approx(1 - v.info["baseline_utility"], abs=1e-12)
 
@@ -107,6 +106,4 @@ def test_a_feature_that_is_the_same_in_all_rows():
 def test_a_pipeline_that_cannot_be_fitted():
     frame, y = tables()
     with pytest.raises(UtilityError, match="failed on 80 rows"):
-        value_cells(
-            frame, y, frame, y, method="forest", model=make_pipeline(DecisionTreeClassifier())
-        )
+        value_cells(frame, y, frame, y, method=Forest(make_pipeline(DecisionTreeClassifier())))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from shapley2d import value_cells
+from shapley2d import Forest, value_cells
 from shapley2d._valuation.wording.sentences import trees_words
 
 RNG = np.random.default_rng(0)
@@ -45,7 +45,7 @@ def test_of_a_grown_forest_they_are_the_errors_of_its_columns():
 
 
 def test_folds_are_independent():
-    crossed = value_cells(X, Y, method="forest", model=bagged(40), cv=2, progress=False)
+    crossed = value_cells(X, Y, method=Forest(bagged(40)), cv=2, progress=False)
     assert len(crossed.info["other_trees"]["stderr"]) == 4
     assert min(crossed.info["other_trees"]["stderr"][:2]) > 0
 

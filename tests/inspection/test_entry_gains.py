@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 
-from shapley2d import Inspection, inspect_cells, value_cells
+from shapley2d import Forest, Inspection, inspect_cells, value_cells
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d.exceptions import InputError
 
@@ -35,7 +35,7 @@ def test_gains_are_those_of_one_change_each(crossed):
     ).fit(frame, y)
     given = {"cv": 3} if crossed else {"X_valid": frame[40:], "y_valid": y[40:]}
     n = 70 if crossed else 40
-    v = value_cells(frame[:n], y[:n], method="forest", model=model, **given)
+    v = value_cells(frame[:n], y[:n], method=Forest(model), **given)
     inspection = inspect_cells(frame[:n], y[:n], valuation=v, progress=False)
     gains = inspection._score_gains
     np.testing.assert_array_equal(gains, inspection.gains(v))  # a small table is told whole
@@ -54,7 +54,7 @@ def test_gains_are_those_of_one_change_each(crossed):
 def test_regression_and_the_list(tmp_path):
     frame, _ = table()
     y = frame.pop("height").fillna(170)
-    v = value_cells(frame, y, cv=2, method="forest", max_trees=8, tolerance=0, task="regression")
+    v = value_cells(frame, y, method=Forest(max_trees=8, tolerance=0), cv=2, task="regression")
     inspection = inspect_cells(frame, y, valuation=v, progress=False)
     for i, j in rank_cells(inspection, 30):
         name = "(label)" if j == 2 else inspection._cells.names[j]
@@ -76,7 +76,7 @@ def test_regression_and_the_list(tmp_path):
 def test_a_suggestion_that_cannot_be_read_has_no_gain():
     X = np.arange(40.0).reshape(20, 2)
     y = ["a", "b"] * 10
-    v = value_cells(X, y, cv=2, method="forest", max_trees=3, tolerance=0)
+    v = value_cells(X, y, method=Forest(max_trees=3, tolerance=0), cv=2)
     found = v._held.gains(
         [{(0, 0): "7"}, {(1, 0): "tall"}, {(2, 2): "c"}, {(3, 2): "a"}, {(4, 1): None}]
     )
@@ -93,6 +93,6 @@ def test_without_a_forest():
     with pytest.raises(InputError, match="gains needs the trees of a forest"):
         inspection.gains(near)
     other = RandomForestClassifier(3, random_state=0).fit([[0.0], [1]], [0, 1])
-    v = value_cells([[0.0], [1], [2]], [0, 1, 1], [[0.0]], [0], method="forest", model=other)
+    v = value_cells([[0.0], [1], [2]], [0, 1, 1], [[0.0]], [0], method=Forest(other))
     with pytest.raises(InputError, match="valuation is of another table: value the inspected one"):
         inspection.gains(v)

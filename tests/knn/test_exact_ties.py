@@ -12,7 +12,7 @@ import pytest
 from exact_metric import KINDS, exact_distances, random_tables
 from row_oracles import TASKS, all_subsets, lens_distances, tie_groups, twin
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
@@ -132,10 +132,7 @@ def test_values_equal_the_definition_in_fractions(seed):
     )
     y, y_valid = [0, 1, *rng.integers(0, 2, 3).tolist()], rng.integers(0, 2, 3).tolist()
     k = 1 + seed % 3
-    v = value_cells(
-        train, y, valid, y_valid, n_neighbors=k, metric=metric, baseline="zero", votes="k",
-        task="classification", progress=False,
-    )  # fmt: skip
+    v = value_cells(train, y, valid, y_valid, method=KNN(n_neighbors=k, metric=metric, votes="k"), baseline="zero", task="classification", progress=False)  # fmt: skip
     expected = exact_values(train, y, valid, y_valid, k, metric)
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
 
@@ -162,7 +159,13 @@ def test_validation_entries_far_outside_lose_no_digits(ranges, gap, task):
     )
     for k in (1, 2):
         v = value_cells(
-            train, y, valid, y_valid, n_neighbors=k, metric="sqeuclidean", task=task, **ZERO
+            train,
+            y,
+            valid,
+            y_valid,
+            method=KNN(n_neighbors=k, metric="sqeuclidean"),
+            task=task,
+            **ZERO,
         )
         expected = exact_values(train, y, valid, y_valid, k, "sqeuclidean", task)
         np.testing.assert_allclose(v.values, expected, atol=1e-12)
@@ -171,7 +174,7 @@ def test_validation_entries_far_outside_lose_no_digits(ranges, gap, task):
 def test_a_gap_does_not_match_everything():
     """In a 0/1 column a gap is 2 var = 3/8 away, between a match and a mismatch."""
     X, y = [[1], [0], [0], [0], [np.nan]], list("abbba")
-    v = value_cells(X, y, [[0]], ["a"], metric="sqeuclidean", n_neighbors=1, **ZERO)
+    v = value_cells(X, y, [[0]], ["a"], method=KNN(metric="sqeuclidean", n_neighbors=1), **ZERO)
     assert v.total == pytest.approx(0, abs=1e-12)
     frame = pd.DataFrame({"x": [1.0, 0.0, 0.0, 0.0, np.nan]})
     columns = assert_ranks_are_exact(frame, pd.DataFrame({"x": [0.0, 1.0]}), "sqeuclidean")

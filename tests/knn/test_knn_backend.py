@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn import backend
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.pieces import Pieces
@@ -44,24 +44,24 @@ TINY = ([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1], [[0.5], [5.5]], [0, 1])
 
 def test_a_gpu_that_is_asked_for_and_not_there_is_one_line(no_gpu):
     with pytest.raises(InputError) as caught:
-        value_cells(*TINY, backend="cuda", n_neighbors=1)
+        value_cells(*TINY, method=KNN(device="cuda", n_neighbors=1))
     assert str(caught.value) == (
         "backend='cuda' cannot be used: there is no NVIDIA GPU; or use backend='cpu'"
     )
 
 
 def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
-    assert value_cells(*TINY, n_neighbors=1, progress=False).info["backend"] == "cpu"
+    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["backend"] == "cpu"
 
 
 def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
     monkeypatch.setattr(backend, "LEAST_WORK", 0.0)
     monkeypatch.setattr(backend, "find_spec", lambda name: object())
     with pytest.warns(BackendWarning, match="the processor is: there is no NVIDIA GPU"):
-        values = value_cells(*TINY, n_neighbors=1, progress=False)
+        values = value_cells(*TINY, method=KNN(n_neighbors=1), progress=False)
     assert values.info["backend"] == "cpu"
     monkeypatch.setattr(backend, "find_spec", lambda name: None)  # without CuPy nothing is said
-    assert value_cells(*TINY, n_neighbors=1, progress=False).info["backend"] == "cpu"
+    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["backend"] == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,8 @@ def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
 )
 def test_values_agree_within_the_stated_errors(emulated, task, options):
     tables = data(task=task)
-    there = value_cells(*tables, backend="cuda", progress=False, **options)
-    here = value_cells(*tables, backend="cpu", progress=False, **options)
+    there = value_cells(*tables, method=KNN(device="cuda"), progress=False, **options)
+    here = value_cells(*tables, method=KNN(device="cpu"), progress=False, **options)
     assert (there.info["backend"], here.info["backend"]) == ("cuda", "cpu")
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
     # a GPU takes more validation rows at a time, which have subsets of their own
@@ -85,12 +85,12 @@ def test_values_agree_within_the_stated_errors(emulated, task, options):
 
 def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
     X, y, X_valid, y_valid = data(60)
-    there = value_cells(X, y, X_valid, y_valid, backend="cuda", progress=False)
-    here = value_cells(X, y, X_valid, y_valid, backend="cpu", progress=False)
+    there = value_cells(X, y, X_valid, y_valid, method=KNN(device="cuda"), progress=False)
+    here = value_cells(X, y, X_valid, y_valid, method=KNN(device="cpu"), progress=False)
     assert there.exact
     assert np.allclose(there.values, here.values, atol=1e-15)
     folds = {"cv": 2, "progress": False}
-    crossed = value_cells(X[:20], y[:20], backend="cuda", **folds)
+    crossed = value_cells(X[:20], y[:20], method=KNN(device="cuda"), **folds)
     assert np.allclose(crossed.values, value_cells(X[:20], y[:20], **folds).values, atol=1e-15)
 
 
@@ -105,7 +105,7 @@ def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
 
     monkeypatch.setattr(Pieces, "under", interrupted)
     with pytest.warns(UserWarning, match="interrupted"):
-        values = value_cells(*data(n=60, n_valid=300), backend="cuda", progress=False)
+        values = value_cells(*data(n=60, n_valid=300), method=KNN(device="cuda"), progress=False)
     assert values.info["interrupted"]
     assert 0 < values.info["n_valid_used"] < 300
 
@@ -114,7 +114,9 @@ def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
 def test_validation_rows_may_count_differently(emulated, scoring):
     asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "n_neighbors": 3, "progress": False}
     asked["scoring"] = scoring
-    there, here = (value_cells(*data(n=60), backend=name, **asked) for name in ("cuda", "cpu"))
+    there, here = (
+        value_cells(*data(n=60), method=KNN(device=name), **asked) for name in ("cuda", "cpu")
+    )
     assert there.info["backend"] == "cuda"
     np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)
 
@@ -123,6 +125,6 @@ def test_validation_rows_may_count_differently(emulated, scoring):
 def test_the_label_is_valued_there_too(emulated, semivalue):
     tables = data(60, m=3)
     options = {"semivalue": ("shapley", semivalue), "progress": False}
-    there = value_cells(*tables, include_label=True, backend="cuda", **options)
-    here = value_cells(*tables, include_label=True, backend="cpu", **options)
+    there = value_cells(*tables, method=KNN(device="cuda"), include_label=True, **options)
+    here = value_cells(*tables, method=KNN(device="cpu"), include_label=True, **options)
     assert np.allclose(there.values, here.values, atol=1e-14)

@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shapley2d._knn.options import MAX_SAMPLED_COLUMNS
 from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, value_cells
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
-from shapley2d._knn.options import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 
@@ -81,7 +81,9 @@ def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
     X, y = X[:, :4], y + np.random.default_rng(0).normal(size=y.size)
     options = {"metric": "sqeuclidean", "n_neighbors": 7, "progress": False}
     with pytest.warns(InputWarning, match="minus the squared error is 0 for a perfect model"):
-        v = value_cells(X[:300], y[:300], X[300:], y[300:], baseline="zero", votes="k", **options)
+        v = value_cells(
+            X[:300], y[:300], X[300:], y[300:], method=KNN(votes="k"), baseline="zero", **options
+        )
     guess = KNeighborsRegressor(7).fit(X[:300], y[:300]).predict(X[300:])
     # the table has tied neighbours at the seventh rank, which scikit-learn breaks and we average
     assert v.total == pytest.approx(-np.mean((guess - y[300:]) ** 2), rel=0.02)
@@ -97,9 +99,9 @@ def test_order_of_rows_and_columns_only_moves_values(seed):
     X, y = rng.integers(0, 4, (20, 3)), np.arange(20) % 2
     X_valid, y_valid = rng.integers(0, 4, (6, 3)), rng.integers(0, 2, 6)
     rows, columns = rng.permutation(20), rng.permutation(3)
-    plain = value_cells(X, y, X_valid, y_valid, n_neighbors=3, progress=False).values
+    plain = value_cells(X, y, X_valid, y_valid, method=KNN(n_neighbors=3), progress=False).values
     moved = X[np.ix_(rows, columns)], y[rows], X_valid[:, columns], y_valid
-    moved = value_cells(*moved, n_neighbors=3, progress=False).values
+    moved = value_cells(*moved, method=KNN(n_neighbors=3), progress=False).values
     np.testing.assert_allclose(moved, plain[np.ix_(rows, columns)], rtol=0, atol=1e-12)
 
 
@@ -107,14 +109,14 @@ def test_identical_rows_get_identical_values():
     rng = np.random.default_rng(0)
     X, y = rng.integers(0, 3, (30, 4)), np.arange(30) % 2
     X, y = np.vstack([X, X[:8]]), np.concatenate([y, y[:8]])
-    v = value_cells(X, y, X[::3], y[::3], n_neighbors=4, progress=False)
+    v = value_cells(X, y, X[::3], y[::3], method=KNN(n_neighbors=4), progress=False)
     np.testing.assert_allclose(v.values[30:], v.values[:8], rtol=0, atol=1e-13)
 
 
 def test_unknown_validation_labels_never_match():
     X, y = np.arange(12.0)[:, None], np.arange(12) % 2
     with pytest.warns(UnseenLabelWarning):
-        v = value_cells(X, y, X[:3], [7, 7, 7], n_neighbors=2, progress=False)
+        v = value_cells(X, y, X[:3], [7, 7, 7], method=KNN(n_neighbors=2), progress=False)
     assert (v.values == 0).all()
 
 
@@ -128,13 +130,13 @@ def wine():
 
 def test_auto_samples_to_the_tolerance_and_says_so(wine):
     X, X_valid, y, y_valid = wine
-    v = value_cells(X, y, X_valid, y_valid, n_neighbors=5, progress=False)
+    v = value_cells(X, y, X_valid, y_valid, method=KNN(n_neighbors=5), progress=False)
     assert v.info["subsets"] == "sampled"
     assert v.info["converged"]
     assert v.stderr.max() <= 0.025 * np.ptp(v.values)
     assert v.info["n_subsets"] < 2**13
     few = X[:30], y[:30], X_valid[:9], y_valid[:9]
-    tight = value_cells(*few, n_neighbors=5, tolerance=1e-9, progress=False)
+    tight = value_cells(*few, method=KNN(n_neighbors=5, tolerance=1e-9), progress=False)
     assert tight.info["subsets"] == "all"
     assert tight.exact
 
@@ -215,7 +217,7 @@ def test_exact_axis_of_many_columns_is_refused():
     with pytest.raises(
         InputError, match=r"needs 2\^30 column subsets for 30 columns: use subsets='sampled'"
     ):
-        value_cells(np.eye(30), [0, 1] * 15, subsets="all", progress=False)
+        value_cells(np.eye(30), [0, 1] * 15, method=KNN(subsets="all"), progress=False)
 
 
 # ---- the authors' table
@@ -308,20 +310,30 @@ def test_text_is_refused_even_where_it_is_the_same_in_every_row():
     X, y = pd.DataFrame({"a": [1.0, 2, 3, 4], "b": ["x"] * 4}), [0, 1, 0, 1]
     for baseline in ("labels", "zero"):
         with pytest.raises(InputError, match=r"column 'b' holds text"):
-            value_cells(X, y, X, y, metric="sqeuclidean", baseline=baseline, n_neighbors=1)
+            value_cells(
+                X, y, X, y, method=KNN(metric="sqeuclidean", n_neighbors=1), baseline=baseline
+            )
 
 
 def test_all_rows_as_neighbours_say_that_nothing_depends_on_a_column():
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = (X[:, 0] > 0).astype(int)
     with pytest.warns(InputWarning, match=r"n_neighbors=20 is not below the 20 rows that train"):
-        v = value_cells(X[:20], y[:20], X[20:], y[20:], n_neighbors=20, progress=False)
+        v = value_cells(X[:20], y[:20], X[20:], y[20:], method=KNN(n_neighbors=20), progress=False)
     assert not v.values.any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        v = value_cells(X[:20], y[:20], X[20:], y[20:], n_neighbors=19, progress=False)
+        v = value_cells(X[:20], y[:20], X[20:], y[20:], method=KNN(n_neighbors=19), progress=False)
         assert v.values.any()
-        value_cells(X[:20], y[:20], X[20:], y[20:], n_neighbors=20, baseline="zero", progress=False)
+        value_cells(
+            X[:20],
+            y[:20],
+            X[20:],
+            y[20:],
+            method=KNN(n_neighbors=20),
+            baseline="zero",
+            progress=False,
+        )
 
 
 def test_more_columns_than_can_be_sampled_are_refused_with_another_way():
@@ -333,13 +345,13 @@ def test_more_columns_than_can_be_sampled_are_refused_with_another_way():
     ):
         value_cells(X, y, X, y)
     options = {"method": "mc", "max_permutations": 2, "tolerance": 0, "n_neighbors": 1}
-    assert value_cells(X, y, X, y, model="knn", progress=False, **options).shape == X.shape
+    assert value_cells(X, y, X, y, method=KNN("knn"), progress=False, **options).shape == X.shape
 
 
 def test_constant_columns_do_not_count():
     X = np.zeros((8, MAX_SAMPLED_COLUMNS + 5))
     X[:, 3] = np.arange(8)
-    v = value_cells(X, [0, 1] * 4, X, [0, 1] * 4, n_neighbors=1, progress=False)
+    v = value_cells(X, [0, 1] * 4, X, [0, 1] * 4, method=KNN(n_neighbors=1), progress=False)
     assert (v.column_values != 0).sum() <= 1
 
 

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import KNN, value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.pieces import Pieces
 from shapley2d._knn.run import _check
@@ -192,7 +192,7 @@ def test_killed_by_the_system_and_resumed(kind, small_pieces, tmp_path):
 
 def test_a_cluster_is_of_processors():
     with pytest.raises(InputError, match="cluster works on processors: leave backend='cuda' out"):
-        value_cells(*table(), backend="cuda", cluster="tcp://127.0.0.1:1", **OPTIONS)
+        value_cells(*table(), method=KNN(device="cuda"), cluster="tcp://127.0.0.1:1", **OPTIONS)
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import KNN, value_blocks, value_cells
 from shapley2d._estimation import checkpoint
 from shapley2d._knn.pieces import Pieces
 from shapley2d._knn.strata import deal_rows
@@ -39,8 +39,11 @@ def covered(found, exact):
 )
 def test_intervals_hold_the_exact_values(task):
     data = table(task=task)
-    exact = value_cells(*data, subsets="all", **OPTIONS)
-    runs = [value_cells(*data, n_subsets=80, random_state=seed, **SAMPLED) for seed in range(6)]
+    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
+    runs = [
+        value_cells(*data, method=KNN(n_subsets=80), random_state=seed, **SAMPLED)
+        for seed in range(6)
+    ]
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
     assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.985
     for run in runs:
@@ -55,10 +58,13 @@ def test_intervals_hold_the_exact_values(task):
 @pytest.mark.parametrize("subsets", ["all", "sampled"])
 def test_errors_include_the_validation_rows_that_were_not_used(subsets):
     data = table(20, 8, 400)
-    exact = value_cells(*data, subsets="all", **OPTIONS)
+    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
     runs = [
         value_cells(
-            *data, valid_rows="auto", tolerance=0.15, subsets=subsets, random_state=seed, **OPTIONS
+            *data,
+            method=KNN(valid_rows="auto", tolerance=0.15, subsets=subsets),
+            random_state=seed,
+            **OPTIONS,
         )
         for seed in range(6)
     ]
@@ -74,35 +80,37 @@ def test_errors_include_the_validation_rows_that_were_not_used(subsets):
 @pytest.mark.parametrize("options", [{"subsets": "all"}, {"subsets": "sampled", "n_subsets": 40}])
 def test_with_no_tolerance_all_rows_are_used(options):
     data = table()
-    every = value_cells(*data, tolerance=0, **options, **OPTIONS)
+    every = value_cells(*data, method=KNN(tolerance=0), **options, **OPTIONS)
     assert same_bits(
-        value_cells(*data, tolerance=0, valid_rows="auto", **options, **OPTIONS), every
+        value_cells(*data, method=KNN(tolerance=0, valid_rows="auto"), **options, **OPTIONS), every
     )
 
 
 def test_few_validation_rows_are_all_used():
     run = value_cells(
-        *table(n_valid=15), valid_rows="auto", tolerance=0.9, subsets="all", **OPTIONS
+        *table(n_valid=15), method=KNN(valid_rows="auto", tolerance=0.9, subsets="all"), **OPTIONS
     )
     assert run.exact and run.info["n_valid_used"] == 15
 
 
 def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes():
     data = table(60, 11)
-    few = value_cells(*data, tolerance=0.1, **SAMPLED)
-    many = value_cells(*data, tolerance=0.01, **SAMPLED)
+    few = value_cells(*data, method=KNN(tolerance=0.1), **SAMPLED)
+    many = value_cells(*data, method=KNN(tolerance=0.01), **SAMPLED)
     assert few.info["converged"] and many.info["converged"]
     assert few.info["n_subsets"] < many.info["n_subsets"]
-    exact = value_cells(*data, subsets="all", **OPTIONS)
+    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
     for run, wanted in ((few, 0.1), (many, 0.01)):
         assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= wanted * np.ptp(exact.values)
 
 
 def test_all_coalitions_are_exact_for_the_rows_used():
     data = table(m=4)
-    run = value_cells(*data, n_subsets=16, **SAMPLED)
+    run = value_cells(*data, method=KNN(n_subsets=16), **SAMPLED)
     assert run.info["subsets"] == "all"
-    assert run.values == pytest.approx(value_cells(*data, subsets="all", **OPTIONS).values)
+    assert run.values == pytest.approx(
+        value_cells(*data, method=KNN(subsets="all"), **OPTIONS).values
+    )
 
 
 @pytest.mark.parametrize(
@@ -132,7 +140,9 @@ def test_weights_of_validation_rows_and_cross_valuation():
         for kind in ({"subsets": "sampled", "n_subsets": 100}, {"subsets": "all"})
     )
     assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
-    some = value_cells(X, y, cv=3, subsets="all", valid_rows="auto", tolerance=0.3, **OPTIONS)
+    some = value_cells(
+        X, y, method=KNN(subsets="all", valid_rows="auto", tolerance=0.3), cv=3, **OPTIONS
+    )
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
@@ -141,10 +151,16 @@ def test_owners_have_joint_errors():
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
     exact = value_blocks(*data, **options)
-    runs = [value_blocks(*data, n_subsets=40, random_state=seed, **options) for seed in range(24)]
+    runs = [
+        value_blocks(*data, method=KNN(n_subsets=40), random_state=seed, **options)
+        for seed in range(24)
+    ]
     some = [
         value_blocks(
-            *data, n_subsets=40, valid_rows="auto", tolerance=0.5, random_state=seed, **options
+            *data,
+            method=KNN(n_subsets=40, valid_rows="auto", tolerance=0.5),
+            random_state=seed,
+            **options,
         )
         for seed in range(24)
     ]
@@ -211,11 +227,13 @@ def test_a_file_holds_any_number_of_splits(tmp_path):
 
 def test_another_question_is_answered_from_the_start(tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
-    value_cells(*data, checkpoint=path, tolerance=0.2, **SAMPLED)
-    finer = value_cells(*data, checkpoint=path, tolerance=0.05, **SAMPLED)
-    assert same_bits(finer, value_cells(*data, tolerance=0.05, **SAMPLED))
+    value_cells(*data, method=KNN(tolerance=0.2), checkpoint=path, **SAMPLED)
+    finer = value_cells(*data, method=KNN(tolerance=0.05), checkpoint=path, **SAMPLED)
+    assert same_bits(finer, value_cells(*data, method=KNN(tolerance=0.05), **SAMPLED))
     with pytest.raises(InputError, match="valid_rows is all there and auto here"):
-        value_cells(*data, checkpoint=path, tolerance=0.05, valid_rows="auto", **SAMPLED)
+        value_cells(
+            *data, method=KNN(tolerance=0.05, valid_rows="auto"), checkpoint=path, **SAMPLED
+        )
 
 
 def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
@@ -227,15 +245,15 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
             raise KeyboardInterrupt
         return real(self, *arguments, **given)
 
-    exact = value_cells(*data, subsets="all", **OPTIONS)
+    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
     monkeypatch.setattr(Pieces, "under", interrupted)
-    run = value_cells(*data, n_subsets=60, **SAMPLED)
+    run = value_cells(*data, method=KNN(n_subsets=60), **SAMPLED)
     assert run.info["interrupted"] and not run.info["converged"]
     assert run.info["n_valid_used"] == 20
     assert covered(run, exact) >= 0.9
     calls.extend([1] * 5)
     with pytest.raises(KeyboardInterrupt):  # with one chunk or none there is nothing to compare
-        value_cells(*data, n_subsets=60, **SAMPLED)
+        value_cells(*data, method=KNN(n_subsets=60), **SAMPLED)
 
 
 def test_chunks_have_their_part_of_every_class():
@@ -281,7 +299,7 @@ def test_memory_does_not_grow_with_subsets():
 
 
 def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
-    run = value_cells(*table(60, 11), tolerance=0.02, valid_rows="auto", **SAMPLED)
+    run = value_cells(*table(60, 11), method=KNN(tolerance=0.02, valid_rows="auto"), **SAMPLED)
     assert run.info["n_valid_used"] == 64 and run.info["converged"]
 
 
@@ -295,7 +313,10 @@ def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
 @pytest.mark.slow
 def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares():
     data = table(n=40, m=8, n_valid=64)
-    runs = [value_cells(*data, n_subsets=80, random_state=seed, **SAMPLED) for seed in range(8)]
+    runs = [
+        value_cells(*data, method=KNN(n_subsets=80), random_state=seed, **SAMPLED)
+        for seed in range(8)
+    ]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)
     mean = np.sqrt(np.mean([run.stderr**2 for run in runs], axis=0))
     # the largest stated error is not far above what the largest is

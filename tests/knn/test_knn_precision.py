@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 
-from shapley2d import Valuation, value_cells
+from shapley2d import KNN, Valuation, value_cells
 from shapley2d.exceptions import PrecisionWarning
 
 M = 8
@@ -28,7 +28,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
         PrecisionWarning,
         match=r"^n_subsets=20 is few for 8 columns: .* use n_subsets=24 or more$",
     ) as seen:
-        few = value_cells(*data, subsets="sampled", n_subsets=20, **OPTIONS)
+        few = value_cells(*data, method=KNN(subsets="sampled", n_subsets=20), **OPTIONS)
     assert len(seen) == 1
     assert few.describe().endswith(f", but {few.info['caveat']}") and few.describe() in repr(few)
     few.save(tmp_path / "few.parquet")
@@ -37,7 +37,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     assert few.caveat in (tmp_path / "few.html").read_text(encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        enough = value_cells(*data, subsets="sampled", n_subsets=24, **OPTIONS)
+        enough = value_cells(*data, method=KNN(subsets="sampled", n_subsets=24), **OPTIONS)
     assert not enough.caveat and "caveat" not in enough.info and "but" not in enough.describe()
 
 
@@ -45,12 +45,11 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
 @pytest.mark.slow
 def test_the_labels_and_their_sum_have_honest_errors(task):
     data = table(task)
-    exact = value_cells(*data, subsets="all", include_label=True, **OPTIONS)
+    exact = value_cells(*data, method=KNN(subsets="all"), include_label=True, **OPTIONS)
     runs = [
         value_cells(
             *data,
-            subsets="sampled",
-            n_subsets=3 * M,
+            method=KNN(subsets="sampled", n_subsets=3 * M),
             include_label=True,
             random_state=seed,
             **OPTIONS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import KNN, value_blocks, value_cells
 from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._knn.strata import (
     deal_stratum,
@@ -182,7 +182,7 @@ def coverage_with_folds(draws, tolerance):
     X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
     fold = np.arange(len(y)) % 3
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
-    exact = value_cells(X, y, cv=splits, subsets="all", **OPTIONS)
+    exact = value_cells(X, y, method=KNN(subsets="all"), cv=splits, **OPTIONS)
     asked = {"cv": splits, "valid_rows": "auto", "tolerance": tolerance, **OPTIONS}
     held, used = [], []
     for seed in range(draws):
@@ -202,7 +202,9 @@ def test_rows_that_are_left_count_as_degrees_of_freedom():
     """With all but a few rows used, an error is that of these few: intervals held .91 of row sums."""
     X, y, X_valid, y_valid, _ = table(regression=True)
     found = [
-        value_cells(X, y, X_valid, y_valid, valid_rows="auto", tolerance=tolerance, **OPTIONS)
+        value_cells(
+            X, y, X_valid, y_valid, method=KNN(valid_rows="auto", tolerance=tolerance), **OPTIONS
+        )
         for tolerance in (0.3, 0.08)
     ]
     few, many = (v.info["n_valid_used"] / len(y_valid) for v in found)

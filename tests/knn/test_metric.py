@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from row_oracles import dissimilarities, lens_distances, tie_groups
 
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
@@ -134,7 +134,9 @@ def test_a_rare_event_does_not_coarsen_the_other_columns():
 
 def test_equal_steps_are_equal():
     """Rows 0 and 1 are equally far from the validation row and have the same label."""
-    v = value_cells([[0.0], [2.0], [1.0], [0.0]], [1, 1, 0, 0], [[1.0]], [1], n_neighbors=1)
+    v = value_cells(
+        [[0.0], [2.0], [1.0], [0.0]], [1, 1, 0, 0], [[1.0]], [1], method=KNN(n_neighbors=1)
+    )
     assert v.values[0, 0] == v.values[1, 0]
 
 
@@ -170,7 +172,7 @@ def test_small_columns_beside_large_ones_do_not_vanish(scale):
     with pytest.warns(
         InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"
     ):
-        v = value_cells(X[:100], y[:100], X[100:], y[100:], n_neighbors=5, **RAW)
+        v = value_cells(X[:100], y[:100], X[100:], y[100:], method=KNN(n_neighbors=5), **RAW)
     # alone a column ranks as it does in floating point; together the large one decides
     with pytest.warns(InputWarning):
         together = groups(X[:100], X[100:], "sqeuclidean")
@@ -200,9 +202,11 @@ def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     tiny = np.array([-2.0, -1.0, 0.0, 1.0, 3.0]) * 1e-160
     X, y = np.column_stack([np.arange(5.0), np.full(5, constant), tiny]), [0, 1, 0, 1, 1]
     with pytest.warns(InputWarning, match="too small to count"):
-        both = value_cells(X, y, X, y, n_neighbors=1, baseline="zero", **RAW)
+        both = value_cells(X, y, X, y, method=KNN(n_neighbors=1), baseline="zero", **RAW)
     with pytest.warns(InputWarning, match="too small to count"):
-        alone = value_cells(X[:, [0, 2]], y, X[:, [0, 2]], y, n_neighbors=1, baseline="zero", **RAW)
+        alone = value_cells(
+            X[:, [0, 2]], y, X[:, [0, 2]], y, method=KNN(n_neighbors=1), baseline="zero", **RAW
+        )
     assert both.total == pytest.approx(alone.total)
 
 

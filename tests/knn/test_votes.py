@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
 from shapley2d._knn.few_rows import FewRows
 
 from oracles import brute_force, knn_utility
@@ -79,7 +79,7 @@ def test_cells_that_count_from_the_labels_are_the_same(K):
     X, y = random.normal(size=(12, 3)), np.arange(12) % 3
     X_valid, y_valid = random.normal(size=(9, 3)), np.arange(9) % 3
     share, k = (
-        value_cells(X, y, X_valid, y_valid, n_neighbors=K, votes=votes).values
+        value_cells(X, y, X_valid, y_valid, method=KNN(n_neighbors=K, votes=votes)).values
         for votes in ("share", "k")
     )
     np.testing.assert_array_equal(share, k)
@@ -96,10 +96,7 @@ def test_folds_weights_and_sampled_columns_all_have_the_same_difference():
         "some validation rows": {"subsets": "all", "valid_rows": "auto", "tolerance": 0.3},
     }.items():
         share, k = (
-            value_cells(
-                X, y, cv=3, valid_weight=weights, baseline="zero", votes=votes, progress=False,
-                n_neighbors=20, **options,
-            ).values
+            value_cells(X, y, method=KNN(votes=votes, n_neighbors=20), cv=3, valid_weight=weights, baseline="zero", progress=False, **options).values
             for votes in ("share", "k")
         )  # fmt: skip
         found[name] = share - k
@@ -137,18 +134,16 @@ def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, vo
     options = {"n_neighbors": 4, "baseline": baseline, "votes": votes, "progress": False}
     data = (X, y, X_valid, y_valid)
     closed = value_cells(*data, **options)
-    exact = value_cells(*data, method="exact", model="knn", **options)
+    exact = value_cells(*data, method=Exact("knn"), **options)
     np.testing.assert_allclose(closed.values, exact.values, atol=1e-12)
     assert exact.info["votes"] == closed.info["votes"] == votes
     assert exact.info.get("baseline_utility") == closed.info.get("baseline_utility")
     # a permutation is a sweep, which fills the grid in another way
     swept = value_cells(
-        *data, method="mc", model="knn", max_permutations=3, tolerance=0, random_state=0, **options
+        *data, method=MonteCarlo("knn", max_permutations=3, tolerance=0), random_state=0, **options
     )
     assert swept.total == pytest.approx(closed.total, abs=1e-12)
-    score = value_blocks(
-        *data, rows=["A"] * 6, columns=["x"] * 2, method="exact", model="knn", **options
-    )
+    score = value_blocks(*data, method=Exact("knn"), rows=["A"] * 6, columns=["x"] * 2, **options)
     assert score.total == pytest.approx(closed.total, abs=1e-12)
 
 
@@ -164,10 +159,7 @@ def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
     blank = np.full((classes * 7, 6), 1e9)  # every label as often, beyond all others
     X, y = np.vstack([X[:n], blank]), np.append(y[:n], np.repeat(np.arange(classes), 7))
     share, k = (
-        value_cells(
-            X, y, X_valid, y_valid, baseline="zero", votes=votes, scoring="balanced_accuracy",
-            metric="sqeuclidean", progress=False,
-        ).values[n:].sum()
+        value_cells(X, y, X_valid, y_valid, method=KNN(votes=votes, metric="sqeuclidean"), baseline="zero", scoring="balanced_accuracy", progress=False).values[n:].sum()
         for votes in ("share", "k")
     )  # fmt: skip
     assert abs(share) < 0.003 and k > 0.05
@@ -180,5 +172,5 @@ def test_owners_are_paid_by_the_votes_there_are():
     for players in ("cells", "groups"):
         options = {"owners": owners, "players": players, "method": "knn", "progress": False}
         assert value_blocks(*data, **options).info["votes"] == "share"
-        assert value_blocks(*data, **options, votes="k").info["votes"] == "k"
+        assert value_blocks(*data, method=KNN(votes="k"), **options).info["votes"] == "k"
     assert value_cells(*data, progress=False).info["votes"] == "k"

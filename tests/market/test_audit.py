@@ -6,7 +6,16 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks, value_cells
+from shapley2d import (
+    KNN,
+    Audit,
+    InputError,
+    MonteCarlo,
+    Valuation,
+    audit_owners,
+    value_blocks,
+    value_cells,
+)
 from shapley2d._market.audited import MOVES
 from shapley2d._market.job import BlocksJob
 from shapley2d.exceptions import InputWarning, PrecisionWarning
@@ -22,7 +31,7 @@ def data(seed=0):
 
 def audited(tables=None, owners=OWNERS, **options):
     return audit_owners(
-        *(tables or data()), owners=owners, progress=False, n_neighbors=3, **options
+        *(tables or data()), method=KNN(n_neighbors=3), owners=owners, progress=False, **options
     )
 
 
@@ -56,7 +65,9 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     assert (
         after(audit, "A", "twice") > audit.payments["A"] + 1000
     )  # every copy counts, so that it pays
-    rows = value_blocks(X, y, X_valid, y_valid, rows=range(40), players="cells", n_neighbors=3)
+    rows = value_blocks(
+        X, y, X_valid, y_valid, method=KNN(n_neighbors=3), rows=range(40), players="cells"
+    )
     kept = np.setdiff1d(np.arange(40), np.argsort(rows.row_values[:20], kind="stable")[:2])
     left = value_blocks(
         X.iloc[kept].reset_index(drop=True),
@@ -100,7 +111,7 @@ def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
 
 def test_groups_as_players_are_audited_too():
     _, audit = audit_owners(
-        *data(), owners=OWNERS, progress=False, players="groups", model="gaussian_nb"
+        *data(), method=MonteCarlo("gaussian_nb"), owners=OWNERS, progress=False, players="blocks"
     )
     settings = [one["setting"] for one in audit._settings]
     assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
@@ -195,8 +206,10 @@ def test_the_look_can_be_left_out_and_needs_validation_rows():
         audited(tables, owners, sellers="no")
     claims = [*owners, {"owner": "N", "row": "1-19"}]
     with pytest.raises(InputError, match="say trusted=True if every owner's rows are trusted"):
-        audit_owners(*tables[:2], owners=claims, progress=False, n_neighbors=3)
-    _, audit = audit_owners(*tables[:2], owners=claims, trusted=True, progress=False, n_neighbors=3)
+        audit_owners(*tables[:2], method=KNN(n_neighbors=3), owners=claims, progress=False)
+    _, audit = audit_owners(
+        *tables[:2], method=KNN(n_neighbors=3), owners=claims, trusted=True, progress=False
+    )
     assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
     assert [(one["owner"], one["victim"]) for one in audit._alarms] == [("A", "N"), ("N", "A")]
 
@@ -237,7 +250,13 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
     X, _, X_valid, _ = data()
     y, y_valid = ((part["a"] > 0.8).astype(int).rename("y") for part in (X, X_valid))
     cells = value_cells(
-        X, y, X_valid, y_valid, n_neighbors=3, scoring="balanced_accuracy", progress=False
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=KNN(n_neighbors=3),
+        scoring="balanced_accuracy",
+        progress=False,
     )
     worst = np.argsort(cells.row_values[:20], kind="stable")[:2]
     kept = np.setdiff1d(np.arange(40), worst)
@@ -247,9 +266,9 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
         y.iloc[kept].to_numpy(),
         X_valid,
         y_valid,
+        method=KNN(n_neighbors=3),
         owners=owners,
-        n_neighbors=3,
-        validation_groups=0,
+        valid_parts=0,
     )
     _, audit = audited((X, y, X_valid, y_valid), validation_groups=0)
     assert after(audit, "A", "withhold") == pytest.approx(amounts(without)["A"], abs=0.02)
@@ -257,4 +276,6 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
 
 def test_other_semivalues_are_said_not_to_add_up():
     with pytest.warns(InputWarning, match="only Shapley values add up to what the table is worth"):
-        value_blocks(*data(), owners=OWNERS, n_neighbors=3, semivalue="banzhaf", progress=False)
+        value_blocks(
+            *data(), method=KNN(n_neighbors=3), owners=OWNERS, semivalue="banzhaf", progress=False
+        )

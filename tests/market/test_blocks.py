@@ -15,7 +15,7 @@ from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import InputError, Valuation, value_blocks, value_cells
+from shapley2d import KNN, Exact, InputError, MonteCarlo, Valuation, value_blocks, value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
@@ -99,13 +99,7 @@ def test_exact_blocks_equal_brute_force(semivalue):
     data = small_table()
     model = DecisionTreeClassifier(random_state=0)
     v = value_blocks(
-        *data,
-        rows=ROWS,
-        columns=COLUMNS,
-        method="exact",
-        model=model,
-        baseline="zero",
-        semivalue=semivalue,
+        *data, method=Exact(model), rows=ROWS, columns=COLUMNS, baseline="zero", semivalue=semivalue
     )
     axes = semivalue if isinstance(semivalue, tuple) else (semivalue, semivalue)
     np.testing.assert_allclose(v.values, brute_force(tree_utility(*data), 3, 3, *axes), atol=1e-12)
@@ -117,20 +111,22 @@ def test_exact_blocks_equal_brute_force(semivalue):
 def test_blocks_sum_to_the_utility_of_the_whole_table():
     data = small_table()
     score = GaussianNB().fit(*data[:2]).score(*data[2:])
-    v = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB())
+    v = value_blocks(*data, method=MonteCarlo(GaussianNB()), rows=ROWS, columns=COLUMNS)
     constant = DummyClassifier().fit(*data[:2]).score(*data[2:])
     assert v.total == pytest.approx(score - constant) and v.info[
         "baseline_utility"
     ] == pytest.approx(constant)
-    zero = value_blocks(*data, rows=ROWS, columns=COLUMNS, model=GaussianNB(), baseline="zero")
+    zero = value_blocks(
+        *data, method=MonteCarlo(GaussianNB()), rows=ROWS, columns=COLUMNS, baseline="zero"
+    )
     assert zero.total == pytest.approx(score)
 
 
 def test_monte_carlo_agrees_with_exact_within_its_errors():
     data = small_table()
-    exact = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="exact")
+    exact = value_blocks(*data, method="exact", rows=ROWS, columns=COLUMNS)
     sampled = value_blocks(
-        *data, rows=ROWS, columns=COLUMNS, method="mc", max_permutations=200, tolerance=0
+        *data, method=MonteCarlo(max_permutations=200, tolerance=0), rows=ROWS, columns=COLUMNS
     )
     assert (np.abs(sampled.values - exact.values) < 4.5 * sampled.stderr + 1e-12).all()
     assert sampled.stderr.max() > 0
@@ -155,14 +151,20 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
 
 def test_auto_is_exact_for_few_groups_and_samples_many():
     X, y, X_valid, y_valid = small_table()
-    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, players="groups")
+    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, players="blocks")
     assert (
         few.info["method"] == "exact"
         and few.shape == (1, 3)
         and few.row_names.tolist() == ["all rows"]
     )
     many = value_blocks(
-        X, y, X_valid, y_valid, rows=np.arange(24), columns=COLUMNS, max_permutations=2, tolerance=0
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=MonteCarlo(max_permutations=2, tolerance=0),
+        rows=np.arange(24),
+        columns=COLUMNS,
     )
     assert many.info["method"] == "mc" and many.info["n_permutations"] == 2
 
@@ -176,7 +178,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     data, knn = (X, y, X_valid, y_valid), {"n_neighbors": 3, "votes": "k", "progress": False}
     exact = value_cells(*data, **knn).row_values
     v = value_blocks(
-        *data, rows=list(range(18)), players="groups", model="knn", tolerance=0.06, **knn
+        *data, method=KNN(tolerance=0.06), rows=list(range(18)), players="blocks", **knn
     )
     assert v.info["method"] == "mc" and v.info["converged"]
     assert v.total == pytest.approx(exact.sum(), abs=1e-9)
@@ -191,7 +193,7 @@ def test_single_rows_and_columns_as_groups_are_the_cells():
     X, y, X_valid, y_valid = small_table(n=6, m=3)
     cells = value_cells(X, y, X_valid, y_valid, method="exact")
     blocks = value_blocks(
-        X, y, X_valid, y_valid, rows=range(6), columns=["a", "b", "c"], method="exact"
+        X, y, X_valid, y_valid, method="exact", rows=range(6), columns=["a", "b", "c"]
     )
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
 
@@ -236,10 +238,8 @@ def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
     if task == "regression":
         y, y_valid = random.normal(size=6), random.normal(size=9)
     options = {"n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
-    cells = value_cells(X, y, X_valid, y_valid, method="knn", **options)
-    blocks = value_blocks(
-        X, y, X_valid, y_valid, rows=range(6), columns=range(3), model="knn", **options
-    )
+    cells = value_cells(X, y, X_valid, y_valid, **options)
+    blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=range(3), **options)
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
 
 
@@ -258,19 +258,15 @@ def test_knn_utilities_do_not_depend_on_the_number_of_threads():
 
 def test_method_knn_is_short_for_the_knn_model():
     data = small_table()
-    short = value_blocks(*data, rows=ROWS, columns=COLUMNS, method="knn", n_neighbors=3)
-    long = value_blocks(*data, rows=ROWS, columns=COLUMNS, model="knn", n_neighbors=3)
+    short = value_blocks(*data, method=KNN(n_neighbors=3), rows=ROWS, columns=COLUMNS)
+    long = value_blocks(*data, method=KNN(n_neighbors=3), rows=ROWS, columns=COLUMNS)
     np.testing.assert_array_equal(short.values, long.values)
     assert short.info["model"] == "knn" and short.info["n_neighbors"] == 3
     sampled = value_blocks(
         *data,
+        method=MonteCarlo(KNN(n_neighbors=3), max_permutations=200, tolerance=0),
         rows=ROWS,
         columns=COLUMNS,
-        method="mc",
-        model="knn",
-        n_neighbors=3,
-        max_permutations=200,
-        tolerance=0,
     )
     assert (np.abs(sampled.values - short.values) < 4.5 * sampled.stderr + 1e-12).all()
 
@@ -326,12 +322,10 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     owners = [{"owner": "A", "row": 0}, {"owner": "B", "row": "1;2", "column": "x0"}]
     v = value_blocks(
         *data,
+        method=MonteCarlo(max_permutations=15, tolerance=0),
         owners=owners,
         rows=ROWS,
-        method="mc",
-        players="groups",
-        max_permutations=15,
-        tolerance=0,
+        players="blocks",
     )
     path = tmp_path / "blocks.parquet"
     v.save(path)
@@ -340,7 +334,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
     np.testing.assert_array_equal(back._covariance, v._covariance)
-    plain = value_blocks(*data, rows=ROWS, columns=COLUMNS)
+    plain = value_blocks(*data, method="mc", rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
 
@@ -370,13 +364,13 @@ def test_options_of_other_methods_are_refused():
     with pytest.raises(
         TypeError, match="no option 'max_permutation': did you mean 'max_permutations'"
     ):
-        value_blocks(*small_table(), rows=ROWS, method="mc", max_permutation=3)
+        value_blocks(*small_table(), method="mc", rows=ROWS, max_permutation=3)
     with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
-        value_blocks(*small_table(), rows=ROWS, method="exact", tolerance=0.1)
+        value_blocks(*small_table(), method=Exact(tolerance=0.1), rows=ROWS)
     with pytest.raises(
         InputError, match="'f1_macro' has no closed form: it is not a mean over validation rows"
     ):
-        value_blocks(*small_table(), rows=ROWS, model="knn", scoring="f1_macro")
+        value_blocks(*small_table(), rows=ROWS, scoring="f1_macro")
 
 
 def test_sweeps_value_blocks_too():
@@ -384,8 +378,8 @@ def test_sweeps_value_blocks_too():
     X, y = rng.normal(size=(40, 3)), np.arange(40) % 2
     X[:, 0] += y
     options = {"rows": np.arange(40) % 3, "columns": ["a", "a", "b"], "progress": False}
-    swept = value_blocks(X, y, X[::3], y[::3], model="gaussian_nb", **options)
-    trained = value_blocks(X, y, X[::3], y[::3], model=GaussianNB(), **options)
+    swept = value_blocks(X, y, X[::3], y[::3], method=MonteCarlo("gaussian_nb"), **options)
+    trained = value_blocks(X, y, X[::3], y[::3], method=MonteCarlo(GaussianNB()), **options)
     np.testing.assert_allclose(swept.values, trained.values, atol=0.05)
 
 
@@ -399,7 +393,7 @@ def test_groups_of_validation_rows_widen_the_owners_intervals_only(tmp_path):
         "tolerance": 0,
     }
     plain = value_blocks(X, y, X_valid, y_valid, **options)
-    grouped = value_blocks(X, y, X_valid, y_valid, **options, validation_groups=3)
+    grouped = value_blocks(X, y, X_valid, y_valid, valid_parts=3, **options)
     assert plain.dof == grouped.dof == 39
     assert [end.tolist() for end in plain.interval()] == [
         end.tolist() for end in grouped.interval()
@@ -424,11 +418,10 @@ def test_settings_that_cannot_be_shown_do_not_stop_a_run():
         v = value_blocks(
             X,
             y,
+            method=KNN(n_neighbors=1),
             rows=["a", "b"] * 4,
             columns=["p", "q"],
-            method="knn",
             cv=2,
-            n_neighbors=1,
             cluster=pool,
         )
     assert v.info["settings"]["cluster"] == "<Pool>"

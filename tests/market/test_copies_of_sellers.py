@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
-from shapley2d import value_blocks
+from shapley2d import Copies, value_blocks
 from shapley2d._market.copies.chance import find_unlikely_copies
 from shapley2d._market.copies.columns import find_same_columns
 from shapley2d._market.copies.rows import find_copies, tight_clusters
@@ -268,7 +268,9 @@ def test_a_copied_column_gains_nothing(name, disguise):
     # which is what an option turns off
     with warnings.catch_warnings():
         warnings.simplefilter("error", InputWarning)
-        each = value_blocks(more, y, more_valid, y_valid, owners=owners, copy_r2=0, progress=False)
+        each = value_blocks(
+            more, y, more_valid, y_valid, owners=owners, progress=False, copies=Copies(r2=0)
+        )
     assert each.column_sizes.sum() == len(more.columns) and v.column_sizes.sum() == len(X.columns)
 
 
@@ -317,10 +319,7 @@ def test_labels_groups_and_the_audit_know_of_merged_columns():
     owners = [*by_column({"A": list(X), "B": ["copy"]}), {"owner": "C", "column": "target"}]
     y = pd.Series(y, name="target")
     with pytest.warns(InputWarning, match="say the same"):
-        v = value_blocks(
-            more, y, more_valid, y_valid, owners=owners, include_label=True, progress=False,
-            columns={name: "rest" if name != "alcohol" else "alcohol" for name in more},
-        )  # fmt: skip
+        v = value_blocks(more, y, more_valid, y_valid, owners=owners, include_label=True, progress=False, columns={name: "rest" if name != "alcohol" else "alcohol" for name in more})  # fmt: skip
     assert v.column_sizes.tolist() == [1, COLUMNS - 1, 1] and v.column_names[-1] == "target"
     assert v._owner_shares[:2, 0, 0].tolist() == [0.5, 0.5]
 

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from command_line import run
-from shapley2d import audit_owners, value_blocks, value_game, verify_receipt
+from shapley2d import KNN, MonteCarlo, audit_owners, value_blocks, value_game, verify_receipt
 from shapley2d.exceptions import InputError
 
 HOSPITALS = np.array(["Charité", "Köln", "Ulm"])
@@ -73,7 +73,9 @@ def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_
     with pytest.raises(InputError, match=r"the block of 'Charité' differs|other rows"):
         verify_receipt(receipt, given[0].iloc[::-1].reset_index(drop=True), y[::-1], *given[2:])
     with pytest.warns(match="have copies"):
-        _, audit = audit_owners(*given, owner_column="hospital", sellers=False, n_neighbors=3)
+        _, audit = audit_owners(
+            *given, method=KNN(n_neighbors=3), owner_column="hospital", sellers=False
+        )
     assert set(audit.payments) == set(HOSPITALS)
 
 
@@ -140,7 +142,7 @@ def test_rounding_is_no_standard_error():
             0.1 * F[0] + 0.3 * F[1]
         )
 
-    v = value_game(h, 3, 2, method="mc", max_permutations=30, tolerance=0, progress=False)
+    v = value_game(h, 3, 2, method=MonteCarlo(max_permutations=30, tolerance=0), progress=False)
     assert not v.row_stderr.any() and not v.column_stderr.any()
     rows = _shapley(lambda S: sum((weights[k] for k in S), Fraction(0)) * Fraction(2, 5), 3)
     np.testing.assert_allclose(v.row_values, [float(row) for row in rows], rtol=1e-12)

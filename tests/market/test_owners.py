@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import InputError, value_blocks
+from shapley2d import InputError, MonteCarlo, value_blocks
 from shapley2d._market.owners import UNOWNED, AxisNames, read_claims
 from shapley2d._market.regions import cut_grid, find_regions
 from shapley2d.exceptions import InputWarning
@@ -103,12 +103,12 @@ def noise_and_signal(seed):
     return value_blocks(
         *part(200),
         *part(400),
+        method=MonteCarlo(GaussianNB()),
         owners=[{"owner": "signal", "column": "x0;x1"}, {"owner": "noise", "column": "x2;x3"}],
         rows=np.arange(200) % 2,
-        players="groups",
-        model=GaussianNB(),
-        scoring="matthews_corrcoef",  # guessing is worth 0 by this score
-        validation_groups=10,  # the values are exact, but those of one validation table
+        players="blocks",
+        scoring="matthews_corrcoef",
+        valid_parts=10,
     )
 
 
@@ -127,8 +127,7 @@ def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
 def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
     X, y = table()
     X_valid, y_valid = table(1, 300)
-    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], model="knn", players="groups",
-                     validation_groups=50)  # fmt: skip
+    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], players="blocks", valid_parts=50)  # fmt: skip
     per_row = [
         value_blocks(
             X,
@@ -136,9 +135,8 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
             X_valid.iloc[[t]],
             y_valid.iloc[[t]],
             rows=["all"] * 40,
-            model="knn",
-            players="groups",
-            validation_groups=0,
+            players="blocks",
+            valid_parts=0,
         ).total
         for t in range(300)
     ]
@@ -336,8 +334,7 @@ def test_group_labels_name_cut_groups():
 @pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.exceptions.PrecisionWarning")
 def test_a_polars_table_gets_polars_payments():
     X, y = table()
-    v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B", "column": "income;spend"}],
-                     model="knn", cv=3)  # fmt: skip
+    v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B", "column": "income;spend"}], cv=3)  # fmt: skip
     paid = v.payments(99.99, trusted=True)
     assert isinstance(paid, pl.DataFrame) and paid.columns == [
         "owner",

@@ -10,7 +10,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shapley2d import BlockValuation, InputError, Receipt, Valuation, value_blocks, value_cells
+from shapley2d import (
+    KNN,
+    BlockValuation,
+    Copies,
+    InputError,
+    MonteCarlo,
+    Receipt,
+    Valuation,
+    value_blocks,
+    value_cells,
+)
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 from small_tables import two_classes
@@ -26,7 +36,7 @@ def by_owner(v):
 
 
 def valued(tables, owners, **options):
-    return value_blocks(*tables, owners=owners, n_neighbors=3, **options)
+    return value_blocks(*tables, method=KNN(n_neighbors=3), owners=owners, **options)
 
 
 def test_owners_are_worth_the_sum_of_their_cells():
@@ -36,7 +46,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
         {"owner": "B", "row": "5-29", "column": "b;c;d"},
     ]
     v = valued(tables, owners)
-    cells = value_cells(*tables, n_neighbors=3, scoring="balanced_accuracy").values
+    cells = value_cells(*tables, method=KNN(n_neighbors=3), scoring="balanced_accuracy").values
     share = np.zeros((2, 30, 4))
     share[0, :10, :2], share[1, 5:, 1:] = 1, 1
     share[:, 5:10, 1] = 0.5
@@ -63,9 +73,9 @@ def test_any_method_of_cells_values_owners(method):
         y,
         X_valid,
         y_valid,
+        method=method,
         owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
         players="cells",
-        method=method,
         **options,
     )
     cells = value_cells(X, y, X_valid, y_valid, method=method, **options)
@@ -126,13 +136,13 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
         if name in labels
     ]
     held = () if folded else (X_valid, y_valid)
-    before = by_owner(value_blocks(X, y, *held, owners=THREE, n_neighbors=3))
+    before = by_owner(value_blocks(X, y, *held, method=KNN(n_neighbors=3), owners=THREE))
     after = value_blocks(
         X.iloc[twice].reset_index(drop=True),
         y.iloc[twice].to_numpy(),
         *held,
+        method=KNN(n_neighbors=3),
         owners=owners,
-        n_neighbors=3,
     )
     assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
         "ABC", 0.0
@@ -175,7 +185,7 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     }
     v = valued(tables, [{"owner": "x", "column": "a"}, {"owner": "y", "column": "b;c"}], **options)
     cells = value_cells(
-        *tables, n_neighbors=3, **{k: options[k] for k in options if k != "players"}
+        *tables, method=KNN(n_neighbors=3), **{k: options[k] for k in options if k != "players"}
     )
     assert v.owners["stderr"][0] == pytest.approx(cells.column_stderr[0])
     assert v._covariance[0, 1] == pytest.approx(
@@ -212,10 +222,13 @@ def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_d
     assert few.info["validation_groups"] == 4
     groups = valued(tables, THREE, players="groups", method="knn")
     assert groups.info["validation_groups"] is None and groups.info["players"] == "groups"
-    grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1], model="knn")
+    grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1])
     assert grid.info["players"] == "groups"
     with pytest.warns(InputWarning, match="an owner gains by splitting into several"):
-        assert value_blocks(*tables, owners=THREE, model="gaussian_nb").info["players"] == "groups"
+        assert (
+            value_blocks(*tables, method=MonteCarlo("gaussian_nb"), owners=THREE).info["players"]
+            == "groups"
+        )
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
@@ -266,9 +279,12 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
 
 def test_near_copies_are_found_within_a_distance():
     tables, owners = with_a_thief(jitter=0.02)
-    assert value_blocks(*tables, owners=owners, copy_distance=0).info["copies"]["n_rows"] == 0
+    assert (
+        value_blocks(*tables, owners=owners, copies=Copies(distance=0)).info["copies"]["n_rows"]
+        == 0
+    )
     with pytest.warns(InputWarning, match="copies of the same 9 rows"):
-        near = value_blocks(*tables, owners=owners, copy_distance=0.001)
+        near = value_blocks(*tables, owners=owners, copies=Copies(distance=0.001))
     assert near.info["copies"]["between"] == [["A", "Thief", 9]]
 
 
@@ -331,10 +347,10 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
         y,
         X_valid,
         y_valid,
+        method=MonteCarlo(model),
         players=players,
-        model=model,
-        **sampling,
         owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
+        **sampling,
     )
     data_value, dice = v.owners["value"]
     assert data_value > 0.1 and abs(dice) < 0.05
@@ -362,8 +378,9 @@ def test_wrong_players_and_copies_are_named(options, message):
 
 @pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_subsets": 40}])
 def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
-    from shapley2d._market.jackknife import problems_of_groups
     from shapley2d._methods.registry import METHODS
+
+    from shapley2d._market.jackknife import problems_of_groups
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import make_problem, weigh_problem
 
@@ -396,12 +413,14 @@ def test_copies_are_left_out_of_splits_of_ones_own():
         (np.arange(0, 30, 2), np.arange(1, 30, 2)),
         (np.arange(1, 30, 2), np.arange(0, 30, 2)),
     ]
-    before = value_blocks(X, y, owners=THREE, n_neighbors=3, cv=halves)
-    after = value_blocks(X2, y2, owners=owners, n_neighbors=3, cv=halves)
+    before = value_blocks(X, y, method=KNN(n_neighbors=3), owners=THREE, cv=halves)
+    after = value_blocks(X2, y2, method=KNN(n_neighbors=3), owners=owners, cv=halves)
     assert by_owner(after) == by_owner(before)
     batches = np.arange(30) % 6
-    grouped = value_blocks(X, y, owners=THREE, n_neighbors=3, groups=batches, cv=3)
-    again = value_blocks(X2, y2, owners=owners, n_neighbors=3, groups=batches[twice], cv=3)
+    grouped = value_blocks(X, y, method=KNN(n_neighbors=3), owners=THREE, groups=batches, cv=3)
+    again = value_blocks(
+        X2, y2, method=KNN(n_neighbors=3), owners=owners, groups=batches[twice], cv=3
+    )
     assert by_owner(again) == by_owner(grouped)
 
 
@@ -473,7 +492,9 @@ def test_pay_of_shared_cells_can_be_withheld():
         held = by_owner(valued(tables, owners, copies="escrow", validation_groups=0))
     with pytest.warns(InputWarning, match="their owners share"):
         shared = by_owner(valued(tables, owners, validation_groups=0))
-    cells = value_cells(*two_classes(), n_neighbors=3, scoring="balanced_accuracy").values
+    cells = value_cells(
+        *two_classes(), method=KNN(n_neighbors=3), scoring="balanced_accuracy"
+    ).values
     assert held["(escrow)"] == pytest.approx(cells[:3].sum(), abs=1e-14)
     assert held["A"] == pytest.approx(cells[3:10].sum(), abs=1e-14) and held["Thief"] == 0
     assert (held["B"], held["C"]) == (shared["B"], shared["C"])

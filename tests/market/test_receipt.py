@@ -13,7 +13,16 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shapley2d import InputError, Receipt, Valuation, audit_owners, value_blocks, verify_receipt
+from shapley2d import (
+    KNN,
+    InputError,
+    MonteCarlo,
+    Receipt,
+    Valuation,
+    audit_owners,
+    value_blocks,
+    verify_receipt,
+)
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 OWNERS = [
@@ -41,7 +50,7 @@ def tables(seed=0, n=30, n_valid=24):
 
 @pytest.fixture(scope="module")
 def valued():
-    return value_blocks(*tables(), owners=OWNERS, n_neighbors=3, progress=False)
+    return value_blocks(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
 
 
 @pytest.fixture(scope="module")
@@ -166,7 +175,9 @@ def test_an_owner_finds_its_block_from_its_own_rows_alone(valued, tmp_path):
 def test_numbers_as_labels_may_come_as_text(tmp_path):
     X, y, X_valid, y_valid = tables()
     coded = [(part == "ill").astype(int) for part in (y, y_valid)]
-    v = value_blocks(X, coded[0], X_valid, coded[1], owners=OWNERS, n_neighbors=3, progress=False)
+    v = value_blocks(
+        X, coded[0], X_valid, coded[1], method=KNN(n_neighbors=3), owners=OWNERS, progress=False
+    )
     v.receipt().check_block("Lab", X[["dose"]], [f"{label}.0" for label in coded[0]])
     v.receipt().check_block("Lab", X[["dose"]], coded[0].astype(float))
 
@@ -211,7 +222,7 @@ def test_any_changed_number_is_noticed(valued, tmp_path, data, factor):
 @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data(), factor=st.sampled_from([2.0, 0.5, -1.0, 1.01]))
 def test_any_changed_number_of_a_signed_receipt_is_noticed(valued, key, tmp_path, data, factor):
-    receipt = valued.receipt(1000, key=key / "buyer.pem")
+    receipt = valued.receipt(1000, sign=key / "buyer.pem")
     place = data.draw(st.sampled_from(all_numbers(receipt.body)))
     with pytest.raises(InputError, match="its signature does not fit"):
         Receipt.load(written(tmp_path / "r.json", receipt, change_at(place, factor)))
@@ -271,7 +282,7 @@ def test_what_does_not_fit_is_refused_even_with_a_new_digest(change, message, va
 
 
 def test_signatures(valued, key, tmp_path):
-    receipt = valued.receipt(1000, key=key / "buyer.pem")
+    receipt = valued.receipt(1000, sign=key / "buyer.pem")
     receipt.save(tmp_path / "r.json")
     back = Receipt.load(tmp_path / "r.json")
     back.check_signer(key / "buyer.pub")
@@ -290,13 +301,13 @@ def test_signatures(valued, key, tmp_path):
         (tmp_path / "r.json", "is not a PEM file"),
     ]:
         with pytest.raises(InputError, match=message):
-            valued.receipt(key=wrong)
+            valued.receipt(sign=wrong)
 
 
 def test_signatures_without_the_package_say_what_to_install(valued, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "cryptography.hazmat.primitives", None)
     with pytest.raises(InputError, match=r"pip install shapley2d\[receipts\]"):
-        valued.receipt(key="any.pem")
+        valued.receipt(sign="any.pem")
 
 
 @pytest.mark.parametrize(
@@ -366,7 +377,9 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
     y = y.copy()
     y[:4] = np.where(y[:4] == "ill", "well", "ill")
     owners = [{"owner": "Shell", "row": "0-3"}, {"owner": "Rest", "row": "4-29"}]
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, n_neighbors=3, validation_groups=0)
+    v = value_blocks(
+        X, y, X_valid, y_valid, method=KNN(n_neighbors=3), owners=owners, valid_parts=0
+    )
     assert min(v.owners["value"]) < 0 < v.total
     receipt = v.receipt(1000)
     assert Receipt.load(written(tmp_path / "r.json", receipt)).payments["amount"][0] < 0
@@ -384,11 +397,11 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
 
 def test_what_cannot_have_a_receipt(valued, tmp_path):
     grid = {"rows": np.arange(30) % 2, "columns": [0, 0, 1]}
-    blocks = value_blocks(*tables(), **grid, model="knn", progress=False)
+    blocks = value_blocks(*tables(), progress=False, **grid)
     with pytest.raises(InputError, match="a receipt is about owners"):
         blocks.receipt(100)
     X, y, *_ = tables()
-    crossed = value_blocks(X, y, owners=OWNERS, n_neighbors=3, progress=False)
+    crossed = value_blocks(X, y, method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
     with pytest.raises(InputError, match="trusted=True"):
         crossed.receipt(100)
     assert crossed.receipt(100, trusted=True).body["payments"]["trusted"] is True
@@ -439,10 +452,7 @@ def test_settings_that_no_file_can_hold_are_given_again():
     owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
     data = X, y, X_valid, y_valid
     with pytest.warns(InputWarning, match="only Shapley values add up"):
-        v = value_blocks(
-            *data, owners=owners, players="groups", model=GaussianNB(), semivalue=("beta", 4, 1),
-            random_state=np.random.default_rng(7), progress=False,
-        )  # fmt: skip
+        v = value_blocks(*data, method=MonteCarlo(GaussianNB()), owners=owners, players="blocks", semivalue=("beta", 4, 1), random_state=np.random.default_rng(7), progress=False)  # fmt: skip
     receipt = v.receipt()
     assert receipt.body["question"]["unrecorded"] == ["model"]
     with pytest.raises(InputError, match="was made with model, which no file can hold"):
@@ -455,10 +465,7 @@ def test_settings_that_no_file_can_hold_are_given_again():
 
 
 def test_an_audit_must_be_about_the_same_payments(tmp_path):
-    v, audit = audit_owners(
-        *tables(), owners=OWNERS, total=500, negative="zero", sellers=False, n_neighbors=3,
-        validation_groups=0, progress=False,
-    )  # fmt: skip
+    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", sellers=False, valid_parts=0, progress=False)  # fmt: skip
     receipt = v.receipt(1000)
     assert receipt.body["audit"]["payments"] == audit.payments
     Receipt.load(written(tmp_path / "r.json", receipt))
@@ -472,7 +479,7 @@ def test_saved_values_that_contradict_themselves_do_not_load(tmp_path):
     import dataclasses
 
     v, _ = audit_owners(
-        *tables(), owners=OWNERS, n_neighbors=3, validation_groups=0, progress=False
+        *tables(), method=KNN(n_neighbors=3), owners=OWNERS, valid_parts=0, progress=False
     )
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet") == v

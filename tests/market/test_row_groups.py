@@ -14,7 +14,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import MonteCarlo, value_blocks, value_cells
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._market import block_game as blocks
 from shapley2d._models import training_time
@@ -60,9 +60,9 @@ def labels_of(X, count, seed=0):
 def test_clusters_are_the_groups_that_they_stand_for(model):
     given = halves()
     columns = list("abc")
-    found = value_blocks(*given, rows="clusters=3", columns=columns, model=model)
+    found = value_blocks(*given, method=MonteCarlo(model), rows="clusters=3", columns=columns)
     labels = labels_of(given[0], 3)
-    named = value_blocks(*given, rows=labels, columns=columns, model=model)
+    named = value_blocks(*given, method=MonteCarlo(model), rows=labels, columns=columns)
     order = [list(named.row_names).index(name) for name in found.row_names]
     np.testing.assert_allclose(found.values, named.values[order], rtol=0, atol=1e-15)
     np.testing.assert_array_equal(found.row_sizes, named.row_sizes[order])
@@ -78,7 +78,9 @@ def test_values_of_clusters_are_those_of_the_definition():
     X, y, X_valid, y_valid = halves()
     numbers = ["age", "pay"]
     X, X_valid = X[numbers].fillna(0.0), X_valid[numbers].fillna(0.0)
-    found = value_blocks(X, y, X_valid, y_valid, rows="clusters=3", columns=numbers, model=MODEL)
+    found = value_blocks(
+        X, y, X_valid, y_valid, method=MonteCarlo(MODEL), rows="clusters=3", columns=numbers
+    )
     labels = np.array(labels_of(X, 3))
 
     def score(groups, columns):
@@ -115,11 +117,8 @@ def test_values_of_clusters_are_those_of_the_definition():
 
 def test_groups_by_columns_add_up_to_the_score_less_its_baseline():
     X, y, X_valid, y_valid = halves()
-    found = value_blocks(
-        X, y, X_valid, y_valid, rows="clusters=6", columns=["age", "job", "pay"],
-        model=MODEL, max_permutations=12, method="mc", tolerance=0,
-    )  # fmt: skip
-    rows_only = value_blocks(X, y, X_valid, y_valid, rows="clusters=6", model=MODEL)
+    found = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL, max_permutations=12, tolerance=0), rows="clusters=6", columns=["age", "job", "pay"])  # fmt: skip
+    rows_only = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL), rows="clusters=6")
     # the sum is the same in every order: what a model of all rows and columns has over the labels
     assert found.total == pytest.approx(rows_only.total, abs=1e-12)
     assert found.values.sum() == pytest.approx(found.total, abs=1e-12)
@@ -140,11 +139,8 @@ def test_the_order_of_the_rows_changes_only_who_is_where():
     back[random] = names
     pairs = set(zip(labels_of(X, 3), back, strict=True))
     assert len(pairs) == 3 and all(a == b for a, b in pairs)  # the same rows, by the same names
-    one = value_blocks(X, y, X_valid, y_valid, rows="clusters=3", model="gaussian_nb")
-    other = value_blocks(
-        X.iloc[random].reset_index(drop=True), y[random], X_valid, y_valid,
-        rows="clusters=3", model="gaussian_nb",
-    )  # fmt: skip
+    one = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo("gaussian_nb"), rows="clusters=3")
+    other = value_blocks(X.iloc[random].reset_index(drop=True), y[random], X_valid, y_valid, method=MonteCarlo("gaussian_nb"), rows="clusters=3")  # fmt: skip
     for name, renamed in pairs:
         a, b = list(one.row_names).index(name), list(other.row_names).index(renamed)
         assert one.values[a] == pytest.approx(other.values[b], abs=1e-12)
@@ -154,13 +150,13 @@ def test_how_many_clusters_there_can_be():
     X, y, X_valid, y_valid = halves(30)
     for wrong in (0, 1, 31):
         with pytest.raises(InputError, match=rf"clusters={wrong}' must have from 2 to 30 clusters"):
-            value_blocks(X, y, X_valid, y_valid, rows=f"clusters={wrong}", model=MODEL)
+            value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL), rows=f"clusters={wrong}")
     # as many as there are rows, which are then single; equal rows stay together
     table = as_table({"a": [1.0, 2.0, 4.0, 4.0], "b": ["x", "y", "z", "z"]})
     labels, names = cluster_rows(table, 4, 0)
     assert labels[2] == labels[3] and len(set(labels.tolist())) == len(names) == 3
     # some, where no number is given: ten rows in each, 40 at most
-    found = value_blocks(X, y, X_valid, y_valid, rows="clusters", model="gaussian_nb")
+    found = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo("gaussian_nb"), rows="clusters")
     assert found.shape == (3, 1)
 
 
@@ -168,7 +164,9 @@ def test_missing_entries_text_and_a_numeric_target():
     X, _, kind = people()
     y = (10.0 * kind + X["pay"].fillna(0)).to_numpy()
     model = DecisionTreeRegressor(max_depth=3, random_state=0)
-    found = value_blocks(X, y, X, y, rows="clusters=3", columns=list("abc"), model=model)
+    found = value_blocks(
+        X, y, X, y, method=MonteCarlo(model), rows="clusters=3", columns=list("abc")
+    )
     # R squared of a model on all rows, from 0 by the mean
     words = "".join(found.row_names)
     assert len(found.row_names) == 3 and all(f"job {job}" in words for job in JOBS)
@@ -176,14 +174,14 @@ def test_missing_entries_text_and_a_numeric_target():
     score = DecisionTreeRegressor(max_depth=3, random_state=0).fit(encoded, y).score(encoded, y)
     assert found.total == pytest.approx(score, abs=1e-6)
     empty = X.assign(nothing=np.nan)
-    more = value_blocks(empty, y, empty, y, rows="clusters=3", model=model)
+    more = value_blocks(empty, y, empty, y, method=MonteCarlo(model), rows="clusters=3")
     assert more.row_sizes.tolist() == found.row_sizes.tolist()
 
 
 def test_a_column_of_that_name_is_meant_before_clusters_are():
     X, y, kind = people()
     named = X.assign(clusters=np.array(["p", "q", "r"])[kind])
-    found = value_blocks(named, y, X, y, rows="clusters", model="gaussian_nb")
+    found = value_blocks(named, y, X, y, method=MonteCarlo("gaussian_nb"), rows="clusters")
     assert sorted(found.row_names) == ["p", "q", "r"]
 
 
@@ -209,7 +207,7 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
     command = "blocks train.csv -t y --valid valid.csv --model gaussian_nb --json --rows"
     assert main([*command.split(), "clusters=3"]) == 0
     found = json.loads(capsys.readouterr().out)
-    same = value_blocks(X, y, X_valid, y_valid, rows="clusters=3", model="gaussian_nb")
+    same = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo("gaussian_nb"), rows="clusters=3")
     assert {line["owner"]: line["value"] for line in found["owners"]} == pytest.approx(
         dict(zip(same.row_names, same.row_values, strict=True)), abs=1e-12
     )
@@ -257,7 +255,7 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeyp
         match=r"90 x 3 players are 270 trainings .* rows='clusters=40'.* method='forest'$",
     ):
         value_cells(
-            X, y, X_valid, y_valid, method="mc", model=MODEL, max_time=CountedLimit(6, left=400.0)
+            X, y, X_valid, y_valid, method=MonteCarlo(MODEL), max_time=CountedLimit(6, left=400.0)
         )
     asked = {"rows": "clusters=20", "columns": list("abc"), "method": "mc", "model": MODEL}
     with pytest.raises(
@@ -282,9 +280,6 @@ def test_progress_within_a_time_limit_tells_the_time_to_its_end():
     limit = CountedLimit(40, left=7.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value_blocks(
-            X, y, X, y, rows=np.arange(40) % 12, model=LogisticRegression(), method="mc",
-            max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]),
-        )  # fmt: skip
+        value_blocks(X, y, X, y, method=MonteCarlo(LogisticRegression()), rows=np.arange(40) % 12, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
     assert any(note.endswith(" 7 s left") for note in heard)
     assert not any(" h " in note or "day" in note for note in heard)

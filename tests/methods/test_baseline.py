@@ -14,7 +14,7 @@ from sklearn.metrics import get_scorer, make_scorer, r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
 from shapley2d.exceptions import InputWarning, UtilityError
 
 from oracles import brute_force
@@ -87,11 +87,11 @@ def test_models_are_the_definition(name, task):
     data = small(task, n=4, repeats=name != "ridge")
     for model in (name, ESTIMATORS[name, task]):
         expected = brute_force(model_game(model, *data, task), 4, 3)
-        v = value_cells(*data, task=task, method="exact", model=model, progress=False)
+        v = value_cells(*data, method=Exact(model), task=task, progress=False)
         np.testing.assert_allclose(v.values, expected, atol=1e-10)
         np.testing.assert_allclose(v.values[:, 2], 0.0, atol=1e-15)
         blocks = value_blocks(
-            *data, task=task, rows=range(4), columns=list("abc"), model=model, method="exact"
+            *data, method=Exact(model), task=task, rows=range(4), columns=list("abc")
         )
         np.testing.assert_allclose(blocks.values, expected, atol=1e-10)
 
@@ -106,9 +106,7 @@ def test_models_with_labels_are_the_definition(name, task):
             return plain(frozenset(S), F - {3}) if 3 in F else plain(frozenset(), frozenset())
 
         expected = brute_force(h, 4, 4)
-        v = value_cells(
-            *data, task=task, method="exact", model=model, include_label=True, progress=False
-        )
+        v = value_cells(*data, method=Exact(model), task=task, include_label=True, progress=False)
         np.testing.assert_allclose(v.values, expected, atol=1e-10)
         everyone, nobody = frozenset(range(4)), frozenset()
         assert v.total == pytest.approx(h(everyone, everyone) - h(nobody, nobody), abs=1e-10)
@@ -128,9 +126,7 @@ def test_any_score_counts_from_its_own_constant(scoring):
     X, X_valid = rng.normal(size=(5, 2)), rng.normal(size=(9, 2))
     y, y_valid = np.array([0, 1, 0, 1, 1]), (X_valid[:, 0] > 0).astype(int)
     model = LogisticRegression()
-    v = value_cells(
-        X, y, X_valid, y_valid, method="exact", model=model, scoring=scoring, progress=False
-    )
+    v = value_cells(X, y, X_valid, y_valid, method=Exact(model), scoring=scoring, progress=False)
     score = get_scorer(scoring)(model.fit(X, y), X_valid, y_valid)
     share = y_valid.mean()
     constant = {
@@ -200,7 +196,13 @@ def test_idle_columns_get_nothing_where_many_columns_are_sampled():
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     for more in ({}, {"include_label": True, "semivalue": "banzhaf"}):
         v = value_cells(
-            X, y, X_valid, y_valid, subsets="sampled", n_subsets=64, progress=False, **more
+            X,
+            y,
+            X_valid,
+            y_valid,
+            method=KNN(subsets="sampled", n_subsets=64),
+            progress=False,
+            **more,
         )
         assert v.stderr.max() > 0
         np.testing.assert_array_equal(v.values[:, 5], 0.0)
@@ -230,7 +232,9 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
 def test_idle_columns_get_nothing_of_models(model, task, include_label):
     X, y, X_valid, y_valid = with_idle_columns(task, n=9)
     options = {"model": model, "include_label": include_label, "progress": False}
-    v = value_cells(X, y, X_valid, y_valid, method="mc", max_permutations=6, tolerance=0, **options)
+    v = value_cells(
+        X, y, X_valid, y_valid, method=MonteCarlo(max_permutations=6, tolerance=0), **options
+    )
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
     assert np.abs(v.values[:, [0, 2]]).max() > 0
     groups = ["used", "idle", "used", "idle", "idle", "idle"]
@@ -345,7 +349,7 @@ def test_zero_is_the_game_of_the_paper(name):
 
     options = {"method": "exact", "baseline": "zero", "progress": False}
     for model in (name, estimator):
-        v = value_cells(X, y, X_valid, y_valid, model=model, **options)
+        v = value_cells(X, y, X_valid, y_valid, method=KNN(model), **options)
         np.testing.assert_allclose(v.values, brute_force(functools.cache(h), 4, 2), atol=1e-12)
 
 
@@ -358,11 +362,13 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
         UtilityError,
         match=r"the best constant prediction from .* cannot be scored: .*baseline='zero'",
     ):
-        value_cells(*data, method="exact", model=Ridge(), scoring=coefficient, progress=False)
+        value_cells(*data, method=Exact(Ridge()), scoring=coefficient, progress=False)
 
 
 def test_truncation_keeps_what_no_rows_are_worth():
     X, y, X_valid, y_valid = with_idle_columns("classification", n=12)
     options = {"method": "mc", "model": GaussianNB(), "max_permutations": 4, "tolerance": 0}
-    v = value_cells(X, y, X_valid, y_valid, truncation=10.0, **options)  # ends after the first row
+    v = value_cells(
+        X, y, X_valid, y_valid, method=KNN(truncation=10.0), **options
+    )  # ends after the first row
     assert v.total == pytest.approx(value_cells(X, y, X_valid, y_valid, **options).total)

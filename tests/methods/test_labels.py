@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, Valuation, value_blocks, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.target import LABEL
@@ -62,10 +62,8 @@ def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task
     data = small(task=task)
     options = {"n_neighbors": 2, "metric": "sqeuclidean", "include_label": True}
     options |= {"semivalue": semivalue, "votes": votes, "baseline": baseline}
-    closed = value_cells(*data, method="knn", **options)
-    every = value_blocks(
-        *data, rows=range(5), columns=["x0", "x1"], model="knn", method="exact", **options
-    )
+    closed = value_cells(*data, **options)
+    every = value_blocks(*data, method=Exact("knn"), rows=range(5), columns=["x0", "x1"], **options)
     np.testing.assert_allclose(closed.values, every.values, atol=1e-12)
     assert closed.column_names == every.column_names == ["x0", "x1", LABEL]
 
@@ -86,8 +84,10 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
     X, X_valid = random.normal(size=(30, 13)), random.normal(size=(40, 13))
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     options = {"include_label": True, "semivalue": semivalue}
-    exact = value_cells(X, y, X_valid, y_valid, subsets="all", **options)
-    sampled = value_cells(X, y, X_valid, y_valid, subsets="sampled", n_subsets=600, **options)
+    exact = value_cells(X, y, X_valid, y_valid, method=KNN(subsets="all"), **options)
+    sampled = value_cells(
+        X, y, X_valid, y_valid, method=KNN(subsets="sampled", n_subsets=600), **options
+    )
     off = np.abs(sampled.values - exact.values)
     assert (off <= 5 * sampled.stderr + 0.02 * np.ptp(exact.values)).all()
     assert exact.exact and sampled.stderr[:, -1].max() > 0
@@ -104,9 +104,7 @@ def test_models_value_the_label_too(method):
     assert v.shape == (6, 3)
     # less a guess between the two classes, which is what is left without labels
     assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid) - 0.5)
-    exact = value_cells(
-        X, y, X_valid, y_valid, method="exact", model=GaussianNB(), include_label=True
-    )
+    exact = value_cells(X, y, X_valid, y_valid, method=Exact(GaussianNB()), include_label=True)
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
 
@@ -134,7 +132,7 @@ def test_owners_of_labels():
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, **groups)
     # labels without columns still predict by their shares, and columns without labels nothing
     columns_add = value_blocks(
-        X, y, X_valid, y_valid, columns=["x", "x"], model="knn", players="groups", copies="each"
+        X, y, X_valid, y_valid, columns=["x", "x"], players="blocks", copies="each"
     ).total
     assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, baseline="zero", **groups)
@@ -147,7 +145,7 @@ def test_owners_of_labels():
 
 
 def test_a_regression_label_is_a_number():
-    v = value_cells(*small(task="regression"), include_label=True, n_neighbors=2)
+    v = value_cells(*small(task="regression"), method=KNN(n_neighbors=2), include_label=True)
     assert v._table.columns[2].kind == "number" and v._contents[2][0] == repr(
         float(small(task="regression")[1][0])
     )
@@ -170,7 +168,7 @@ def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     X, y = load(return_X_y=True)
     labels, injected = flipped(y, 0)
     # cross-valued: the labels that judge are as dirty as those that are judged
-    v = value_cells(X, labels, include_label=True, subsets="sampled", n_subsets=100)
+    v = value_cells(X, labels, method=KNN(subsets="sampled", n_subsets=100), include_label=True)
     assert roc_auc_score(injected, -v.values[:, -1]) >= 0.95
     # a flipped label is lower than all else in its row, and lower than the labels of other rows
     assert np.median(v.values[injected, -1]) < v.values[injected, :-1].min(axis=1).mean()

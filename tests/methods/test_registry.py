@@ -10,11 +10,11 @@ import textwrap
 
 import numpy as np
 import pytest
-from sklearn.tree import DecisionTreeClassifier
-
-from shapley2d import InputError, value_cells
 from shapley2d._methods.record import Method, Option, choice, whole
 from shapley2d._methods.registry import METHODS, all_options
+from sklearn.tree import DecisionTreeClassifier
+
+from shapley2d import Exact, InputError, value_cells
 from shapley2d._models.by_name import MODELS, is_built_in, resolve_model
 
 TOY = """
@@ -206,7 +206,7 @@ def test_models_by_name(name, task):
 def test_a_name_that_is_not_built_in_is_scikit_learns_model():
     X, y = [[0, 1], [1, 0], [2, 3], [3, 1]], [0, 0, 1, 1]
     named, given = (
-        value_cells(X, y, X, y, "exact", model=model, random_state=3, progress=False)
+        value_cells(X, y, X, y, method=Exact(model), random_state=3, progress=False)
         for model in ("tree", DecisionTreeClassifier(random_state=3))
     )
     assert named.info["model"] == given.info["model"] == "DecisionTreeClassifier(random_state=3)"

@@ -10,7 +10,16 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from command_line import run
-from shapley2d import CellValuer, Valuation, value_blocks, value_cells, value_game
+from shapley2d import (
+    KNN,
+    CellValuer,
+    Forest,
+    MonteCarlo,
+    Valuation,
+    value_blocks,
+    value_cells,
+    value_game,
+)
 from shapley2d._methods.repeat_call import value_code
 
 RNG = np.random.default_rng(3)
@@ -50,7 +59,9 @@ NAMES = {
 MC = {"max_permutations": 3, "tolerance": 0}
 RUNS = {
     "knn": lambda: value_cells(X, y),
-    "knn, label and folds": lambda: value_cells(X, y, include_label=True, cv=3, n_neighbors=2),
+    "knn, label and folds": lambda: value_cells(
+        X, y, method=KNN(n_neighbors=2), include_label=True, cv=3
+    ),
     "splitter": lambda: value_cells(X, y, cv=ShuffleSplit(3), random_state=2),
     "splits": lambda: value_cells(X, y, cv=NAMES["cv"]),
     "groups": lambda: value_cells(X, y, groups=rows, cv=2),
@@ -58,40 +69,39 @@ RUNS = {
         X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))
     ),
     "random seed": lambda: value_cells(
-        X, y, method="mc", model="ridge", cv=2, random_state=None, **MC
+        X, y, method=MonteCarlo("ridge"), cv=2, random_state=None, **MC
     ),
     "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),
-    "regression": lambda: value_cells(X, NUMBERS, task="regression", metric="sqeuclidean"),
-    "mc": lambda: value_cells(X, y, X_valid, y_valid, "mc", model=GaussianNB(), **MC),
+    "regression": lambda: value_cells(
+        X, NUMBERS, method=KNN(metric="sqeuclidean"), task="regression"
+    ),
+    "mc": lambda: value_cells(X, y, X_valid, y_valid, method=MonteCarlo(GaussianNB()), **MC),
     "mc, model with settings": lambda: value_cells(
         X,
         y,
         X_valid,
         y_valid,
-        "mc",
-        model=DecisionTreeClassifier(max_depth=2),
+        method=MonteCarlo(DecisionTreeClassifier(max_depth=2)),
         scoring="f1_macro",
         **MC,
     ),
     "mc, built in": lambda: value_cells(
-        X, y, X_valid, y_valid, "mc", model="ridge", random_state=5, **MC
+        X, y, X_valid, y_valid, method=MonteCarlo("ridge"), random_state=5, **MC
     ),
-    "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, "mc", truncation=0.1, **MC),
-    "forest": lambda: value_cells(X, y, method="forest", max_trees=12, tolerance=0),
-    "forest, fitted": lambda: value_cells(
-        X, y, X_valid, y_valid, method="forest", model=NAMES["model"]
+    "mc, truncated": lambda: value_cells(
+        X, y, X_valid, y_valid, method=MonteCarlo(truncation=0.1), **MC
     ),
-    "blocks": lambda: value_blocks(X, y, X_valid, y_valid, rows=rows, columns=columns),
-    "blocks, knn": lambda: value_blocks(
-        X, y, rows=rows, columns=columns, method="knn", include_label=True
-    ),
+    "forest": lambda: value_cells(X, y, method=Forest(max_trees=12, tolerance=0)),
+    "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
+    "blocks": lambda: value_blocks(X, y, X_valid, y_valid, method="mc", rows=rows, columns=columns),
+    "blocks, knn": lambda: value_blocks(X, y, rows=rows, columns=columns, include_label=True),
     "blocks, groups of validation rows": lambda: value_blocks(
-        X, y, X_valid, y_valid, owners=owners, method="knn", validation_groups=3, n_neighbors=2
+        X, y, X_valid, y_valid, method=KNN(n_neighbors=2), owners=owners, valid_parts=3
     ),
     "blocks, mc": lambda: value_blocks(
-        X, y, owners=owners, method="mc", players="groups", model="ridge", cv=2, **MC
+        X, y, method=MonteCarlo("ridge"), owners=owners, players="blocks", cv=2, **MC
     ),
-    "game": lambda: value_game(h, 3, 2, "mc", random_state=3, **MC),
+    "game": lambda: value_game(h, 3, 2, method="mc", random_state=3, **MC),
 }
 
 
@@ -123,7 +133,7 @@ def test_the_call_of_a_command(tmp_path, monkeypatch, capsys):
 
 
 def test_the_estimator_keeps_the_call_of_the_function():
-    valuer = CellValuer(n_neighbors=3, include_label=True, cv=3).fit(X, y)
+    valuer = CellValuer(KNN(n_neighbors=3), include_label=True, cv=3).fit(X, y)
     call = valuer.valuation_.info["call"]
     assert (
         call
@@ -138,8 +148,7 @@ def test_what_changes_no_value_is_left_out(tmp_path):
         y,
         X_valid,
         y_valid,
-        "mc",
-        model="ridge",
+        method=MonteCarlo("ridge"),
         n_jobs=1,
         progress=False,
         checkpoint=tmp_path / "c.npz",
@@ -150,7 +159,7 @@ def test_what_changes_no_value_is_left_out(tmp_path):
 
 def test_what_has_no_code_goes_by_the_name_of_its_option():
     v = value_cells(
-        X, y, X_valid, y_valid, "mc", scoring=lambda model, X, y: model.score(X, y), **MC
+        X, y, X_valid, y_valid, method="mc", scoring=lambda model, X, y: model.score(X, y), **MC
     )
     assert "scoring=scoring" in v.info["call"]
     assert value_code(object(), "model") == "model"

@@ -8,7 +8,7 @@ import warnings
 import numpy as np
 import pytest
 
-from shapley2d import value_blocks, value_cells, value_game
+from shapley2d import KNN, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._knn.game import RowGame
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
@@ -51,7 +51,7 @@ def test_a_column_too_small_to_have_a_variance_among_others():
     tiny = np.column_stack([X[:, 0] * 1e-158, X[:, 1]])
     tiny_valid = np.column_stack([X_VALID[:, 0] * 1e-158, X_VALID[:, 1]])
     v = value_cells(
-        tiny, CLASSES, tiny_valid, CLASSES_VALID, method="mc", model="gaussian_nb", **FEW
+        tiny, CLASSES, tiny_valid, CLASSES_VALID, method=MonteCarlo("gaussian_nb"), **FEW
     )
     assert np.isfinite(v.values).all()
 
@@ -90,8 +90,8 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
     "value",
     [
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, **NUMBERS),
-        lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method="mc", model="ridge", **NUMBERS),
-        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, method="knn", **NUMBERS),
+        lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method=MonteCarlo("ridge"), **NUMBERS),
+        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, **NUMBERS),
     ],
 )  # fmt: skip
 def test_targets_too_large_to_square_are_refused(value, size):
@@ -136,7 +136,7 @@ def test_values_that_overflow_are_no_result():
         np.errstate(all="ignore"),
         pytest.raises(InputError, match="too large for floating-point numbers"),
     ):
-        value_game(huge, 3, 3, "mc", max_permutations=3, progress=False)
+        value_game(huge, 3, 3, method=MonteCarlo(max_permutations=3), progress=False)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
@@ -148,9 +148,11 @@ def test_columns_are_worth_nothing_where_all_rows_vote(task, semivalue, monkeypa
         (CLASSES, CLASSES_VALID) if task == "classification" else (Y * 1e60, Y_VALID * 1e60)
     )
     options = {"n_neighbors": 100, "semivalue": semivalue, "task": task, "progress": False}
-    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", subsets="all", **options)
+    v = value_cells(X, y, X_VALID, y_valid, method=KNN(subsets="all"), baseline="labels", **options)
     assert not v.values.any()
-    v = value_cells(X, y, X_VALID, y_valid, baseline="labels", subsets="sampled", **options)
+    v = value_cells(
+        X, y, X_VALID, y_valid, method=KNN(subsets="sampled"), baseline="labels", **options
+    )
     assert np.abs(v.values).max() <= 1e-16 * (1.0 if task == "classification" else 1e120)
     one = value_cells(X, y, X_VALID, y_valid, baseline="zero", **options)
     other = value_cells(X[:, ::-1], y, X_VALID[:, ::-1], y_valid, baseline="zero", **options)

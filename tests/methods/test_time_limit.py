@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shapley2d import value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._knn import options as knn_options
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.comparing import same_bits
@@ -40,8 +40,8 @@ def test_draws_that_fit_are_those_of_a_shorter_run(method):
     tables = make_tables(20, 3, 20)
     count = {"mc": "max_permutations", "forest": "max_trees"}[method]
     more = {"model": "knn"} if method == "mc" else {}
-    limited = value_cells(*tables, method, max_time=CountedLimit(7), tolerance=0, **more)
-    whole = value_cells(*tables, method, tolerance=0, **{count: 7}, **more)
+    limited = value_cells(*tables, method=method, tolerance=0, max_time=CountedLimit(7), **more)
+    whole = value_cells(*tables, method=method, tolerance=0, **{count: 7}, **more)
     assert same(limited, whole)
     assert limited.info["time_up"]
     assert limited.info["max_time"] == 60
@@ -71,10 +71,7 @@ def test_a_stopped_run_of_neighbours_has_the_bits_of_an_interrupted_one():
 
 def test_blocks_end_too():
     X, y, X_valid, y_valid = make_tables(12, 12, 20)
-    limited = value_blocks(
-        X, y, X_valid, y_valid, columns=list(range(12)), method="mc", model="knn",
-        max_time=CountedLimit(2), tolerance=0,
-    )  # fmt: skip
+    limited = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo("knn", tolerance=0), columns=list(range(12)), max_time=CountedLimit(2))  # fmt: skip
     assert limited.info["time_up"]
     assert np.isfinite(limited.stderr).all()
 
@@ -116,7 +113,7 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
         truth = value_cells(*tables)
         assert truth.exact
         limit = CountedLimit(8, TIGHT)
-        found = value_cells(*tables, max_time=limit, subsets="all", random_state=seed)
+        found = value_cells(*tables, method=KNN(subsets="all"), max_time=limit, random_state=seed)
         assert 10 < found.info["n_valid_used"] < 60
         reach = found._interval_factor
         held.append(
@@ -129,7 +126,7 @@ def test_intervals_of_a_stopped_run_hold_what_all_rows_say(n_tables, least):
 def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
     tables, path = make_tables(4, 3, 8), tmp_path / "exact.npz"
     with pytest.raises(OutOfTimeError, match="max_time=60 is over: 1 min 0 s are too short"):
-        value_cells(*tables, method="exact", model="knn", max_time=CountedLimit(1), checkpoint=path)
+        value_cells(*tables, method=Exact("knn"), max_time=CountedLimit(1), checkpoint=path)
     assert path.exists()
     path = tmp_path / "knn.npz"
     with pytest.raises(OutOfTimeError):
@@ -146,13 +143,13 @@ def test_blocks_keep_half_of_the_time_for_other_validation_rows():
     asked["players"] = "cells"
     whole = value_blocks(*tables, **asked)
     assert whole.info["validation_groups"] == 10
-    same_again = value_blocks(*tables, **asked, max_time=3600)
+    same_again = value_blocks(*tables, max_time=3600, **asked)
     assert same(whole, same_again)
     assert same_again.info["validation_groups"] == 10
     with pytest.warns(PrecisionWarning, match="too little time for other validation rows"):
-        late = value_blocks(*tables, **asked, max_time=CountedLimit(20))
+        late = value_blocks(*tables, max_time=CountedLimit(20), **asked)
     assert late.info["validation_groups"] is None
-    stopped = value_blocks(*tables, **asked, max_time=CountedLimit(8, TIGHT))
+    stopped = value_blocks(*tables, max_time=CountedLimit(8, TIGHT), **asked)
     assert stopped.info["time_up"]
     assert stopped.info["intervals"] == "sampling, of validation rows too"
 
@@ -161,11 +158,13 @@ def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
     X, y, *_ = make_tables(400, 3)
     assert value_cells(X, y).info["n_valid_used"] == 400
     monkeypatch.setattr(knn_options, "CROSSED_ROWS", 300)
-    sampled = value_cells(X, y, tolerance=0.2)
+    sampled = value_cells(X, y, method=KNN(tolerance=0.2))
     assert sampled.info["n_valid_used"] < 400
     assert sampled.info["n_valid"] == 400
-    assert same(sampled, value_cells(X, y, tolerance=0.2, valid_rows="auto"))
-    assert value_cells(X, y, tolerance=0.2, valid_rows="all").info["n_valid_used"] == 400
+    assert same(sampled, value_cells(X, y, method=KNN(tolerance=0.2, valid_rows="auto")))
+    assert (
+        value_cells(X, y, method=KNN(tolerance=0.2, valid_rows="all")).info["n_valid_used"] == 400
+    )
     tables = make_tables(400, 3)  # a table of validation rows is used whole
     assert value_cells(*tables).info["n_valid_used"] == 96
     owners = [{"owner": "A", "row": "0-199"}, {"owner": "B", "row": "200-399"}]

@@ -7,13 +7,13 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from shapley2d._methods.registry import METHODS
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, make_scorer, max_error
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import CellValuer, InputError, value_blocks, value_cells
-from shapley2d._methods.registry import METHODS
+from shapley2d import KNN, CellValuer, Exact, InputError, value_blocks, value_cells
 
 from oracles import brute_force, knn_utility
 
@@ -54,7 +54,7 @@ def test_nearest_neighbours_equal_brute_force(options, weights, baseline):
     v = value_cells(X, Y, X_VALID, Y_VALID, baseline=baseline, **options, **KNN)
     np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
     whole = value_cells(
-        X, Y, X_VALID, Y_VALID, "exact", model="knn", baseline=baseline, **options, **KNN
+        X, Y, X_VALID, Y_VALID, method=Exact("knn"), baseline=baseline, **options, **KNN
     )
     np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
     assert whole.info.get("baseline_utility") == pytest.approx(v.info.get("baseline_utility"))
@@ -81,7 +81,7 @@ def test_regression_equals_brute_force(label):
     v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, task="regression", **options)
     np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
     whole = value_cells(
-        X, NUMBERS, X_VALID, NUMBERS_VALID, "exact", model="knn", task="regression", **options
+        X, NUMBERS, X_VALID, NUMBERS_VALID, method=Exact("knn"), task="regression", **options
     )
     np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
 
@@ -142,10 +142,12 @@ def test_models_weigh_their_score(task, scoring):
         y, y_valid, kind = NUMBERS, NUMBERS_VALID, DecisionTreeRegressor
     options = {"model": kind(max_depth=2, random_state=0), "scoring": scoring, "task": task}
     v = value_cells(
-        X, y, X_VALID, y_valid, "exact", valid_weight=WEIGHTS, progress=False, **options
+        X, y, X_VALID, y_valid, method="exact", valid_weight=WEIGHTS, progress=False, **options
     )
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    repeated = value_cells(X, y, X_VALID[again], y_valid[again], "exact", progress=False, **options)
+    repeated = value_cells(
+        X, y, X_VALID[again], y_valid[again], method="exact", progress=False, **options
+    )
     np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
 
 
@@ -154,7 +156,9 @@ def test_cross_valuation_weighs_within_every_fold():
     x, y = RNG.normal(size=(n, 2)), np.arange(n) % 2
     weights = RNG.uniform(0.1, 2, n)
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
-    v = value_cells(x, y, cv=halves, valid_weight=weights, n_neighbors=3, progress=False)
+    v = value_cells(
+        x, y, method=KNN(n_neighbors=3), cv=halves, valid_weight=weights, progress=False
+    )
     for train, test in halves:
         options = {"valid_weight": weights[test], "n_neighbors": 3, "progress": False}
         part = value_cells(x[train], y[train], x[test], y[test], **options)
@@ -185,7 +189,9 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     weights = RNG.uniform(0, 1, 24)
     options = {"valid_weight": weights, "n_neighbors": 3, "progress": False}
     exact = value_cells(x, y, x_valid, y_valid, **options)
-    sampled = value_cells(x, y, x_valid, y_valid, subsets="sampled", n_subsets=48, **options)
+    sampled = value_cells(
+        x, y, x_valid, y_valid, method=KNN(subsets="sampled", n_subsets=48), **options
+    )
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
     groups = {"rows": np.arange(30) % 2, "model": "knn", "validation_groups": 4}
     v = value_blocks(x, y, x_valid, y_valid, **groups, **options)
@@ -255,7 +261,7 @@ def test_absolute_errors_have_no_closed_form():
         "task": "regression",
     }
     v = value_cells(
-        *given, "exact", valid_weight=WEIGHTS, progress=False, **options
+        *given, method="exact", valid_weight=WEIGHTS, progress=False, **options
     )  # what the message points to
     assert v.exact
 

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import InputError, value_cells, value_game
+from shapley2d import Exact, InputError, MonteCarlo, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.model_game import ModelGame
 from shapley2d._tables.problem import make_problem
@@ -237,7 +237,7 @@ def test_pipelines_fill_missing_entries_by_themselves():
     blanks, y = np.array([[np.nan], [1.0]] * 3), [0, 1] * 3
     for first in (SimpleImputer(strategy="constant", fill_value=-999), StandardScaler()):
         model = make_pipeline(first, DecisionTreeClassifier())
-        v = value_cells(blanks, y, blanks, y, method="exact", model=model, progress=False)
+        v = value_cells(blanks, y, blanks, y, method=Exact(model), progress=False)
         assert v.total == pytest.approx(0.5)  # of which guessing takes the other half
 
 
@@ -265,8 +265,5 @@ def test_models_that_warn_are_not_heard_from_any_thread():
 
     filters = list(warnings.filters)
     with joblib.parallel_config(backend="threading"):
-        value_cells(
-            X, Y, X_VALID, Y_VALID, "mc", model=WarningModel(), max_permutations=12, tolerance=0,
-            n_jobs=4, progress=False,
-        )  # fmt: skip
+        value_cells(X, Y, X_VALID, Y_VALID, method=MonteCarlo(WarningModel(), max_permutations=12, tolerance=0), n_jobs=4, progress=False)  # fmt: skip
     assert warnings.filters == filters

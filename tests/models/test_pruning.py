@@ -15,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import InputError, value_blocks, value_cells
+from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells
 from shapley2d._models.pruning import prune_columns
 
 from oracles import brute_force
@@ -146,7 +146,7 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
         return known[S, F]
 
     options = {"method": "exact", "model": named_model(), "progress": False}
-    v = value_cells(X, y, X_valid, y_valid, preprocess="none", **options)
+    v = value_cells(X, y, X_valid, y_valid, method=KNN(preprocess="none"), **options)
     np.testing.assert_allclose(v.values, brute_force(h, 3, 4), atol=1e-10)
     assert np.array_equal(value_cells(X, y, X_valid, y_valid, **options).values, v.values)
 
@@ -157,10 +157,12 @@ def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
         make_column_transformer((StandardScaler(), ["age"])), LogisticRegression()
     )
     for table in (X, pl.from_pandas(X)):
-        v = value_cells(table, y, method="mc", max_permutations=2, tolerance=0, model=model, cv=2)
+        v = value_cells(
+            table, y, method=MonteCarlo(max_permutations=2, tolerance=0, model=model), cv=2
+        )
         np.testing.assert_array_equal(v.values[:, 1:], 0.0)
         zero = value_blocks(
-            table, y, columns=["a", "b", "b", "b"], model=model, cv=2, baseline="zero"
+            table, y, method=MonteCarlo(model), columns=["a", "b", "b", "b"], cv=2, baseline="zero"
         )
         np.testing.assert_array_equal(zero.values[:, 1], 0.0)
 
@@ -174,9 +176,9 @@ def test_columns_that_are_not_there_are_named():
         InputError,
         match="model names the column 'wage', which the table does not have: its columns",
     ):
-        value_cells(X, y, method="mc", model=model, progress=False)
+        value_cells(X, y, method=MonteCarlo(model), progress=False)
     with pytest.raises(
         InputError, match="model takes the column at position 7, but the table has 4 columns"
     ):
-        value_cells(X, y, method="mc", model=make_pipeline(
-            make_column_transformer((FunctionTransformer(), [7])), LogisticRegression()), progress=False)  # fmt: skip
+        value_cells(X, y, method=MonteCarlo(make_pipeline(
+            make_column_transformer((FunctionTransformer(), [7])), LogisticRegression())), progress=False)  # fmt: skip

@@ -11,7 +11,7 @@ from sklearn.linear_model import RidgeClassifier
 from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import InputError, value_cells
+from shapley2d import Exact, InputError, MonteCarlo, value_cells
 from shapley2d._models.constant import ConstantClassifier
 from shapley2d._models.kernels import scores as kernels
 from shapley2d._models.model_game import ModelGame
@@ -102,7 +102,7 @@ def test_values_are_the_definition(scoring, score):
         return np.mean([scored(np.full(9, c), probabilities) for c in most])
 
     v = value_cells(
-        X, y, X_valid, y_valid, method="exact", model="gaussian_nb", scoring=scoring, progress=False
+        X, y, X_valid, y_valid, method=Exact("gaussian_nb"), scoring=scoring, progress=False
     )
     np.testing.assert_allclose(v.values, brute_force(h, 4, 2), atol=1e-10)
 
@@ -155,14 +155,14 @@ def test_a_label_that_training_never_shows_counts_as_missed():
 def test_what_a_score_cannot_do_is_said(y, scoring, message):
     X = np.random.default_rng(0).normal(size=(12, 2))
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, X, y, method="mc", model="gaussian_nb", scoring=scoring, progress=False)
+        value_cells(X, y, X, y, method=MonteCarlo("gaussian_nb"), scoring=scoring, progress=False)
 
 
 def test_the_area_needs_both_classes():
     X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
     with pytest.raises(InputError, match="scoring='roc_auc' needs validation rows of both classes"):
         value_cells(
-            X, y, X[:3], [1, 1, 1], method="mc", model="ridge", scoring="roc_auc", progress=False
+            X, y, X[:3], [1, 1, 1], method=MonteCarlo("ridge"), scoring="roc_auc", progress=False
         )
 
 

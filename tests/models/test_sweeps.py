@@ -13,7 +13,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
-from shapley2d import InputError, value_cells
+from shapley2d import Exact, InputError, MonteCarlo, value_cells
 from shapley2d._knn.utility_game import knn_game
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS, sweep_game
@@ -131,9 +131,9 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
 def test_monte_carlo_reaches_the_exact_values(name):
     split = make_split(6, 2, n=6, plain=True)
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    exact = value_cells(*tables, method="exact", model=name, progress=False)
+    exact = value_cells(*tables, method=Exact(name), progress=False)
     v = value_cells(
-        *tables, method="mc", model=name, max_permutations=1500, tolerance=0, progress=False
+        *tables, method=MonteCarlo(name, max_permutations=1500, tolerance=0), progress=False
     )
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
     assert v.stderr.max() < 0.1 * np.abs(exact.values).max()
@@ -144,7 +144,7 @@ def test_workers_do_not_change_a_bit():
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
     for name in ("ridge", "knn"):
         options = {"model": name, "max_permutations": 6, "tolerance": 0, "progress": False}
-        assert same_bits(*(value_cells(*tables, "mc", n_jobs=k, **options) for k in (1, 2)))
+        assert same_bits(*(value_cells(*tables, method="mc", n_jobs=k, **options) for k in (1, 2)))
 
 
 def test_folds_and_the_label_as_a_column():
@@ -216,7 +216,7 @@ def test_what_cannot_be_used_is_named(options, message):
 def test_r_squared_needs_two_validation_rows():
     X, y = np.arange(8.0).reshape(4, 2), [0.5, 1.5, 0.25, 1.0]
     with pytest.raises(InputError, match="at least two validation rows"):
-        value_cells(X, y, X[:1], y[:1], method="mc", model="ridge", progress=False)
+        value_cells(X, y, X[:1], y[:1], method=MonteCarlo("ridge"), progress=False)
 
 
 def test_constant_validation_targets_score_as_in_scikit_learn():

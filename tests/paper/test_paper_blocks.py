@@ -8,7 +8,7 @@ from scipy.stats import pearsonr, spearmanr
 from sklearn.metrics import accuracy_score
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import value_blocks
+from shapley2d import MonteCarlo, value_blocks
 from shapley2d_paper.blocks.claims import MEASURES, correlation, find_link, judge_growth, pooled
 from shapley2d_paper.blocks.experiment import EXPERIMENT
 from shapley2d_paper.blocks.work import gini, performance_alone, random_groups, work
@@ -80,9 +80,9 @@ def test_values_stand_beside_the_group_they_belong_to():
         parts.y,
         parts.X_valid,
         parts.y_valid,
+        method=MonteCarlo(DecisionTreeClassifier(random_state=5)),
         rows=rows,
         columns=names,
-        model=DecisionTreeClassifier(random_state=5),
         baseline="zero",
         progress=False,
     )

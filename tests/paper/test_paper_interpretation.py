@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.records import Records
 from shapley2d_paper.interpretation.experiment import EXPERIMENT, judge
@@ -31,7 +31,13 @@ def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
     records = read_back(work(seed=2, table="split", within=0.01))
     parts = split_table("breast_cancer", 2)
     values = value_cells(
-        parts.X, parts.y, parts.X_valid, parts.y_valid, baseline="zero", votes="k", progress=False
+        parts.X,
+        parts.y,
+        parts.X_valid,
+        parts.y_valid,
+        method=KNN(votes="k"),
+        baseline="zero",
+        progress=False,
     ).values
     rows, limit = values.sum(axis=1), 0.01 * values.sum(axis=1).std(ddof=1)
     near = {

@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shapley2d import InputError, value_blocks, value_cells
+from shapley2d import KNN, Exact, InputError, value_blocks, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
@@ -114,12 +114,12 @@ def files(tmp_path):
 
 @pytest.mark.parametrize("name", ["t.csv", "t.parquet", "t.jsonl"])
 def test_a_path_with_the_name_of_the_target(files, name):
-    expected = value_cells(pd.DataFrame(DATA), Y, n_neighbors=3)
+    expected = value_cells(pd.DataFrame(DATA), Y, method=KNN(n_neighbors=3))
     for path in (files / name, str(files / name)):
-        v = value_cells(path, "y", n_neighbors=3)
+        v = value_cells(path, "y", method=KNN(n_neighbors=3))
         np.testing.assert_array_equal(v.values, expected.values)
         assert v.column_names == ["a", "b", "c"]
-    valid = value_cells(files / name, "y", files / "t.csv", n_neighbors=3)
+    valid = value_cells(files / name, "y", files / "t.csv", method=KNN(n_neighbors=3))
     assert valid.info["n_valid"] == 20
     assert valid.info["call"].startswith(
         f"value_cells('{files / name}', \"y\", '{files / 't.csv'}'"
@@ -127,17 +127,15 @@ def test_a_path_with_the_name_of_the_target(files, name):
 
 
 def test_the_name_of_the_target_in_any_table():
-    expected = value_cells(pd.DataFrame(DATA), Y, n_neighbors=3).values
+    expected = value_cells(pd.DataFrame(DATA), Y, method=KNN(n_neighbors=3)).values
     for data in (
         {**DATA, "y": Y},
         pl.DataFrame({**DATA, "y": Y}),
         ARROW.append_column("y", pa.array(Y)),
     ):
-        v = value_cells(data, "y", n_neighbors=3, include_label=False)
+        v = value_cells(data, "y", method=KNN(n_neighbors=3), include_label=False)
         np.testing.assert_array_equal(v.values, expected)
-    labelled = value_cells(
-        {**DATA, "y": Y}, "y", include_label=True, method="exact", cv=2, model="knn"
-    )
+    labelled = value_cells({**DATA, "y": Y}, "y", method=Exact("knn"), include_label=True, cv=2)
     assert labelled.column_names[-1] == "y"
 
 
@@ -165,10 +163,10 @@ def test_blocks_leave_out_the_same_rows():
     y = [*(k / 2 for k in range(23)), "x"]
     names = [f"r{k}" for k in range(24)]
     with pytest.warns(InputWarning, match="those rows are left out"):
-        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, cv=2, method="knn")
+        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, cv=2)
     frame, groups = pd.DataFrame(X, index=names), dict(zip(names, "A" * 12 + "B" * 12, strict=True))
     with pytest.warns(InputWarning, match="those rows are left out"):
-        mapped = value_blocks(frame, y, rows=groups, cv=2, method="knn")
+        mapped = value_blocks(frame, y, rows=groups, cv=2)
     assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
     np.testing.assert_array_equal(given.values, mapped.values)
 

@@ -175,7 +175,7 @@ def test_messages_name_the_line():
     write("t.csv")
     days = [f"{i}" if i != 8 else "soon" for i in range(N)]
     with pytest.raises(InputError, match=f"holds 'soon' in line {lines[8]}"):
-        value_cells("t.csv", "kind", time=days, progress=False)
+        value_cells("t.csv", "kind", time_order=days, progress=False)
     lines = write("t.csv", price={3: "1e300"})
     with pytest.raises(InputError, match=f"column 'price' holds .* in line {lines[3]}:"):
         value_cells("t.csv", "kind", progress=False)

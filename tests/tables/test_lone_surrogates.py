@@ -8,7 +8,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import Inspection, Valuation, inspect_cells, value_blocks, value_cells, value_game
+from shapley2d import (
+    KNN,
+    Inspection,
+    Valuation,
+    inspect_cells,
+    value_blocks,
+    value_cells,
+    value_game,
+)
 from shapley2d._base.entries import as_text
 from shapley2d.cli import main as command
 
@@ -75,7 +83,7 @@ CASES = {name: (X, y) for name, X, y in cases()}
 @pytest.mark.parametrize("name", CASES)
 def test_a_result_can_be_shown_and_saved(name, tmp_path):
     X, y = CASES[name]
-    found = value_cells(X, y, n_neighbors=3, include_label=True, progress=False)
+    found = value_cells(X, y, method=KNN(n_neighbors=3), include_label=True, progress=False)
     found.save(tmp_path / "v.parquet")
     again = Valuation.load(tmp_path / "v.parquet")
     assert np.array_equal(again.values, found.values)
@@ -106,19 +114,19 @@ def test_an_inspection_can_be_shown_and_saved(name, tmp_path):
 
 def test_values_are_those_of_any_other_name():
     X, y = entries()
-    plain = value_cells(X, y, n_neighbors=3, progress=False)
+    plain = value_cells(X, y, method=KNN(n_neighbors=3), progress=False)
     for name in ("entries of a dict", "a column's name in a frame", "labels in an array"):
-        found = value_cells(*CASES[name], n_neighbors=3, progress=False)
+        found = value_cells(*CASES[name], method=KNN(n_neighbors=3), progress=False)
         np.testing.assert_allclose(found.values, plain.values, rtol=0, atol=1e-12)
 
 
 def test_options_name_columns_as_the_table_does():
     X, y = entries()
     for table in ({**X, LONE: y}, objects({**X, LONE: y})):
-        found = value_cells(table, LONE, n_neighbors=3, progress=False)
+        found = value_cells(table, LONE, method=KNN(n_neighbors=3), progress=False)
         assert found.column_names == ["a", "side"]
     numbers = {LONE: [str(k % 5) for k in range(N)], "a": X["a"]}
-    found = value_cells(numbers, y, n_neighbors=3, kinds={LONE: "text"}, progress=False)
+    found = value_cells(numbers, y, method=KNN(n_neighbors=3), kinds={LONE: "text"}, progress=False)
     assert found._table.columns[0].kind == "category"
 
 
@@ -128,12 +136,12 @@ def test_owners_groups_and_players(tmp_path):
         {"owner": LONE, "row": "0-11", "column": ""},
         {"owner": "b", "row": "12-23", "column": ""},
     ]
-    found = value_blocks(X, y, owners=owners, n_neighbors=3, progress=False)
+    found = value_blocks(X, y, method=KNN(n_neighbors=3), owners=owners, progress=False)
     found.save(tmp_path / "b.parquet")
     found.to_html(tmp_path / "b.html")
     assert SHOWN in str(found.payments(10, trusted=True))
     groups = [LONE if k < 12 else "b" for k in range(N)]
-    found = value_blocks(X, y, rows=groups, model="knn", progress=False)
+    found = value_blocks(X, y, rows=groups, progress=False)
     assert found.row_names.tolist() == [SHOWN, "b"]
     game = value_game(
         lambda S, F: float(S.sum() * F.sum()), 2, 2, column_names=[LONE, "b"], progress=False

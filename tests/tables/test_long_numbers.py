@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, value_cells
 from shapley2d._tables.column_warnings import warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
@@ -131,9 +131,17 @@ def test_the_values_are_those_of_the_numbers_apart():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         wide = value_cells(
-            pa.table({"a": X[:, 0], "b": X[:, 1]}), y, cv=2, progress=False, n_neighbors=3
+            pa.table({"a": X[:, 0], "b": X[:, 1]}),
+            y,
+            method=KNN(n_neighbors=3),
+            cv=2,
+            progress=False,
         )
         near = value_cells(
-            np.column_stack([X[:, 0] - FIRST, X[:, 1]]), y, cv=2, progress=False, n_neighbors=3
+            np.column_stack([X[:, 0] - FIRST, X[:, 1]]),
+            y,
+            method=KNN(n_neighbors=3),
+            cv=2,
+            progress=False,
         )
     np.testing.assert_allclose(wide.values, near.values, atol=1e-3)

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
 
@@ -72,7 +72,7 @@ def test_features_that_are_read(tmp_path, column):
 def test_features_from_python(column):
     X = pa.table({"a": [float(k * k % 11) for k in range(N)], "b": column})
     assert np.isfinite(
-        value_cells(X, [0, 1] * 12, cv=2, n_neighbors=3, progress=False).values
+        value_cells(X, [0, 1] * 12, method=KNN(n_neighbors=3), cv=2, progress=False).values
     ).all()
 
 
@@ -157,4 +157,7 @@ def test_numbers_that_come_after_a_hundred_texts_are_read():
     first = frame[::-1]  # numbers come first: a column of objects
     ends = as_table(frame).columns[0].text(), as_table(first).columns[0].text()[::-1]
     assert ends[0] == ends[1] and ends[0][119:121] == ["about 0", "0.0"]
-    assert value_cells(frame, [0, 1] * 100, n_neighbors=3, progress=False).shape == (200, 2)
+    assert value_cells(frame, [0, 1] * 100, method=KNN(n_neighbors=3), progress=False).shape == (
+        200,
+        2,
+    )

@@ -16,7 +16,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from shapley2d import InputError, value_blocks, value_cells
+from shapley2d import KNN, InputError, value_blocks, value_cells
 from shapley2d._base.streams import fold_state
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
@@ -65,25 +65,32 @@ def test_time_series_split_by_hand():
     order = np.argsort(TIME)
     parts = [(order[train], order[test]) for train, test in TimeSeriesSplit(4).split(X)]
     with pytest.warns(InputWarning, match="4 of 24 rows train in no fold: their values are 0"):
-        v = value_cells(X, Y, cv=4, time=TIME, n_neighbors=3, progress=False)
+        v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=TIME, progress=False)
     np.testing.assert_allclose(v.values, by_hand(parts, n_neighbors=3), atol=1e-12)
     np.testing.assert_array_equal(v.values[order[-4:]], 0.0)
     with pytest.warns(InputWarning, match="train in no fold"):
-        same = value_cells(X, Y, cv=TimeSeriesSplit(4), time=TIME, n_neighbors=3, progress=False)
+        same = value_cells(
+            X, Y, method=KNN(n_neighbors=3), cv=TimeSeriesSplit(4), time_order=TIME, progress=False
+        )
     np.testing.assert_array_equal(same.values, v.values)
     days = pd.to_datetime("2024-01-01") + pd.to_timedelta(TIME, "D")
     with pytest.warns(InputWarning, match="train in no fold"):
-        dated = value_cells(X, Y, cv=4, time=days, n_neighbors=3, progress=False)
+        dated = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=days, progress=False)
     np.testing.assert_array_equal(dated.values, v.values)
 
 
 def test_values_sum_to_the_mean_gain_over_unequal_splits():
     parts = [(range(4), range(4, 20)), (range(10, 24), range(3))]
     with pytest.warns(InputWarning, match="6 of 24 rows train in no fold"):
-        v = value_cells(X, Y, cv=parts, n_neighbors=3, progress=False)
+        v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=parts, progress=False)
     totals = [
         value_cells(
-            X[list(a)], Y[list(a)], X[list(b)], Y[list(b)], n_neighbors=3, progress=False
+            X[list(a)],
+            Y[list(a)],
+            X[list(b)],
+            Y[list(b)],
+            method=KNN(n_neighbors=3),
+            progress=False,
         ).total
         for a, b in parts
     ]
@@ -95,10 +102,10 @@ def test_blocks_take_splits_too():
     rows = np.repeat(["A", "B"], N // 2)
     with pytest.warns(InputWarning, match="12 of 24 rows train in no fold"):
         v = value_blocks(
-            X, Y, rows=rows, cv=[(range(12), range(12, 24))], copies="each", progress=False
+            X, Y, rows=rows, cv=[(range(12), range(12, 24))], progress=False, copies="each"
         )
     assert v.values[1, 0] == 0.0 and v.total == pytest.approx(v.values[0, 0])
-    grouped = value_blocks(X, Y, rows=rows, cv=3, groups=GROUPS, copies="each", progress=False)
+    grouped = value_blocks(X, Y, rows=rows, cv=3, groups=GROUPS, progress=False, copies="each")
     assert grouped.info["splits"] == "rows of a group stay together"
 
 
@@ -120,7 +127,9 @@ def test_moments_are_never_parted(seed, folds, moments):
     time = rng.integers(0, moments, 40) ** 2
     time[: folds + 1] = np.arange(folds + 1) ** 2
     with pytest.warns(InputWarning, match="train in no fold"):
-        problem = make_problem(time[:, None], np.arange(40) % 2, cv=folds, time=time, seed=seed)
+        problem = make_problem(
+            time[:, None], np.arange(40) % 2, cv=folds, time_order=time, seed=seed
+        )
     assert len(problem.splits) == folds
     for split in problem.splits:
         assert time[split.rows].max() < time[split.valid.row_names].min()
@@ -129,7 +138,7 @@ def test_moments_are_never_parted(seed, folds, moments):
 
 def test_groups_in_time_are_kept_apart():
     with pytest.warns(InputWarning, match="train in no fold"):
-        problem = make_problem(X, Y, cv=2, groups=PAIRS, time=TIME)
+        problem = make_problem(X, Y, cv=2, groups=PAIRS, time_order=TIME)
     parted = 0
     for split in problem.splits:
         assert TIME[split.rows].max() < TIME[split.valid.row_names].min()
@@ -151,7 +160,7 @@ def test_columns_by_name_are_no_features():
             frame.drop(columns="farm").assign(y=Y, pair=PAIRS),
             "y",
             groups="pair",
-            time="day",
+            time_order="day",
             cv=2,
         )
     assert both.table.column_names == ["a", "b"]

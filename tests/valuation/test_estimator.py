@@ -8,22 +8,30 @@ from dataclasses import fields, replace
 import numpy as np
 import pandas as pd
 import pytest
+from shapley2d._methods.registry import METHODS, all_options, common_default
+from shapley2d._valuation.question import Question
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedKFold, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from shapley2d import CellValuer, InputError, audit_owners, value_blocks, value_cells
+from shapley2d import (
+    KNN,
+    CellValuer,
+    InputError,
+    MonteCarlo,
+    audit_owners,
+    value_blocks,
+    value_cells,
+)
 from shapley2d._market.job import BlockQuestion
-from shapley2d._methods.registry import METHODS, all_options, common_default
-from shapley2d._valuation.question import Question
 
 TABLES = ("X", "y", "X_valid", "y_valid")
 
 
 @pytest.mark.filterwarnings("ignore::shapley2d.exceptions.LeakWarning")  # the checks take y from X
-@parametrize_with_checks([CellValuer(n_neighbors=3)])
+@parametrize_with_checks([CellValuer(KNN(n_neighbors=3))])
 def test_follows_the_conventions(estimator, check):
     check(estimator)
 
@@ -31,8 +39,8 @@ def test_follows_the_conventions(estimator, check):
 def test_equals_the_function():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X.iloc[::4, :5], y.iloc[::4]
-    fitted = CellValuer(n_neighbors=4, cv=3, random_state=1).fit(X, y)
-    v = value_cells(X, y, method="knn", n_neighbors=4, cv=3, random_state=1, progress=False)
+    fitted = CellValuer(KNN(n_neighbors=4), cv=3, random_state=1).fit(X, y)
+    v = value_cells(X, y, method=KNN(n_neighbors=4), cv=3, random_state=1, progress=False)
     np.testing.assert_array_equal(fitted.values_, v.values)
     np.testing.assert_array_equal(fitted.stderr_, v.stderr)
     np.testing.assert_array_equal(fitted.row_values_, v.row_values)
@@ -44,7 +52,7 @@ def test_equals_the_function():
 
 def test_validation_table_and_clone():
     X, y = load_wine(return_X_y=True)
-    valuer = CellValuer("mc", max_permutations=2, tolerance=0).fit(
+    valuer = CellValuer(MonteCarlo(max_permutations=2, tolerance=0)).fit(
         X[::9, :3], y[::9], X[1::9, :3], y[1::9]
     )
     assert valuer.valuation_.info["folds"] is None
@@ -74,10 +82,10 @@ def test_every_option_of_every_method_is_a_parameter():
 
 def test_a_default_goes_with_any_method():
     X, y = np.eye(12), [0, 1] * 6
-    plain = CellValuer(max_trees=1000).fit(X, y).values_
+    plain = CellValuer(KNN(max_trees=1000)).fit(X, y).values_
     np.testing.assert_array_equal(CellValuer().fit(X, y).values_, plain)
     with pytest.raises(TypeError, match="method 'knn' has no option 'max_trees'"):
-        CellValuer(max_trees=999).fit(X, y)
+        CellValuer(KNN(max_trees=999)).fit(X, y)
 
 
 def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
@@ -115,7 +123,7 @@ def test_can_be_subclassed():
     assert valuer.get_params() == {"n_neighbors": 3, "rounded": True}
     assert repr(valuer.set_params(n_neighbors=2)) == "QuickValuer(n_neighbors=2)"
     again = clone(valuer).set_params(rounded=False).fit(X, y)
-    plain = CellValuer(n_neighbors=2, cv=2).fit(X, y)
+    plain = CellValuer(KNN(n_neighbors=2), cv=2).fit(X, y)
     np.testing.assert_array_equal(again.values_, plain.values_)
     np.testing.assert_array_equal(valuer.fit(X, y).values_, plain.values_.round(2))
     assert valuer.score(X, y) == plain.score(X, y)
@@ -127,8 +135,8 @@ def test_groups_and_splitters_as_in_scikit_learn():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X.iloc[::6, :3], y.iloc[::6]
     farm = np.arange(len(y)) % 6
-    valuer = clone(CellValuer(n_neighbors=3, cv=GroupKFold(3))).fit(X, y, groups=farm)
-    v = value_cells(X, y, cv=GroupKFold(3), groups=farm, n_neighbors=3, progress=False)
+    valuer = clone(CellValuer(KNN(n_neighbors=3), cv=GroupKFold(3))).fit(X, y, groups=farm)
+    v = value_cells(X, y, method=KNN(n_neighbors=3), cv=GroupKFold(3), groups=farm, progress=False)
     np.testing.assert_array_equal(valuer.values_, v.values)
     named = clone(valuer).fit(X.assign(farm=farm), y, groups="farm")
     np.testing.assert_array_equal(named.values_, v.values)
@@ -143,7 +151,7 @@ def test_unknown_parameters_are_refused():
 
 def test_the_label_is_no_feature():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
-    valuer = CellValuer(n_neighbors=3, include_label=True).fit(X, [0, 1] * 10)
+    valuer = CellValuer(KNN(n_neighbors=3), include_label=True).fit(X, [0, 1] * 10)
     assert valuer.values_.shape == (20, 3)
     assert valuer.n_features_in_ == 2
     assert valuer.feature_names_in_.tolist() == ["a", "b"]
@@ -151,7 +159,7 @@ def test_the_label_is_no_feature():
 
 def test_feature_names_go_with_the_frame():
     X = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 2)), columns=["a", "b"])
-    valuer = CellValuer(n_neighbors=3).fit(X, [0, 1] * 10)
+    valuer = CellValuer(KNN(n_neighbors=3)).fit(X, [0, 1] * 10)
     assert hasattr(valuer, "feature_names_in_")
     valuer.fit(X.to_numpy(), [0, 1] * 10)
     assert not hasattr(valuer, "feature_names_in_")
@@ -191,7 +199,7 @@ def test_cross_validation_and_grid_search():
     X, y = load_wine(return_X_y=True, as_frame=True)
     X, y = X.iloc[::2, :4], y.iloc[::2]
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
-    scores = cross_validate(CellValuer(n_neighbors=3, cv=2), X, y, cv=cv)["test_score"]
+    scores = cross_validate(CellValuer(KNN(n_neighbors=3), cv=2), X, y, cv=cv)["test_score"]
     assert scores.shape == (3,) and scores.min() > 0.1
     search = GridSearchCV(CellValuer(cv=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
     assert search.best_params_["n_neighbors"] in (

@@ -11,7 +11,7 @@ import pytest
 
 from campaign.crafted import check_line, valuation_parts, write_valuation
 from campaign.samples import blocks, cells, loaded, of_game
-from shapley2d import Valuation, value_cells
+from shapley2d import KNN, Valuation, value_cells
 from shapley2d._base import limits
 from shapley2d._base.sealed_file import is_whole
 from shapley2d.exceptions import InputError
@@ -21,7 +21,9 @@ SAVED = {
     "cells": cells,
     "blocks": blocks,
     "game": of_game,
-    "table": lambda: value_cells(TABLE, ["a", "b", "a", "b"], cv=2, n_neighbors=1, progress=False),
+    "table": lambda: value_cells(
+        TABLE, ["a", "b", "a", "b"], method=KNN(n_neighbors=1), cv=2, progress=False
+    ),
 }
 
 
@@ -78,7 +80,12 @@ def test_numbers_of_single_precision_take_less_space(tmp_path):
     random = np.random.default_rng(0)
     X, y = random.normal(size=(400, 6)), random.integers(0, 2, 400)
     v = value_cells(
-        X[:300], y[:300], X[300:], y[300:], subsets="sampled", n_subsets=30, progress=False
+        X[:300],
+        y[:300],
+        X[300:],
+        y[300:],
+        method=KNN(subsets="sampled", n_subsets=30),
+        progress=False,
     )
     v.save(tmp_path / "double.parquet")
     v.save(tmp_path / "single.parquet", precision="single")

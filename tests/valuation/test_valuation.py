@@ -14,7 +14,16 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.crafted import valuation_parts, write_valuation
-from shapley2d import BlockValuation, InputError, Inspection, Valuation, value_cells, value_game
+from shapley2d import (
+    KNN,
+    BlockValuation,
+    InputError,
+    Inspection,
+    MonteCarlo,
+    Valuation,
+    value_cells,
+    value_game,
+)
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._valuation.explain import find_row
 
@@ -36,9 +45,7 @@ def valuation() -> Valuation:
         Y,
         FRAME,
         Y,
-        method="mc",
-        max_permutations=20,
-        tolerance=0,
+        method=MonteCarlo(max_permutations=20, tolerance=0),
         progress=False,
         random_state=3,
     )
@@ -70,7 +77,7 @@ def test_sums_and_rankings(valuation):
 )
 def test_frames_go_back_as_they_came(convert, kind):
     frame = convert(FRAME.reset_index(drop=True))
-    v = value_cells(frame, Y, frame, Y, n_neighbors=3, progress=False)
+    v = value_cells(frame, Y, frame, Y, method=KNN(n_neighbors=3), progress=False)
     tidy = v.to_frame()
     assert isinstance(tidy, kind)
     assert isinstance(v.lowest(2), kind)
@@ -202,7 +209,7 @@ def test_it_says_what_it_is(valuation):
 
 def test_notebook_text_is_escaped():
     frame = FRAME.rename(columns={"age": "<script>alert(1)</script>"})
-    v = value_cells(frame, Y, frame, Y, n_neighbors=3, progress=False)
+    v = value_cells(frame, Y, frame, Y, method=KNN(n_neighbors=3), progress=False)
     page = v._repr_html_()
     assert "<script>" not in page
     assert "&lt;script&gt;" in page
@@ -228,7 +235,7 @@ def test_unknown_names_are_named(valuation):
 )
 def test_row_names_of_any_kind_survive(index, tmp_path):
     frame = FRAME.set_axis(index)
-    v = value_cells(frame, Y, frame, Y, n_neighbors=3, progress=False)
+    v = value_cells(frame, Y, frame, Y, method=KNN(n_neighbors=3), progress=False)
     v.save(tmp_path / "v.parquet")
     loaded = Valuation.load(tmp_path / "v.parquet")
     assert [str(name) for name in loaded.row_names.tolist()] == [
@@ -252,8 +259,7 @@ def test_a_file_holds_an_equal_valuation(tmp_path):
     v = value_cells(
         [[0, 1], [1, 0], [2, 2], [3, 1]] * 4,
         [0, 0, 1, 1] * 4,
-        subsets="sampled",
-        n_subsets=8,
+        method=KNN(subsets="sampled", n_subsets=8),
         progress=False,
     )
     v = replace(v, stderr=v.stderr + 0.1, dof=9.0)

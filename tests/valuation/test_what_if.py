@@ -17,7 +17,7 @@ from sklearn.ensemble import (
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from shapley2d import Valuation, value_blocks, value_cells
+from shapley2d import Forest, Valuation, value_blocks, value_cells
 from shapley2d.exceptions import InputError
 
 from forest_oracle import forest_utility, plain_values
@@ -210,7 +210,7 @@ def test_against_every_subset():
     X, y = tables(8, n=30)
     y[:3] = ["a", "b", "c"]
     model = RandomForestClassifier(3, max_depth=3, random_state=0).fit(X, y)
-    v = value_cells(X[:5], y[:5], X[5:12], y[5:12], method="forest", model=model)
+    v = value_cells(X[:5], y[:5], X[5:12], y[5:12], method=Forest(model))
     after = v.what_if({(1, "x0"): 7.0, (3, "x2"): None})
     Y = changed(X[:5], {(1, 0): 7.0, (3, 2): None})
     trees = v._held._splits[0].grow()
@@ -238,7 +238,7 @@ def test_text_is_read_as_the_table_was(kind):
     prices = [f"{k % 7},5" for k in range(40)]
     frame = kind({"price": prices, "day": [f"2024-02-{1 + k % 28:02}" for k in range(40)]})
     y = [int(k % 7 > 3) for k in range(40)]
-    v = value_cells(frame, y, cv=2, method="forest", max_trees=3, tolerance=0)
+    v = value_cells(frame, y, method=Forest(max_trees=3, tolerance=0), cv=2)
     said = v.what_if({(0, "price"): "6,5", (1, "day"): "2024-02-03"})
     meant = v.what_if({(0, "price"): 6.5, (1, "day"): "2024-02-03"})
     np.testing.assert_array_equal(said.values, meant.values)
@@ -247,7 +247,7 @@ def test_text_is_read_as_the_table_was(kind):
 
 def held():
     X, y = tables(9)
-    return value_cells(X, y, cv=2, method="forest", max_trees=3, tolerance=0)
+    return value_cells(X, y, method=Forest(max_trees=3, tolerance=0), cv=2)
 
 
 @pytest.mark.parametrize(
@@ -281,6 +281,6 @@ def test_values_without_trees(tmp_path):
     with pytest.raises(InputError, match="needs the trees of a forest, and these values have none"):
         near.what_if({(0, "x0"): 3})
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "B", "row": "30-59"}]
-    blocks = value_blocks(X, y, owners=owners, cv=2, method="forest", max_trees=3, tolerance=0)
+    blocks = value_blocks(X, y, method=Forest(max_trees=3, tolerance=0), owners=owners, cv=2)
     with pytest.raises(InputError, match="value the cells with method='forest'"):
         blocks.what_if({(0, "x0"): 3})

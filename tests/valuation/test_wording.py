@@ -17,7 +17,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
-from shapley2d import inspect_cells, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._valuation.valuation import Valuation
@@ -85,7 +85,12 @@ def test_score_of_neighbours_is_the_share_of_right_ones():
     y = (y > 0).astype(int)
     train, valid = slice(0, 80), slice(80, 120)
     v = value_cells(
-        X[train], y[train], X[valid], y[valid], n_neighbors=K, metric="sqeuclidean", progress=False
+        X[train],
+        y[train],
+        X[valid],
+        y[valid],
+        method=KNN(n_neighbors=K, metric="sqeuclidean"),
+        progress=False,
     )
     right = (y[train][neighbours(X[train], X[valid])] == y[valid][:, None]).mean()
     alone = (y[train][:, None] == y[valid]).mean()
@@ -102,10 +107,7 @@ def test_squared_errors_are_r_squared(weighted):
     y = 250_000 + 60_000 * y
     train, valid = slice(0, 80), slice(80, 120)
     weights = np.arange(1.0, 41) if weighted else None
-    v = value_cells(
-        X[train], y[train], X[valid], y[valid], n_neighbors=K, metric="sqeuclidean",
-        valid_weight=weights, progress=False,
-    )  # fmt: skip
+    v = value_cells(X[train], y[train], X[valid], y[valid], method=KNN(n_neighbors=K, metric="sqeuclidean"), valid_weight=weights, progress=False)  # fmt: skip
     predicted = y[train][neighbours(X[train], X[valid])].mean(axis=1)
     oracle = r2_score(y[valid], predicted, sample_weight=weights)
     score = Score.of(v.info)
@@ -119,7 +121,7 @@ def test_squared_errors_are_r_squared(weighted):
 def test_squared_errors_of_folds_of_one_row():
     """Folds without a variance of their own count by that of all targets."""
     X, y = table(n=12)
-    v = value_cells(X, y, cv=LeaveOneOut(), n_neighbors=2, progress=False)
+    v = value_cells(X, y, method=KNN(n_neighbors=2), cv=LeaveOneOut(), progress=False)
     score = Score.of(v.info)
     off = -(v.total + v.info["baseline_utility"])
     level = score.shift + score.factor * -off
@@ -129,7 +131,7 @@ def test_squared_errors_of_folds_of_one_row():
 def test_models_of_numbers_have_r_squared():
     X, y = table(n=16, m=2)
     tables = (X[:8], y[:8], X[8:], y[8:])
-    v = value_cells(*tables, method="exact", model=LinearRegression(), progress=False)
+    v = value_cells(*tables, method=Exact(LinearRegression()), progress=False)
     level = 100 * LinearRegression().fit(X[:8], y[:8]).score(X[8:], y[8:])
     assert f"Score {level:.1f} % (variance explained); the best constant prediction gives" in (
         score_words(v)
@@ -138,7 +140,9 @@ def test_models_of_numbers_have_r_squared():
 
 def test_a_constant_validation_target_has_no_variance_to_explain():
     X, y = table(n=20)
-    v = value_cells(X[:15], y[:15], X[15:], np.full(5, 2.0), n_neighbors=2, progress=False)
+    v = value_cells(
+        X[:15], y[:15], X[15:], np.full(5, 2.0), method=KNN(n_neighbors=2), progress=False
+    )
     assert Score.of(v.info).per_cent is False
     assert "minus the mean squared error" in score_words(v)
 
@@ -262,7 +266,9 @@ def test_blocks_speak_of_blocks_and_points():
     X = StandardScaler().fit_transform(X)
     owners = np.array(["Ann", "Bob"])[np.arange(40) % 2]
     halves = [f"half {j % 2}" for j in range(X.shape[1])]
-    v = value_blocks(X[:40], y[:40], X[40:], y[40:], rows=owners, columns=halves, progress=False)
+    v = value_blocks(
+        X[:40], y[:40], X[40:], y[40:], method="mc", rows=owners, columns=halves, progress=False
+    )
     assert Units.of(v).cells.words == "points"
     shown = v._repr_html_()
     assert "lowest block" in shown and "cell" not in re.sub(r"[Bb]lock values?", "", shown)
@@ -292,7 +298,9 @@ def test_a_file_may_hold_anything(score):
 
 def test_axes_of_plots_are_in_points_of_the_score():
     X, y = load_wine(return_X_y=True)
-    v = value_cells(X[::4, :4], y[::4], X[1::4, :4], y[1::4], n_neighbors=3, progress=False)
+    v = value_cells(
+        X[::4, :4], y[::4], X[1::4, :4], y[1::4], method=KNN(n_neighbors=3), progress=False
+    )
     ax = v.plot_waterfall(0)
     assert ax.get_xlabel() == "value, points of the score"
     assert ax.patches[-1].get_width() == pytest.approx(100 * v.row_values[0])
@@ -319,7 +327,7 @@ def test_gains_of_repairs_are_in_points_where_the_score_is_a_share():
 def test_the_page_of_an_inspection_has_the_points_of_the_valuation(tmp_path):
     X, y = load_wine(return_X_y=True)
     X, y = X[::4, :4], y[::4]
-    v = value_cells(X, y, X, y, n_neighbors=3, progress=False)
+    v = value_cells(X, y, X, y, method=KNN(n_neighbors=3), progress=False)
     found = inspect_cells(X, y, valuation=v, progress=False)
     assert found.info["score"] == v.info["score"]
     listed = cells_to_list(found, 20)

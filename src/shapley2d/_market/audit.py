@@ -312,12 +312,12 @@ class _Auditor:
         if knn := knn_of(getattr(method, "model", method)):
             for k in (max(knn.n_neighbors // 2, 1), 2 * knn.n_neighbors):
                 other = knn.but(n_neighbors=k)
-                by = other if method is knn else replace(method, model=other)
+                by = other if method is knn else method.but(model=other)
                 yield _Case("", f"with {counted(k, 'neighbour')}", partial(self._answer, method=by))
         if info.get("model"):  # it has another
             for model in ("knn", "tree"):
                 if model != info["model"]:
-                    by = replace(self.found.method, model=model)
+                    by = self.found.method.but(model=model)
                     yield _Case("", f"by the model {model}", partial(self._answer, method=by))
         for part, which in enumerate(("one half", "the other half")):
             half = Variation(problem=partial(_half, number=part, seed=job.run.seed))

@@ -174,23 +174,19 @@ def prepare_blocks(
         settings["random_state"], settings["semivalue"], settings["n_jobs"], settings["progress"],
         settings["max_time"], settings["checkpoint"], settings["cluster"],
     )  # fmt: skip
-    method, players, parts = (
-        find_method(settings["method"]),
-        settings["players"],
-        settings["valid_parts"],
-    )
+    method, parts = find_method(settings["method"]), settings["valid_parts"]
     check_flag(settings["include_label"], "include_label")
     if parts is not None:
         check_whole(parts, "valid_parts", 0)
-    if players is not None:
-        check_choice(players, "players", PLAYERS)
+    if settings["players"] is not None:
+        check_choice(settings["players"], "players", PLAYERS)
     check_checkpoints(run, parts)
     owners, columns = settings["owners"], settings["columns"]
     X, X_valid, rows = named_rows(X, y, X_valid, settings["rows"], owners, settings["owner_column"])
     # groups of both axes are blocks of a table, which nobody in particular contributed
     contributed = owners is not None or (rows is None) != (columns is None)
     owned = owners is not None or (contributed and _groups_own(rows, columns))
-    players = settle_players(players, method, contributed=contributed)
+    players = settle_players(settings["players"], method, contributed=contributed)
     copies, claims = _settle_copies(settings["copies"], owned=owned), claims_of(owners)
     tables = read_tables(
         X,

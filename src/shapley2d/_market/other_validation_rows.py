@@ -1,7 +1,7 @@
 """How much values and payments depend on the validation rows.
 
-Parts of the validation rows are left out in turn (a jackknife); every such valuation repeats the work
-of the first, so that only the validation rows differ.
+Parts of the validation rows are left out in turn (a jackknife); every such valuation repeats the
+work of the first, so that only the validation rows differ.
 """
 
 from __future__ import annotations

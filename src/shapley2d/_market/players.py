@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from shapley2d._knn.method import KNN
-from shapley2d._methods.method import Method
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from shapley2d._methods.method import Method
 
 PLAYERS = ("cells", "blocks")
 """Every cell by itself, or groups of rows and groups of columns that join as wholes."""
@@ -18,8 +22,8 @@ def settle_players(players: str | None, method: Method, *, contributed: bool) ->
     Cells for contributors under nearest neighbours, and for methods that value nothing else; blocks
     for a model that is trained, and for blocks that nobody in particular contributed.
 
-    >>> settle_players(None, KNN(), contributed=True), settle_players(None, Exact(), contributed=True)
-    ('cells', 'blocks')
+    >>> [settle_players(None, one, contributed=True) for one in (KNN(), Exact())]
+    ['cells', 'blocks']
     """
     of_blocks = isinstance(method, (KNN, MonteCarlo, Exact))
     if players == "blocks" and not of_blocks:

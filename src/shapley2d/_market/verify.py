@@ -76,7 +76,7 @@ def verify_receipt(
             owners=owners,
             random_state=question["seed"],
             n_jobs=n_jobs,
-            progress=RunProgress(progress),  # a check takes no time limit
+            progress=RunProgress(progress),  # type: ignore[arg-type]  # a check takes no limit
             **settings,
             **unrecorded,
         )

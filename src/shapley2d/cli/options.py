@@ -158,7 +158,7 @@ class RunOptions:
     n_jobs: NJobs = None
     random_state: RandomState = 0
     checkpoint: Annotated[
-        str | None,
+        Path | None,
         option(RUN, "FILE", "Keeps the state: after a crash or Ctrl-C the same call resumes."),
     ] = None
     cluster: Annotated[
@@ -223,8 +223,8 @@ class BlockOptions:
             PAYMENTS,
             "NAME",
             "cells: an owner's value is the sum of its cells, which splitting up does not change. "
-            "blocks: its rows and columns join as wholes. (default: cells for knn and forest, blocks "
-            "for a model that is trained)",
+            "blocks: its rows and columns join as wholes. (default: cells for knn and forest, "
+            "blocks for a model that is trained)",
         ),
     ] = None
     copies: Annotated[

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.time_limit import TimeLimit
 
@@ -22,7 +22,7 @@ def start_clock(run: RunOptions) -> TimeLimit | None:
     return None if run.max_time is None else TimeLimit.of(run.max_time)
 
 
-def before_writing(limit: TimeLimit | None, run: RunOptions, n_cells: int) -> TimeLimit | None:
+def before_writing(limit: TimeLimit | None, run: RunOptions, n_cells: int) -> Any:
     """The limit of what comes before the files are written; they take time by the cell."""
     if limit is None or (run.output is None and run.report is None):
         return limit

@@ -16,7 +16,7 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 
 from model_oracles import make_split, tree_by_hand
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
@@ -121,9 +121,9 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
 
 def test_threads_change_nothing():
     options = QUICK | {"max_permutations": 30}
-    one = value_cells(*TABLES, **options, n_jobs=1)
+    one = value_cells(*TABLES, n_jobs=1, **options)
     with joblib.parallel_config(backend="threading"):
-        two = value_cells(*TABLES, **options, n_jobs=2)
+        two = value_cells(*TABLES, n_jobs=2, **options)
     assert one.values.tobytes() == two.values.tobytes()
 
 
@@ -152,7 +152,7 @@ def test_errors(changes, message):
     with pytest.raises(InputError, match=message):
         value_cells(*TABLES, **QUICK | changes)
     with pytest.raises(TypeError, match="method 'flat' has no option 'model'"):
-        value_cells(*TABLES, **QUICK, model="ridge")
+        value_cells(*TABLES, method=KNN("ridge"), **QUICK)
 
 
 def mixed_split(seed, n_classes=2, n=24, T=40):

@@ -41,7 +41,7 @@ def test_leaving_out_is_the_definition():
 def test_values_are_the_mean_over_the_folds():
     split = make_split(3, 2, n=24)
     X, y, *_ = tables_of(split)
-    v = value_cells(X, y, cv=3, method=LOO, progress=False)
+    v = value_cells(X, y, method=LOO, cv=3, progress=False)
     expected = np.zeros(v.shape)
     splits = make_problem(X, y, cv=3).splits
     for one in splits:

@@ -180,7 +180,7 @@ def _check_who(only: BlockOptions) -> None:
         raise InputError(f"{given[0]} and {given[1]} exclude each other: give one of them")
 
 
-def _copies(only: BlockOptions) -> Copies | str | None:
+def _copies(only: BlockOptions) -> Any:
     """What copies count for, and which rows and columns are copies."""
     usual = Copies()
     if only.copy_distance == usual.distance and only.copy_r2 == usual.r2:

@@ -191,7 +191,7 @@ def left_out_words(info: dict[str, Any]) -> list[str]:
 
 def quick_values(
     given: InspectedFile,
-    task: str,
+    task: Any,
     seed: int,
     workers: int | None,
     *,
@@ -209,22 +209,22 @@ def quick_values(
             "by a forest"
         )
         return None
-    from shapley2d import value_cells
+    from shapley2d import KNN, Forest, Method, value_cells
 
-    few: dict[str, Any] = {} if m <= 6 else {"subsets": "sampled", "n_subsets": 64}
+    method: Method = KNN() if m <= 6 else KNN(subsets="sampled", n_subsets=64)
     if gains:
-        few = {"method": "forest", "max_trees": 100, "tolerance": 0.0}
+        method = Forest(max_trees=100, tolerance=0.0)
     try:
         with without_warnings():
             return value_cells(
                 given.X,
                 given.y,
+                method=method,
                 task=task,
                 random_state=seed,
                 n_jobs=workers,
                 progress=progress(),
                 max_time=limit,
-                **few,
             )
     except InputError as error:  # labels that no model can learn from can still be inspected
         note(f"{'gains are' if gains else 'harm is'} not shown: {error}")

@@ -37,7 +37,7 @@ def report(
     values: Values,
     output: ReportPath = None,
     title: Title = None,
-    pay: o.Total = None,
+    pay: o.Pay = None,
     trusted: Trusted = False,
 ) -> None:
     """Write a report from saved values: one HTML file that opens in any browser, offline."""

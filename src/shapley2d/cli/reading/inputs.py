@@ -48,7 +48,7 @@ class Inputs:
     y: Any
     rows: NDArray[np.intp]  # positions of the rows of ``X`` in the file
     row_names: NDArray[Any]  # those positions, or the entries of the column that names the rows
-    kinds: dict[str, str]  # types of columns that the user set
+    kinds: dict[str, Any]  # types of columns that the user set
     valid: Source | None = None
     # of the validation file, or None
     X_valid: Table | None = None
@@ -219,9 +219,10 @@ def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
 
 def check_split(table: TrainOptions) -> None:
     """Refuse options on how rows are split where a file validates."""
-    for option in ("cv", "groups", "time"):
+    for option in ("cv", "groups", "time_order"):
         if table.valid is not None and getattr(table, option) is not None:
-            raise InputError(f"--valid and --{option} exclude each other: give one of them")
+            flag = f"--{option.replace('_', '-')}"
+            raise InputError(f"--valid and {flag} exclude each other: give one of them")
 
 
 def read_file(path: str, file: FileOptions) -> Source:
