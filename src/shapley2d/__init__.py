@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._valuation.kinds import HOMES as _FILES
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -74,6 +75,8 @@ _HOMES = {
     "value_game": "shapley2d._valuation.value_game",
     "verify_receipt": "shapley2d._market.verify",
 }
+# `Valuation.load` finds the class of a file of blocks here
+_FILES["blocks"] = (_HOMES["BlockValuation"], "BlockValuation")
 
 
 def __getattr__(name: str) -> Any:

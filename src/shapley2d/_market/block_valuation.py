@@ -14,6 +14,8 @@ from shapley2d._market.audited import Audit
 from shapley2d._market.owned import BlockValues
 from shapley2d._market.payments import uncertain_pairs
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
+from shapley2d._market.report.owners import owners_part
+from shapley2d._market.storage import block_fields, block_record
 from shapley2d._tables.frames import make_frame
 from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.summaries import summary_lines
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._valuation.sealed import SealedCells
+    from shapley2d._valuation.values import PagePart
     from shapley2d._valuation.wording.summaries import Sums
 
 
@@ -205,6 +209,18 @@ class BlockValuation(BlockValues, Valuation):
                 "with the arguments of value_blocks"
             )
         return Audit.from_dict(self.info["audit"], self._frame)
+
+    def _more_record(self) -> dict[str, Any]:
+        return block_record(self)
+
+    @classmethod
+    def _more_fields(
+        cls, record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
+    ) -> dict[str, Any]:
+        return block_fields(record, cells, fields)
+
+    def _more_on_page(self, payments: Any) -> PagePart:
+        return owners_part(self, payments)
 
     @property
     def _sums(self) -> Sums:

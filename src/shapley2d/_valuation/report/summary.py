@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural, shorten, typeset
 from shapley2d._valuation.report.encode import brief
-from shapley2d._valuation.wording.certainty import certainty_sentences, certainty_tile, nouns
+from shapley2d._valuation.wording.certainty import certainty_sentences, certainty_tile
 from shapley2d._valuation.wording.sentences import (
     about,
     average_words,
@@ -42,7 +42,7 @@ def summarise(
 ) -> dict[str, Any]:
     """The words and figures at the head of the report."""
     n, m = valuation.shape
-    cells, rows, columns = nouns(valuation)
+    cells, rows, columns = valuation._nouns
     kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
     size = typeset(f"{n:,} x {m:,}"), typeset(f"{rows[1]} x {columns[1]} valued")
     strays = [

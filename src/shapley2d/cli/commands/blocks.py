@@ -13,8 +13,8 @@ from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.players import settle_players
 from shapley2d._market.receipts.signature import sign
+from shapley2d._market.wording import owner_words
 from shapley2d._methods.registry import block_methods
-from shapley2d._valuation.wording.sentences import owner_words
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
