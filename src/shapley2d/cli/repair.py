@@ -20,7 +20,8 @@ from shapley2d.cli.console import (
 )
 from shapley2d.cli.errors import computing
 from shapley2d.cli.inspect import Gains, quick_values
-from shapley2d.cli.reading.inputs import read_file, without_columns
+from shapley2d.cli.reading.columns import without_columns
+from shapley2d.cli.reading.inputs import read_file
 from shapley2d.cli.reading.inspected import (
     InspectedFile,
     check_decisions,
