@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from shapley2d._inspection.measure import measure_repair
     from shapley2d._inspection.repair_gain import RepairGain
     from shapley2d._market.audit import audit_owners
-    from shapley2d._market.audited import Audit
+    from shapley2d._market.audit_result import Audit
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import value_blocks
     from shapley2d._market.receipts.receipt import Receipt
@@ -57,7 +57,7 @@ __all__ = [
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
 # quick
 _HOMES = {
-    "Audit": "shapley2d._market.audited",
+    "Audit": "shapley2d._market.audit_result",
     "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from shapley2d import Audit, InputError, Valuation, audit_owners, value_blocks, value_cells
-from shapley2d._market.audited import MOVES
+from shapley2d._market.audit_result import MOVES
 from shapley2d._market.job import BlocksJob
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 

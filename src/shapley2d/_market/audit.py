@@ -22,7 +22,7 @@ from shapley2d._market.audit_moves import (
     split_owner,
     take_rows,
 )
-from shapley2d._market.audited import MOVES, Audit
+from shapley2d._market.audit_result import MOVES, Audit
 from shapley2d._market.blocks import make_valuation
 from shapley2d._market.jackknife import problems_of_groups
 from shapley2d._market.job import BlockQuestion, BlocksJob, Variation

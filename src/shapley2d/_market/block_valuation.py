@@ -10,8 +10,8 @@ import numpy as np
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import plural, printable
-from shapley2d._market.audited import Audit
-from shapley2d._market.owned import BlockValues
+from shapley2d._market.audit_result import Audit
+from shapley2d._market.block_values import BlockValues
 from shapley2d._market.payments import uncertain_pairs
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
 from shapley2d._market.report.owners import owners_part

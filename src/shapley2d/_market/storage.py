@@ -14,14 +14,14 @@ from shapley2d._base.json_record import (
     numbers_of,
 )
 from shapley2d._base.limits import allowed_bytes
-from shapley2d._market.audited import Audit
+from shapley2d._market.audit_result import Audit
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import audit_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._market.owned import BlockValues
+    from shapley2d._market.block_values import BlockValues
     from shapley2d._valuation.sealed import SealedCells
 
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits

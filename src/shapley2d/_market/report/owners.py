@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._market.audited import Audit
+from shapley2d._market.audit_result import Audit
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import expected_units
 from shapley2d._market.wording import owner_words
@@ -19,7 +19,7 @@ from shapley2d._valuation.values import PagePart
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._market.owned import BlockValues
+    from shapley2d._market.block_values import BlockValues
 
 _HERE = "_market/report"
 _KEYS = ("owner", "value", "amount", "low", "high")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.page_data import brief
 from shapley2d._base.words import counted, plural, shorten, typeset
-from shapley2d._valuation.report.encode import brief
 from shapley2d._valuation.wording.certainty import certainty_sentences, certainty_tile
 from shapley2d._valuation.wording.sentences import (
     about,
