@@ -16,9 +16,10 @@ from shapley2d._market.payments import uncertain_pairs
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
 from shapley2d._market.report.owners import owners_part
 from shapley2d._market.storage import block_fields, block_record
+from shapley2d._market.wording import owner_lines
 from shapley2d._tables.frames import make_frame
 from shapley2d._valuation.valuation import Valuation
-from shapley2d._valuation.wording.summaries import summary_lines
+from shapley2d._valuation.wording.summaries import head_lines
 from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
 
 if TYPE_CHECKING:
@@ -228,7 +229,7 @@ class BlockValuation(BlockValues, Valuation):
         return heading, self._payee_names, self._payee_values, self._payee_reach
 
     def __repr__(self) -> str:
-        lines = summary_lines(self, self._sums)
+        lines = [*head_lines(self), *owner_lines(self)]
         first = np.argsort(-self._payee_values, kind="stable")[:12]
         shown = np.isin(np.arange(self._payee_values.size), first)
         higher, lower, _, _ = uncertain_pairs(

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.words import counted, plural
+import numpy as np
+
+from shapley2d._base.words import counted, figure, plural, printable
+from shapley2d._valuation.wording.units import Units
+
+if TYPE_CHECKING:
+    from shapley2d._market.block_values import BlockValues
+
+
+def owner_lines(values: BlockValues) -> list[str]:
+    """Owners, or blocks without owners, most valuable first, as a printed summary lists them."""
+    points, worth, reach = Units.of(values).points, values._payee_values, values._payee_reach
+    order = np.argsort(-worth, kind="stable")[:12].tolist()
+    numbers = points.numbers(worth[order].tolist(), signed=True)
+    lines = []
+    for k, number in zip(order, numbers, strict=True):
+        error = f" +- {figure(points.factor * reach[k], 2)}" if reach[k] else ""
+        owner = f"  {printable(values._payee_names[k]):<24} {number}{error}"
+        lines.append(f"{owner} {points.words}".rstrip())
+    left = worth.size - len(order)
+    return [*lines, f"  and {left} more"] if left else lines
 
 
 def owner_words(info: dict[str, Any]) -> str:

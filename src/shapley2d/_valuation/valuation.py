@@ -202,7 +202,7 @@ class Valuation(CellValues):
         return "column", self.column_names, self.column_values, spreads
 
     def __repr__(self) -> str:
-        return "\n".join(summary_lines(self, self._sums))
+        return "\n".join(summary_lines(self))
 
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""

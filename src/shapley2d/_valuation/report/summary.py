@@ -51,6 +51,10 @@ def summarise(
     ]
     return {
         "noun": cells[0],
+        "row": rows[0],
+        "rows": rows[1],
+        "column": columns[0],
+        "columns": columns[1],
         "valued": f"{counted(n * m, *cells)}, {counted(n, *rows)} by {counted(m, *columns)}",
         "meaning": about(valuation).get("meaning") or "what it adds to the performance",
         "score": " ".join(
