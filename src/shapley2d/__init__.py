@@ -11,6 +11,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._valuation.kinds import HOMES as _FILES
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from shapley2d._inspection.repair_gain import RepairGain
     from shapley2d._knn.method import KNN
     from shapley2d._market.audit import audit_owners
-    from shapley2d._market.audited import Audit
+    from shapley2d._market.audit_result import Audit
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import value_blocks
     from shapley2d._market.copies.rule import Copies
@@ -76,7 +77,7 @@ _HOMES = {
     "MonteCarlo": "shapley2d._models.monte_carlo",
     "Forest": "shapley2d._forest.method",
     "KNN": "shapley2d._knn.method",
-    "Audit": "shapley2d._market.audited",
+    "Audit": "shapley2d._market.audit_result",
     "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",
@@ -94,6 +95,8 @@ _HOMES = {
     "value_game": "shapley2d._valuation.value_game",
     "verify_receipt": "shapley2d._market.verify",
 }
+# `Valuation.load` finds the class of a file of blocks here
+_FILES["blocks"] = (_HOMES["BlockValuation"], "BlockValuation")
 
 
 def __getattr__(name: str) -> Any:

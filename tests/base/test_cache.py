@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import shapley2d
 from service_account import NOBODY, installed_read_only, reason_to_skip, run_as_nobody
-from shapley2d import KNN, MonteCarlo, _kernels, value_cells
+from shapley2d import KNN, MonteCarlo, value_cells
 from shapley2d._base import cache
 from shapley2d._methods import run
 from shapley2d.exceptions import CacheWarning
@@ -25,9 +26,10 @@ posix = pytest.mark.skipif(not hasattr(os, "getuid"), reason="needs POSIX owners
 
 SERVICE = """
 import importlib, json, pkgutil, warnings
-import shapley2d, shapley2d._kernels
-for module in pkgutil.iter_modules(shapley2d._kernels.__path__):
-    importlib.import_module(f"shapley2d._kernels.{module.name}")  # numba looks for its place here
+import shapley2d
+for module in pkgutil.walk_packages(shapley2d.__path__, "shapley2d."):
+    if ".kernels." in module.name:
+        importlib.import_module(module.name)  # numba looks for its place here
 X = [[0, 5], [1, 5], [9, 5], [8, 5]]
 y = ["low", "low", "high", "high"]
 with warnings.catch_warnings(record=True) as caught:
@@ -137,8 +139,10 @@ def test_said_once(monkeypatch):
 
 
 def test_every_kernel_asks_whether_there_is_a_cache():
-    rooms = _kernels, kernels
-    for path in (path for room in rooms for path in Path(room.__file__).parent.glob("*.py")):
+    paths = [*Path(shapley2d.__file__).parent.glob("*/kernels/*.py")]
+    paths += Path(kernels.__file__).parent.glob("*.py")
+    assert len(paths) > 15
+    for path in paths:
         source = path.read_text(encoding="utf-8")
         for decorator in re.findall(r"^@numba\.njit\(.*\)$", source, re.MULTILINE):
             assert "cache=CACHE" in decorator, path.name

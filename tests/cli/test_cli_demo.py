@@ -11,7 +11,7 @@ from command_line import run
 from shapley2d import Valuation
 from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
-from shapley2d.cli.commands.demo import KINDS
+from shapley2d.cli.demo import KINDS
 from shapley2d.datasets import load_breast_cancer_original
 
 
@@ -29,7 +29,7 @@ def demo(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
         printed = []
-        patch.setattr("shapley2d.cli.commands.demo.print_json", printed.append)
+        patch.setattr("shapley2d.cli.demo.print_json", printed.append)
         assert main(["demo", "--json"]) == 0
     return json.loads(json.dumps(printed[0])), folder / "shapley2d-demo"
 
@@ -77,7 +77,7 @@ def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(
         "shapley2d._valuation.cells.value_cells", lambda *_, **__: saved
     )  # it is the same again
-    monkeypatch.setattr("shapley2d.cli.commands.demo._SHOWN", 126)
+    monkeypatch.setattr("shapley2d.cli.demo._SHOWN", 126)
     monkeypatch.chdir(tmp_path)
     out = run(capsys, "demo --out again").out
     assert "126 of its 6,291 cells were corrupted" in out

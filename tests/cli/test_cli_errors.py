@@ -254,7 +254,7 @@ def caused(error, cause):
     ],
 )  # fmt: skip
 def test_other_errors(capsys, monkeypatch, error, code, line):
-    monkeypatch.setattr("shapley2d.cli.commands.cells.read_inputs", fail(error))
+    monkeypatch.setattr("shapley2d.cli.cells.read_inputs", fail(error))
     assert main(GOOD.split()) == code
     err = capsys.readouterr().err
     assert line in err
@@ -263,7 +263,7 @@ def test_other_errors(capsys, monkeypatch, error, code, line):
 
 def test_traceback_on_request(capsys, monkeypatch):
     monkeypatch.setattr(
-        "shapley2d.cli.commands.cells.read_inputs", fail(ZeroDivisionError("division by zero"))
+        "shapley2d.cli.cells.read_inputs", fail(ZeroDivisionError("division by zero"))
     )
     monkeypatch.setenv("SHAPLEY2D_DEBUG", "1")
     assert main(GOOD.split()) == errors.OUR_ERROR

@@ -516,7 +516,7 @@ def test_decisions_in_a_spreadsheet_are_refused(capsys):
 )
 def test_harm_that_takes_too_long_is_offered_by_a_forest(capsys, monkeypatch, command):
     """Not by an option that repair does not have."""
-    monkeypatch.setattr("shapley2d.cli.commands.inspect._AFFORDABLE", 0)
+    monkeypatch.setattr("shapley2d.cli.inspect._AFFORDABLE", 0)
     decide()
     more = " --model none" if "repair" in command else ""
     told = " ".join(run(capsys, f"{command} --report page.html{more}").err.split())

@@ -60,7 +60,7 @@ def test_impossible_outputs_are_told_before_the_work(folder, capsys, monkeypatch
     def read(*_, **__):
         raise InputError("the work began")
 
-    monkeypatch.setattr("shapley2d.cli.commands.cells.read_inputs", read)
+    monkeypatch.setattr("shapley2d.cli.cells.read_inputs", read)
     assert main([*SAMPLED, *options.split()]) == 2
     out, err = capsys.readouterr()
     assert out == "" and (message or "the work began").format(folder) in err

@@ -14,7 +14,7 @@ from shapley2d._valuation.wording.certainty import (
     n_known_signs,
     time_limit_sentences,
 )
-from shapley2d.cli.commands import cells as cells_command
+from shapley2d.cli import cells as cells_command
 from shapley2d.exceptions import InputError
 from tests.time_limits import CountedLimit
 

@@ -16,7 +16,7 @@ from shapley2d import (
     value_blocks,
     value_cells,
 )
-from shapley2d._market.audited import MOVES
+from shapley2d._market.audit_result import MOVES
 from shapley2d._market.job import BlocksJob
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 

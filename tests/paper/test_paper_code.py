@@ -133,7 +133,7 @@ def test_the_digest_covers_the_library_without_what_shows_results(tmp_path, monk
     for name, counts in (
         ("cli/app.py", False),
         ("_valuation/report/write.py", False),
-        ("_kernels/bins.py", True),
+        ("_knn/kernels/rows.py", True),
     ):
         source = (copy / name).read_text()
         (copy / name).write_text(source + "\n# a comment\n")

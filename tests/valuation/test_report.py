@@ -159,11 +159,16 @@ def test_hostile_text_stays_text():
         _target=np.array(HOSTILE, dtype=object),
     )  # fmt: skip
     payments = [{"owner": HOSTILE[0], "value": 1, "amount": 2, "low": 1, "high": 3}]
-    page = page_of(v, title=HOSTILE[0], payments=payments)
-    assert [attrs for tag, attrs in page.tags if tag == "img"] == []
-    assert len([tag for tag, _ in page.tags if tag == "script"]) == 5
-    assert page.record["columnNames"] == HOSTILE[:2]
-    assert "49" not in page.text
+    owned = BlockValuation(
+        np.array([[0.25, 0.75]]), np.zeros((1, 2)), np.array(HOSTILE[:1]), HOSTILE[:2],
+        info=v.info, _owner_names=[HOSTILE[0]], _owner_shares=np.ones((1, 1, 2)),
+    )  # fmt: skip
+    pages = page_of(v, title=HOSTILE[0]), page_of(owned, title=HOSTILE[0], payments=payments)
+    for page in pages:
+        assert [attrs for tag, attrs in page.tags if tag == "img"] == []
+        assert len([tag for tag, _ in page.tags if tag == "script"]) == 5
+        assert page.record["columnNames"] == HOSTILE[:2]
+        assert "49" not in page.text
     rendered = html_of(v, title=HOSTILE[0])
     assert "\u2028" not in re.sub(r"<bdi>.*?</bdi>", "", rendered)
 
@@ -404,7 +409,7 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
         ({"marked": np.zeros((2, 2), dtype=bool)}, r"marked has the shape \(2, 2\), but the values have \(3, 2\)"),
         ({"marked": [(3, 0)]}, "positions"),
         ({"marked": [1, 2]}, "positions"),
-        ({"payments": [{"owner": "a", "value": 1}]}, "'amount' is missing"),
+        ({"payments": [{"owner": "a", "value": 1}]}, "payments go to owners of blocks"),
         ({"n": 0}, "n=0 must be a whole number of at least 1"),
         ({"max_cells": 0}, "max_cells=0 must be a whole number of at least 1"),
     ],
@@ -412,6 +417,12 @@ def test_to_html_and_a_saved_valuation_give_the_same_page(tmp_path):
 def test_messages(options, message, tmp_path):
     with pytest.raises(InputError, match=message):
         make().to_html(tmp_path / "report.html", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_payment_without_an_amount_is_named(tmp_path):
+    with pytest.raises(InputError, match="'amount' is missing"):
+        make_blocks().to_html(tmp_path / "report.html", payments=[{"owner": "Ann", "value": 1}])
     assert list(tmp_path.iterdir()) == []
 
 

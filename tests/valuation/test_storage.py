@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
@@ -133,3 +135,17 @@ def test_row_groups_of_two_files_are_noticed(tmp_path):
             writer.write_table(two.slice(kept.num_rows))
         with pytest.raises(InputError, match="damaged"):
             Valuation.load(tmp_path / "mixed.parquet")
+
+
+def test_a_file_of_blocks_has_its_class_where_no_one_has_imported_it(tmp_path):
+    path = tmp_path / "v.parquet"
+    blocks().save(path)
+    code = f"""
+import sys
+from shapley2d import Valuation
+assert not any(name.startswith("shapley2d._market") for name in sys.modules)
+found = Valuation.load({str(path)!r}, frame="pyarrow")
+print(type(found).__name__, type(found.owners).__module__)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["BlockValuation", "pyarrow.lib"]

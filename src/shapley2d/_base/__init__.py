@@ -1,4 +1,4 @@
-"""Basics of every room: atomic files, threads, progress, checks, warnings, random streams, words.
+"""Basics of every room: files, threads, progress, checks, warnings, random streams, words, pages.
 
 Knows no table and no value.
 """

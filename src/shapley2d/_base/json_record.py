@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import Any, NamedTuple
+import math
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 
 def parse_record(data: bytes) -> dict[str, Any]:
@@ -100,3 +106,24 @@ def history_pairs(value: Any) -> list[tuple[int, float]]:
     """Check the history of a run: counts of draws, and the relative error after each count."""
     check_form(value, [(int, float)], "its history")
     return [(count, float(ratio)) for count, ratio in value]
+
+
+def numbers_of(value: list[Any], *shape: int | None) -> NDArray[np.float64]:
+    """A list as an array of this shape, where None stands for any length."""
+    found = np.array(value, dtype=np.float64)
+    fits = found.ndim == len(shape) and all(
+        want in (None, size) for want, size in zip(shape, found.shape, strict=True)
+    )
+    if not fits or np.isnan(found).any():
+        raise ValueError("a list of its record does not fit")
+    return found
+
+
+def none_if_infinite(number: float) -> float | None:
+    """A number for JSON, which has no infinity."""
+    return None if math.isinf(number) else number
+
+
+def infinite_if_none(number: float | None) -> float:
+    """The number that :func:`none_if_infinite` made."""
+    return math.inf if number is None else float(number)

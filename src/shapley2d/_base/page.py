@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
 
+_ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "block_owners", "audit", "date",
@@ -32,7 +33,7 @@ def write_page(
     path: str | os.PathLike[str],
     template: str,
     *,
-    styles: Sequence[str],
+    styles: Sequence[str] = (),
     scripts: Sequence[str],
     info: dict[str, Any],
     facts: Mapping[str, str] | None,
@@ -44,8 +45,8 @@ def write_page(
     ``template``, ``styles`` and ``scripts`` are paths within the package ``shapley2d``, ``info`` is
     the record of the run; everything in ``content`` is escaped.
     """
-    style = "\n".join([palette_css(), *map(_text, styles)])
-    script = "\n".join(map(_text, scripts))
+    style = "\n".join([palette_css(), _text(f"{_ASSETS}/page.css"), *map(_text, styles)])
+    script = "\n".join([_text(f"{_ASSETS}/dom.js"), *map(_text, scripts)])
     page = (
         _templates()
         .get_template(template)

@@ -1,1 +1,1 @@
-"""Which entries of a table are wrong, and what they should say; knows no values and no models."""
+"""Inspections: which entries of a table are wrong, what they should say, the page, and repairs."""

@@ -23,7 +23,7 @@ from shapley2d._market.audit_moves import (
     split_owner,
     take_rows,
 )
-from shapley2d._market.audited import MOVES, Audit
+from shapley2d._market.audit_result import MOVES, Audit
 from shapley2d._market.blocks import make_valuation, prepare_blocks
 from shapley2d._market.jackknife import problems_of_parts
 from shapley2d._market.job import Variation

@@ -10,13 +10,16 @@ import numpy as np
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import plural, printable
-from shapley2d._market.audited import Audit
-from shapley2d._market.owned import BlockValues
+from shapley2d._market.audit_result import Audit
+from shapley2d._market.block_values import BlockValues
 from shapley2d._market.payments import uncertain_pairs
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
+from shapley2d._market.report.owners import owners_part
+from shapley2d._market.storage import block_fields, block_record
+from shapley2d._market.wording import owner_lines
 from shapley2d._tables.frames import make_frame
 from shapley2d._valuation.valuation import Valuation
-from shapley2d._valuation.wording.summaries import summary_lines
+from shapley2d._valuation.wording.summaries import head_lines
 from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
 
 if TYPE_CHECKING:
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._valuation.sealed import SealedCells
+    from shapley2d._valuation.values import PagePart
     from shapley2d._valuation.wording.summaries import Sums
 
 
@@ -206,13 +211,25 @@ class BlockValuation(BlockValues, Valuation):
             )
         return Audit.from_dict(self.info["audit"], self._frame)
 
+    def _more_record(self) -> dict[str, Any]:
+        return block_record(self)
+
+    @classmethod
+    def _more_fields(
+        cls, record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
+    ) -> dict[str, Any]:
+        return block_fields(record, cells, fields)
+
+    def _more_on_page(self, payments: Any) -> PagePart:
+        return owners_part(self, payments)
+
     @property
     def _sums(self) -> Sums:
         heading = "block" if self._owner_shares is None else "owner"
         return heading, self._payee_names, self._payee_values, self._payee_reach
 
     def __repr__(self) -> str:
-        lines = summary_lines(self, self._sums)
+        lines = [*head_lines(self), *owner_lines(self)]
         first = np.argsort(-self._payee_values, kind="stable")[:12]
         shown = np.isin(np.arange(self._payee_values.size), first)
         higher, lower, _, _ = uncertain_pairs(

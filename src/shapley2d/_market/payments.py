@@ -18,7 +18,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
-from shapley2d._market.errors import JointErrors
+from shapley2d._market.joint_errors import JointErrors
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -175,12 +175,8 @@ class Valuation(CellValues):
         """
         if frame is not None:
             check_choice(frame, "frame", FRAME_KINDS)
-        kind, known = read_valuation(path)
-        if frame is not None:
-            known["_frame"] = frame
-        subclasses: list[type[Valuation]] = Valuation.__subclasses__()
-        made_of = next((one for one in subclasses if one._kind == kind), Valuation)
-        return made_of(**known)
+        found = read_valuation(path, Valuation)
+        return found if frame is None else replace(found, _frame=frame)
 
     def _cells(self, flat: NDArray[np.intp], *, contents: bool) -> Any:
         check_flag(contents, "contents")
@@ -206,7 +202,7 @@ class Valuation(CellValues):
         return "column", self.column_names, self.column_values, spreads
 
     def __repr__(self) -> str:
-        return "\n".join(summary_lines(self, self._sums))
+        return "\n".join(summary_lines(self))
 
     def _repr_html_(self) -> str:
         """The short table that a notebook shows."""

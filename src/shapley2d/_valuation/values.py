@@ -18,6 +18,29 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Kind, Table
+    from shapley2d._valuation.sealed import SealedCells
+
+Nouns = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class PagePart:
+    """What the report of a kind of valuation shows besides: paths are within the package.
+
+    Attributes
+    ----------
+    template : str
+        It extends the report's.
+    script : str
+        It adds to ``drawings``.
+    content, record : dict
+        For the template, and for the script.
+    """
+
+    template: str
+    script: str
+    content: dict[str, Any]
+    record: dict[str, Any]
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -27,6 +50,10 @@ class CellValues(RowWords):
     Attributes
     ----------
     _kind : {"cells", "blocks"}
+    _nouns : tuple of (str, str)
+        Singular and plural of what was valued, of its rows and of its columns.
+    _harm : str
+        What a value below 0 means.
     _frame : {"pandas", "polars", "pyarrow"}
         The kind of frame that the methods return.
     _table : Table or None
@@ -38,6 +65,12 @@ class CellValues(RowWords):
     """
 
     _kind: ClassVar[str] = "cells"
+    _nouns: ClassVar[tuple[Nouns, Nouns, Nouns]] = (
+        ("cell", "cells"),
+        ("row", "rows"),
+        ("column", "columns"),
+    )
+    _harm: ClassVar[str] = "the entry makes its column less useful to the model"
 
     values: NDArray[np.float64]
     stderr: NDArray[np.float64]
@@ -85,6 +118,27 @@ class CellValues(RowWords):
         return {**self.__dict__, "_held": None}
 
     __hash__ = None  # type: ignore[assignment]
+
+    def _more_record(self) -> dict[str, Any]:
+        """What a file keeps of a kind of valuation besides: entries of its record."""
+        return {}
+
+    @classmethod
+    def _more_fields(
+        cls, record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
+    ) -> dict[str, Any]:
+        """The fields that :meth:`_more_record` kept, checked against the others.
+
+        A ValueError says in a phrase what does not fit.
+        """
+        del record, cells, fields
+        return {}
+
+    def _more_on_page(self, payments: Any) -> PagePart | None:
+        """What the report of a kind of valuation shows besides."""
+        if payments is not None:
+            raise InputError("payments go to owners of blocks; these are values of cells")
+        return None
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from shapley2d._version import __version__
-from shapley2d.cli.commands import blocks, cells
-from shapley2d.cli.commands.demo import demo
-from shapley2d.cli.commands.inspect import inspect
-from shapley2d.cli.commands.repair import repair
-from shapley2d.cli.commands.report import report
-from shapley2d.cli.commands.verify import verify
+from shapley2d.cli import blocks, cells
+from shapley2d.cli.demo import demo
+from shapley2d.cli.inspect import inspect
 from shapley2d.cli.method_options import method_lines, method_parameters
 from shapley2d.cli.options import as_command
+from shapley2d.cli.repair import repair
+from shapley2d.cli.report import report
+from shapley2d.cli.verify import verify
 
 # \b keeps the lines of a paragraph apart
 _CELLS = f"""\b

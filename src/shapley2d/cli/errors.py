@@ -13,7 +13,6 @@ import typer
 
 from shapley2d._base.words import printable
 from shapley2d.cli.console import say
-from shapley2d.cli.time_limit import LIKE_NAMES
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -28,6 +27,11 @@ OUR_ERROR = 1
 INTERRUPTED = 130
 
 _DEBUG = "SHAPLEY2D_DEBUG"
+
+# what other programs call --max-time
+_LIKE_MAX_TIME = (
+    "--timeout", "--time-out", "--time-limit", "--timelimit", "--max-seconds", "--limit"
+)  # fmt: skip
 
 # as Python, the dynamic linker, LLVM, OpenBLAS and Arrow put it
 _NO_THREADS = ("can't start new thread", "resource temporarily unavailable", "pthread_create")
@@ -100,7 +104,7 @@ def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
 def _assess(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
         wrong = _one_line(error.format_message().replace("Value error, ", ""))
-        if (name := getattr(error, "option_name", None)) in LIKE_NAMES:
+        if (name := getattr(error, "option_name", None)) in _LIKE_MAX_TIME:
             wrong = f"No such option: {name} (did you mean --max-time?)"
         return USER_ERROR, f"{wrong} (--help shows the options)"
     if isinstance(error, InputError):

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.page_data import brief, pack
 from shapley2d._inspection.ranking import gain_scores, rank_cells
 from shapley2d._inspection.suggestions import all_at_once
-from shapley2d._valuation.report.encode import brief, pack
 from shapley2d._valuation.wording.units import points_of
 
 if TYPE_CHECKING:

@@ -54,11 +54,8 @@ def write_inspection(
     write_page(
         path,
         "_inspection/page/template.html.jinja",
-        styles=["_valuation/report/assets/report.css", f"{assets}/inspection.css"],
-        scripts=[
-            "_valuation/report/assets/dom.js",
-            *(f"{assets}/{name}.js" for name in _SCRIPTS.split()),
-        ],
+        styles=[f"{assets}/inspection.css"],
+        scripts=[f"{assets}/{name}.js" for name in _SCRIPTS.split()],
         title=title or _headline(n_out, changed=bool(changes)),
         info=inspection.info,
         facts=facts,

@@ -29,7 +29,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     import os
 
-    from shapley2d._market.owned import BlockValues
+    from shapley2d._market.block_values import BlockValues
 
 FORMAT = "shapley2d receipt 1"
 """Raise the number when older versions could not read what is written."""

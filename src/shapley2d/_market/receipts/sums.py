@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import is_number
 from shapley2d._base.json_record import real_number, whole_number
-from shapley2d._market.audited import Audit
+from shapley2d._market.audit_result import Audit
 from shapley2d._market.owners import ESCROW, UNOWNED
 from shapley2d._market.payments import RULES, divide_units, whole_units
 from shapley2d.exceptions import InputError

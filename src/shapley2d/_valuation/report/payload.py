@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.words import power_of_ten, typeset
-from shapley2d._valuation.plots import colour_limit, tolerance_of
-from shapley2d._valuation.report.encode import (
+from shapley2d._base.page_data import (
     brief,
     codes_of,
     pack,
@@ -19,11 +17,13 @@ from shapley2d._valuation.report.encode import (
     quantise_errors,
     script_json,
 )
+from shapley2d._base.words import power_of_ten, typeset
+from shapley2d._valuation.plots import colour_limit, tolerance_of
 from shapley2d._valuation.wording.units import Unit, Units, sums_to_score
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,13 +55,13 @@ def make_payload(
     lowest: NDArray[np.intp],
     typical: Sequence[str],
     max_cells: int,
-    owners: Sequence[tuple[int, int, str]] = (),
+    more: Mapping[str, Any],
 ) -> Payload:
     """Encode a valuation for the page.
 
-    ``lowest`` has flat positions of the cells to list, worst first; ``owners`` blocks by position
-    with the names of their owners. With more cells than ``max_cells`` only the rows with the most
-    extreme cells are shown one by one.
+    ``lowest`` has flat positions of the cells to list, worst first; ``more`` goes into the record
+    unchanged. With more cells than ``max_cells`` only the rows with the most extreme cells are
+    shown one by one.
     """
     m = valuation.shape[1]
     kept = rows_to_show(valuation.values, max_cells)
@@ -108,7 +108,7 @@ def make_payload(
         "history": valuation._convergence,
         "tolerance": tolerance_of(valuation),
         "blocks": valuation._kind == "blocks",
-        "owners": [list(block) for block in owners],
+        **more,
     }
     return Payload(
         record=script_json(record),

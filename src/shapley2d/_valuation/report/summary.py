@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.page_data import brief
 from shapley2d._base.words import counted, plural, shorten, typeset
-from shapley2d._valuation.report.encode import brief
-from shapley2d._valuation.wording.certainty import certainty_sentences, certainty_tile, nouns
+from shapley2d._valuation.wording.certainty import certainty_sentences, certainty_tile
 from shapley2d._valuation.wording.sentences import (
     about,
     average_words,
@@ -42,7 +42,7 @@ def summarise(
 ) -> dict[str, Any]:
     """The words and figures at the head of the report."""
     n, m = valuation.shape
-    cells, rows, columns = nouns(valuation)
+    cells, rows, columns = valuation._nouns
     kept = f"The map shows the {n_shown:,} rows with the most extreme cells, of {n:,}."
     size = typeset(f"{n:,} x {m:,}"), typeset(f"{rows[1]} x {columns[1]} valued")
     strays = [
@@ -51,6 +51,10 @@ def summarise(
     ]
     return {
         "noun": cells[0],
+        "row": rows[0],
+        "rows": rows[1],
+        "column": columns[0],
+        "columns": columns[1],
         "valued": f"{counted(n * m, *cells)}, {counted(n, *rows)} by {counted(m, *columns)}",
         "meaning": about(valuation).get("meaning") or "what it adds to the performance",
         "score": " ".join(

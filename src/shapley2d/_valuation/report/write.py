@@ -2,27 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.page import write_page
-from shapley2d._market.report_owners import (
-    audit_tables,
-    block_owners,
-    check_payments,
-    payment_lines,
-)
 from shapley2d._valuation.report.payload import (
     as_marked,
     make_payload,
-    page_units,
     rows_to_show,
     without_errors,
 )
 from shapley2d._valuation.report.summary import summarise, typical_entries
-from shapley2d._valuation.wording.sentences import owner_words
 
 if TYPE_CHECKING:
     import os
@@ -30,10 +22,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._market.owned import BlockValues
     from shapley2d._valuation.values import CellValues
 
-_SCRIPTS = "dom table palette heatmap map row cells sums figures main"
+_SCRIPTS = "table palette heatmap map row cells sums convergence"
+_MAIN = "_valuation/report/assets/main.js"
 
 
 def write_report(
@@ -85,7 +77,6 @@ def write_report(
     for name, count in (("n", n), ("max_cells", max_cells)):
         check_whole(count, name, 1)
     mask = as_marked(marked, valuation.shape)
-    blocks = cast("BlockValues", valuation) if valuation._kind == "blocks" else None
     lowest = _lowest(valuation, n)
     typical = typical_entries(valuation)
     summary = summarise(
@@ -96,16 +87,12 @@ def write_report(
         n_shown=rows_to_show(valuation.values, max_cells).size,
     )
     shown = valuation if valuation._errors_known else without_errors(valuation)
-    lines = [] if payments is None else payment_lines(payments)
-    if lines and blocks is not None:
-        check_payments(blocks, lines)
-    if payments is None and blocks is not None:
-        lines = blocks._payee_lines() if blocks._owner_shares is not None else []
+    more = valuation._more_on_page(payments)
+    scripts = [f"_valuation/report/assets/{name}.js" for name in _SCRIPTS.split()]
     write_page(
         path,
-        "_valuation/report/template.html.jinja",
-        styles=["_valuation/report/assets/report.css"],
-        scripts=[f"_valuation/report/assets/{name}.js" for name in _SCRIPTS.split()],
+        "_valuation/report/template.html.jinja" if more is None else more.template,
+        scripts=[*scripts, *([] if more is None else [more.script]), _MAIN],
         info=valuation.info,
         facts=facts,
         notes=notes,
@@ -118,19 +105,16 @@ def write_report(
             lowest=lowest,
             typical=typical,
             max_cells=max_cells,
-            owners=() if blocks is None else block_owners(blocks),
+            more={} if more is None else more.record,
         ),
-        payments=lines,
-        points=page_units(valuation, 0.0)["columnUnit"],
-        owner_words=owner_words(valuation.info),
-        audit=audit_tables(valuation.info),
-        blocks=blocks is not None,
+        blocks=valuation._kind == "blocks",
         has_labels=valuation._labels is not None,
         has_history=bool(valuation._convergence),
         exact=shown.exact,
         column_errors=bool(shown.column_stderr.any()),
         row_errors=bool(shown.row_stderr.any()),
         n_marked=int(mask.sum()),
+        **({} if more is None else more.content),
     )
 
 

@@ -15,20 +15,6 @@ if TYPE_CHECKING:
 
     from shapley2d._valuation.values import CellValues
 
-_NOUNS = {
-    "cells": (("cell", "cells"), ("row", "rows"), ("column", "columns")),
-    "blocks": (
-        ("block", "blocks"),
-        ("group of rows", "groups of rows"),
-        ("group of columns", "groups of columns"),
-    ),
-}
-
-
-def nouns(values: CellValues) -> tuple[tuple[str, str], tuple[str, str], tuple[str, str]]:
-    """Singular and plural of what was valued, of its rows and of its columns."""
-    return _NOUNS[values._kind]
-
 
 def certainty_words(values: CellValues) -> str:
     """How certain the values are, in a phrase."""
@@ -48,7 +34,7 @@ def certainty_tile(values: CellValues) -> tuple[str, str]:
         return "unknown", "sampling error"
     typical = values._interval_factor * float(np.median(values.stderr))
     trusted = ", not reliable" if values.caveat else ""
-    noun = nouns(values)[0][0]
+    noun = values._nouns[0][0]
     shown = typeset(Units.of(values).cells.error(typical))
     return f"± {shown}", f"typical 95 % interval of a {noun}{trusted}"
 
@@ -61,7 +47,7 @@ def certainty_sentences(values: CellValues) -> list[str]:
         return ["The values are exact: nothing was sampled, so they carry no sampling error."]
     if not values._errors_known:
         return ["The values come from too few draws to estimate their errors: do not rely on them."]
-    points, noun = Units.of(values).points, nouns(values)[0][0]
+    points, noun = Units.of(values).points, values._nouns[0][0]
     typical, worst = (points.error(float(one(values.stderr))) for one in (np.median, np.max))
     error = f"The standard error of a {noun} is typically {typical}, at most {worst}."
     found = [f"The values are estimates. {error}"]
@@ -79,7 +65,7 @@ def time_limit_sentences(values: CellValues) -> list[str]:
     """How precise a run got that a time limit ended; empty for any other."""
     if not (values.info.get("time_up") and (limit := values.info.get("max_time"))):
         return []
-    cells, rows, columns = nouns(values)
+    cells, rows, columns = values._nouns
     reach = values._interval_factor * values.stderr
     of_rows = (values.row_values, values._interval_factor * values.row_stderr, rows)
     of_columns = (values.column_values, values._interval_factor * values.column_stderr, columns)

@@ -9,7 +9,6 @@ import numpy as np
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted, figure, plural, typeset
-from shapley2d._valuation.wording.certainty import nouns
 from shapley2d._valuation.wording.units import Score, Units, sums_to_score
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ def about(values: CellValues) -> dict[str, str]:
 
 def score_words(values: CellValues) -> str:
     """The score, the baseline and what the columns add; empty where the sum has no meaning."""
-    noun, words = nouns(values)[0][0], about(values).get("total")
+    noun, words = values._nouns[0][0], about(values).get("total")
     if not words or not sums_to_score(values):
         return ""
     score, total = Score.of(values.info), values.total
@@ -90,7 +89,7 @@ def average_words(values: CellValues) -> str:
 
 def below_zero_words(values: CellValues) -> str:
     """How many cells are below 0 beyond their error, and how many chance alone would give."""
-    cells, (noun, several) = values.values, nouns(values)[0]
+    cells, (noun, several) = values.values, values._nouns[0]
     if not values.exact and values._errors_known:
         reach = values._interval_factor * values.stderr
         sure = int(np.count_nonzero(cells + reach < 0))
@@ -124,12 +123,8 @@ def harm_words(values: CellValues) -> str:
     """How many cells are below 0, and what that means."""
     if about(values).get("caution"):
         return about(values)["caution"]
-    means = {
-        "cells": " Below 0 means that the entry makes its column less useful to the model.",
-        "blocks": " Below 0 means that these rows make these columns less useful to the model.",
-    }
-    below = bool((values.values < 0).any())
-    return typeset(below_zero_words(values)) + (means[values._kind] if below else "")
+    means = f" Below 0 means that {values._harm}." if (values.values < 0).any() else ""
+    return typeset(below_zero_words(values)) + means
 
 
 def worth_words(values: CellValues, value: float) -> str:
@@ -141,7 +136,7 @@ def worth_words(values: CellValues, value: float) -> str:
     >>> worth_words(value_game(lambda S, F: S.sum() * F.sum(), 2, 2), -0.5)
     'takes away 0.500'
     """
-    units, noun = Units.of(values), nouns(values)[0][0]
+    units, noun = Units.of(values), values._nouns[0][0]
     points = units.points.text(abs(value))
     if units.average is None:
         return f"{'takes away' if value < 0 else 'adds'} {points}"
@@ -242,42 +237,3 @@ def measured_words(info: dict[str, Any]) -> str:
     by = f" with {model}" if model not in (None, "None") else ""
     rows = evaluated_words(info)
     return f"By {measure}{', ' * bool(rows)}{rows}. Method: {method}{by}."
-
-
-def owner_words(info: dict[str, Any]) -> str:
-    """What an owner's value is the sum of, how copies count, and what intervals include.
-
-    Examples
-    --------
-    >>> owner_words({"players": "cells", "intervals": "sampling"}).split(". ")[1]
-    'The intervals include sampling; they do not cover fraud.'
-    """
-    players = {
-        "cells": "is worth the sum of its cells",
-        "groups": "is worth the sum of its blocks, whose rows and columns join as wholes",
-    }
-    rules = {
-        "one": ("counts once, shared by its owners", "count once, shared by their owners"),
-        "first": (
-            "counts once, for the first in the table",
-            "count once, for the first in the table",
-        ),
-        "escrow": ("counts once, withheld if shared", "count once, withheld where shared"),
-        "each": ("counts again", "count again"),
-    }
-    if info.get("players") not in players:
-        return ""
-    copies, also = info.get("copies") or {}, ""
-    repeated, rule = copies.get("n_rows"), rules.get(str(copies.get("rule")))
-    if isinstance(repeated, int) and repeated and rule:  # a file may hold anything
-        what = counted(repeated, "row that repeats another", "rows that repeat others")
-        also = f"; {what} {plural(repeated, *rule)}"
-    known, no_error = str(info.get("intervals") or ""), "no error: "
-    intervals = f" The intervals include {known}; they do not cover fraud." if known else ""
-    if known.startswith(no_error):
-        intervals = (
-            f" There are no intervals: {known.removeprefix(no_error)}; groups of these left out in "
-            "turn (validation groups) tell how much."
-        )
-    who = "An owner" if info.get("block_owners") else "A group"
-    return f"{who} {players[info['players']]}{also}.{intervals}"

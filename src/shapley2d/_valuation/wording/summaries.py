@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d._base.words import counted, figure, printable, took_words, typeset
 from shapley2d._valuation.wording.certainty import certainty_words
 from shapley2d._valuation.wording.sentences import score_words
-from shapley2d._valuation.wording.units import Units
+from shapley2d._valuation.wording.units import Score, Units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,23 +23,21 @@ Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
 """What is listed with its worth: a noun, names, values and half the widths of intervals."""
 
 
-def summary_lines(values: CellValues, sums: Sums) -> list[str]:
-    """The printed summary: headline, score, sums, and the cells of lowest and highest value."""
-    units, cells = Units.of(values), values._kind == "cells"
-    _, names, worth, spreads = sums
-    lines = [f"{type(values).__name__} of {_headline(values)}"]
-    scored = units.score is not None and score_words(values)
-    lines.append(f"  {scored}" if scored else f"  total    {values.total:+.5g}")
-    order = np.argsort(-worth, kind="stable")[: 6 if cells else 12].tolist()
-    numbers = units.points.numbers(worth[order].tolist(), signed=True)
-    left = worth.size - len(order)
-    if not cells:
-        for k, number in zip(order, numbers, strict=True):
-            error = f" +- {figure(units.points.factor * spreads[k], 2)}" if spreads[k] else ""
-            owner = f"  {printable(names[k]):<24} {number}{error}"
-            lines.append(f"{owner} {units.points.words}".rstrip())
-        return [*lines, f"  and {left} more"] if left else lines
+def head_lines(values: CellValues) -> list[str]:
+    """The first lines of a printed summary: headline and score."""
+    scored = Score.of(values.info) is not None and score_words(values)
+    total = f"  {scored}" if scored else f"  total    {values.total:+.5g}"
+    return [f"{type(values).__name__} of {_headline(values)}", total]
+
+
+def summary_lines(values: CellValues) -> list[str]:
+    """The printed summary: headline, score, columns, and the cells of lowest and highest value."""
+    units, names, worth = Units.of(values), values.column_names, values.column_values
+    lines = head_lines(values)
     if units.score is not None:
+        order = np.argsort(-worth, kind="stable")[:6].tolist()
+        numbers = units.points.numbers(worth[order].tolist(), signed=True)
+        left = worth.size - len(order)
         pairs = zip(order, numbers, strict=True)
         named = ", ".join(f"{printable(names[k])} {number}" for k, number in pairs)
         more = f" and {left} more" if left else ""

@@ -1,31 +1,45 @@
-"""From files to the library's arguments: features, target and validation table, checked."""
+"""From files to the library's arguments: features, target, validation table and owners, checked.
+
+Also notes on labels that look wrong.
+"""
 
 from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.progress import reporting
-from shapley2d._base.time_limit import parse_time
-from shapley2d._base.words import nearest_word, printable
+from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import printable
 from shapley2d._market.grid import is_empty
+from shapley2d._market.owners import AxisNames, read_claims
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
+from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.reading.files import Source, read_table
+from shapley2d._tables.target import as_target
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
 from shapley2d.cli.options import FileOptions
+from shapley2d.cli.reading.columns import (
+    choose_columns,
+    find_column,
+    flag_of,
+    id_names,
+    like_column,
+    without_columns,
+)
 from shapley2d.cli.reading.target import check_target, read_target
 from shapley2d.cli.wording import Names
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -34,6 +48,7 @@ if TYPE_CHECKING:
 
 
 _KEYWORDS = {"owner_column": "rows"}  # the library's names of options that have another one here
+_NAMED = 3  # rows and classes in a note
 WEIGHT = "valid_weight"
 """The option that is about validation rows, wherever these are."""
 
@@ -112,10 +127,10 @@ def _check_inputs(
     target, row_id = table.target, file.row_id
     for option, name in of_rows.items():
         where = other if other is not None and option == WEIGHT else source
-        find_column(name, where.table.column_names, _flag(option), where.path)
+        find_column(name, where.table.column_names, flag_of(option), where.path)
         if name == target:
             raise InputError(
-                f"{_flag(option)} {shlex.quote(name)} is the target: name another column"
+                f"{flag_of(option)} {shlex.quote(name)} is the target: name another column"
             )
     also = other.table.column_names if other else []
     chosen = choose_columns(source, target, file, of_rows, also)
@@ -151,58 +166,6 @@ def _check_inputs(
     return _with_validation(inputs, other, without, of_rows.get(WEIGHT), table)
 
 
-class ChosenColumns(NamedTuple):
-    """The columns of a file that are features, those that are not, and the kinds that were set."""
-
-    features: list[str]
-    dropped: set[str]
-    without: set[str]
-    kinds: dict[str, str]
-
-    def kinds_beside(self, target: str | None) -> dict[str, str]:
-        """The kinds of the features."""
-        return {name: kind for name, kind in self.kinds.items() if name != target}
-
-
-def choose_columns(
-    source: Source,
-    target: str | None,
-    file: FileOptions,
-    of_rows: Mapping[str, str] | None = None,
-    also: Sequence[str] = (),
-) -> ChosenColumns:
-    """Sort the columns of a file by the options that name them; refuse names that it lacks.
-
-    ``of_rows`` are columns that say something of the rows, by option; ``also`` may be dropped too.
-    """
-    of_rows, names = of_rows or {}, source.table.column_names
-    for option, name in (("--target", target), ("--id", file.row_id)):
-        if name is not None:
-            find_column(name, names, option, source.path)
-    dropped = _listed(file.drop or (), [*names, *also], source.path, "--drop")
-    if target in dropped:
-        raise InputError(
-            f"--drop {target} is the target: drop another column, or choose another --target"
-        )
-    without = {*dropped, *([file.row_id] if file.row_id is not None else []), *of_rows.values()}
-    kinds: dict[str, str] = {}
-    for kind, listed in file.kinds.items():
-        for name in sorted(_listed(listed, names, source.path, f"--{kind}")):
-            given = f"--{kind} {shlex.quote(name)}"
-            if name in kinds:
-                other = f"--{kinds[name]} {shlex.quote(name)}"
-                raise InputError(f"{given} and {other}: give one of them")
-            if name in without:
-                by = ", ".join(["--drop", *map(_flag, of_rows)])
-                raise InputError(f"{given} is left out by {by} or --id: give one of them")
-            kinds[name] = kind
-    features = [key for key in names if key != target and key not in without]
-    if not features:
-        of_target = "" if target is None else f"the target {target!r} and "
-        raise InputError(f"{source.path} has no columns beside {of_target}the dropped ones")
-    return ChosenColumns(features, dropped, without, kinds)
-
-
 def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
     """Refuse rows of no owner, or of no group."""
     for option, what in (("owner_column", "an owner"), ("rows", "a group")):
@@ -211,7 +174,7 @@ def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
         empty = [k for k, name in enumerate(inputs.of_rows["rows"].to_pylist()) if is_empty(name)]
         if empty:
             raise InputError(
-                f"{_flag(option)} {shlex.quote(of_rows[option])} is empty in {len(empty)} of "
+                f"{flag_of(option)} {shlex.quote(of_rows[option])} is empty in {len(empty)} of "
                 f"{inputs.rows.size} rows, first in "
                 f"{inputs.train.where(int(inputs.rows[empty[0]]))}: name {what} there"
             )
@@ -233,13 +196,6 @@ def read_file(path: str, file: FileOptions) -> Source:
 
 def _read(path: str, file: FileOptions) -> Source:
     return read_table(path, separator=file.separator, encoding=file.encoding)
-
-
-def without_columns(X: Table, names: Container[str]) -> Table:
-    """A table without some of its columns."""
-    left = tuple(column for column in X.columns if column.name not in names)
-    frame = X.native.select([column.name for column in left])
-    return replace(X, columns=left, frame=frame, rows=None)
 
 
 def _without_keys(
@@ -298,7 +254,7 @@ def _with_validation(
     if absent:
         raise InputError(
             f"{other.path} has no column {absent[0]!r}, which {inputs.train.path} has"
-            f"{_hint(absent[0], extra)}: a validation file needs the same columns"
+            f"{like_column(absent[0], extra)}: a validation file needs the same columns"
         )
     if extra:
         raise InputError(
@@ -336,59 +292,64 @@ def _names(
     return names
 
 
-def _flag(option: str) -> str:
-    return "--" + option.replace("_", "-")
+def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> list[dict[str, Any]]:
+    """Read the owners of a table, as :func:`shapley2d.value_blocks` takes them.
+
+    An empty ``row`` or ``column`` means all of them; an entry is a name, a position, a range such
+    as ``0-99``, or several of them with ``;`` between. Positions of rows and names of columns are
+    looked up, by the names of the rows or their positions in the file.
+    """
+    source = read_table(path, encoding=encoding)
+    rows = AxisNames("row", inputs.row_names.tolist())
+    columns = AxisNames("column", inputs.X.column_names)
+    inputs.train.notes.extend(source.notes)
+    name = f"--owners {path}"
+    claims = read_claims(
+        clean_texts(source.table), name, lambda row: f"{name}, {source.where(row)}"
+    )
+    return [
+        {
+            "owner": claim.owner,
+            "row": None if claim.row is None else rows.find(claim.row, claim.where).tolist(),
+            "column": None
+            if claim.column is None
+            else [inputs.X.column_names[j] for j in columns.find(claim.column, claim.where)],
+        }
+        for claim in claims
+    ]
 
 
-def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:
-    """Refuse the name of a column that a file does not have."""
-    if name not in names:
-        limits = f"; --max-time {name} limits the time" if _is_time(option, name) else ""
-        listing = f": it has {', '.join(map(repr, names[:8]))}{', ...' if len(names) > 8 else ''}"
-        raise InputError(
-            f"{option} {shlex.quote(name)}: {path} has no such "
-            f"column{_hint(name, names) or listing}{limits}"
+def label_notes(inputs: Inputs, task: str, *, valued: bool) -> list[str]:
+    """Problems that a quick look at the labels finds; ``valued``: they are valued anyway."""
+    try:
+        with without_warnings():
+            target = as_target(inputs.y, inputs.X, task)
+    except InputError:  # reported where the target is used
+        return []
+    table = replace(inputs.X, row_names=inputs.row_names)
+    if target.kept is not None:
+        table = table.take_rows(target.kept)
+    with reporting(progress(), "looking at the labels"):
+        found = disagreeing_rows(table, target)
+    looked = min(table.n_rows, MAX_ROWS)
+    chosen = "" if looked == table.n_rows else "a random "
+    notes = []
+    if found.size >= max(3, 0.01 * looked):  # fewer are not worth a note
+        more = ", ..." if found.size > _NAMED else ""
+        word, names = ("rows", table.row_names) if table.lines is None else ("lines", table.lines)
+        rows = ", ".join(str(names[row]) for row in found[:_NAMED]) + more
+        advice = "" if valued else "; see which with --include-label"
+        notes.append(
+            f"{found.size} of {chosen}{looked} labels in {inputs.target!r} look wrong: nearly all "
+            f"similar rows have another label ({word} {rows}){advice}"
         )
-
-
-def _is_time(option: str, name: str) -> bool:
-    """Whether the column of ``--time`` is an amount of time, which another option takes."""
-    if option != "--time":
-        return False
-    try:
-        parse_time(name)
-    except InputError:
-        return False
-    return True
-
-
-def _listed(given: Sequence[str], names: Sequence[str], path: str, option: str) -> set[str]:
-    """Names of columns; one option may hold several with commas between."""
-    listed: set[str] = set()
-    for text in given:
-        for name in [text] if text in names else [part.strip() for part in text.split(",")]:
-            find_column(name, names, option, path)
-            listed.add(name)
-    return listed
-
-
-def _hint(name: str, names: Sequence[str]) -> str:
-    lower = {key.lower(): key for key in names}
-    near = nearest_word(name.lower(), lower)
-    return "" if near is None else f" (did you mean {lower[near]!r}?)"
-
-
-def id_names(table: Any) -> NDArray[Any]:
-    """The entries of a column, as whole numbers where they are nothing else."""
-    try:
-        names = [str(name) for name in clean_texts(table).column(0).to_pylist()]
-    except (OverflowError, ValueError, KeyError) as error:
-        raise InputError(
-            f"--id {shlex.quote(table.column_names[0])}: its entries cannot be read ({error})"
-        ) from error
-    if all(
-        name.isdecimal() and (name == "0" or not name.startswith("0")) and len(name) < 19
-        for name in names
-    ):
-        return np.array(names, dtype=np.int64)
-    return np.array(names, dtype=object)
+    rare = rare_classes(target)
+    if rare:
+        words = [
+            f"{name!r} {'once' if count == 1 else 'twice'}"
+            + (f", perhaps {like!r}" if like else "")
+            for name, count, like in sorted(rare, key=lambda one: one[2] is None)[:_NAMED]
+        ]
+        more = ", ..." if len(rare) > _NAMED else ""
+        notes.append(f"classes of {inputs.target!r} that hardly occur: {'; '.join(words)}{more}")
+    return notes

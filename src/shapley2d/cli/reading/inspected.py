@@ -15,7 +15,8 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import choose_columns, id_names, read_file
+from shapley2d.cli.reading.columns import choose_columns, id_names
+from shapley2d.cli.reading.inputs import read_file
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from shapley2d._valuation.wording.units import Unit
     from shapley2d.cli.reading.inputs import Inputs
 
+_WIDTHS = {"column": 40, "content": 40, "label": 24}
+
 
 def lowest_cells(valuation: Valuation, inputs: Inputs, top: int) -> list[dict[str, Any]]:
     """The cells of lowest value, and where to find them."""
@@ -138,7 +140,7 @@ def print_summary(
     if strays:
         count = len(valuation._strays)
         more = "" if count == len(strays) else f" ({len(strays)} of {count})"
-        columns = _places(strays, inputs)
+        columns = place_columns(strays, _WIDTHS, named=inputs.named)
         columns["expected type"] = [shown(cell["kind"]) for cell in strays]
         title = f"Entries to check first{more}"
         console.print(make_table(title, columns, ("expected type", *_less(inputs))))
@@ -147,7 +149,7 @@ def print_summary(
         console.print(_column_table(valuation, units.points))
         console.print()
     if cells:
-        columns = _places(cells, inputs)
+        columns = place_columns(cells, _WIDTHS, named=inputs.named)
         numbers = units.cells.numbers([cell["value"] for cell in cells], signed=True)
         columns[units.cells.words or "value"] = numbers
         if not valuation.exact:
@@ -199,15 +201,17 @@ def _column_table(valuation: Valuation, points: Unit) -> Table:
     return make_table(title, columns, ("95 %",))
 
 
-def _places(cells: list[dict[str, Any]], inputs: Inputs) -> dict[str, list[Any]]:
+def place_columns(
+    cells: list[dict[str, Any]], widths: dict[str, int], *, named: bool
+) -> dict[str, list[Any]]:
     """Where cells are and what they hold; unnamed rows go by their lines alone."""
     lined = cells[0]["line"] is not None
     columns: dict[str, list[Any]] = {}
-    if inputs.named or not lined:
+    if named or not lined:
         columns["row"] = [str(shown(str(cell["row"]), 24)) for cell in cells]
     if lined:
         columns["line"] = [str(cell["line"]) for cell in cells]
-    for name, width in (("column", 40), ("content", 40), ("label", 24)):
+    for name, width in widths.items():
         columns[name] = [shown(cell[name], width) for cell in cells]
     return columns
 

@@ -13,6 +13,7 @@ from shapley2d._inspection.ranking import rank_cells
 from shapley2d._valuation.wording.units import points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
+from shapley2d.cli.writing.summary import place_columns
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,13 +130,7 @@ def _suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table
     """The list of suspects; rows without names go by their lines alone."""
     points, named = points_of(inspection.info), inspection.lines is None
     unit = f", {points.words}" if points.words else ""
-    columns: dict[str, list[Any]] = {}
-    if named:
-        columns["row"] = [str(shown(str(cell["row"]), 24)) for cell in cells]
-    if cells[0]["line"] is not None:
-        columns["line"] = [str(cell["line"]) for cell in cells]
-    for name, width in (("column", 24), ("entry", 28), ("expected", 28)):
-        columns[name] = [shown(cell[name], width) for cell in cells]
+    columns = place_columns(cells, {"column": 24, "entry": 28, "expected": 28}, named=named)
     for text in columns["expected"]:
         text.stylize("green")
     columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]

@@ -25,9 +25,7 @@ async function start() {
   startColumns(table);
   startRows(table, { onRow: (i) => chooseRow(i, null, true) });
   startTableView(table, view);
-  drawConvergence(table);
-  drawBlocks(table, view.map.palette);
-  drawPayments();
+  for (const draw of drawings) draw(table, view.map.palette);
 }
 
 startPage(start);

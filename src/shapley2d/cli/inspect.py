@@ -197,7 +197,7 @@ def quick_values(
     *,
     wanted: bool,
     gains: bool = False,
-    limit: TimeLimit | None = None,
+    limit: Any = None,
 ) -> Any:
     """Cell values of a table with a target: by a forest, or for small ones from few subsets."""
     if not wanted or given.y is None:

@@ -10,7 +10,6 @@ from shapley2d._base.words import counted
 from shapley2d._inspection.decisions import Decision, Decisions, read_decisions
 from shapley2d._tables.column_warnings import find_keys
 from shapley2d.cli import options as o
-from shapley2d.cli.commands.inspect import Gains, quick_values
 from shapley2d.cli.console import (
     ResultConsole,
     collect_notes,
@@ -20,7 +19,9 @@ from shapley2d.cli.console import (
     warnings_as_notes,
 )
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import read_file, without_columns
+from shapley2d.cli.inspect import Gains, quick_values
+from shapley2d.cli.reading.columns import without_columns
+from shapley2d.cli.reading.inputs import read_file
 from shapley2d.cli.reading.inspected import (
     InspectedFile,
     check_decisions,

@@ -13,8 +13,7 @@ from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, progress
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import read_inputs
-from shapley2d.cli.reading.owners import read_owners
+from shapley2d.cli.reading.inputs import read_inputs, read_owners
 from shapley2d.exceptions import InputError
 
 ReceiptFile = Annotated[Path, o.argument("RECEIPT", "A receipt written by blocks.")]

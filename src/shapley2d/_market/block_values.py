@@ -13,10 +13,10 @@ from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted
-from shapley2d._market.errors import JointErrors
+from shapley2d._market.joint_errors import JointErrors
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import UNTRUSTED, divide_total, payment_intervals, settle_rule
-from shapley2d._valuation.values import CellValues
+from shapley2d._valuation.values import CellValues, Nouns
 from shapley2d.exceptions import InputError
 
 
@@ -46,6 +46,12 @@ class BlockValues(CellValues):
     """
 
     _kind: ClassVar[str] = "blocks"
+    _nouns: ClassVar[tuple[Nouns, Nouns, Nouns]] = (
+        ("block", "blocks"),
+        ("group of rows", "groups of rows"),
+        ("group of columns", "groups of columns"),
+    )
+    _harm: ClassVar[str] = "these rows make these columns less useful to the model"
 
     row_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     column_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))

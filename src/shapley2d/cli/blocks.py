@@ -13,7 +13,7 @@ from shapley2d._market.copies.rule import Copies
 from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.receipts.signature import sign
-from shapley2d._valuation.wording.sentences import owner_words
+from shapley2d._market.wording import owner_words
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
@@ -27,13 +27,13 @@ from shapley2d.cli.console import (
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import make_method, parse_semivalue
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
-from shapley2d.cli.reading.inputs import check_split, read_inputs
-from shapley2d.cli.reading.owners import read_owners
-from shapley2d.cli.time_limit import before_writing, start_clock
+from shapley2d.cli.reading.inputs import check_split, read_inputs, read_owners
 from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
+    before_writing,
     check_outputs,
     report_facts,
+    start_clock,
     stop_if_unwritten,
     write_outputs,
     write_values,

@@ -10,15 +10,36 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._market.audited import Audit
+from shapley2d._market.audit_result import Audit
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import expected_units
+from shapley2d._market.wording import owner_words
+from shapley2d._valuation.report.payload import page_units
+from shapley2d._valuation.values import PagePart
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from shapley2d._market.owned import BlockValues
+    from shapley2d._market.block_values import BlockValues
 
+_HERE = "_market/report"
 _KEYS = ("owner", "value", "amount", "low", "high")
+
+
+def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
+    """Owners, what they are worth and paid, the audit, and the grid of blocks."""
+    lines = [] if payments is None else payment_lines(payments)
+    if lines:
+        check_payments(valuation, lines)
+    if payments is None and valuation._owner_shares is not None:
+        lines = valuation._payee_lines()
+    content = {
+        "payments": lines,
+        "points": page_units(valuation, 0.0)["columnUnit"],
+        "owner_words": owner_words(valuation.info),
+        "audit": audit_tables(valuation.info),
+    }
+    record = {"owners": [list(block) for block in block_owners(valuation)]}
+    return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record)
 
 
 def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:

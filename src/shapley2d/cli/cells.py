@@ -9,12 +9,12 @@ from shapley2d.cli.console import collect_notes, note, progress, warnings_as_not
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import make_method, parse_semivalue
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
-from shapley2d.cli.reading.inputs import check_split, read_inputs
-from shapley2d.cli.reading.label_notes import label_notes
-from shapley2d.cli.time_limit import before_writing, start_clock
+from shapley2d.cli.reading.inputs import check_split, label_notes, read_inputs
 from shapley2d.cli.writing.outputs import (
+    before_writing,
     check_outputs,
     report_facts,
+    start_clock,
     stop_if_unwritten,
     write_outputs,
     write_values,

@@ -1,4 +1,4 @@
-"""Arrays and text for the page: small, lossless where it matters, inert as HTML.
+"""Arrays and text for a page: small, lossless where it matters, inert as HTML.
 
 Values travel as int16 with a scale per column, errors as one byte on a logarithmic scale (within 3
 %). The low and the high bytes are kept apart, because the high ones compress well. Exact values

@@ -1,0 +1,127 @@
+"""What a file of blocks keeps besides: sizes, owners by block, and their joint errors."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.json_record import (
+    Maybe,
+    check_form,
+    infinite_if_none,
+    none_if_infinite,
+    numbers_of,
+)
+from shapley2d._base.limits import allowed_bytes
+from shapley2d._market.audit_result import Audit
+from shapley2d._market.payments import RULES
+from shapley2d._market.receipts.sums import audit_fits
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._market.block_values import BlockValues
+    from shapley2d._valuation.sealed import SealedCells
+
+_SINGLE = 1e-5  # relative: values may be stored with 7 digits
+_INFO = {  # entries that reports and commands read
+    **dict.fromkeys(("players", "intervals"), Maybe(str)), "block_owners": Maybe(list),
+    **dict.fromkeys(("copies", "audit", "digests", "asked"), Maybe(dict)),
+}  # fmt: skip
+_BLOCKS = {
+    "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),
+    "covariance": Maybe(list), "spread": Maybe(list), "covariance_dof": Maybe(float),
+    "owner_values": Maybe(list),
+}  # fmt: skip
+
+
+def block_record(valuation: BlockValues) -> dict[str, Any]:
+    """What the record of a valuation of blocks has besides."""
+    shares, covariance = valuation._owner_shares, valuation._covariance
+    blocks = {
+        "row_sizes": valuation.row_sizes.tolist(),
+        "column_sizes": valuation.column_sizes.tolist(),
+        "owner_names": valuation._owner_names,
+        "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
+        "covariance": None if covariance is None else covariance.tolist(),
+        "spread": None if valuation._spread is None else valuation._spread.tolist(),
+        "covariance_dof": none_if_infinite(valuation._covariance_dof),
+        "owner_values": None
+        if valuation._owner_values is None
+        else valuation._owner_values.tolist(),
+    }
+    return {"blocks": blocks}
+
+
+def block_fields(
+    record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
+) -> dict[str, Any]:
+    """The fields that :func:`block_record` kept.
+
+    A ValueError says in a phrase what does not fit; ``fields`` are the others.
+    """
+    check_form(record, {"info": _INFO, "blocks": _BLOCKS})
+    n, m = cells.shape
+    found = _fields(record["blocks"], n, m, allowed_bytes(cells.table.nbytes))
+    _check_owners({**fields, **found})
+    return found
+
+
+def _check_owners(fields: dict[str, Any]) -> None:
+    """Owners are worth what their blocks are, and an audit is about what they are paid."""
+    kept = fields["info"].get("audit")
+    audit = None if kept is None else Audit.from_dict(kept)
+    shares, owned = fields["_owner_shares"], fields["_owner_values"]
+    if shares is None and owned is None:
+        return
+    sums = np.tensordot(shares, fields["values"], axes=2)
+    off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
+    if owned is not None and (np.abs(owned - sums) > off).any():
+        raise ValueError("its owners are not worth the sum of their blocks")
+    if audit is not None:
+        worth = (sums if owned is None else owned).tolist()
+        cents = 1 + round(100 * audit.total * _SINGLE) if owned is None else 0
+        if not audit_fits(audit, fields["_owner_names"], worth, list(RULES), cents):
+            raise ValueError("its audit is about other payments than its values give")
+
+
+def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
+    names, owned = record["owner_names"], record.get("owned")
+    count = n * m if owned is None else len(owned)
+    covariance, spread, values = (
+        None if record.get(key) is None else numbers_of(record[key], *shape)
+        for key, shape in (
+            ("covariance", (count, count)),
+            ("spread", (None, len(names))),
+            ("owner_values", (len(names),)),
+        )
+    )
+    if covariance is not None and (np.diag(covariance) < 0).any():
+        raise ValueError("its covariance does not fit")
+    if spread is not None and not np.isfinite(spread).all():
+        raise ValueError("its errors of owners do not fit")
+    return {
+        "row_sizes": numbers_of(record["row_sizes"], n).astype(np.intp),
+        "column_sizes": numbers_of(record["column_sizes"], m).astype(np.intp),
+        "_owner_names": names,
+        "_owner_shares": None if owned is None else _shares(owned, len(names), n, m, limit),
+        "_covariance": covariance,
+        "_spread": spread,
+        "_owner_values": values,
+        "_covariance_dof": infinite_if_none(record.get("covariance_dof")),
+    }
+
+
+def _shares(
+    owned: list[list[int]], n_owners: int, n: int, m: int, limit: int
+) -> NDArray[np.float64]:
+    """Part of every block that each owner has: owners of a block have equal parts."""
+    if len(owned) != n_owners or 8 * n_owners * n * m > limit:
+        raise ValueError("its owners do not fit")
+    holders = np.zeros((n_owners, n * m))
+    for owner, blocks in enumerate(owned):
+        holders[owner, blocks] = 1.0
+    if not holders.any(axis=0).all():
+        raise ValueError("a block has no owner")
+    return np.asarray((holders / holders.sum(axis=0)).reshape(-1, n, m))
