@@ -28,7 +28,7 @@ def make(*, error=0.0, positive=True):
         "score": {
             "name": "variance explained", "says": "R squared", "factor": FACTOR, "shift": 100.0,
             "per_cent": True, "squared": True,
-            "rarest": {"label": "a", "share": 0.03, "largest": "b", "largest_share": 0.97},
+            "rarest": {"label": "a", "share": 0.03, "n_classes": 2},
         },
         "other_trees": {"n_trees": 120, "stderr": [3e8, 1e8, 1e7, 1e8]},
     }  # fmt: skip

@@ -233,7 +233,8 @@ def test_a_rare_class_is_named_with_what_accuracy_measures():
     X, _ = table(n=100)
     y = np.where(np.arange(100) < 3, "fraud", "fine")
     v = value_cells(X, y, X, y, progress=False)
-    assert numbers(rare_words(v)) == [3.0, 97.0]
+    assert numbers(rare_words(v)) == [3.0, 3.0, 50]
+    assert rare_words(v) in repr(v) and "balanced" in v._repr_html_()
     assert "'fraud'" in rare_words(v) and "balanced_accuracy" in rare_words(v)
     balanced = value_cells(X, y, X, y, scoring="balanced_accuracy", progress=False)
     assert rare_words(balanced) == ""

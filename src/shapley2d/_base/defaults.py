@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 N_NEIGHBORS = 10
 """K: how many neighbours vote."""
 
@@ -11,7 +13,7 @@ TOLERANCE = 0.025
 FOLDS = 5
 """Parts of a cross-valuation."""
 
-SEMIVALUE = "shapley"
+SEMIVALUE: Final = "shapley"
 """How subsets of different sizes are weighted."""
 
 CLUSTERS = 40

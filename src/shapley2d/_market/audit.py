@@ -36,7 +36,7 @@ from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Sett
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
+    from shapley2d._tables.splits import Splitter
+    from shapley2d._theory.semivalues import Semivalue
 
 _SCORES = {
     "classification": ("accuracy", "balanced_accuracy", "f1_macro"),
@@ -72,13 +74,13 @@ def audit_owners(
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
-    cv: Any = FOLDS,
+    cv: int | Splitter | Iterable[tuple[Any, Any]] | None = FOLDS,
     groups: Any = None,
     time_order: Any = None,
     valid_weight: Any = None,
     scoring: str | Callable[..., float] | None = None,
     baseline: Literal["labels", "zero"] = "labels",
-    semivalue: Any = SEMIVALUE,
+    semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     max_time: float | str | None = None,

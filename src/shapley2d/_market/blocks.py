@@ -33,13 +33,15 @@ from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from numpy.typing import NDArray
 
     from shapley2d._market.job import Answer
     from shapley2d._market.regions import Ownership
     from shapley2d._methods.method import Method
+    from shapley2d._tables.splits import Splitter
+    from shapley2d._theory.semivalues import Semivalue
 
 
 class BlockSettings(Settings, total=False):
@@ -71,13 +73,13 @@ def value_blocks(
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
-    cv: Any = FOLDS,
+    cv: int | Splitter | Iterable[tuple[Any, Any]] | None = FOLDS,
     groups: Any = None,
     time_order: Any = None,
     valid_weight: Any = None,
     scoring: str | Callable[..., float] | None = None,
     baseline: Literal["labels", "zero"] = "labels",
-    semivalue: Any = SEMIVALUE,
+    semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     max_time: float | str | None = None,

@@ -18,6 +18,9 @@ CLOSED_SCORES = {
 }
 """The scores that are means over validation rows with a closed form, by task."""
 
+RARE = 0.2
+"""A class is rare below this share of it and the largest class together."""
+
 _NAMES = {
     "neighbours": (
         "share of right neighbours",
@@ -132,10 +135,7 @@ def _rarest(problem: Problem) -> dict[str, Any] | None:
         for label in np.unique(labels).tolist():
             part = weighted_mean((labels == label).astype(float), split.valid_weights)
             shares[label] = shares.get(label, 0.0) + part / len(problem.splits)
-    label, largest = min(shares, key=shares.__getitem__), max(shares, key=shares.__getitem__)
-    if label == largest or shares[label] >= 0.1 * (shares[label] + shares[largest]):
+    label, largest = min(shares, key=shares.__getitem__), max(shares.values())
+    if shares[label] >= RARE * (shares[label] + largest):
         return None
-    return {
-        "label": label, "share": shares[label], "largest": largest,
-        "largest_share": shares[largest],
-    }  # fmt: skip
+    return {"label": label, "share": shares[label], "n_classes": len(shares)}

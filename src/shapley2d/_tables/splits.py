@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from shapley2d._base.words import counted, plural
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
@@ -24,6 +24,13 @@ if TYPE_CHECKING:
 
 Part = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
 """Positions of the training rows and of the validation rows."""
+
+
+class Splitter(Protocol):
+    """A splitter of scikit-learn, or one like it."""
+
+    def split(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[tuple[Any, Any]]:
+        """Positions of the training rows and of the validation rows, one split at a time."""
 
 
 class Parts(NamedTuple):

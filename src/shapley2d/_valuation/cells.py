@@ -17,12 +17,14 @@ from shapley2d._valuation.valuation import Valuation
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     import numpy as np
 
     from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
+    from shapley2d._tables.splits import Splitter
+    from shapley2d._theory.semivalues import Semivalue
 
 FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
 """Advice on the fastest method."""
@@ -35,13 +37,13 @@ class Settings(TypedDict, total=False):
     task: Literal["auto", "classification", "regression"]
     kinds: Mapping[str, Literal["number", "date", "text"]] | None
     include_label: bool
-    cv: Any
+    cv: int | Splitter | Iterable[tuple[Any, Any]] | None
     groups: Any
     time_order: Any
     valid_weight: Any
     scoring: str | Callable[..., float] | None
     baseline: Literal["labels", "zero"]
-    semivalue: Any
+    semivalue: Semivalue | tuple[Semivalue, Semivalue]
     random_state: int | np.random.Generator | np.random.RandomState | None
     n_jobs: int | None
     max_time: float | str | None
@@ -60,13 +62,13 @@ def value_cells(
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
-    cv: Any = FOLDS,
+    cv: int | Splitter | Iterable[tuple[Any, Any]] | None = FOLDS,
     groups: Any = None,
     time_order: Any = None,
     valid_weight: Any = None,
     scoring: str | Callable[..., float] | None = None,
     baseline: Literal["labels", "zero"] = "labels",
-    semivalue: Any = SEMIVALUE,
+    semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     max_time: float | str | None = None,

@@ -21,8 +21,11 @@ from shapley2d._valuation.methods import find_method
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Literal, Self
+
+    from shapley2d._tables.splits import Splitter
+    from shapley2d._theory.semivalues import Semivalue
 
 _NESTED = "method__"
 
@@ -70,10 +73,10 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         task: Literal["auto", "classification", "regression"] = "auto",
         kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
         include_label: bool = False,
-        cv: Any = FOLDS,
+        cv: int | Splitter | Iterable[tuple[Any, Any]] | None = FOLDS,
         scoring: str | Callable[..., float] | None = None,
         baseline: Literal["labels", "zero"] = "labels",
-        semivalue: Any = SEMIVALUE,
+        semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
         random_state: int | np.random.Generator | np.random.RandomState | None = 0,
         n_jobs: int | None = None,
         max_time: float | str | None = None,

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._methods.method import Method
+    from shapley2d._theory.semivalues import Semivalue
 
 
 def value_game(
@@ -34,7 +35,7 @@ def value_game(
     n_columns: int,
     *,
     method: str | Method = "exact",
-    semivalue: Any = SEMIVALUE,
+    semivalue: Semivalue | tuple[Semivalue, Semivalue] = SEMIVALUE,
     random_state: int | np.random.Generator | np.random.RandomState | None = 0,
     n_jobs: int | None = None,
     max_time: float | str | None = None,

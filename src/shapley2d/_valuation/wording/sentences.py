@@ -176,17 +176,16 @@ def trees_words(values: CellValues) -> str:
 
 
 def rare_words(values: CellValues) -> str:
-    """What the score measures where a class is rare, and what to use instead; else empty."""
+    """What balanced accuracy would change where a class is rare, and how to ask; else empty."""
     score = Score.of(values.info)
     if score is None or not score.rarest:
         return ""
-    rare, large = score.rarest, str(score.rarest.get("largest"))
-    share, most = float(rare["share"]), float(rare["largest_share"])
+    rare = score.rarest
+    share = f"{100 * rare['share']:.1f} %"
     return (
-        f"Only {100 * share:.1f} % of the validation rows are {rare['label']!r}: the score is "
-        f"almost all about {large!r}, and a model that always answers {large!r} is right in "
-        f"{100 * most:.1f} % of them. Set scoring to balanced_accuracy to let all classes count "
-        "the same."
+        f"Only {share} of the validation rows are {rare['label']!r}, so that this class is {share} "
+        'of the score; by scoring="balanced_accuracy" (--scoring balanced_accuracy) every class '
+        f"would be {100 / rare['n_classes']:.0f} % of it."
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, figure, printable, took_words, typeset
 from shapley2d._valuation.wording.certainty import certainty_words
-from shapley2d._valuation.wording.sentences import score_words
+from shapley2d._valuation.wording.sentences import rare_words, score_words
 from shapley2d._valuation.wording.units import Score, Units
 
 if TYPE_CHECKING:
@@ -24,10 +24,11 @@ Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
 
 
 def head_lines(values: CellValues) -> list[str]:
-    """The first lines of a printed summary: headline and score."""
+    """The first lines of a printed summary: headline, score, and what it hardly counts."""
     scored = Score.of(values.info) is not None and score_words(values)
     total = f"  {scored}" if scored else f"  total    {values.total:+.5g}"
-    return [f"{type(values).__name__} of {_headline(values)}", total]
+    lines = [f"{type(values).__name__} of {_headline(values)}", total]
+    return [*lines, f"  note     {rare}"] if (rare := rare_words(values)) else lines
 
 
 def summary_lines(values: CellValues) -> list[str]:
@@ -74,11 +75,11 @@ def summary_html(values: CellValues, sums: Sums) -> str:
     left = worth.size - len(order)
     more = [(f"and {left} more {heading}s", "", "")] if left else []
     scored = units.score is not None and score_words(values)
-    said = [typeset(scored)] if scored else [f"total {values.total:+.5g}"]
+    said = [typeset(scored) if scored else f"total {values.total:+.5g}", rare_words(values)]
     head = (heading, units.points.words or "value", "95 %")
     return (
         f"<div><p><b>{type(values).__name__}</b> of {html.escape(_headline(values))}</p>"
-        f"{''.join(f'<p>{html.escape(words)}</p>' for words in said)}"
+        f"{''.join(f'<p>{html.escape(words)}</p>' for words in said if words)}"
         f"{html_table(cells)}{html_table([*listed, *more], head)}</div>"
     )
 

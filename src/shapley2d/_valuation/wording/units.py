@@ -34,7 +34,7 @@ class Score:
     squared : bool
         Whether the utility is minus the mean squared error.
     rarest : dict
-        The rarest class and the largest, where the score hardly counts the rarest.
+        The rarest class, its share and the number of classes, where the score hardly counts it.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Score:
             float(shift),
             known.get("per_cent") is True,
             known.get("squared") is True,
-            rarest if isinstance(rarest, dict) else None,
+            rarest if _is_rare(rarest) else None,
         )
 
     def level(self, utility: float, decimals: int) -> str:
@@ -81,6 +81,14 @@ class Score:
             return 1
         digits = 1 if self.per_cent else 2
         return min(max(digits - math.floor(math.log10(size)), int(self.per_cent)), 6)
+
+
+def _is_rare(record: Any) -> bool:
+    """Whether a record of a rare class has what is said of it; a file may hold anything."""
+    if not isinstance(record, dict) or "label" not in record:
+        return False
+    share, count = record.get("share"), record.get("n_classes")
+    return isinstance(share, float) and 0 <= share <= 1 and isinstance(count, int) and count > 0
 
 
 @dataclass(frozen=True)
