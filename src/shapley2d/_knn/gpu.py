@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
 _BIN_THREADS = 256  # as in rows.cu
+_SAME = 16  # as there
 _WINDOW = 8192  # bins that are on the chip at a time
+_LISTED = 1024  # near rows that are ranked on the chip
 _OWN_BYTES = 2560  # of the chip, that a block has besides
 _RANKED = 2048  # rows that are ranked on the chip, where all are
 _BLOCK = 1024  # subsets of a batch, at most
-_BATCH_BYTES = 2**34  # of a batch, at most
+_BATCH_BYTES = 2**35  # of a batch, at most
 
 
 class _Batch(NamedTuple):
@@ -81,18 +83,25 @@ class GpuRows(RowValues):
         self._real = np.float64 if self._ranked else np.float32
         planes = 3 if regression else 2
         total, worth = 16 if regression else 4, planes * np.dtype(self._real).itemsize
-        threads, blocks, window = (128, 8, 0) if self._ranked else (512, 2, _WINDOW)
-        listed = near if self._ranked else _WINDOW // 8
+        window = 0 if self._ranked else _WINDOW // (2 if regression else 1)
+        listed = near if self._ranked else _LISTED
 
         def near_bytes(size: int) -> int:
             return (size + 2) * (16 + total + worth)
 
-        def chip_bytes() -> int:
-            return 4 * listed + max(4 * planes * window, near_bytes(listed))
+        def table_bytes() -> int:
+            return -(-max(4 * planes * window, near_bytes(listed)) // 16) * 16
 
+        def chip_bytes() -> int:
+            return 4 * listed + table_bytes() + 2 * window
+
+        held = not self._ranked and (
+            chip_bytes() + 4 * self._stride + _OWN_BYTES <= device.block_bytes
+        )
+        threads, blocks = (128, 8) if self._ranked else (1024, 1) if held else (512, 2)
         while chip_bytes() + _OWN_BYTES > device.block_bytes and window > threads:
             window, listed = window // 2, listed // 2
-        self._threads, self._chip = threads, chip_bytes()
+        self._threads, self._chip = threads, chip_bytes() + 4 * self._stride * held
         blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
         self._room_bytes = 0
         if not self._ranked:
@@ -109,18 +118,18 @@ class GpuRows(RowValues):
             REGRESSION=int(regression),
             RANKED=int(self._ranked),
             WINDOW=window,
+            TABLE=table_bytes(),
+            HELD=int(held),
         )
-        self._tile = 512
-        while self._tile > 4 and self._tile_bytes > (
-            device.processor_bytes // 4 if self._tile > 128 else device.block_bytes
-        ):
+        self._tile = 64
+        while self._tile > 2 and self._tile_bytes > device.block_bytes:
             self._tile //= 2
         if self._tile_bytes > device.block_bytes:
             raise DeviceError(f"{self.n_columns} columns are too many for its memory on the chip")
 
     @property
     def _tile_bytes(self) -> int:
-        return 8 * (self.n_columns + 1) * (self._tile + 2)
+        return 8 * 16 * -(-self.n_columns // 4) * self._tile
 
     def _set_targets(self) -> None:
         """Targets in regression, at most 1, and whole numbers in which sums of them are exact."""
@@ -179,8 +188,8 @@ class GpuRows(RowValues):
         if not self._ranked:
             self._launch(
                 "find_bins", (-(-self.n_rows // self._tile), seen.count), _BIN_THREADS,
-                (*self._entries, seen.lenses, lists.columns, lists.sizes, begins,
-                 *shape, self._tile, lists.count, bins),
+                (*self._entries, seen.lenses, lists.masks, begins, *shape[1:], self._tile,
+                 lists.count, bins),
                 self._tile_bytes,
             )  # fmt: skip
         lines = device.zeros((slices, lists.count, self._stride), self._real)
@@ -192,7 +201,7 @@ class GpuRows(RowValues):
             (*self._entries, seen.lenses, lists.columns, lists.sizes, 2.0 * unit, bins,
              self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
              self._quantum, self._whole, self.game.n_neighbors, *shape, lists.count, seen.count,
-             length, self._room, self._room_bytes, lines),
+             length, device.zeros(1, np.int32), self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
         return lines.sum(axis=0, dtype=np.float64)[:, : self.n_rows]
@@ -208,6 +217,11 @@ class _Lists:
         order = np.argsort(~subsets, axis=1, kind="stable")
         columns[:, :n_columns] = np.where(np.take_along_axis(subsets, order, 1), order, n_columns)
         self.columns = device.upload(columns)
+        fours = np.packbits(subsets, axis=1, bitorder="little")
+        masks = np.stack([fours & 15, fours >> 4], axis=2).reshape(self.count, -1)
+        masks = masks[:, : -(-n_columns // 4)]
+        masks[1:, 0] |= _SAME * (masks[1:, 1:] == masks[:-1, 1:]).all(axis=1).astype(np.uint8)
+        self.masks = device.upload(np.ascontiguousarray(masks))
         self.sizes = device.upload(subsets.sum(axis=1, dtype=np.int32))
         self.members = device.upload(subsets.T.astype(np.float64))
 

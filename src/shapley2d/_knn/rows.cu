@@ -12,11 +12,13 @@
 //
 // Set when compiling, without fused products: NEAR, THREADS (of value_rows), REGRESSION, RANKED (all rows are near: there
 // are no bins), WINDOW (bins that are on the chip at a time), LISTED (near rows that are ranked on the chip; more of them
-// are ranked in global memory), BLOCKS (of value_rows that a processor takes at a time).
+// are ranked in global memory), TABLE (bytes on the chip for the bins, or near rows), HELD (the values of all rows are on the
+// chip while they are added up), BLOCKS (of value_rows that a processor takes at a time).
 
 #define BINS 16384
 #define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
 #define BIN_THREADS 256  // of find_bins
+#define SAME 16
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
 #define WARPS (THREADS / 32)
 
@@ -46,45 +48,70 @@ __device__ __forceinline__ double dissimilarity(
     return x + rounder - rounder;
 }
 
+// The sum over every `by`-th column of a list, `from` the given one on.
+__device__ __forceinline__ double distance(
+    const double* entries, const double* lens, const int n_columns, const unsigned char* nominal,
+    const unsigned short* list, const int size, const int from, const int by
+) {
+    double sum = 0.0;
+#pragma unroll 4
+    for (int k = from; k < size; k += by) {
+        const int j = list[k];
+        sum += dissimilarity(entries[j], lens, n_columns, j, nominal[j]);
+    }
+    return sum;
+}
+
 __device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
 
-// The bins of all rows: a line of `stride` for every pair. A block makes the dissimilarities of `tile` rows beside one
-// validation row, and adds them up for one subset after the other; a thread takes two rows.
+// The bins of all rows: a line of `stride` for every pair. A block takes `tile` rows beside one validation row. It adds up
+// the dissimilarities of every subset of four columns, so that a distance takes one addition for every four columns; a warp
+// takes some subsets, and a thread two rows.
 //
-// lists: the columns of every subset, followed by numbers n_columns up to a multiple of four
+// masks: the columns of every subset, four to a byte; SAME is set in the first where the others are as in the subset before
 // begins: the keys of every pair's first bin
 extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
-    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
-    const int* sizes, const int* begins, const int pitch, const int n_rows, const int n_columns, const int stride,
-    const int tile, const int n_subsets, unsigned short* bins
+    const double* train, const unsigned char* nominal, const double* lenses, const unsigned char* __restrict__ masks,
+    const int* __restrict__ begins, const int n_rows, const int n_columns, const int stride, const int tile,
+    const int n_subsets, unsigned short* __restrict__ bins
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
-    double* x = (double*)memory;  // a line for every column, and one of zeros
-    const int width = tile + 2, first = blockIdx.x * tile, t = blockIdx.y;
+    double* x = (double*)memory;  // 16 lines for every four columns
+    const int first = blockIdx.x * tile, t = blockIdx.y, fours = (n_columns + 3) / 4;
     const double* lens = lenses + (Long)t * FIELDS * n_columns;
-    for (int e = threadIdx.x; e < tile * n_columns; e += BIN_THREADS) {
-        const int row = e / n_columns, j = e - row * n_columns;
-        const double entry = first + row < n_rows ? train[(Long)first * n_columns + e] : 0.0;
-        x[j * width + row] = dissimilarity(entry, lens, n_columns, j, nominal[j]);
+    for (int e = threadIdx.x; e < tile * fours; e += BIN_THREADS) {
+        const int four = e / tile, row = e - four * tile;
+        const double* entries = train + (Long)(first + row) * n_columns;
+        double sums[16] = {};
+#pragma unroll
+        for (int bit = 0; bit < 4; bit++) {
+            const int j = 4 * four + bit;
+            const bool there = j < n_columns && first + row < n_rows;
+            const double own = there ? dissimilarity(entries[j], lens, n_columns, j, nominal[j]) : 0.0;
+#pragma unroll
+            for (int k = 0; k < 1 << bit; k++) sums[(1 << bit) + k] = sums[k] + own;
+        }
+#pragma unroll
+        for (int k = 0; k < 16; k++) x[(16 * four + k) * tile + row] = sums[k];
     }
-    for (int row = threadIdx.x; row < tile; row += BIN_THREADS) x[n_columns * width + row] = 0.0;
     __syncthreads();
-    for (int s = threadIdx.x / 32; s < n_subsets; s += BIN_THREADS / 32) {
-        const ushort4* list = (const ushort4*)(lists + s * pitch);
-        const int begin = begins[t * n_subsets + s], fours = (sizes[s] + 3) / 4;
-        unsigned short* line = bins + ((Long)t * n_subsets + s) * stride + first;
-        for (int row = threadIdx.x % 32 * 2; row < tile && first + row < stride; row += 64) {
-            double2 sum = {0.0, 0.0};
-            for (int k = 0; k < fours; k++) {
-                const ushort4 four = list[k];
-                const double2 a = *(const double2*)(x + four.x * width + row), b = *(const double2*)(x + four.y * width + row);
-                const double2 c = *(const double2*)(x + four.z * width + row), d = *(const double2*)(x + four.w * width + row);
-                sum.x = sum.x + a.x + b.x + c.x + d.x;
-                sum.y = sum.y + a.y + b.y + c.y + d.y;
+    const int share = (n_subsets + BIN_THREADS / 32 - 1) / (BIN_THREADS / 32), start = threadIdx.x / 32 * share;
+    for (int row = threadIdx.x % 32 * 2; row < tile && first + row < stride; row += 64) {
+        double2 rest = {0.0, 0.0};
+        for (int s = start; s < min(start + share, n_subsets); s++) {
+            const unsigned char* mask = masks + (Long)s * fours;
+            const int begin = begins[t * n_subsets + s];
+            if (s == start || !(mask[0] & SAME)) {
+                rest = {0.0, 0.0};
+                for (int four = 1; four < fours; four++) {
+                    const double2 part = *(const double2*)(x + (16 * four + mask[four]) * tile + row);
+                    rest = {rest.x + part.x, rest.y + part.y};
+                }
             }
-            *(ushort2*)(line + row) = {
-                (unsigned short)min(max(key_of(sum.x) - begin, 0), BINS - 1),
-                (unsigned short)min(max(key_of(sum.y) - begin, 0), BINS - 1)};
+            const double2 part = *(const double2*)(x + mask[0] % SAME * tile + row);
+            *(ushort2*)(bins + ((Long)t * n_subsets + s) * stride + first + row) = {
+                (unsigned short)min(max(key_of(rest.x + part.x) - begin, 0), BINS - 1),
+                (unsigned short)min(max(key_of(rest.y + part.y) - begin, 0), BINS - 1)};
         }
     }
 }
@@ -95,6 +122,10 @@ struct __align__(16) Eight {
 
     __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & 0xFFFF; }
 };
+
+// Where a row is in its line. On the chip every other 32 rows have their fours exchanged: threads that take eight rows each
+// then reach all banks of the memory at once.
+__device__ __forceinline__ int slot(const int row) { return HELD ? row ^ (row >> 3 & 4) : row; }
 
 __device__ __forceinline__ void add(float4& sum, const float* x) {
     sum = {sum.x + x[0], sum.y + x[1], sum.z + x[2], sum.w + x[3]};
@@ -238,10 +269,12 @@ struct Group {
 
 #endif
 
-// Sorts by distance. All exchanges are upwards, so that the size need not be a power of two.
+// Sorts by distance. All exchanges are upwards, so that the size need not be a power of two. Places that are less than 32
+// apart are held by threads of one warp, which need no barrier.
 __device__ __forceinline__ void sort(double* distances, int* rows, const int size) {
-    for (int span = 2; span < 2 * size; span *= 2)
-        for (int step = span / 2; step; step /= 2) {
+    const int lane = threadIdx.x % 32;
+    for (int span = 32; span < 2 * size || span == 32; span *= 2) {
+        for (int step = span / 2; step >= 32; step /= 2) {
             const int flip = step == span / 2 ? span - 1 : step;  // the first step of a span pairs first with last
             for (int i = threadIdx.x; i < size; i += THREADS) {
                 const int j = i ^ flip;
@@ -258,6 +291,25 @@ __device__ __forceinline__ void sort(double* distances, int* rows, const int siz
             }
             __syncthreads();
         }
+        for (int i = threadIdx.x; i - lane < size; i += THREADS) {
+            double distance = i < size ? distances[i] : 1e300;
+            int row = i < size ? rows[i] : 0;
+            const auto exchange = [&](const int flip) {
+                const double other = __shfl_sync(~0u, distance, lane ^ flip);
+                const int other_row = __shfl_sync(~0u, row, lane ^ flip);
+                if ((lane ^ flip) > lane ? other < distance : other > distance) distance = other, row = other_row;
+            };
+            if (span == 32)
+                for (int inner = 2; inner < 32; inner *= 2) {
+                    exchange(inner - 1);
+                    for (int step = inner / 4; step; step /= 2) exchange(step);
+                }
+            if (span == 32) exchange(31);
+            for (int step = span == 32 ? 8 : 16; step; step /= 2) exchange(step);
+            if (i < size) distances[i] = distance, rows[i] = row;
+        }
+        __syncthreads();
+    }
 }
 
 #if REGRESSION
@@ -290,17 +342,19 @@ struct Near {
 // train, nominal, lenses, lists, sizes: as above; slacks: how far equal distances of a pair may be apart
 // targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
 // ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
-// room: `room_bytes` of every block, for near rows that do not fit the chip, and sums over targets
+// taken: how many lines are being made or done; room: `room_bytes` of every block, for near rows that do not fit the chip,
+// and sums over targets
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
     const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
-    const int* sizes, const double* slacks, const unsigned short* bins, const double* targets, const double* labels,
+    const int* sizes, const double* slacks, const unsigned short* __restrict__ bins, const double* targets, const double* labels,
     const double* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
     const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
-    const int n_subsets, const int n_valid, const int slice, unsigned char* room, const Long room_bytes, Real* out
+    const int n_subsets, const int n_valid, const int slice, int* taken, unsigned char* room, const Long room_bytes, Real* out
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ double rooms[4][32];
-    __shared__ int first_far, n_near, n_first, n_last;
+    __shared__ int item, first_far, n_near, n_first, n_last, edge_start;
+    __shared__ Members edge_members;
     const int me = threadIdx.x;
     int* list_on_chip = (int*)memory;
     unsigned char* on_chip = memory + 4 * LISTED;  // bins, then near rows
@@ -309,16 +363,26 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
     unsigned char* in_room = room + 4 * (Long)stride;
 #if !RANKED
     unsigned* table = (unsigned*)on_chip;
+    unsigned short* filled = (unsigned short*)(on_chip + TABLE);  // the bins that hold rows
 #if REGRESSION
     Long* sums = (Long*)(room + room_bytes - 16 * WINDOW);  // of targets and of squares
 #endif
 #endif
-    for (int item = blockIdx.x; item < n_subsets * ((n_valid + slice - 1) / slice); item += gridDim.x) {
-        const int s = item % n_subsets, from = item / n_subsets * slice;
+    for (;;) {
+        if (me == 0) item = atomicAdd(taken, 1);
+        __syncthreads();
+        if (item >= n_subsets * ((n_valid + slice - 1) / slice)) break;
+        const int s = item % n_subsets, from = item / n_subsets * slice, size = sizes[s];
         const unsigned short* list = lists + s * pitch;
+#if HELD
+        Real* line = (Real*)(on_chip + TABLE + 2 * WINDOW);
+        for (int i = me; i < stride; i += THREADS) line[i] = 0;
+#else
         Real* line = out + (Long)item * stride;
+#endif
         for (int t = from; t < min(from + slice, n_valid); t++) {
             const double factor = factors[t], slack = slacks[t * n_subsets + s];
+            const double* lens = lenses + (Long)t * FIELDS * n_columns;
 #if REGRESSION
             const double target = labels[2 * t];
 #else
@@ -332,7 +396,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             for (int row = me; row < n_rows; row += THREADS) rows[row] = row;
 #else
             // Some bins at a time, from the far end on.
-            const Eight* eights = (const Eight*)(bins + ((Long)t * n_subsets + s) * stride);
+            const unsigned short* bin_of = bins + ((Long)t * n_subsets + s) * stride;
+            const Eight* eights = (const Eight*)bin_of;
             int end = n_rows;
 #if REGRESSION
             Long whole = all_targets;
@@ -360,18 +425,29 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     }
                 }
                 __syncthreads();
-                // As many bins at a time as there are threads: ranks, then tails, then values. A bin is far if at least
-                // NEAR rows are nearer.
-                for (int top = WINDOW; top > 0 && end >= NEAR; top -= THREADS) {
-                    const int bin = top - 1 - me;
-                    const int count = table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]);
-                    if (!__syncthreads_or(count)) continue;
+                // The bins that hold rows, from the far end on. A warp looks at as many in a row as every other.
+                const auto rows_of = [&](const int bin) { return table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]); };
+                const int last = WINDOW - 1 - me / 32 * (WINDOW / WARPS) - me % 32;
+                int place = 0, n_filled;
+                for (int e = 0; e < WINDOW / WARPS; e += 32) place += __popc(__ballot_sync(~0u, rows_of(last - e) != 0));
+                place = __shfl_sync(~0u, scan(me % 32 ? 0 : place, rooms[0], n_filled), 0);
+                for (int e = 0; e < WINDOW / WARPS; e += 32) {
+                    const unsigned there = __ballot_sync(~0u, rows_of(last - e) != 0);
+                    if (there >> me % 32 & 1) filled[place + __popc(there & ((1u << me % 32) - 1))] = last - e;
+                    place += __popc(there);
+                }
+                __syncthreads();
+                // As many of them at a time as there are threads: ranks, then tails, then values. A bin is far if at least
+                // NEAR rows are nearer; the last one of which that cannot be said is at the edge.
+                for (int first = 0; first < n_filled && end >= NEAR; first += THREADS) {
+                    const bool there = first + me < n_filled;
+                    const int bin = there ? filled[first + me] : 0, count = there ? rows_of(bin) : 0;
                     int all_rows;
                     const int b = end - scan(count, rooms[0], all_rows), a = b - count;
-                    const bool far = count && a >= NEAR;
+                    const bool far = there && a >= NEAR;
 #if REGRESSION
                     Long all_here;
-                    const Long total = sums[2 * bin], behind = scan(total, rooms[1], all_here);
+                    const Long total = there ? sums[2 * bin] : 0, behind = scan(total, rooms[1], all_here);
                     const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind - total) / quantum};
                     whole -= all_here;
                     __syncthreads();
@@ -386,14 +462,46 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         const Worth worth = group.worth(tail, target, alone, factor);
                         const float* parts = (const float*)&worth;
                         for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + bin] = __float_as_int(parts[plane]);
-                    } else if (count && b >= NEAR) {
-                        first_far = low + bin + 1;  // behind the farthest of the near bins
+                    } else if (there && b >= NEAR) {
+                        first_far = low + bin + 1;
                         n_near = b;
+                        edge_start = a;
+                        edge_members = members;
                     }
                     end -= all_rows;
                     carry = carry + all;
                 }
                 __syncthreads();
+                if (end < NEAR && n_near > LISTED) {
+                    // Too many near rows, as a rule because those at the edge are all equal: then they are a group, as far
+                    // ones are. Equal rows may also be on both sides of where a bin begins.
+                    const int edge = first_far - 1;
+                    double nearest = 1e300, farthest = -1e300, nearer = -1e300;
+#pragma unroll 4
+                    for (int row = me; row < n_rows; row += THREADS) {
+                        const int bin = bin_of[row];
+                        if (bin > edge) continue;
+                        const double x = distance(train + (Long)row * n_columns, lens, n_columns, nominal, list, size, 0, 1);
+                        if (bin < edge)
+                            nearer = max(nearer, x);
+                        else
+                            nearest = min(nearest, x), farthest = max(farthest, x);
+                    }
+                    nearest = -largest(-nearest, rooms[1]), farthest = largest(farthest, rooms[2]), nearer = largest(nearer, rooms[3]);
+                    if (farthest - nearest <= slack && nearest - nearer > slack) {
+                        const Group group(edge_start, n_near, edge_members, ranks, n_neighbors);
+                        const Worth worth = group.worth(carry, target, alone, factor);
+                        carry = carry + group.tail();
+                        __syncthreads();
+                        if (me == 0) {
+                            const float* parts = (const float*)&worth;
+                            for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + edge - low] = __float_as_int(parts[plane]);
+                            first_far = edge;
+                            n_near = edge_start;
+                        }
+                        __syncthreads();
+                    }
+                }
                 const int far = first_far, least = max(low, far);
                 rows = n_near > LISTED ? list_in_room : list_on_chip;
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
@@ -414,7 +522,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #endif
                     }
 #pragma unroll
-                    for (int e = 0; e < 8; e += 4) add(*(float4*)(line + i + e), worth + e);
+                    for (int e = 0; e < 8; e += 4) add(*(float4*)(line + slot(i + e)), worth + e);
                 }
                 __syncthreads();
             }
@@ -424,17 +532,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             const int found = n_near;
             const bool here = found <= LISTED;
             const Near near(here ? on_chip : in_room, here ? LISTED : n_rows);
-            const double* lens = lenses + (Long)t * FIELDS * n_columns;
             double most = 0.0;
-            for (int i = me; i < found; i += THREADS) {
-                const double* entries = train + (Long)rows[i] * n_columns;
+            for (int first = 0; first < found; first += THREADS / 4) {  // four threads add up a distance
+                const int i = first + me / 4;
                 double sum = 0.0;
-#pragma unroll 4
-                for (int k = 0; k < sizes[s]; k++) {
-                    const int j = list[k];
-                    sum += dissimilarity(entries[j], lens, n_columns, j, nominal[j]);
-                }
-                near.distances[i] = sum;
+                if (i < found) sum = distance(train + (Long)rows[i] * n_columns, lens, n_columns, nominal, list, size, me % 4, 4);
+                sum += __shfl_sync(~0u, sum, me % 32 ^ 1);
+                sum += __shfl_sync(~0u, sum, me % 32 ^ 2);
+                if (i < found && me % 4 == 0) near.distances[i] = sum;
                 most = max(most, sum);
             }
             int n_sorted = found;
@@ -514,12 +619,16 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const Worth worth = near.worths[near.groups[i]];
 #if REGRESSION
                 const Real z = (Real)targets[rows[i]];
-                line[rows[i]] += worth.constant + z * (worth.linear + z * worth.square);
+                line[slot(rows[i])] += worth.constant + z * (worth.linear + z * worth.square);
 #else
-                line[rows[i]] += (unsigned)(rows[i] - run) < (unsigned)run_size ? worth.match : worth.other;
+                line[slot(rows[i])] += (unsigned)(rows[i] - run) < (unsigned)run_size ? worth.match : worth.other;
 #endif
             }
             __syncthreads();
         }
+#if HELD
+        for (int i = me; i < n_rows; i += THREADS) out[(Long)item * stride + i] = line[slot(i)];
+        __syncthreads();
+#endif
     }
 }

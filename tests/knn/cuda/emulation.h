@@ -63,6 +63,12 @@ template <typename T> static T __shfl_up_sync(unsigned, T value, int step) {
     const int lane = current % 32;
     return from_lane(value, lane >= step ? lane - step : lane);
 }
+static unsigned __ballot_sync(unsigned, bool mine) {
+    unsigned all = 0;
+    for (int lane = 0; lane < 32; lane++) all |= (unsigned)from_lane((int)mine, lane) << lane;
+    return all;
+}
+static int __popc(unsigned x) { return __builtin_popcount(x); }
 
 // Lets the fibres go on that have what they wait for; false when all have ended.
 static bool release(int threads) {
