@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _BIN_THREADS = 256  # as in rows.cu
 _SAME = 16  # as there
 _WINDOW = 8192  # bins that are on the chip at a time
+_SIGHTS, _SIGHT_BYTES = 64, 56  # as there: columns that are seen from the chip
 _LISTED = 1024  # near rows that are ranked on the chip
 _OWN_BYTES = 2560  # of the chip, that a block has besides
 _RANKED = 2048  # rows that are ranked on the chip, where all are
@@ -68,6 +69,7 @@ class GpuRows(RowValues):
         self._lay_out(near)
         self._set_targets()
         self._entries = [device.upload(game.by_row), device.upload(game.nominal.astype(np.uint8))]
+        self._columns, self._place = device.upload(game.by_column), device.upload(game.place)
         tables = game.weights[:2] if game.classifies else game.weights[:5]
         self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
         self._room: Any = None
@@ -93,7 +95,7 @@ class GpuRows(RowValues):
             return -(-max(4 * planes * window, near_bytes(listed)) // 16) * 16
 
         def chip_bytes() -> int:
-            return 4 * listed + table_bytes() + 2 * window
+            return _SIGHTS * _SIGHT_BYTES + 4 * listed + table_bytes() + 2 * window
 
         held = not self._ranked and (
             chip_bytes() + 4 * self._stride + _OWN_BYTES <= device.block_bytes
@@ -104,8 +106,10 @@ class GpuRows(RowValues):
         self._threads, self._chip = threads, chip_bytes() + 4 * self._stride * held
         blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
         self._room_bytes = 0
+        if self.n_columns > _SIGHTS:
+            self._room_bytes = -(-self.n_columns // 2) * 2 * _SIGHT_BYTES
         if not self._ranked:
-            self._room_bytes = 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
+            self._room_bytes += 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
             self._room_bytes += 16 * window * regression
         fit = device.free_bytes() // 4 // max(self._room_bytes, 1)
         self._blocks = max(min(device.processors * blocks, fit), 1)
@@ -141,8 +145,25 @@ class GpuRows(RowValues):
             self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
         self._targets = self._device.upload(targets)
 
+    def weighted_sums(
+        self,
+        blocks: Iterable[tuple[Subsets, Floats]],
+        n_lines: int,
+        valid: NDArray[np.integer] | None = None,
+    ) -> Floats:
+        """See the base class; here rows are put in the order of the table on the GPU."""
+        if self.game.all_vote:
+            return super().weighted_sums(blocks, n_lines, valid)
+        chosen = np.arange(self.n_valid) if valid is None else np.asarray(valid, dtype=np.intp)
+        return self._contract(blocks, n_lines, chosen, as_table=True)
+
     def _contract(
-        self, blocks: Iterable[tuple[Subsets, Floats]], n_lines: int, chosen: NDArray[np.intp]
+        self,
+        blocks: Iterable[tuple[Subsets, Floats]],
+        n_lines: int,
+        chosen: NDArray[np.intp],
+        *,
+        as_table: bool = False,
     ) -> Floats:
         device = self._device
         try:
@@ -159,7 +180,10 @@ class GpuRows(RowValues):
                         phi = self._sums(lists, seen.of(rows), batch.slice)
                         total += columns @ phi
                         device.wait()
-            return np.asarray(device.download(total) * self._scale**2)
+            total *= self._scale**2
+            if as_table:
+                total = total[:, self._place] / max(chosen.size, 1)
+            return np.asarray(device.download(total))
         except device.memory_errors as error:
             device.free()
             raise DeviceError("its memory does not suffice for this table") from error
@@ -198,8 +222,8 @@ class GpuRows(RowValues):
             self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
         self._launch(
             "value_rows", (n_blocks,), self._threads,
-            (*self._entries, seen.lenses, lists.columns, lists.sizes, 2.0 * unit, bins,
-             self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
+            (*self._entries, self._columns, seen.lenses, lists.columns, lists.sizes, 2.0 * unit,
+             bins, self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
              self._quantum, self._whole, self.game.n_neighbors, *shape, lists.count, seen.count,
              length, device.zeros(1, np.int32), self._room, self._room_bytes, lines),
             self._chip,

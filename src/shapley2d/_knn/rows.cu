@@ -21,6 +21,8 @@
 #define SAME 16
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
 #define WARPS (THREADS / 32)
+#define PER (REGRESSION ? 1 : 2)  // bins that a thread values at a time
+#define SIGHTS 64  // columns that a validation row sees from the chip
 
 typedef long long Long;
 
@@ -32,35 +34,25 @@ typedef double Real;  // of values; small tables have the time
 typedef float Real;
 #endif
 
-// How far a training entry is from the validation entry: a whole number of units.
-__device__ __forceinline__ double dissimilarity(
-    const double entry, const double* lens, const int n_columns, const int j, const bool nominal
-) {
-    const double near = lens[j], scale = lens[2 * n_columns + j];
-    double x;
-    if (entry != entry)
-        x = lens[4 * n_columns + j];
-    else if (nominal)
-        x = entry == near ? 0.0 : scale;
-    else
-        x = lens[3 * n_columns + j] + scale * (near - entry) * (lens[n_columns + j] - entry);
-    const double rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
-    return x + rounder - rounder;
-}
+// How a validation row sees the entries of a column: a lens, ready for use.
+struct Sight {
+    double near, mirror, scale, base, gap, rounder;
+    int column, nominal;
 
-// The sum over every `by`-th column of a list, `from` the given one on.
-__device__ __forceinline__ double distance(
-    const double* entries, const double* lens, const int n_columns, const unsigned char* nominal,
-    const unsigned short* list, const int size, const int from, const int by
-) {
-    double sum = 0.0;
-#pragma unroll 4
-    for (int k = from; k < size; k += by) {
-        const int j = list[k];
-        sum += dissimilarity(entries[j], lens, n_columns, j, nominal[j]);
+    __device__ __forceinline__ Sight(const double* lens, const int n_columns, const int j, const unsigned char* kinds) {
+        near = lens[j], mirror = lens[n_columns + j], scale = lens[2 * n_columns + j];
+        base = lens[3 * n_columns + j], gap = lens[4 * n_columns + j];
+        rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
+        column = j, nominal = kinds[j];
     }
-    return sum;
-}
+    // How far an entry is: a whole number of units.
+    __device__ __forceinline__ double dissimilarity(const double entry) const {
+        double x = base + scale * (near - entry) * (mirror - entry);
+        if (nominal) x = entry == near ? 0.0 : scale;
+        if (entry != entry) x = gap;
+        return x + rounder - rounder;
+    }
+};
 
 __device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
 
@@ -87,7 +79,7 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
         for (int bit = 0; bit < 4; bit++) {
             const int j = 4 * four + bit;
             const bool there = j < n_columns && first + row < n_rows;
-            const double own = there ? dissimilarity(entries[j], lens, n_columns, j, nominal[j]) : 0.0;
+            const double own = there ? Sight(lens, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
 #pragma unroll
             for (int k = 0; k < 1 << bit; k++) sums[(1 << bit) + k] = sums[k] + own;
         }
@@ -163,9 +155,12 @@ __device__ __forceinline__ double largest(double x, double* room) {
     return x;
 }
 
-#if REGRESSION
+// The weights of a rank; the formulas of groups say which.
+struct __align__(REGRESSION ? 8 : 16) Rank {
+    double fields[REGRESSION ? 5 : 2];
+};
 
-#define RANK_FIELDS 5
+#if REGRESSION
 
 // Sums over a group's targets, over those of its squares, and over the targets of all nearer rows.
 struct Members {
@@ -195,9 +190,11 @@ struct Group {
     double share, last, weight, drop, step, step_pair, weight_pair, drop_pair, mixed, drop_triple, products, k;
     Members members;
 
-    __device__ Group(const int start, const int end, const Members& among, const double* ranks, const int n_neighbors)
-        : k(n_neighbors), members(among) {
-        const double *a = ranks + (Long)start * RANK_FIELDS, *b = ranks + (Long)end * RANK_FIELDS, size = end - start;
+    __device__ Group() {}
+    __device__ Group(
+        const int start, const int end, const Rank& at_start, const Rank& at_end, const Members& among, const int n_neighbors
+    ) : k(n_neighbors), members(among) {
+        const double *a = at_start.fields, *b = at_end.fields, size = max(end - start, 1);
         share = 1.0 / size;
         const double share_pair = size > 1.0 ? share / (size - 1.0) : 0.0;
         const double share_triple = size > 2.0 ? share_pair / (size - 2.0) : 0.0;
@@ -231,8 +228,6 @@ struct Group {
 
 #else
 
-#define RANK_FIELDS 2
-
 // Members of a group with the label of the validation row.
 struct Members {
     int matches;
@@ -252,13 +247,15 @@ struct Group {
     double share, weight, spread, step;
     Members members;
 
-    __device__ Group(const int start, const int end, const Members& among, const double* ranks, int) : members(among) {
-        const double2 a = ((const double2*)ranks)[start], b = ((const double2*)ranks)[end];
-        const double size = end - start;
+    __device__ Group() {}
+    __device__ Group(
+        const int start, const int end, const Rank& at_start, const Rank& at_end, const Members& among, int
+    ) : members(among) {
+        const double *a = at_start.fields, *b = at_end.fields, size = max(end - start, 1);
         share = 1.0 / size;
-        weight = a.y - b.y;
-        spread = size > 1.0 ? (weight - size * b.x) * share / (size - 1.0) : 0.0;
-        step = a.x - b.x;
+        weight = a[1] - b[1];
+        spread = size > 1.0 ? (weight - size * b[0]) * share / (size - 1.0) : 0.0;
+        step = a[0] - b[0];
     }
     __device__ Tail tail() const { return members.matches * share * step; }
     __device__ Worth worth(const Tail tail, double, double, const double factor) const {
@@ -339,15 +336,16 @@ struct Near {
 
 // The values of all rows, added up over validation rows: a line of `stride` for every subset and slice of them.
 //
-// train, nominal, lenses, lists, sizes: as above; slacks: how far equal distances of a pair may be apart
+// train, nominal, lenses: as above, and train by columns; lists, sizes: the columns of every subset
+// slacks: how far equal distances of a pair may be apart
 // targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
 // ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
-// taken: how many lines are being made or done; room: `room_bytes` of every block, for near rows that do not fit the chip,
-// and sums over targets
+// taken: how many lines are being made or done; room: `room_bytes` of every block, for what does not fit the chip, and for
+// sums over targets
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
-    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
-    const int* sizes, const double* slacks, const unsigned short* __restrict__ bins, const double* targets, const double* labels,
-    const double* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
+    const double* train, const unsigned char* nominal, const double* by_column, const double* lenses,
+    const unsigned short* lists, const int* sizes, const double* slacks, const unsigned short* __restrict__ bins, const double* targets, const double* labels,
+    const Rank* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
     const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
     const int n_subsets, const int n_valid, const int slice, int* taken, unsigned char* room, const Long room_bytes, Real* out
 ) {
@@ -356,16 +354,20 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
     __shared__ int item, first_far, n_near, n_first, n_last, edge_start;
     __shared__ Members edge_members;
     const int me = threadIdx.x;
-    int* list_on_chip = (int*)memory;
-    unsigned char* on_chip = memory + 4 * LISTED;  // bins, then near rows
     room += blockIdx.x * room_bytes;
+    const bool few = n_columns <= SIGHTS;
+    Sight* sights = (Sight*)(few ? memory : room);
+    room += few ? 0 : ((n_columns + 1) & ~1) * (Long)sizeof(Sight);
+    int* list_on_chip = (int*)(memory + SIGHTS * sizeof(Sight));
+    unsigned char* on_chip = (unsigned char*)(list_on_chip + LISTED);  // bins, then near rows
     int* list_in_room = (int*)room;
     unsigned char* in_room = room + 4 * (Long)stride;
 #if !RANKED
     unsigned* table = (unsigned*)on_chip;
     unsigned short* filled = (unsigned short*)(on_chip + TABLE);  // the bins that hold rows
 #if REGRESSION
-    Long* sums = (Long*)(room + room_bytes - 16 * WINDOW);  // of targets and of squares
+    Long* sums = (Long*)in_room;  // of targets and of squares
+    in_room += 16 * WINDOW;
 #endif
 #endif
     for (;;) {
@@ -382,7 +384,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #endif
         for (int t = from; t < min(from + slice, n_valid); t++) {
             const double factor = factors[t], slack = slacks[t * n_subsets + s];
-            const double* lens = lenses + (Long)t * FIELDS * n_columns;
+            for (int k = me; k < size; k += THREADS) sights[k] = Sight(lenses + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
 #if REGRESSION
             const double target = labels[2 * t];
 #else
@@ -437,36 +439,63 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     place += __popc(there);
                 }
                 __syncthreads();
-                // As many of them at a time as there are threads: ranks, then tails, then values. A bin is far if at least
-                // NEAR rows are nearer; the last one of which that cannot be said is at the edge.
-                for (int first = 0; first < n_filled && end >= NEAR; first += THREADS) {
-                    const bool there = first + me < n_filled;
-                    const int bin = there ? filled[first + me] : 0, count = there ? rows_of(bin) : 0;
-                    int all_rows;
-                    const int b = end - scan(count, rooms[0], all_rows), a = b - count;
-                    const bool far = there && a >= NEAR;
+                // PER of them for every thread at a time: ranks, then tails, then values. A bin is far if at least NEAR rows
+                // are nearer; the first that is not is at the edge.
+                for (int first = 0; first < n_filled && end >= NEAR; first += PER * THREADS) {
+                    int bin[PER], count[PER], own_rows = 0, all_rows;
+#pragma unroll
+                    for (int e = 0; e < PER; e++) {
+                        const int g = first + PER * me + e;
+                        bin[e] = g < n_filled ? filled[g] : 0;
+                        count[e] = g < n_filled ? rows_of(bin[e]) : 0;
+                        own_rows += count[e];
+                    }
+                    int b = end - scan(own_rows, rooms[0], all_rows);
 #if REGRESSION
                     Long all_here;
-                    const Long total = there ? sums[2 * bin] : 0, behind = scan(total, rooms[1], all_here);
-                    const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind - total) / quantum};
+                    const Long total = count[0] ? sums[2 * bin[0]] : 0, behind = scan(total, rooms[1], all_here);
+                    const Long nearer = whole - behind - total;
                     whole -= all_here;
                     __syncthreads();
-#else
-                    const Members members = {(int)table[WINDOW + bin]};
 #endif
-                    const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
-                    const Tail own = far ? group.tail() : Tail{};
-                    Tail all;
-                    const Tail tail = carry + scan(own, rooms, all);
-                    if (far) {
-                        const Worth worth = group.worth(tail, target, alone, factor);
+                    Rank starts[PER], at_end;
+#pragma unroll
+                    for (int e = 0, a = b; e < PER; e++) starts[e] = ranks[a -= count[e]];
+                    for (int field = 0; field < sizeof(Rank) / 8; field++)  // a bin ends where the one before starts
+                        at_end.fields[field] = __shfl_up_sync(~0u, starts[PER - 1].fields[field], 1);
+                    if (me % 32 == 0) at_end = ranks[b];
+                    Group groups[PER];
+                    Tail tails[PER], own = {}, all;
+#pragma unroll
+                    for (int e = 0; e < PER; e++) {
+                        const int a = b - count[e];
+                        const bool far = count[e] && a >= NEAR;
+#if REGRESSION
+                        const Members members = {(double)total / quantum, (double)sums[2 * bin[e] + 1] / quantum, (double)nearer / quantum};
+#else
+                        const Members members = {(int)table[WINDOW + bin[e]]};
+#endif
+                        groups[e] = Group(a, b, starts[e], at_end, members, n_neighbors);
+                        at_end = starts[e];
+                        tails[e] = far ? groups[e].tail() : Tail{};
+                        own = own + tails[e];
+                        if (count[e] && a < NEAR && b >= NEAR) {
+                            first_far = low + bin[e] + 1;
+                            n_near = b;
+                            edge_start = a;
+                            edge_members = members;
+                        }
+                        if (!far) count[e] = 0;
+                        b = a;
+                    }
+                    Tail tail = carry + scan(own, rooms, all);
+#pragma unroll
+                    for (int e = 0; e < PER; e++) {
+                        const Worth worth = groups[e].worth(tail, target, alone, factor);
                         const float* parts = (const float*)&worth;
-                        for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + bin] = __float_as_int(parts[plane]);
-                    } else if (there && b >= NEAR) {
-                        first_far = low + bin + 1;
-                        n_near = b;
-                        edge_start = a;
-                        edge_members = members;
+                        for (int plane = 0; plane < PLANES && count[e]; plane++)
+                            table[plane * WINDOW + bin[e]] = __float_as_int(parts[plane]);
+                        tail = tail + tails[e];
                     }
                     end -= all_rows;
                     carry = carry + all;
@@ -477,19 +506,41 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     // ones are. Equal rows may also be on both sides of where a bin begins.
                     const int edge = first_far - 1;
                     double nearest = 1e300, farthest = -1e300, nearer = -1e300;
-#pragma unroll 4
-                    for (int row = me; row < n_rows; row += THREADS) {
-                        const int bin = bin_of[row];
-                        if (bin > edge) continue;
-                        const double x = distance(train + (Long)row * n_columns, lens, n_columns, nominal, list, size, 0, 1);
-                        if (bin < edge)
-                            nearer = max(nearer, x);
-                        else
-                            nearest = min(nearest, x), farthest = max(farthest, x);
+                    int mine = 0, all;
+                    for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {
+                        const Eight eight = eights[i / 8];
+#pragma unroll
+                        for (int e = 0; e < 8; e++) mine += i + e < n_rows && eight.bin(e) <= edge;
+                    }
+                    mine = scan(mine, rooms[0], all);
+                    for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {
+                        const Eight eight = eights[i / 8];
+#pragma unroll
+                        for (int e = 0; e < 8; e++)
+                            if (i + e < n_rows && eight.bin(e) <= edge) list_in_room[mine++] = i + e;
+                    }
+                    __syncthreads();
+                    for (int i = me; i < all; i += 4 * THREADS) {  // four at a time
+                        int row[4];
+                        double x[4] = {};
+#pragma unroll
+                        for (int e = 0; e < 4; e++) row[e] = list_in_room[min(i + e * THREADS, all - 1)];
+                        for (int k = 0; k < size; k++) {
+                            const double* column = by_column + (Long)sights[k].column * n_rows;
+                            const double entry[4] = {column[row[0]], column[row[1]], column[row[2]], column[row[3]]};
+#pragma unroll
+                            for (int e = 0; e < 4; e++) x[e] += sights[k].dissimilarity(entry[e]);
+                        }
+#pragma unroll
+                        for (int e = 0; e < 4; e++)
+                            if (bin_of[row[e]] < edge)
+                                nearer = max(nearer, x[e]);
+                            else
+                                nearest = min(nearest, x[e]), farthest = max(farthest, x[e]);
                     }
                     nearest = -largest(-nearest, rooms[1]), farthest = largest(farthest, rooms[2]), nearer = largest(nearer, rooms[3]);
                     if (farthest - nearest <= slack && nearest - nearer > slack) {
-                        const Group group(edge_start, n_near, edge_members, ranks, n_neighbors);
+                        const Group group(edge_start, n_near, ranks[edge_start], ranks[n_near], edge_members, n_neighbors);
                         const Worth worth = group.worth(carry, target, alone, factor);
                         carry = carry + group.tail();
                         __syncthreads();
@@ -533,13 +584,14 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             const bool here = found <= LISTED;
             const Near near(here ? on_chip : in_room, here ? LISTED : n_rows);
             double most = 0.0;
-            for (int first = 0; first < found; first += THREADS / 4) {  // four threads add up a distance
-                const int i = first + me / 4;
+            for (int first = 0; first < found; first += THREADS / 2) {  // two threads add up a distance
+                const int i = first + me / 2;
+                const double* entries = train + (Long)rows[min(i, found - 1)] * n_columns;
                 double sum = 0.0;
-                if (i < found) sum = distance(train + (Long)rows[i] * n_columns, lens, n_columns, nominal, list, size, me % 4, 4);
+#pragma unroll 4
+                for (int k = me % 2; k < size; k += 2) sum += sights[k].dissimilarity(entries[sights[k].column]);
                 sum += __shfl_sync(~0u, sum, me % 32 ^ 1);
-                sum += __shfl_sync(~0u, sum, me % 32 ^ 2);
-                if (i < found && me % 4 == 0) near.distances[i] = sum;
+                if (i < found && me % 2 == 0) near.distances[i] = sum;
                 most = max(most, sum);
             }
             int n_sorted = found;
@@ -607,7 +659,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     members = {stop - start};
 #endif
                 }
-                const Group group(a, b, members, ranks, n_neighbors);
+                const Group group(a, b, ranks[a], ranks[b], members, n_neighbors);
                 const Tail own = i >= 0 ? group.tail() : Tail{};
                 Tail all;
                 const Tail tail = carry + scan(own, rooms, all);
