@@ -37,6 +37,7 @@ _LISTED = 1024  # near rows that are ranked on the chip
 _OWN_BYTES = 2560  # of the chip, that a block has besides
 _RANKED = 2048  # rows that are ranked on the chip, where all are
 _BLOCK = 1024  # subsets of a batch, at most
+_SLICE = 64  # validation rows whose values are added up as floats, at most
 _BATCH_BYTES = 2**35  # of a batch, at most
 
 
@@ -194,11 +195,11 @@ class GpuRows(RowValues):
         budget = min(max(self._device.free_bytes() - room, 0) // 2, _BATCH_BYTES)
         line = 4 * self._stride
         subsets = max(min(n_subsets, _BLOCK, budget // 4 // (4 * line)), 1)
-        slices = max(min(-(-8 * self._blocks // subsets), budget // 4 // (subsets * line)), 1)
         pair = 40 if self._ranked else line // 2 + 40
         together = max(min(n_valid, budget // 2 // (subsets * pair), 2**15), 1)
-        slices = min(slices, together)
-        length = min(-(-together // slices), 64)
+        slices = max(-(-8 * self._blocks // subsets), -(-together // _SLICE))
+        slices = max(min(slices, together, budget // 4 // (subsets * line)), 1)
+        length = min(-(-together // slices), _SLICE)
         return _Batch(subsets, min(together, length * slices), length)
 
     def _sums(self, lists: _Lists, seen: _Seen, length: int) -> Any:

@@ -74,17 +74,16 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
     for (int e = threadIdx.x; e < tile * fours; e += BIN_THREADS) {
         const int four = e / tile, row = e - four * tile;
         const double* entries = train + (Long)(first + row) * n_columns;
-        double sums[16] = {};
+        double own[4];
 #pragma unroll
         for (int bit = 0; bit < 4; bit++) {
             const int j = 4 * four + bit;
             const bool there = j < n_columns && first + row < n_rows;
-            const double own = there ? Sight(lens, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
-#pragma unroll
-            for (int k = 0; k < 1 << bit; k++) sums[(1 << bit) + k] = sums[k] + own;
+            own[bit] = there ? Sight(lens, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
         }
+        const double low[4] = {0.0, own[0], own[1], own[0] + own[1]}, high[4] = {0.0, own[2], own[3], own[2] + own[3]};
 #pragma unroll
-        for (int k = 0; k < 16; k++) x[(16 * four + k) * tile + row] = sums[k];
+        for (int k = 0; k < 16; k++) x[(16 * four + k) * tile + row] = low[k % 4] + high[k / 4];
     }
     __syncthreads();
     const int share = (n_subsets + BIN_THREADS / 32 - 1) / (BIN_THREADS / 32), start = threadIdx.x / 32 * share;
@@ -115,13 +114,15 @@ struct __align__(16) Eight {
     __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & 0xFFFF; }
 };
 
+// Bins pass by, and should leave the cache to the lines.
+__device__ __forceinline__ Eight load(const Eight* from) {
+    const uint4 words = __ldcs((const uint4*)from);
+    return {{words.x, words.y, words.z, words.w}};
+}
+
 // Where a row is in its line. On the chip every other 32 rows have their fours exchanged: threads that take eight rows each
 // then reach all banks of the memory at once.
 __device__ __forceinline__ int slot(const int row) { return HELD ? row ^ (row >> 3 & 4) : row; }
-
-__device__ __forceinline__ void add(float4& sum, const float* x) {
-    sum = {sum.x + x[0], sum.y + x[1], sum.z + x[2], sum.w + x[3]};
-}
 
 // The sum over all threads before this one, and over all. Two scans in a row need different rooms.
 template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& all) {
@@ -151,7 +152,9 @@ __device__ __forceinline__ double largest(double x, double* room) {
     for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
     __syncthreads();
-    for (int warp = 0; warp < WARPS; warp++) x = max(x, room[warp]);
+    x = room[threadIdx.x % WARPS];
+#pragma unroll
+    for (int step = 1; step < WARPS; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
     return x;
 }
 
@@ -411,7 +414,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #endif
                 __syncthreads();
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // count
-                    const Eight eight = eights[i / 8];
+                    const Eight eight = load(eights + i / 8);
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e) - low, row = i + e;
@@ -506,20 +509,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     // ones are. Equal rows may also be on both sides of where a bin begins.
                     const int edge = first_far - 1;
                     double nearest = 1e300, farthest = -1e300, nearer = -1e300;
-                    int mine = 0, all;
-                    for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {
-                        const Eight eight = eights[i / 8];
-#pragma unroll
-                        for (int e = 0; e < 8; e++) mine += i + e < n_rows && eight.bin(e) <= edge;
-                    }
-                    mine = scan(mine, rooms[0], all);
-                    for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {
-                        const Eight eight = eights[i / 8];
-#pragma unroll
-                        for (int e = 0; e < 8; e++)
-                            if (i + e < n_rows && eight.bin(e) <= edge) list_in_room[mine++] = i + e;
+#pragma unroll 4
+                    for (int row = me; row - me < n_rows; row += THREADS) {
+                        const bool mine = row < n_rows && bin_of[row] <= edge;
+                        const unsigned there = __ballot_sync(~0u, mine);
+                        int place = 0;
+                        if (me % 32 == 0 && there) place = atomicAdd(&n_first, __popc(there));
+                        place = __shfl_sync(~0u, place, 0) + __popc(there & ((1u << me % 32) - 1));
+                        if (mine) list_in_room[place] = row;
                     }
                     __syncthreads();
+                    const int all = n_near;
                     for (int i = me; i < all; i += 4 * THREADS) {  // four at a time
                         int row[4];
                         double x[4] = {};
@@ -538,6 +538,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                             else
                                 nearest = min(nearest, x[e]), farthest = max(farthest, x[e]);
                     }
+                    if (me == 0) n_first = 0;
                     nearest = -largest(-nearest, rooms[1]), farthest = largest(farthest, rooms[2]), nearer = largest(nearer, rooms[3]);
                     if (farthest - nearest <= slack && nearest - nearer > slack) {
                         const Group group(edge_start, n_near, ranks[edge_start], ranks[n_near], edge_members, n_neighbors);
@@ -556,8 +557,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const int far = first_far, least = max(low, far);
                 rows = n_near > LISTED ? list_in_room : list_on_chip;
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
-                    const Eight eight = eights[i / 8];
+                    const Eight eight = load(eights + i / 8);
                     float worth[8] = {};
+                    float4 *here = (float4*)(line + slot(i)), *there = (float4*)(line + slot(i + 4));
+                    const float4 a = *here, b = *there;  // asked for before it is needed
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e), row = i + e;
@@ -572,8 +575,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
 #endif
                     }
-#pragma unroll
-                    for (int e = 0; e < 8; e += 4) add(*(float4*)(line + slot(i + e)), worth + e);
+                    *here = {a.x + worth[0], a.y + worth[1], a.z + worth[2], a.w + worth[3]};
+                    *there = {b.x + worth[4], b.y + worth[5], b.z + worth[6], b.w + worth[7]};
                 }
                 __syncthreads();
             }

@@ -138,3 +138,4 @@ template <typename T> static T atomicAdd(T* to, T value) { T old = *to; *to += v
 static int __float_as_int(float x) { int y; memcpy(&y, &x, 4); return y; }
 static float __int_as_float(int x) { float y; memcpy(&y, &x, 4); return y; }
 static long long __double_as_longlong(double x) { long long y; memcpy(&y, &x, 8); return y; }
+template <typename T> static T __ldcs(const T* from) { return *from; }
