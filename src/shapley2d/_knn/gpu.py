@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 _BIN_THREADS = 256  # as in rows.cu
 _SAME = 16  # as there
 _WINDOW = 8192  # bins that are on the chip at a time
-_SIGHTS, _SIGHT_BYTES = 64, 56  # as there: columns that are seen from the chip
+_SHAPE = 512, 2  # threads of a block, and blocks that a processor takes at a time
+_SIGHTS, _SIGHT_BYTES = 32, 56  # as there: columns that are seen from the chip
 _LISTED = 1024  # near rows that are ranked on the chip
 _OWN_BYTES = 2560  # of the chip, that a block has besides
 _RANKED = 2048  # rows that are ranked on the chip, where all are
@@ -92,26 +93,21 @@ class GpuRows(RowValues):
         def near_bytes(size: int) -> int:
             return (size + 2) * (16 + total + worth)
 
-        def table_bytes() -> int:
-            return -(-max(4 * planes * window, near_bytes(listed)) // 16) * 16
-
         def chip_bytes() -> int:
-            return _SIGHTS * _SIGHT_BYTES + 4 * listed + table_bytes() + 2 * window
+            table = max(4 * planes * window, near_bytes(listed))
+            return _SIGHTS * _SIGHT_BYTES + 4 * listed + table
 
-        held = not self._ranked and (
-            chip_bytes() + 4 * self._stride + _OWN_BYTES <= device.block_bytes
-        )
-        threads, blocks = (128, 8) if self._ranked else (1024, 1) if held else (512, 2)
+        threads, blocks = (128, 8) if self._ranked else _SHAPE
         while chip_bytes() + _OWN_BYTES > device.block_bytes and window > threads:
             window, listed = window // 2, listed // 2
-        self._threads, self._chip = threads, chip_bytes() + 4 * self._stride * held
+        self._threads, self._chip = threads, chip_bytes()
         blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
         self._room_bytes = 0
         if self.n_columns > _SIGHTS:
             self._room_bytes = -(-self.n_columns // 2) * 2 * _SIGHT_BYTES
         if not self._ranked:
             self._room_bytes += 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
-            self._room_bytes += 16 * window * regression
+            self._room_bytes += (2 + 16 * regression) * window
         fit = device.free_bytes() // 4 // max(self._room_bytes, 1)
         self._blocks = max(min(device.processors * blocks, fit), 1)
         self._launch = device.compile(
@@ -123,8 +119,6 @@ class GpuRows(RowValues):
             REGRESSION=int(regression),
             RANKED=int(self._ranked),
             WINDOW=window,
-            TABLE=table_bytes(),
-            HELD=int(held),
         )
         self._tile = 64
         while self._tile > 2 and self._tile_bytes > device.block_bytes:

@@ -12,8 +12,7 @@
 //
 // Set when compiling, without fused products: NEAR, THREADS (of value_rows), REGRESSION, RANKED (all rows are near: there
 // are no bins), WINDOW (bins that are on the chip at a time), LISTED (near rows that are ranked on the chip; more of them
-// are ranked in global memory), TABLE (bytes on the chip for the bins, or near rows), HELD (the values of all rows are on the
-// chip while they are added up), BLOCKS (of value_rows that a processor takes at a time).
+// are ranked in global memory), BLOCKS (of value_rows that a processor takes at a time).
 
 #define BINS 16384
 #define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
@@ -22,7 +21,7 @@
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
 #define WARPS (THREADS / 32)
 #define PER (REGRESSION ? 1 : 2)  // bins that a thread values at a time
-#define SIGHTS 64  // columns that a validation row sees from the chip
+#define SIGHTS 32  // columns that a validation row sees from the chip
 
 typedef long long Long;
 
@@ -120,10 +119,6 @@ __device__ __forceinline__ Eight load(const Eight* from) {
     return {{words.x, words.y, words.z, words.w}};
 }
 
-// Where a row is in its line. On the chip every other 32 rows have their fours exchanged: threads that take eight rows each
-// then reach all banks of the memory at once.
-__device__ __forceinline__ int slot(const int row) { return HELD ? row ^ (row >> 3 & 4) : row; }
-
 // The sum over all threads before this one, and over all. Two scans in a row need different rooms.
 template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& all) {
     T* room = (T*)shared;
@@ -146,15 +141,34 @@ template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& al
     return (warp ? before : T(0)) + (lane ? inside : T(0));
 }
 
+// Lists those of the first numbers that are wanted, in their order, and counts them. A warp looks at some in a row.
+template <typename T, typename Wanted>
+__device__ __forceinline__ int list_those(const int size, void* room, T* list, const Wanted& wanted) {
+    const int lane = threadIdx.x % 32, share = (size + THREADS - 1) / THREADS * 32, start = threadIdx.x / 32 * share;
+    int place = 0, all;
+#pragma unroll 4
+    for (int i = start + lane; i < start + share; i += 32) place += __popc(__ballot_sync(~0u, i < size && wanted(i)));
+    place = __shfl_sync(~0u, scan(lane ? 0 : place, room, all), 0);
+#pragma unroll 4
+    for (int i = start + lane; i < start + share; i += 32) {
+        const bool here = i < size && wanted(i);
+        const unsigned there = __ballot_sync(~0u, here);
+        if (here) list[place + __popc(there & ((1u << lane) - 1))] = i;
+        place += __popc(there);
+    }
+    __syncthreads();
+    return all;
+}
+
 // The largest of all threads' numbers.
 __device__ __forceinline__ double largest(double x, double* room) {
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
     __syncthreads();
-    x = room[threadIdx.x % WARPS];
+    x = room[min((int)threadIdx.x % 32, WARPS - 1)];
 #pragma unroll
-    for (int step = 1; step < WARPS; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
+    for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
     return x;
 }
 
@@ -367,7 +381,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
     unsigned char* in_room = room + 4 * (Long)stride;
 #if !RANKED
     unsigned* table = (unsigned*)on_chip;
-    unsigned short* filled = (unsigned short*)(on_chip + TABLE);  // the bins that hold rows
+    unsigned short* filled = (unsigned short*)in_room;  // the bins that hold rows
+    in_room += 2 * WINDOW;
 #if REGRESSION
     Long* sums = (Long*)in_room;  // of targets and of squares
     in_room += 16 * WINDOW;
@@ -379,12 +394,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
         if (item >= n_subsets * ((n_valid + slice - 1) / slice)) break;
         const int s = item % n_subsets, from = item / n_subsets * slice, size = sizes[s];
         const unsigned short* list = lists + s * pitch;
-#if HELD
-        Real* line = (Real*)(on_chip + TABLE + 2 * WINDOW);
-        for (int i = me; i < stride; i += THREADS) line[i] = 0;
-#else
         Real* line = out + (Long)item * stride;
-#endif
         for (int t = from; t < min(from + slice, n_valid); t++) {
             const double factor = factors[t], slack = slacks[t * n_subsets + s];
             for (int k = me; k < size; k += THREADS) sights[k] = Sight(lenses + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
@@ -430,18 +440,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     }
                 }
                 __syncthreads();
-                // The bins that hold rows, from the far end on. A warp looks at as many in a row as every other.
+                // The bins that hold rows, from the far end on.
                 const auto rows_of = [&](const int bin) { return table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]); };
-                const int last = WINDOW - 1 - me / 32 * (WINDOW / WARPS) - me % 32;
-                int place = 0, n_filled;
-                for (int e = 0; e < WINDOW / WARPS; e += 32) place += __popc(__ballot_sync(~0u, rows_of(last - e) != 0));
-                place = __shfl_sync(~0u, scan(me % 32 ? 0 : place, rooms[0], n_filled), 0);
-                for (int e = 0; e < WINDOW / WARPS; e += 32) {
-                    const unsigned there = __ballot_sync(~0u, rows_of(last - e) != 0);
-                    if (there >> me % 32 & 1) filled[place + __popc(there & ((1u << me % 32) - 1))] = last - e;
-                    place += __popc(there);
-                }
-                __syncthreads();
+                const int n_filled = list_those(WINDOW, rooms[0], filled, [&](const int i) { return rows_of(WINDOW - 1 - i) != 0; });
                 // PER of them for every thread at a time: ranks, then tails, then values. A bin is far if at least NEAR rows
                 // are nearer; the first that is not is at the edge.
                 for (int first = 0; first < n_filled && end >= NEAR; first += PER * THREADS) {
@@ -449,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #pragma unroll
                     for (int e = 0; e < PER; e++) {
                         const int g = first + PER * me + e;
-                        bin[e] = g < n_filled ? filled[g] : 0;
+                        bin[e] = g < n_filled ? WINDOW - 1 - filled[g] : 0;
                         count[e] = g < n_filled ? rows_of(bin[e]) : 0;
                         own_rows += count[e];
                     }
@@ -509,17 +510,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     // ones are. Equal rows may also be on both sides of where a bin begins.
                     const int edge = first_far - 1;
                     double nearest = 1e300, farthest = -1e300, nearer = -1e300;
-#pragma unroll 4
-                    for (int row = me; row - me < n_rows; row += THREADS) {
-                        const bool mine = row < n_rows && bin_of[row] <= edge;
-                        const unsigned there = __ballot_sync(~0u, mine);
-                        int place = 0;
-                        if (me % 32 == 0 && there) place = atomicAdd(&n_first, __popc(there));
-                        place = __shfl_sync(~0u, place, 0) + __popc(there & ((1u << me % 32) - 1));
-                        if (mine) list_in_room[place] = row;
-                    }
-                    __syncthreads();
-                    const int all = n_near;
+                    const int all = list_those(n_rows, rooms[0], list_in_room, [&](const int row) { return bin_of[row] <= edge; });
                     for (int i = me; i < all; i += 4 * THREADS) {  // four at a time
                         int row[4];
                         double x[4] = {};
@@ -538,7 +529,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                             else
                                 nearest = min(nearest, x[e]), farthest = max(farthest, x[e]);
                     }
-                    if (me == 0) n_first = 0;
                     nearest = -largest(-nearest, rooms[1]), farthest = largest(farthest, rooms[2]), nearer = largest(nearer, rooms[3]);
                     if (farthest - nearest <= slack && nearest - nearer > slack) {
                         const Group group(edge_start, n_near, ranks[edge_start], ranks[n_near], edge_members, n_neighbors);
@@ -559,8 +549,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
                     const Eight eight = load(eights + i / 8);
                     float worth[8] = {};
-                    float4 *here = (float4*)(line + slot(i)), *there = (float4*)(line + slot(i + 4));
-                    const float4 a = *here, b = *there;  // asked for before it is needed
+                    float4* four = (float4*)(line + i);
+                    const float4 a = four[0], b = four[1];  // asked for before they are needed
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e), row = i + e;
@@ -575,8 +565,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
 #endif
                     }
-                    *here = {a.x + worth[0], a.y + worth[1], a.z + worth[2], a.w + worth[3]};
-                    *there = {b.x + worth[4], b.y + worth[5], b.z + worth[6], b.w + worth[7]};
+                    four[0] = {a.x + worth[0], a.y + worth[1], a.z + worth[2], a.w + worth[3]};
+                    four[1] = {b.x + worth[4], b.y + worth[5], b.z + worth[6], b.w + worth[7]};
                 }
                 __syncthreads();
             }
@@ -674,16 +664,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                 const Worth worth = near.worths[near.groups[i]];
 #if REGRESSION
                 const Real z = (Real)targets[rows[i]];
-                line[slot(rows[i])] += worth.constant + z * (worth.linear + z * worth.square);
+                line[rows[i]] += worth.constant + z * (worth.linear + z * worth.square);
 #else
-                line[slot(rows[i])] += (unsigned)(rows[i] - run) < (unsigned)run_size ? worth.match : worth.other;
+                line[rows[i]] += (unsigned)(rows[i] - run) < (unsigned)run_size ? worth.match : worth.other;
 #endif
             }
             __syncthreads();
         }
-#if HELD
-        for (int i = me; i < n_rows; i += THREADS) out[(Long)item * stride + i] = line[slot(i)];
-        __syncthreads();
-#endif
     }
 }
