@@ -53,7 +53,11 @@ struct Sight {
     }
 };
 
-__device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
+// The bin of a distance; BINS says that it is in the first but not nought.
+__device__ __forceinline__ unsigned short code_of(const double distance, const int begin) {
+    const int bin = min(max((int)(__double_as_longlong(distance) >> 42) - begin, 0), BINS - 1);
+    return bin || distance == 0.0 ? bin : BINS;
+}
 
 // The bins of all rows: a line of `stride` for every pair. A block takes `tile` rows beside one validation row. It adds up
 // the dissimilarities of every subset of four columns, so that a distance takes one addition for every four columns; a warp
@@ -100,8 +104,7 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
             }
             const double2 part = *(const double2*)(x + mask[0] % SAME * tile + row);
             *(ushort2*)(bins + ((Long)t * n_subsets + s) * stride + first + row) = {
-                (unsigned short)min(max(key_of(rest.x + part.x) - begin, 0), BINS - 1),
-                (unsigned short)min(max(key_of(rest.y + part.y) - begin, 0), BINS - 1)};
+                code_of(rest.x + part.x, begin), code_of(rest.y + part.y, begin)};
         }
     }
 }
@@ -110,7 +113,8 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
 struct __align__(16) Eight {
     unsigned words[4];
 
-    __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & 0xFFFF; }
+    __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & (BINS - 1); }
+    __device__ __forceinline__ bool nought(const int e) const { return !(words[e / 2] >> 16 * (e % 2) & 0xFFFF); }
 };
 
 // Bins pass by, and should leave the cache to the lines.
@@ -413,7 +417,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             // Some bins at a time, from the far end on.
             const unsigned short* bin_of = bins + ((Long)t * n_subsets + s) * stride;
             const Eight* eights = (const Eight*)bin_of;
-            int end = n_rows;
+            int end = n_rows, crowd = -1;
+            Worth crowd_worth = {};  // of the rows in the bin `crowd`
+            Long noughts = 0, all_noughts;  // rows at distance 0; those with the label are counted in the upper half
 #if REGRESSION
             Long whole = all_targets;
 #endif
@@ -428,18 +434,27 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e) - low, row = i + e;
-                        if (row >= n_rows || (unsigned)bin >= WINDOW) continue;
+                        if (row >= n_rows) continue;
+#if REGRESSION
+                        const Long nought = 1;
+#else
+                        const bool match = (unsigned)(row - run) < (unsigned)run_size;
+                        const Long nought = match ? (1LL << 32) + 1 : 1;
+#endif
+                        if (low == BINS - WINDOW && eight.nought(e)) noughts += nought;
+                        if ((unsigned)bin >= WINDOW) continue;
 #if REGRESSION
                         const double z = targets[row];
                         atomicAdd(table + bin, 1u);
                         atomicAdd((unsigned long long*)sums + 2 * bin, (unsigned long long)whole_of(z * quantum));
                         atomicAdd((unsigned long long*)sums + 2 * bin + 1, (unsigned long long)whole_of(z * z * quantum));
 #else
-                        atomicAdd(table + ((unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0) + bin, 1u);
+                        atomicAdd(table + (match ? WINDOW : 0) + bin, 1u);
 #endif
                     }
                 }
                 __syncthreads();
+                if (low == BINS - WINDOW) scan(noughts, rooms[1], all_noughts);
                 // The bins that hold rows, from the far end on.
                 const auto rows_of = [&](const int bin) { return table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]); };
                 const int n_filled = list_those(WINDOW, rooms[0], filled, [&](const int i) { return rows_of(WINDOW - 1 - i) != 0; });
@@ -505,12 +520,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     carry = carry + all;
                 }
                 __syncthreads();
-                if (end < NEAR && n_near > LISTED) {
+#if !REGRESSION
+                if (end >= NEAR && end == (int)all_noughts) {  // there is nothing in between: the other bins need no look
+                    if (me == 0) first_far = 1, n_near = end, edge_start = 0, edge_members = {(int)(all_noughts >> 32)};
+                    end = 0;
+                    __syncthreads();
+                }
+#endif
+                const int edge = first_far - 1;
+                if (end < NEAR && edge == 0 && n_near == (int)all_noughts) crowd = edge;
+                if (end < NEAR && n_near > LISTED && crowd < 0) {
                     // Too many near rows, as a rule because those at the edge are all equal: then they are a group, as far
                     // ones are. Equal rows may also be on both sides of where a bin begins.
-                    const int edge = first_far - 1;
                     double nearest = 1e300, farthest = -1e300, nearer = -1e300;
-                    const int all = list_those(n_rows, rooms[0], list_in_room, [&](const int row) { return bin_of[row] <= edge; });
+                    const int all = list_those(
+                        n_rows, rooms[0], list_in_room, [&](const int row) { return bin_of[row] % BINS <= edge; });
                     for (int i = me; i < all; i += 4 * THREADS) {  // four at a time
                         int row[4];
                         double x[4] = {};
@@ -524,25 +548,21 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         }
 #pragma unroll
                         for (int e = 0; e < 4; e++)
-                            if (bin_of[row[e]] < edge)
+                            if (bin_of[row[e]] % BINS < edge)
                                 nearer = max(nearer, x[e]);
                             else
                                 nearest = min(nearest, x[e]), farthest = max(farthest, x[e]);
                     }
                     nearest = -largest(-nearest, rooms[1]), farthest = largest(farthest, rooms[2]), nearer = largest(nearer, rooms[3]);
-                    if (farthest - nearest <= slack && nearest - nearer > slack) {
-                        const Group group(edge_start, n_near, ranks[edge_start], ranks[n_near], edge_members, n_neighbors);
-                        const Worth worth = group.worth(carry, target, alone, factor);
-                        carry = carry + group.tail();
-                        __syncthreads();
-                        if (me == 0) {
-                            const float* parts = (const float*)&worth;
-                            for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + edge - low] = __float_as_int(parts[plane]);
-                            first_far = edge;
-                            n_near = edge_start;
-                        }
-                        __syncthreads();
-                    }
+                    if (farthest - nearest <= slack && nearest - nearer > slack) crowd = edge;
+                }
+                if (crowd >= 0) {
+                    const Group group(edge_start, n_near, ranks[edge_start], ranks[n_near], edge_members, n_neighbors);
+                    crowd_worth = group.worth(carry, target, alone, factor);
+                    carry = carry + group.tail();
+                    __syncthreads();
+                    if (me == 0) first_far = edge, n_near = edge_start;
+                    __syncthreads();
                 }
                 const int far = first_far, least = max(low, far);
                 rows = n_near > LISTED ? list_in_room : list_on_chip;
@@ -556,13 +576,18 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         const int bin = eight.bin(e), row = i + e;
                         if (row >= n_rows) continue;
                         if (bin < far) rows[atomicAdd(&n_first, 1)] = row;
-                        if (bin < least || bin >= low + WINDOW) continue;
+                        if (bin != crowd && (bin < least || bin >= low + WINDOW)) continue;
                         const unsigned* at = table + bin - low;
 #if REGRESSION
                         const float z = (float)targets[row];
-                        worth[e] = __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
+                        worth[e] = bin == crowd ? crowd_worth.constant + z * (crowd_worth.linear + z * crowd_worth.square)
+                            : __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
 #else
-                        worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
+                        const bool match = (unsigned)(row - run) < (unsigned)run_size;
+                        if (bin == crowd)
+                            worth[e] = match ? crowd_worth.match : crowd_worth.other;
+                        else
+                            worth[e] = __int_as_float(at[match ? WINDOW : 0]);
 #endif
                     }
                     four[0] = {a.x + worth[0], a.y + worth[1], a.z + worth[2], a.w + worth[3]};

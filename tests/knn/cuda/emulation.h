@@ -65,7 +65,10 @@ template <typename T> static T __shfl_up_sync(unsigned, T value, int step) {
 }
 static unsigned __ballot_sync(unsigned, bool mine) {
     unsigned all = 0;
-    for (int lane = 0; lane < 32; lane++) all |= (unsigned)from_lane((int)mine, lane) << lane;
+    exchanged[current] = mine;
+    pause(AT_EXCHANGE);
+    for (int lane = 0; lane < 32; lane++) all |= (unsigned)(exchanged[current / 32 * 32 + lane] != 0.0) << lane;
+    pause(AT_EXCHANGE);
     return all;
 }
 static int __popc(unsigned x) { return __builtin_popcount(x); }
