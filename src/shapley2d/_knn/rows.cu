@@ -317,13 +317,11 @@ __device__ __forceinline__ void sort(double* distances, int* rows, const int siz
                 const int other_row = __shfl_sync(~0u, row, lane ^ flip);
                 if ((lane ^ flip) > lane ? other < distance : other > distance) distance = other, row = other_row;
             };
-            if (span == 32)
-                for (int inner = 2; inner < 32; inner *= 2) {
-                    exchange(inner - 1);
-                    for (int step = inner / 4; step; step /= 2) exchange(step);
-                }
-            if (span == 32) exchange(31);
-            for (int step = span == 32 ? 8 : 16; step; step /= 2) exchange(step);
+            for (int inner = span == 32 ? 2 : 64; inner <= 32; inner *= 2) {  // all small spans at once
+                exchange(inner - 1);
+                for (int step = inner / 4; step; step /= 2) exchange(step);
+            }
+            for (int step = span == 32 ? 0 : 16; step; step /= 2) exchange(step);
             if (i < size) distances[i] = distance, rows[i] = row;
         }
         __syncthreads();
@@ -404,9 +402,10 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             for (int k = me; k < size; k += THREADS) sights[k] = Sight(lenses + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
 #if REGRESSION
             const double target = labels[2 * t];
+            const int run = 0, run_size = 0;
 #else
             const double target = 0.0;
-            const int run = (int)labels[2 * t], run_size = (int)labels[2 * t + 1] - run;
+            const int run = (int)labels[2 * t], run_size = (int)labels[2 * t + 1] - run;  // rows with the label
 #endif
             Tail carry = {};
             if (me == 0) first_far = 0, n_near = n_rows, n_first = 0;
@@ -435,14 +434,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e) - low, row = i + e;
                         if (row >= n_rows) continue;
-#if REGRESSION
-                        const Long nought = 1;
-#else
-                        const bool match = (unsigned)(row - run) < (unsigned)run_size;
-                        const Long nought = match ? (1LL << 32) + 1 : 1;
-#endif
-                        if (low == BINS - WINDOW && eight.nought(e)) noughts += nought;
-                        if ((unsigned)bin >= WINDOW) continue;
+                        const bool match = !REGRESSION && (unsigned)(row - run) < (unsigned)run_size;
+                        if ((unsigned)bin >= WINDOW) {
+                            if (low == BINS - WINDOW && eight.nought(e)) noughts += match ? (1LL << 32) + 1 : 1;
+                            continue;
+                        }
 #if REGRESSION
                         const double z = targets[row];
                         atomicAdd(table + bin, 1u);
@@ -499,10 +495,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         tails[e] = far ? groups[e].tail() : Tail{};
                         own = own + tails[e];
                         if (count[e] && a < NEAR && b >= NEAR) {
-                            first_far = low + bin[e] + 1;
-                            n_near = b;
-                            edge_start = a;
-                            edge_members = members;
+                            first_far = low + bin[e] + 1, n_near = b;
+                            edge_start = a, edge_members = members;
                         }
                         if (!far) count[e] = 0;
                         b = a;
@@ -561,7 +555,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     crowd_worth = group.worth(carry, target, alone, factor);
                     carry = carry + group.tail();
                     __syncthreads();
-                    if (me == 0) first_far = edge, n_near = edge_start;
+                    if (me == 0) {
+                        const float* parts = (const float*)&crowd_worth;
+                        for (int plane = 0; plane < PLANES && edge >= low; plane++)
+                            table[plane * WINDOW + edge - low] = __float_as_int(parts[plane]);
+                        first_far = edge, n_near = edge_start;
+                    }
                     __syncthreads();
                 }
                 const int far = first_far, least = max(low, far);
@@ -576,18 +575,17 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                         const int bin = eight.bin(e), row = i + e;
                         if (row >= n_rows) continue;
                         if (bin < far) rows[atomicAdd(&n_first, 1)] = row;
-                        if (bin != crowd && (bin < least || bin >= low + WINDOW)) continue;
                         const unsigned* at = table + bin - low;
 #if REGRESSION
+                        if (bin < least || bin >= low + WINDOW) continue;
                         const float z = (float)targets[row];
-                        worth[e] = bin == crowd ? crowd_worth.constant + z * (crowd_worth.linear + z * crowd_worth.square)
-                            : __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
+                        worth[e] = __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
 #else
                         const bool match = (unsigned)(row - run) < (unsigned)run_size;
-                        if (bin == crowd)
-                            worth[e] = match ? crowd_worth.match : crowd_worth.other;
-                        else
+                        if (bin >= least && bin < low + WINDOW)
                             worth[e] = __int_as_float(at[match ? WINDOW : 0]);
+                        else if (bin == crowd)  // noughts, whose bin is not on the chip
+                            worth[e] = match ? crowd_worth.match : crowd_worth.other;
 #endif
                     }
                     four[0] = {a.x + worth[0], a.y + worth[1], a.z + worth[2], a.w + worth[3]};
