@@ -59,6 +59,16 @@ def test_far_rows_share_ranks(device, task, n, values):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("n", [NEAR, 100])
+@pytest.mark.parametrize("m", [9, 41])
+def test_more_columns_than_are_seen_from_the_chip(device, task, n, m):
+    game = make_game(task, n=n, m=m)
+    subsets = np.random.default_rng(0).random((6, m)) < 0.5
+    subsets[1] = subsets[0] ^ (np.arange(m) < 3)  # as the one before but for the first four columns
+    assert off_by(device, game, subsets, np.arange(5)) < 1e-6
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_crowded_bins_do_not_fit_the_chip(device, task):
     # near rows of few values are more than the 1,024 that are ranked there
     game = make_game(task, n=9_001, n_valid=2, m=3, values=4)
