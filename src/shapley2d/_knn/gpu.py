@@ -30,11 +30,16 @@ if TYPE_CHECKING:
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
 _BIN_THREADS = 256  # as in rows.cu
+_SAME = 16  # as there
 _WINDOW = 8192  # bins that are on the chip at a time
+_SHAPE = 512, 2  # threads of a block, and blocks that a processor takes at a time
+_SIGHTS, _SIGHT_BYTES = 32, 56  # as there: columns that are seen from the chip
+_LISTED = 1024  # near rows that are ranked on the chip
 _OWN_BYTES = 2560  # of the chip, that a block has besides
 _RANKED = 2048  # rows that are ranked on the chip, where all are
 _BLOCK = 1024  # subsets of a batch, at most
-_BATCH_BYTES = 2**34  # of a batch, at most
+_SLICE = 64  # validation rows whose values are added up as floats, at most
+_BATCH_BYTES = 2**35  # of a batch, at most
 
 
 class _Batch(NamedTuple):
@@ -66,6 +71,7 @@ class GpuRows(RowValues):
         self._lay_out(near)
         self._set_targets()
         self._entries = [device.upload(game.by_row), device.upload(game.nominal.astype(np.uint8))]
+        self._columns, self._place = device.upload(game.by_column), device.upload(game.place)
         tables = game.weights[:2] if game.classifies else game.weights[:5]
         self._ranks = device.upload(np.ascontiguousarray(np.stack(tables, axis=1)))
         self._room: Any = None
@@ -81,23 +87,27 @@ class GpuRows(RowValues):
         self._real = np.float64 if self._ranked else np.float32
         planes = 3 if regression else 2
         total, worth = 16 if regression else 4, planes * np.dtype(self._real).itemsize
-        threads, blocks, window = (128, 8, 0) if self._ranked else (512, 2, _WINDOW)
-        listed = near if self._ranked else _WINDOW // 8
+        window = 0 if self._ranked else _WINDOW // (2 if regression else 1)
+        listed = near if self._ranked else _LISTED
 
         def near_bytes(size: int) -> int:
             return (size + 2) * (16 + total + worth)
 
         def chip_bytes() -> int:
-            return 4 * listed + max(4 * planes * window, near_bytes(listed))
+            table = max(4 * planes * window, near_bytes(listed))
+            return _SIGHTS * _SIGHT_BYTES + 4 * listed + table
 
+        threads, blocks = (128, 8) if self._ranked else _SHAPE
         while chip_bytes() + _OWN_BYTES > device.block_bytes and window > threads:
             window, listed = window // 2, listed // 2
         self._threads, self._chip = threads, chip_bytes()
         blocks = max(min(blocks, device.processor_bytes // (self._chip + _OWN_BYTES)), 1)
         self._room_bytes = 0
+        if self.n_columns > _SIGHTS:
+            self._room_bytes = -(-self.n_columns // 2) * 2 * _SIGHT_BYTES
         if not self._ranked:
-            self._room_bytes = 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
-            self._room_bytes += 16 * window * regression
+            self._room_bytes += 4 * self._stride + -(-near_bytes(self.n_rows) // 16) * 16
+            self._room_bytes += (2 + 16 * regression) * window
         fit = device.free_bytes() // 4 // max(self._room_bytes, 1)
         self._blocks = max(min(device.processors * blocks, fit), 1)
         self._launch = device.compile(
@@ -110,17 +120,15 @@ class GpuRows(RowValues):
             RANKED=int(self._ranked),
             WINDOW=window,
         )
-        self._tile = 512
-        while self._tile > 4 and self._tile_bytes > (
-            device.processor_bytes // 4 if self._tile > 128 else device.block_bytes
-        ):
+        self._tile = 64
+        while self._tile > 2 and self._tile_bytes > device.block_bytes:
             self._tile //= 2
         if self._tile_bytes > device.block_bytes:
             raise DeviceError(f"{self.n_columns} columns are too many for its memory on the chip")
 
     @property
     def _tile_bytes(self) -> int:
-        return 8 * (self.n_columns + 1) * (self._tile + 2)
+        return 8 * 16 * -(-self.n_columns // 4) * self._tile
 
     def _set_targets(self) -> None:
         """Targets in regression, at most 1, and whole numbers in which sums of them are exact."""
@@ -132,8 +140,25 @@ class GpuRows(RowValues):
             self._whole = int(np.rint(targets * self._quantum).astype(np.int64).sum())
         self._targets = self._device.upload(targets)
 
+    def weighted_sums(
+        self,
+        blocks: Iterable[tuple[Subsets, Floats]],
+        n_lines: int,
+        valid: NDArray[np.integer] | None = None,
+    ) -> Floats:
+        """See the base class; here rows are put in the order of the table on the GPU."""
+        if self.game.all_vote:
+            return super().weighted_sums(blocks, n_lines, valid)
+        chosen = np.arange(self.n_valid) if valid is None else np.asarray(valid, dtype=np.intp)
+        return self._contract(blocks, n_lines, chosen, as_table=True)
+
     def _contract(
-        self, blocks: Iterable[tuple[Subsets, Floats]], n_lines: int, chosen: NDArray[np.intp]
+        self,
+        blocks: Iterable[tuple[Subsets, Floats]],
+        n_lines: int,
+        chosen: NDArray[np.intp],
+        *,
+        as_table: bool = False,
     ) -> Floats:
         device = self._device
         try:
@@ -150,7 +175,10 @@ class GpuRows(RowValues):
                         phi = self._sums(lists, seen.of(rows), batch.slice)
                         total += columns @ phi
                         device.wait()
-            return np.asarray(device.download(total) * self._scale**2)
+            total *= self._scale**2
+            if as_table:
+                total = total[:, self._place] / max(chosen.size, 1)
+            return np.asarray(device.download(total))
         except device.memory_errors as error:
             device.free()
             raise DeviceError("its memory does not suffice for this table") from error
@@ -161,11 +189,11 @@ class GpuRows(RowValues):
         budget = min(max(self._device.free_bytes() - room, 0) // 2, _BATCH_BYTES)
         line = 4 * self._stride
         subsets = max(min(n_subsets, _BLOCK, budget // 4 // (4 * line)), 1)
-        slices = max(min(-(-8 * self._blocks // subsets), budget // 4 // (subsets * line)), 1)
         pair = 40 if self._ranked else line // 2 + 40
         together = max(min(n_valid, budget // 2 // (subsets * pair), 2**15), 1)
-        slices = min(slices, together)
-        length = min(-(-together // slices), 64)
+        slices = max(-(-8 * self._blocks // subsets), -(-together // _SLICE))
+        slices = max(min(slices, together, budget // 4 // (subsets * line)), 1)
+        length = min(-(-together // slices), _SLICE)
         return _Batch(subsets, min(together, length * slices), length)
 
     def _sums(self, lists: _Lists, seen: _Seen, length: int) -> Any:
@@ -179,8 +207,8 @@ class GpuRows(RowValues):
         if not self._ranked:
             self._launch(
                 "find_bins", (-(-self.n_rows // self._tile), seen.count), _BIN_THREADS,
-                (*self._entries, seen.lenses, lists.columns, lists.sizes, begins,
-                 *shape, self._tile, lists.count, bins),
+                (*self._entries, seen.lenses, lists.masks, begins, *shape[1:], self._tile,
+                 lists.count, bins),
                 self._tile_bytes,
             )  # fmt: skip
         lines = device.zeros((slices, lists.count, self._stride), self._real)
@@ -189,10 +217,10 @@ class GpuRows(RowValues):
             self._room = device.empty(max(self._blocks * self._room_bytes, 16), np.uint8)
         self._launch(
             "value_rows", (n_blocks,), self._threads,
-            (*self._entries, seen.lenses, lists.columns, lists.sizes, 2.0 * unit, bins,
-             self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
+            (*self._entries, self._columns, seen.lenses, lists.columns, lists.sizes, 2.0 * unit,
+             bins, self._targets, seen.labels, self._ranks, seen.weights, self.game.weights.alone,
              self._quantum, self._whole, self.game.n_neighbors, *shape, lists.count, seen.count,
-             length, self._room, self._room_bytes, lines),
+             length, device.zeros(1, np.int32), self._room, self._room_bytes, lines),
             self._chip,
         )  # fmt: skip
         return lines.sum(axis=0, dtype=np.float64)[:, : self.n_rows]
@@ -208,6 +236,11 @@ class _Lists:
         order = np.argsort(~subsets, axis=1, kind="stable")
         columns[:, :n_columns] = np.where(np.take_along_axis(subsets, order, 1), order, n_columns)
         self.columns = device.upload(columns)
+        fours = np.packbits(subsets, axis=1, bitorder="little")
+        masks = np.stack([fours & 15, fours >> 4], axis=2).reshape(self.count, -1)
+        masks = masks[:, : -(-n_columns // 4)]
+        masks[1:, 0] |= _SAME * (masks[1:, 1:] == masks[:-1, 1:]).all(axis=1).astype(np.uint8)
+        self.masks = device.upload(np.ascontiguousarray(masks))
         self.sizes = device.upload(subsets.sum(axis=1, dtype=np.int32))
         self.members = device.upload(subsets.T.astype(np.float64))
 

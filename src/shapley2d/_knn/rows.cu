@@ -17,8 +17,11 @@
 #define BINS 16384
 #define FIELDS 7         // of a lens: near, mirror, scale, base, gap, unit, reach; a line of columns for each
 #define BIN_THREADS 256  // of find_bins
+#define SAME 16
 #define PLANES (REGRESSION ? 3 : 2)  // of a bin: rows with another and with the same label; in regression coefficients
 #define WARPS (THREADS / 32)
+#define PER (REGRESSION ? 1 : 2)  // bins that a thread values at a time
+#define SIGHTS 32  // columns that a validation row sees from the chip
 
 typedef long long Long;
 
@@ -30,61 +33,78 @@ typedef double Real;  // of values; small tables have the time
 typedef float Real;
 #endif
 
-// How far a training entry is from the validation entry: a whole number of units.
-__device__ __forceinline__ double dissimilarity(
-    const double entry, const double* lens, const int n_columns, const int j, const bool nominal
-) {
-    const double near = lens[j], scale = lens[2 * n_columns + j];
-    double x;
-    if (entry != entry)
-        x = lens[4 * n_columns + j];
-    else if (nominal)
-        x = entry == near ? 0.0 : scale;
-    else
-        x = lens[3 * n_columns + j] + scale * (near - entry) * (lens[n_columns + j] - entry);
-    const double rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
-    return x + rounder - rounder;
+// How a validation row sees the entries of a column: a lens, ready for use.
+struct Sight {
+    double near, mirror, scale, base, gap, rounder;
+    int column, nominal;
+
+    __device__ __forceinline__ Sight(const double* lens, const int n_columns, const int j, const unsigned char* kinds) {
+        near = lens[j], mirror = lens[n_columns + j], scale = lens[2 * n_columns + j];
+        base = lens[3 * n_columns + j], gap = lens[4 * n_columns + j];
+        rounder = 6755399441055744.0 * lens[5 * n_columns + j];  // 3 * 2^51: what is added has no digits below a unit
+        column = j, nominal = kinds[j];
+    }
+    // How far an entry is: a whole number of units.
+    __device__ __forceinline__ double dissimilarity(const double entry) const {
+        double x = base + scale * (near - entry) * (mirror - entry);
+        if (nominal) x = entry == near ? 0.0 : scale;
+        if (entry != entry) x = gap;
+        return x + rounder - rounder;
+    }
+};
+
+// The bin of a distance; BINS says that it is in the first but not nought.
+__device__ __forceinline__ unsigned short code_of(const double distance, const int begin) {
+    const int bin = min(max((int)(__double_as_longlong(distance) >> 42) - begin, 0), BINS - 1);
+    return bin || distance == 0.0 ? bin : BINS;
 }
 
-__device__ __forceinline__ int key_of(const double distance) { return (int)(__double_as_longlong(distance) >> 42); }
-
-// The bins of all rows: a line of `stride` for every pair. A block makes the dissimilarities of `tile` rows beside one
-// validation row, and adds them up for one subset after the other; a thread takes two rows.
+// The bins of all rows: a line of `stride` for every pair. A block takes `tile` rows beside one validation row. It adds up
+// the dissimilarities of every subset of four columns, so that a distance takes one addition for every four columns; a warp
+// takes some subsets, and a thread two rows.
 //
-// lists: the columns of every subset, followed by numbers n_columns up to a multiple of four
+// masks: the columns of every subset, four to a byte; SAME is set in the first where the others are as in the subset before
 // begins: the keys of every pair's first bin
 extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
-    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
-    const int* sizes, const int* begins, const int pitch, const int n_rows, const int n_columns, const int stride,
-    const int tile, const int n_subsets, unsigned short* bins
+    const double* train, const unsigned char* nominal, const double* lenses, const unsigned char* __restrict__ masks,
+    const int* __restrict__ begins, const int n_rows, const int n_columns, const int stride, const int tile,
+    const int n_subsets, unsigned short* __restrict__ bins
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
-    double* x = (double*)memory;  // a line for every column, and one of zeros
-    const int width = tile + 2, first = blockIdx.x * tile, t = blockIdx.y;
+    double* x = (double*)memory;  // 16 lines for every four columns
+    const int first = blockIdx.x * tile, t = blockIdx.y, fours = (n_columns + 3) / 4;
     const double* lens = lenses + (Long)t * FIELDS * n_columns;
-    for (int e = threadIdx.x; e < tile * n_columns; e += BIN_THREADS) {
-        const int row = e / n_columns, j = e - row * n_columns;
-        const double entry = first + row < n_rows ? train[(Long)first * n_columns + e] : 0.0;
-        x[j * width + row] = dissimilarity(entry, lens, n_columns, j, nominal[j]);
+    for (int e = threadIdx.x; e < tile * fours; e += BIN_THREADS) {
+        const int four = e / tile, row = e - four * tile;
+        const double* entries = train + (Long)(first + row) * n_columns;
+        double own[4];
+#pragma unroll
+        for (int bit = 0; bit < 4; bit++) {
+            const int j = 4 * four + bit;
+            const bool there = j < n_columns && first + row < n_rows;
+            own[bit] = there ? Sight(lens, n_columns, j, nominal).dissimilarity(entries[j]) : 0.0;
+        }
+        const double low[4] = {0.0, own[0], own[1], own[0] + own[1]}, high[4] = {0.0, own[2], own[3], own[2] + own[3]};
+#pragma unroll
+        for (int k = 0; k < 16; k++) x[(16 * four + k) * tile + row] = low[k % 4] + high[k / 4];
     }
-    for (int row = threadIdx.x; row < tile; row += BIN_THREADS) x[n_columns * width + row] = 0.0;
     __syncthreads();
-    for (int s = threadIdx.x / 32; s < n_subsets; s += BIN_THREADS / 32) {
-        const ushort4* list = (const ushort4*)(lists + s * pitch);
-        const int begin = begins[t * n_subsets + s], fours = (sizes[s] + 3) / 4;
-        unsigned short* line = bins + ((Long)t * n_subsets + s) * stride + first;
-        for (int row = threadIdx.x % 32 * 2; row < tile && first + row < stride; row += 64) {
-            double2 sum = {0.0, 0.0};
-            for (int k = 0; k < fours; k++) {
-                const ushort4 four = list[k];
-                const double2 a = *(const double2*)(x + four.x * width + row), b = *(const double2*)(x + four.y * width + row);
-                const double2 c = *(const double2*)(x + four.z * width + row), d = *(const double2*)(x + four.w * width + row);
-                sum.x = sum.x + a.x + b.x + c.x + d.x;
-                sum.y = sum.y + a.y + b.y + c.y + d.y;
+    const int share = (n_subsets + BIN_THREADS / 32 - 1) / (BIN_THREADS / 32), start = threadIdx.x / 32 * share;
+    for (int row = threadIdx.x % 32 * 2; row < tile && first + row < stride; row += 64) {
+        double2 rest = {0.0, 0.0};
+        for (int s = start; s < min(start + share, n_subsets); s++) {
+            const unsigned char* mask = masks + (Long)s * fours;
+            const int begin = begins[t * n_subsets + s];
+            if (s == start || !(mask[0] & SAME)) {
+                rest = {0.0, 0.0};
+                for (int four = 1; four < fours; four++) {
+                    const double2 part = *(const double2*)(x + (16 * four + mask[four]) * tile + row);
+                    rest = {rest.x + part.x, rest.y + part.y};
+                }
             }
-            *(ushort2*)(line + row) = {
-                (unsigned short)min(max(key_of(sum.x) - begin, 0), BINS - 1),
-                (unsigned short)min(max(key_of(sum.y) - begin, 0), BINS - 1)};
+            const double2 part = *(const double2*)(x + mask[0] % SAME * tile + row);
+            *(ushort2*)(bins + ((Long)t * n_subsets + s) * stride + first + row) = {
+                code_of(rest.x + part.x, begin), code_of(rest.y + part.y, begin)};
         }
     }
 }
@@ -93,11 +113,14 @@ extern "C" __global__ void __launch_bounds__(BIN_THREADS) find_bins(
 struct __align__(16) Eight {
     unsigned words[4];
 
-    __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & 0xFFFF; }
+    __device__ __forceinline__ int bin(const int e) const { return words[e / 2] >> 16 * (e % 2) & (BINS - 1); }
+    __device__ __forceinline__ bool nought(const int e) const { return !(words[e / 2] >> 16 * (e % 2) & 0xFFFF); }
 };
 
-__device__ __forceinline__ void add(float4& sum, const float* x) {
-    sum = {sum.x + x[0], sum.y + x[1], sum.z + x[2], sum.w + x[3]};
+// Bins pass by, and should leave the cache to the lines.
+__device__ __forceinline__ Eight load(const Eight* from) {
+    const uint4 words = __ldcs((const uint4*)from);
+    return {{words.x, words.y, words.z, words.w}};
 }
 
 // The sum over all threads before this one, and over all. Two scans in a row need different rooms.
@@ -122,19 +145,43 @@ template <typename T> __device__ __forceinline__ T scan(T x, void* shared, T& al
     return (warp ? before : T(0)) + (lane ? inside : T(0));
 }
 
+// Lists those of the first numbers that are wanted, in their order, and counts them. A warp looks at some in a row.
+template <typename T, typename Wanted>
+__device__ __forceinline__ int list_those(const int size, void* room, T* list, const Wanted& wanted) {
+    const int lane = threadIdx.x % 32, share = (size + THREADS - 1) / THREADS * 32, start = threadIdx.x / 32 * share;
+    int place = 0, all;
+#pragma unroll 4
+    for (int i = start + lane; i < start + share; i += 32) place += __popc(__ballot_sync(~0u, i < size && wanted(i)));
+    place = __shfl_sync(~0u, scan(lane ? 0 : place, room, all), 0);
+#pragma unroll 4
+    for (int i = start + lane; i < start + share; i += 32) {
+        const bool here = i < size && wanted(i);
+        const unsigned there = __ballot_sync(~0u, here);
+        if (here) list[place + __popc(there & ((1u << lane) - 1))] = i;
+        place += __popc(there);
+    }
+    __syncthreads();
+    return all;
+}
+
 // The largest of all threads' numbers.
 __device__ __forceinline__ double largest(double x, double* room) {
 #pragma unroll
     for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
     if (threadIdx.x % 32 == 0) room[threadIdx.x / 32] = x;
     __syncthreads();
-    for (int warp = 0; warp < WARPS; warp++) x = max(x, room[warp]);
+    x = room[min((int)threadIdx.x % 32, WARPS - 1)];
+#pragma unroll
+    for (int step = 1; step < 32; step *= 2) x = max(x, __shfl_sync(~0u, x, threadIdx.x % 32 ^ step));
     return x;
 }
 
-#if REGRESSION
+// The weights of a rank; the formulas of groups say which.
+struct __align__(REGRESSION ? 8 : 16) Rank {
+    double fields[REGRESSION ? 5 : 2];
+};
 
-#define RANK_FIELDS 5
+#if REGRESSION
 
 // Sums over a group's targets, over those of its squares, and over the targets of all nearer rows.
 struct Members {
@@ -164,9 +211,11 @@ struct Group {
     double share, last, weight, drop, step, step_pair, weight_pair, drop_pair, mixed, drop_triple, products, k;
     Members members;
 
-    __device__ Group(const int start, const int end, const Members& among, const double* ranks, const int n_neighbors)
-        : k(n_neighbors), members(among) {
-        const double *a = ranks + (Long)start * RANK_FIELDS, *b = ranks + (Long)end * RANK_FIELDS, size = end - start;
+    __device__ Group() {}
+    __device__ Group(
+        const int start, const int end, const Rank& at_start, const Rank& at_end, const Members& among, const int n_neighbors
+    ) : k(n_neighbors), members(among) {
+        const double *a = at_start.fields, *b = at_end.fields, size = max(end - start, 1);
         share = 1.0 / size;
         const double share_pair = size > 1.0 ? share / (size - 1.0) : 0.0;
         const double share_triple = size > 2.0 ? share_pair / (size - 2.0) : 0.0;
@@ -200,8 +249,6 @@ struct Group {
 
 #else
 
-#define RANK_FIELDS 2
-
 // Members of a group with the label of the validation row.
 struct Members {
     int matches;
@@ -221,13 +268,15 @@ struct Group {
     double share, weight, spread, step;
     Members members;
 
-    __device__ Group(const int start, const int end, const Members& among, const double* ranks, int) : members(among) {
-        const double2 a = ((const double2*)ranks)[start], b = ((const double2*)ranks)[end];
-        const double size = end - start;
+    __device__ Group() {}
+    __device__ Group(
+        const int start, const int end, const Rank& at_start, const Rank& at_end, const Members& among, int
+    ) : members(among) {
+        const double *a = at_start.fields, *b = at_end.fields, size = max(end - start, 1);
         share = 1.0 / size;
-        weight = a.y - b.y;
-        spread = size > 1.0 ? (weight - size * b.x) * share / (size - 1.0) : 0.0;
-        step = a.x - b.x;
+        weight = a[1] - b[1];
+        spread = size > 1.0 ? (weight - size * b[0]) * share / (size - 1.0) : 0.0;
+        step = a[0] - b[0];
     }
     __device__ Tail tail() const { return members.matches * share * step; }
     __device__ Worth worth(const Tail tail, double, double, const double factor) const {
@@ -238,10 +287,12 @@ struct Group {
 
 #endif
 
-// Sorts by distance. All exchanges are upwards, so that the size need not be a power of two.
+// Sorts by distance. All exchanges are upwards, so that the size need not be a power of two. Places that are less than 32
+// apart are held by threads of one warp, which need no barrier.
 __device__ __forceinline__ void sort(double* distances, int* rows, const int size) {
-    for (int span = 2; span < 2 * size; span *= 2)
-        for (int step = span / 2; step; step /= 2) {
+    const int lane = threadIdx.x % 32;
+    for (int span = 32; span < 2 * size || span == 32; span *= 2) {
+        for (int step = span / 2; step >= 32; step /= 2) {
             const int flip = step == span / 2 ? span - 1 : step;  // the first step of a span pairs first with last
             for (int i = threadIdx.x; i < size; i += THREADS) {
                 const int j = i ^ flip;
@@ -258,6 +309,23 @@ __device__ __forceinline__ void sort(double* distances, int* rows, const int siz
             }
             __syncthreads();
         }
+        for (int i = threadIdx.x; i - lane < size; i += THREADS) {
+            double distance = i < size ? distances[i] : 1e300;
+            int row = i < size ? rows[i] : 0;
+            const auto exchange = [&](const int flip) {
+                const double other = __shfl_sync(~0u, distance, lane ^ flip);
+                const int other_row = __shfl_sync(~0u, row, lane ^ flip);
+                if ((lane ^ flip) > lane ? other < distance : other > distance) distance = other, row = other_row;
+            };
+            for (int inner = span == 32 ? 2 : 64; inner <= 32; inner *= 2) {  // all small spans at once
+                exchange(inner - 1);
+                for (int step = inner / 4; step; step /= 2) exchange(step);
+            }
+            for (int step = span == 32 ? 0 : 16; step; step /= 2) exchange(step);
+            if (i < size) distances[i] = distance, rows[i] = row;
+        }
+        __syncthreads();
+    }
 }
 
 #if REGRESSION
@@ -287,43 +355,57 @@ struct Near {
 
 // The values of all rows, added up over validation rows: a line of `stride` for every subset and slice of them.
 //
-// train, nominal, lenses, lists, sizes: as above; slacks: how far equal distances of a pair may be apart
+// train, nominal, lenses: as above, and train by columns; lists, sizes: the columns of every subset
+// slacks: how far equal distances of a pair may be apart
 // targets: of training rows (regression); labels: first and last row with the label of every validation row, or its target
 // ranks: weights of ranks; factors: weights of validation rows; targets are whole numbers of 1 / quantum where summed
-// room: `room_bytes` of every block, for near rows that do not fit the chip, and sums over targets
+// taken: how many lines are being made or done; room: `room_bytes` of every block, for what does not fit the chip, and for
+// sums over targets
 extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
-    const double* train, const unsigned char* nominal, const double* lenses, const unsigned short* lists,
-    const int* sizes, const double* slacks, const unsigned short* bins, const double* targets, const double* labels,
-    const double* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
+    const double* train, const unsigned char* nominal, const double* by_column, const double* lenses,
+    const unsigned short* lists, const int* sizes, const double* slacks, const unsigned short* __restrict__ bins, const double* targets, const double* labels,
+    const Rank* ranks, const double* factors, const double alone, const double quantum, const Long all_targets,
     const int n_neighbors, const int pitch, const int n_rows, const int n_columns, const int stride,
-    const int n_subsets, const int n_valid, const int slice, unsigned char* room, const Long room_bytes, Real* out
+    const int n_subsets, const int n_valid, const int slice, int* taken, unsigned char* room, const Long room_bytes, Real* out
 ) {
     extern __shared__ __align__(16) unsigned char memory[];
     __shared__ double rooms[4][32];
-    __shared__ int first_far, n_near, n_first, n_last;
+    __shared__ int item, first_far, n_near, n_first, n_last, edge_start;
+    __shared__ Members edge_members;
     const int me = threadIdx.x;
-    int* list_on_chip = (int*)memory;
-    unsigned char* on_chip = memory + 4 * LISTED;  // bins, then near rows
     room += blockIdx.x * room_bytes;
+    const bool few = n_columns <= SIGHTS;
+    Sight* sights = (Sight*)(few ? memory : room);
+    room += few ? 0 : ((n_columns + 1) & ~1) * (Long)sizeof(Sight);
+    int* list_on_chip = (int*)(memory + SIGHTS * sizeof(Sight));
+    unsigned char* on_chip = (unsigned char*)(list_on_chip + LISTED);  // bins, then near rows
     int* list_in_room = (int*)room;
     unsigned char* in_room = room + 4 * (Long)stride;
 #if !RANKED
     unsigned* table = (unsigned*)on_chip;
+    unsigned short* filled = (unsigned short*)in_room;  // the bins that hold rows
+    in_room += 2 * WINDOW;
 #if REGRESSION
-    Long* sums = (Long*)(room + room_bytes - 16 * WINDOW);  // of targets and of squares
+    Long* sums = (Long*)in_room;  // of targets and of squares
+    in_room += 16 * WINDOW;
 #endif
 #endif
-    for (int item = blockIdx.x; item < n_subsets * ((n_valid + slice - 1) / slice); item += gridDim.x) {
-        const int s = item % n_subsets, from = item / n_subsets * slice;
+    for (;;) {
+        if (me == 0) item = atomicAdd(taken, 1);
+        __syncthreads();
+        if (item >= n_subsets * ((n_valid + slice - 1) / slice)) break;
+        const int s = item % n_subsets, from = item / n_subsets * slice, size = sizes[s];
         const unsigned short* list = lists + s * pitch;
         Real* line = out + (Long)item * stride;
         for (int t = from; t < min(from + slice, n_valid); t++) {
             const double factor = factors[t], slack = slacks[t * n_subsets + s];
+            for (int k = me; k < size; k += THREADS) sights[k] = Sight(lenses + (Long)t * FIELDS * n_columns, n_columns, list[k], nominal);
 #if REGRESSION
             const double target = labels[2 * t];
+            const int run = 0, run_size = 0;
 #else
             const double target = 0.0;
-            const int run = (int)labels[2 * t], run_size = (int)labels[2 * t + 1] - run;
+            const int run = (int)labels[2 * t], run_size = (int)labels[2 * t + 1] - run;  // rows with the label
 #endif
             Tail carry = {};
             if (me == 0) first_far = 0, n_near = n_rows, n_first = 0;
@@ -332,8 +414,11 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             for (int row = me; row < n_rows; row += THREADS) rows[row] = row;
 #else
             // Some bins at a time, from the far end on.
-            const Eight* eights = (const Eight*)(bins + ((Long)t * n_subsets + s) * stride);
-            int end = n_rows;
+            const unsigned short* bin_of = bins + ((Long)t * n_subsets + s) * stride;
+            const Eight* eights = (const Eight*)bin_of;
+            int end = n_rows, crowd = -1;
+            Worth crowd_worth = {};  // of the rows in the bin `crowd`
+            Long noughts = 0, all_noughts;  // rows at distance 0; those with the label are counted in the upper half
 #if REGRESSION
             Long whole = all_targets;
 #endif
@@ -344,77 +429,167 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
 #endif
                 __syncthreads();
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // count
-                    const Eight eight = eights[i / 8];
+                    const Eight eight = load(eights + i / 8);
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e) - low, row = i + e;
-                        if (row >= n_rows || (unsigned)bin >= WINDOW) continue;
+                        if (row >= n_rows) continue;
+                        const bool match = !REGRESSION && (unsigned)(row - run) < (unsigned)run_size;
+                        if ((unsigned)bin >= WINDOW) {
+                            if (low == BINS - WINDOW && eight.nought(e)) noughts += match ? (1LL << 32) + 1 : 1;
+                            continue;
+                        }
 #if REGRESSION
                         const double z = targets[row];
                         atomicAdd(table + bin, 1u);
                         atomicAdd((unsigned long long*)sums + 2 * bin, (unsigned long long)whole_of(z * quantum));
                         atomicAdd((unsigned long long*)sums + 2 * bin + 1, (unsigned long long)whole_of(z * z * quantum));
 #else
-                        atomicAdd(table + ((unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0) + bin, 1u);
+                        atomicAdd(table + (match ? WINDOW : 0) + bin, 1u);
 #endif
                     }
                 }
                 __syncthreads();
-                // As many bins at a time as there are threads: ranks, then tails, then values. A bin is far if at least
-                // NEAR rows are nearer.
-                for (int top = WINDOW; top > 0 && end >= NEAR; top -= THREADS) {
-                    const int bin = top - 1 - me;
-                    const int count = table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]);
-                    if (!__syncthreads_or(count)) continue;
-                    int all_rows;
-                    const int b = end - scan(count, rooms[0], all_rows), a = b - count;
-                    const bool far = count && a >= NEAR;
+                if (low == BINS - WINDOW) scan(noughts, rooms[1], all_noughts);
+                // The bins that hold rows, from the far end on.
+                const auto rows_of = [&](const int bin) { return table[bin] + (REGRESSION ? 0 : table[WINDOW + bin]); };
+                const int n_filled = list_those(WINDOW, rooms[0], filled, [&](const int i) { return rows_of(WINDOW - 1 - i) != 0; });
+                // PER of them for every thread at a time: ranks, then tails, then values. A bin is far if at least NEAR rows
+                // are nearer; the first that is not is at the edge.
+                for (int first = 0; first < n_filled && end >= NEAR; first += PER * THREADS) {
+                    int bin[PER], count[PER], own_rows = 0, all_rows;
+#pragma unroll
+                    for (int e = 0; e < PER; e++) {
+                        const int g = first + PER * me + e;
+                        bin[e] = g < n_filled ? WINDOW - 1 - filled[g] : 0;
+                        count[e] = g < n_filled ? rows_of(bin[e]) : 0;
+                        own_rows += count[e];
+                    }
+                    int b = end - scan(own_rows, rooms[0], all_rows);
 #if REGRESSION
                     Long all_here;
-                    const Long total = sums[2 * bin], behind = scan(total, rooms[1], all_here);
-                    const Members members = {(double)total / quantum, (double)sums[2 * bin + 1] / quantum, (double)(whole - behind - total) / quantum};
+                    const Long total = count[0] ? sums[2 * bin[0]] : 0, behind = scan(total, rooms[1], all_here);
+                    const Long nearer = whole - behind - total;
                     whole -= all_here;
                     __syncthreads();
-#else
-                    const Members members = {(int)table[WINDOW + bin]};
 #endif
-                    const Group group(a, far ? b : a + 1, members, ranks, n_neighbors);
-                    const Tail own = far ? group.tail() : Tail{};
-                    Tail all;
-                    const Tail tail = carry + scan(own, rooms, all);
-                    if (far) {
-                        const Worth worth = group.worth(tail, target, alone, factor);
+                    Rank starts[PER], at_end;
+#pragma unroll
+                    for (int e = 0, a = b; e < PER; e++) starts[e] = ranks[a -= count[e]];
+                    for (int field = 0; field < sizeof(Rank) / 8; field++)  // a bin ends where the one before starts
+                        at_end.fields[field] = __shfl_up_sync(~0u, starts[PER - 1].fields[field], 1);
+                    if (me % 32 == 0) at_end = ranks[b];
+                    Group groups[PER];
+                    Tail tails[PER], own = {}, all;
+#pragma unroll
+                    for (int e = 0; e < PER; e++) {
+                        const int a = b - count[e];
+                        const bool far = count[e] && a >= NEAR;
+#if REGRESSION
+                        const Members members = {(double)total / quantum, (double)sums[2 * bin[e] + 1] / quantum, (double)nearer / quantum};
+#else
+                        const Members members = {(int)table[WINDOW + bin[e]]};
+#endif
+                        groups[e] = Group(a, b, starts[e], at_end, members, n_neighbors);
+                        at_end = starts[e];
+                        tails[e] = far ? groups[e].tail() : Tail{};
+                        own = own + tails[e];
+                        if (count[e] && a < NEAR && b >= NEAR) {
+                            first_far = low + bin[e] + 1, n_near = b;
+                            edge_start = a, edge_members = members;
+                        }
+                        if (!far) count[e] = 0;
+                        b = a;
+                    }
+                    Tail tail = carry + scan(own, rooms, all);
+#pragma unroll
+                    for (int e = 0; e < PER; e++) {
+                        const Worth worth = groups[e].worth(tail, target, alone, factor);
                         const float* parts = (const float*)&worth;
-                        for (int plane = 0; plane < PLANES; plane++) table[plane * WINDOW + bin] = __float_as_int(parts[plane]);
-                    } else if (count && b >= NEAR) {
-                        first_far = low + bin + 1;  // behind the farthest of the near bins
-                        n_near = b;
+                        for (int plane = 0; plane < PLANES && count[e]; plane++)
+                            table[plane * WINDOW + bin[e]] = __float_as_int(parts[plane]);
+                        tail = tail + tails[e];
                     }
                     end -= all_rows;
                     carry = carry + all;
                 }
                 __syncthreads();
+#if !REGRESSION
+                if (end >= NEAR && end == (int)all_noughts) {  // there is nothing in between: the other bins need no look
+                    if (me == 0) first_far = 1, n_near = end, edge_start = 0, edge_members = {(int)(all_noughts >> 32)};
+                    end = 0;
+                    __syncthreads();
+                }
+#endif
+                const int edge = first_far - 1;
+                if (end < NEAR && edge == 0 && n_near == (int)all_noughts) crowd = edge;
+                if (end < NEAR && n_near > LISTED && crowd < 0) {
+                    // Too many near rows, as a rule because those at the edge are all equal: then they are a group, as far
+                    // ones are. Equal rows may also be on both sides of where a bin begins.
+                    double nearest = 1e300, farthest = -1e300, nearer = -1e300;
+                    const int all = list_those(
+                        n_rows, rooms[0], list_in_room, [&](const int row) { return bin_of[row] % BINS <= edge; });
+                    for (int i = me; i < all; i += 4 * THREADS) {  // four at a time
+                        int row[4];
+                        double x[4] = {};
+#pragma unroll
+                        for (int e = 0; e < 4; e++) row[e] = list_in_room[min(i + e * THREADS, all - 1)];
+                        for (int k = 0; k < size; k++) {
+                            const double* column = by_column + (Long)sights[k].column * n_rows;
+                            const double entry[4] = {column[row[0]], column[row[1]], column[row[2]], column[row[3]]};
+#pragma unroll
+                            for (int e = 0; e < 4; e++) x[e] += sights[k].dissimilarity(entry[e]);
+                        }
+#pragma unroll
+                        for (int e = 0; e < 4; e++)
+                            if (bin_of[row[e]] % BINS < edge)
+                                nearer = max(nearer, x[e]);
+                            else
+                                nearest = min(nearest, x[e]), farthest = max(farthest, x[e]);
+                    }
+                    nearest = -largest(-nearest, rooms[1]), farthest = largest(farthest, rooms[2]), nearer = largest(nearer, rooms[3]);
+                    if (farthest - nearest <= slack && nearest - nearer > slack) crowd = edge;
+                }
+                if (crowd >= 0) {
+                    const Group group(edge_start, n_near, ranks[edge_start], ranks[n_near], edge_members, n_neighbors);
+                    crowd_worth = group.worth(carry, target, alone, factor);
+                    carry = carry + group.tail();
+                    __syncthreads();
+                    if (me == 0) {
+                        const float* parts = (const float*)&crowd_worth;
+                        for (int plane = 0; plane < PLANES && edge >= low; plane++)
+                            table[plane * WINDOW + edge - low] = __float_as_int(parts[plane]);
+                        first_far = edge, n_near = edge_start;
+                    }
+                    __syncthreads();
+                }
                 const int far = first_far, least = max(low, far);
                 rows = n_near > LISTED ? list_in_room : list_on_chip;
                 for (int i = 8 * me; i < n_rows; i += 8 * THREADS) {  // far rows get their value, near ones are listed
-                    const Eight eight = eights[i / 8];
+                    const Eight eight = load(eights + i / 8);
                     float worth[8] = {};
+                    float4* four = (float4*)(line + i);
+                    const float4 a = four[0], b = four[1];  // asked for before they are needed
 #pragma unroll
                     for (int e = 0; e < 8; e++) {
                         const int bin = eight.bin(e), row = i + e;
                         if (row >= n_rows) continue;
                         if (bin < far) rows[atomicAdd(&n_first, 1)] = row;
-                        if (bin < least || bin >= low + WINDOW) continue;
                         const unsigned* at = table + bin - low;
 #if REGRESSION
+                        if (bin < least || bin >= low + WINDOW) continue;
                         const float z = (float)targets[row];
                         worth[e] = __int_as_float(at[0]) + z * (__int_as_float(at[WINDOW]) + z * __int_as_float(at[2 * WINDOW]));
 #else
-                        worth[e] = __int_as_float(at[(unsigned)(row - run) < (unsigned)run_size ? WINDOW : 0]);
+                        const bool match = (unsigned)(row - run) < (unsigned)run_size;
+                        if (bin >= least && bin < low + WINDOW)
+                            worth[e] = __int_as_float(at[match ? WINDOW : 0]);
+                        else if (bin == crowd)  // noughts, whose bin is not on the chip
+                            worth[e] = match ? crowd_worth.match : crowd_worth.other;
 #endif
                     }
-#pragma unroll
-                    for (int e = 0; e < 8; e += 4) add(*(float4*)(line + i + e), worth + e);
+                    four[0] = {a.x + worth[0], a.y + worth[1], a.z + worth[2], a.w + worth[3]};
+                    four[1] = {b.x + worth[4], b.y + worth[5], b.z + worth[6], b.w + worth[7]};
                 }
                 __syncthreads();
             }
@@ -424,17 +599,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
             const int found = n_near;
             const bool here = found <= LISTED;
             const Near near(here ? on_chip : in_room, here ? LISTED : n_rows);
-            const double* lens = lenses + (Long)t * FIELDS * n_columns;
             double most = 0.0;
-            for (int i = me; i < found; i += THREADS) {
-                const double* entries = train + (Long)rows[i] * n_columns;
+            for (int first = 0; first < found; first += THREADS / 2) {  // two threads add up a distance
+                const int i = first + me / 2;
+                const double* entries = train + (Long)rows[min(i, found - 1)] * n_columns;
                 double sum = 0.0;
 #pragma unroll 4
-                for (int k = 0; k < sizes[s]; k++) {
-                    const int j = list[k];
-                    sum += dissimilarity(entries[j], lens, n_columns, j, nominal[j]);
-                }
-                near.distances[i] = sum;
+                for (int k = me % 2; k < size; k += 2) sum += sights[k].dissimilarity(entries[sights[k].column]);
+                sum += __shfl_sync(~0u, sum, me % 32 ^ 1);
+                if (i < found && me % 2 == 0) near.distances[i] = sum;
                 most = max(most, sum);
             }
             int n_sorted = found;
@@ -502,7 +675,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) value_rows(
                     members = {stop - start};
 #endif
                 }
-                const Group group(a, b, members, ranks, n_neighbors);
+                const Group group(a, b, ranks[a], ranks[b], members, n_neighbors);
                 const Tail own = i >= 0 ? group.tail() : Tail{};
                 Tail all;
                 const Tail tail = carry + scan(own, rooms, all);

@@ -63,6 +63,15 @@ template <typename T> static T __shfl_up_sync(unsigned, T value, int step) {
     const int lane = current % 32;
     return from_lane(value, lane >= step ? lane - step : lane);
 }
+static unsigned __ballot_sync(unsigned, bool mine) {
+    unsigned all = 0;
+    exchanged[current] = mine;
+    pause(AT_EXCHANGE);
+    for (int lane = 0; lane < 32; lane++) all |= (unsigned)(exchanged[current / 32 * 32 + lane] != 0.0) << lane;
+    pause(AT_EXCHANGE);
+    return all;
+}
+static int __popc(unsigned x) { return __builtin_popcount(x); }
 
 // Lets the fibres go on that have what they wait for; false when all have ended.
 static bool release(int threads) {
@@ -132,3 +141,4 @@ template <typename T> static T atomicAdd(T* to, T value) { T old = *to; *to += v
 static int __float_as_int(float x) { int y; memcpy(&y, &x, 4); return y; }
 static float __int_as_float(int x) { float y; memcpy(&y, &x, 4); return y; }
 static long long __double_as_longlong(double x) { long long y; memcpy(&y, &x, 8); return y; }
+template <typename T> static T __ldcs(const T* from) { return *from; }

@@ -8,7 +8,9 @@ import pytest
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from knn.cuda.reference import make_game, mean_values
 from shapley2d._knn.device import DeviceError, find_device
+from shapley2d._knn.game import RowGame
 from shapley2d._knn.gpu import GpuRows
+from shapley2d._knn.metric import Columns
 from shapley2d._knn.processor import Processor
 
 NEAR = 32
@@ -57,11 +59,34 @@ def test_far_rows_share_ranks(device, task, n, values):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("n", [NEAR, 100])
+@pytest.mark.parametrize("m", [9, 41])
+def test_more_columns_than_are_seen_from_the_chip(device, task, n, m):
+    game = make_game(task, n=n, m=m)
+    subsets = np.random.default_rng(0).random((6, m)) < 0.5
+    subsets[1] = subsets[0] ^ (np.arange(m) < 3)  # as the one before but for the first four columns
+    assert off_by(device, game, subsets, np.arange(5)) < 1e-6
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
 def test_crowded_bins_do_not_fit_the_chip(device, task):
     # near rows of few values are more than the 1,024 that are ranked there
     game = make_game(task, n=9_001, n_valid=2, m=3, values=4)
     subsets = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1]], dtype=bool)
     assert off_by(device, game, subsets, np.arange(2)) < 1e-6
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("apart", [1e-12, 1e-9, 1e-6])
+def test_crowds_at_the_edge_that_are_equal_or_not(device, task, apart):
+    # rows nearly as far as each other, on both sides of where a bin begins; some are equal but for rounding
+    game = make_game(task, n=2_500, n_valid=2, m=3, values=4)
+    rng = np.random.default_rng(1)
+    train = np.where(rng.random((3, 2_500)) < 0.01, 0.25, 1.0)
+    train[1:] += apart * rng.integers(0, 3, (2, 2_500))
+    columns = Columns(train, np.zeros((3, 2)), np.zeros(3, bool), np.ones(3), np.ones(3))
+    game = RowGame.of(columns, game.y, game.y_valid, task=task, n_neighbors=5)
+    assert off_by(device, game, all_subsets(3)[1:], np.arange(2)) < 1e-6
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
