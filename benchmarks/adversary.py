@@ -1,8 +1,9 @@
-"""Twenty attacks on a data pool: what each gains by the defaults, and what an audit sees of it.
+"""Twenty attacks on a data pool: what each gains, and what an audit sees of it.
 
 Run: python benchmarks/adversary.py [--quick] [wine] [breast] [credit] [census]
 
-Three owners, A, B and C, have a third of the rows each and share 100,000. Every attack prints what
+Three owners, A, B and C, have a third of the rows each and share 100,000, by balanced accuracy and
+``votes="share"``, under which rows of noise are worth nothing. Every attack prints what
 the attacker is paid for honest and for attacking, and what the look at sellers says of it; at the end
 comes what gains without an alarm. The table of docs/evidence/payments.md is its output. ``honest_owners.py``
 counts the alarms that honest owners raise.
@@ -15,17 +16,17 @@ import sys
 import tempfile
 import time
 import warnings
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from shapley2d import InputError, Receipt, value_blocks
+from shapley2d import KNN, InputError, Receipt, value_blocks
 from shapley2d._market.audit import look_at_owners
-from shapley2d._market.blocks import make_valuation
-from shapley2d._market.job import BlockQuestion, BlocksJob
+from shapley2d._market.blocks import make_valuation, prepare_blocks
 from shapley2d.datasets import (
     load_breast_cancer_original,
     load_census,
@@ -34,6 +35,7 @@ from shapley2d.datasets import (
 )
 
 AMOUNT = 100_000
+METHOD = KNN(votes="share")
 NOTHING = 1_000  # gains below this are what other rows of the same kind would change
 # by fewer validation rows of credit nobody can be paid: what the table is worth may be 0
 SIZES = {"wine": (90, 88), "breast": (300, 200), "credit": (450, 1000), "census": (300, 200)}
@@ -51,7 +53,15 @@ class Pool:
     owners: list[dict[str, Any]]
     attacker: tuple[str, ...] = ("A",)
     unpaid: tuple[str, ...] = ()  # names whose debts are never paid
-    settings: dict[str, Any] = field(default_factory=dict)
+    method: KNN = METHOD
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """All arguments of ``value_blocks``."""
+        given = {name: one.default for name, one in signature(value_blocks).parameters.items()}
+        tables = {"X": self.X, "y": self.y, "X_valid": self.X_valid, "y_valid": self.y_valid}
+        asked = {"owners": self.owners, "method": self.method, "scoring": "balanced_accuracy"}
+        return {**given, **tables, **asked, "progress": False}
 
     @property
     def third(self) -> int:
@@ -106,9 +116,10 @@ def load(name: str, sizes: tuple[int, int], seed: int = 0) -> Pool:
         {"owner": owner, "row": list(range(k * third, (k + 1) * third))}
         for k, owner in enumerate("ABC")
     ]
-    settings = {} if name in ("wine", "breast") else {"subsets": "sampled", "n_subsets": 64}
-    rest = X[n:].reset_index(drop=True)
-    return Pool(X[:n], y[:n], rest, y[n:], owners, settings=settings)
+    pool = Pool(X[:n], y[:n], X[n:].reset_index(drop=True), y[n:], owners)
+    if name in ("wine", "breast"):
+        return pool
+    return replace(pool, method=pool.method.but(subsets="sampled", n_subsets=64))
 
 
 def jittered(pool: Pool, rows: pd.DataFrame, size: float, random: Any) -> pd.DataFrame:
@@ -230,7 +241,7 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
         pool,
         X=coarsened(pool.X[few], pool),
         X_valid=coarsened(pool.X_valid[few], pool),
-        settings={},
+        method=METHOD,
     )
     names = min(20, third)
     shells = [{"owner": f"A{k}", "row": list(range(k, third, names))} for k in range(names)]
@@ -284,7 +295,7 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
 
 def on_paper(pool: Pool, honest: float) -> Any:
     """A's amount doubled on a receipt and on a report: the words, and why it is refused."""
-    v = value_blocks(pool.X, pool.y, pool.X_valid, pool.y_valid, owners=pool.owners, progress=False, **pool.settings)  # fmt: skip
+    v = value_blocks(**pool.asked)
     body = copy.deepcopy(v.receipt(AMOUNT).body)
     body["payments"]["amounts"][0]["amount"] = f"{2 * honest:.2f}"
     payments = v.payments(AMOUNT)
@@ -316,24 +327,15 @@ def coarsened(X: pd.DataFrame, pool: Pool) -> pd.DataFrame:
 
 def ask(pool: Pool) -> tuple[dict[str, float], list[Any], list[str]]:
     """Payments, alarms, and what the run warns of; no payments where they are refused."""
-    question = BlockQuestion(
-        X=pool.X,
-        y=pool.y,
-        X_valid=pool.X_valid,
-        y_valid=pool.y_valid,
-        owners=pool.owners,
-        progress=False,
-        options=pool.settings,
-    )
     paid: dict[str, float] = {}
     alarms: list[Any] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            job = BlocksJob.prepare(question)
+            job = prepare_blocks(**pool.asked)
             found = job.answer()
             alarms = look_at_owners(job, found).alarms
-            payments = make_valuation(job, found).payments(AMOUNT)
+            payments = make_valuation(job, found, pool.asked).payments(AMOUNT)
             left = pool.unpaid and "if_unpaid" in payments
             amounts = payments["if_unpaid" if left else "amount"]
             paid = dict(zip(payments["owner"], amounts, strict=True))

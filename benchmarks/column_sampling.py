@@ -148,7 +148,7 @@ def coverage(game, exact, budgets, n_seeds):
 
 
 def corner(name, seed):
-    """Small tables in which few columns or rows decide: training and validation tables, K, and the task."""
+    """Small tables in which few columns or rows decide: training and validation tables, the method, and the task."""
     random = np.random.default_rng((7, seed))
     m, n_neighbors, task, n_valid = int(random.integers(5, 13)), 5, "classification", 24
     X = random.normal(size=(64, m)).round(1)
@@ -165,7 +165,8 @@ def corner(name, seed):
     elif name == "rare class":
         y[[0, 40]] = 1
     train, valid = slice(0, 40), slice(40, 40 + n_valid)
-    return (X[train], y[train], X[valid], y[valid]), {"n_neighbors": n_neighbors, "task": task}
+    tables = X[train], y[train], X[valid], y[valid]
+    return tables, KNN(n_neighbors=n_neighbors, device="cpu"), task
 
 
 CORNERS = (
@@ -183,12 +184,13 @@ def corners(n_seeds):
     for name in CORNERS:
         held = {per_column: [] for per_column in (3, 6)}
         for seed in range(n_seeds):
-            tables, options = corner(name, seed)
-            options |= {"progress": False, "n_jobs": 1, "backend": "cpu", "random_state": seed}
-            exact = value_cells(*tables, method=KNN(subsets="all"), **options)
+            tables, method, task = corner(name, seed)
+            options = {"task": task, "progress": False, "n_jobs": 1, "random_state": seed}
+            exact = value_cells(*tables, method=method.but(subsets="all"), **options)
             for per_column, shares in held.items():
                 count = per_column * tables[0].shape[1]
-                v = value_cells(*tables, method=KNN(subsets="sampled", n_subsets=count), **options)
+                sampled = method.but(subsets="sampled", n_subsets=count)
+                v = value_cells(*tables, method=sampled, **options)
                 factor = interval_factor(v.dof)
                 shares.append(
                     [

@@ -36,14 +36,14 @@ from sklearn import datasets as toys
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import average_precision_score, balanced_accuracy_score
 
-from shapley2d import value_cells
+from shapley2d import KNN, Forest, value_cells
 from shapley2d._base.precision import interval_factor
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
 from shapley2d._forest.trees import Features
 from shapley2d._tables.problem import make_problem, weigh_problem
 from shapley2d.datasets import load_breast_cancer_original, load_census, load_credit, load_heart
-from shapley2d_paper.baselines import OOB, RANDOM, TREE_MC
+from shapley2d_paper.baselines import OOB, Random, TreeMC
 
 SHARES = (0.1, 0.2, 0.3)
 MODELS = {
@@ -137,20 +137,20 @@ def values_of(method, model, X, y, Xv, yv, seed):
     """The values of cells by a method; None where it does not apply."""
     given = (X, y, Xv, yv)
     options = {"random_state": seed, "progress": False, "n_jobs": 1, "task": "classification"}
-    balanced = {"scoring": "balanced_accuracy"}
     if method == "oob-fill":
         return (
             filled_out_of_bag(model, *given) if isinstance(model, RandomForestClassifier) else None
         )
-    more = {
-        "forest": {"method": "forest", "model": model, "max_rounds": 20, **balanced},
-        "own": {"method": "forest", "max_trees": 100, "tolerance": 0, **balanced},
-        "knn": {"method": "knn", **balanced},
-        "oob": {"method": OOB},
-        "mc": {"method": TREE_MC, "max_permutations": 1, "tolerance": 0},
-        "random": {"method": RANDOM},
+    made = {
+        "forest": Forest(model, max_rounds=20),
+        "own": Forest(max_trees=100, tolerance=0),
+        "knn": KNN(),
+        "oob": OOB(),
+        "mc": TreeMC(max_permutations=1, tolerance=0),
+        "random": Random(),
     }[method]
-    return value_cells(*given, **options, **more).values
+    scoring = "balanced_accuracy" if isinstance(made, (Forest, KNN)) else None
+    return value_cells(*given, method=made, scoring=scoring, **options).values
 
 
 def score(model, X, y, test):

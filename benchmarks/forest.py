@@ -27,7 +27,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
 
-from shapley2d import Forest, value_cells
+from shapley2d import KNN, Forest, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
 from shapley2d._tables.problem import make_problem
@@ -115,10 +115,10 @@ def inside_and_whole(data, model, jobs) -> tuple[float, float, float]:
 def what_if(_) -> None:
     X, y, Xv, yv = made_up(3000, 20, 1000)
     model = RandomForestClassifier(100, max_depth=6, random_state=0).fit(X, y)
-    options = {"method": "forest", "model": model, "progress": False}
-    value_cells(X, y, Xv, yv, **options).what_if({(0, "x0"): 1.0})  # compiles
-    v = value_cells(X, y, Xv, yv, **options)
-    run = timed(lambda: value_cells(X, y, Xv, yv, **options))
+    value = partial(value_cells, X, y, Xv, yv, method=Forest(model), progress=False)
+    value().what_if({(0, "x0"): 1.0})  # compiles
+    v = value()
+    run = timed(value)
     print("what_if at 3,000 x 20, 100 trees of depth 6, all cores: clock, processor, in ms")
     print(f"a new run                    {1e3 * run[0]:6.0f} {1e3 * run[1]:6.0f}")
     first = timed(lambda: v.what_if({(0, "x0"): 1.0}))
@@ -179,7 +179,7 @@ def beside(_) -> None:
     print(
         "1,000 rows of Census, 500 validation rows: clock, processor, as a multiple of the forest"
     )
-    work = partial(value_cells, *data, method="forest", model=model, progress=False)
+    work = partial(value_cells, *data, method=Forest(model), progress=False)
     work()  # compiles
     took = min((timed(work) for _ in range(3)), key=lambda one: one[1])
     budget = took[1]
@@ -196,8 +196,8 @@ def beside(_) -> None:
         f"in the time of the forest {budget / took[1]:.2g}, and one permutation takes {took[1] * trainings / budget:,.0f} times as long"
     )
     catboost_beside(data, budget)
-    for words, options in (("knn, default", {}), ("knn, all subsets", {"subsets": "all"})):
-        work = partial(value_cells, method="knn", progress=False, **options)
+    for words, method in (("knn, default", KNN()), ("knn, all subsets", KNN(subsets="all"))):
+        work = partial(value_cells, method=method, progress=False)
         work(*(part[:40] for part in data))  # compiles
         show_beside(words, timed(partial(work, *data)), budget)
 

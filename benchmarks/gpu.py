@@ -34,7 +34,7 @@ from shapley2d._knn.places import row_values
 
 
 def on_gpu(*data, **options):
-    return value_cells(*data, method=KNN(device="cuda"), progress=False, **options)
+    return value_cells(*data, method=KNN(device="cuda", **options), progress=False)
 
 
 def versions() -> None:
@@ -70,11 +70,11 @@ def census() -> None:
 
 def processor() -> None:
     data, few = census_tables(1000), census_tables(64)
-    on_cpu = {"backend": "cpu", "n_subsets": 256, "progress": False}
-    value_cells(*few, **on_cpu)  # compiled before
+    on_cpu = KNN(device="cpu", n_subsets=256)
+    value_cells(*few, method=on_cpu, progress=False)  # compiled before
     on_gpu(*few, n_subsets=256)
     gpu = timed(lambda: on_gpu(*data, n_subsets=256))[1]
-    cpu = timed(lambda: value_cells(*data, **on_cpu))[1]
+    cpu = timed(lambda: value_cells(*data, method=on_cpu, progress=False))[1]
     print(f"census, 1,000 test rows, 256 subsets: GPU {gpu:.2f} s, processor {cpu:.1f} s, {cpu / gpu:.0f} x; "
           f"largest difference {difference():.1e} of the spread")  # fmt: skip
 
@@ -123,13 +123,13 @@ def million() -> None:
 TINY = """
 import sys, time
 import numpy as np
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 rng = np.random.default_rng(0)
-n, backend = int(sys.argv[1]), sys.argv[2]
+n, device = int(sys.argv[1]), sys.argv[2]
 X = rng.normal(size=(n + 2000, 14)).round(2)
 y = (X[:, 0] > 0).astype(int)
 start = time.perf_counter()
-value_cells(X[:n], y[:n], X[n:], y[n:], n_subsets=256, backend=backend, progress=False)
+value_cells(X[:n], y[:n], X[n:], y[n:], method=KNN(n_subsets=256, device=device), progress=False)
 print(time.perf_counter() - start)
 """
 
@@ -138,15 +138,15 @@ def threshold() -> None:
     print(
         "seconds of a fresh process, 2,000 validation rows, 14 columns, 256 subsets (compiled code kept)"
     )
-    for backend in ("cpu", "cuda"):
-        seconds_of(10_000, backend)
+    for device in ("cpu", "cuda"):
+        seconds_of(10_000, device)
     for n in (5_000, 10_000, 20_000, 40_000):
-        seconds = {backend: seconds_of(n, backend) for backend in ("cpu", "cuda")}
+        seconds = {device: seconds_of(n, device) for device in ("cpu", "cuda")}
         print(f"  {n:7,} rows, 2^{np.log2(n * 2000.0 * 256):.1f} triples: processor {seconds['cpu']:.2f} s, GPU {seconds['cuda']:.2f} s")  # fmt: skip
 
 
-def seconds_of(n: int, backend: str) -> float:
-    command = [sys.executable, "-c", TINY, str(n), backend]
+def seconds_of(n: int, device: str) -> float:
+    command = [sys.executable, "-c", TINY, str(n), device]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

@@ -104,7 +104,8 @@ def authors(*, small: bool) -> None:
         lambda: [authors_permutation(*data, rng.permutation(X.shape[1])) for _ in range(repeats)]
     )
     theirs = seconds / repeats * 1000
-    ours = partial(value_cells, *data, metric="sqeuclidean", baseline="zero", progress=False)
+    method = KNN(metric="sqeuclidean")
+    ours = partial(value_cells, *data, method=method, baseline="zero", progress=False)
     one, every = best(partial(ours, n_jobs=1)), best(ours)
     print(f"breast cancer, {X.shape[0]} x {X.shape[1]}, {len(y_test)} test rows, K = 10")
     print(
@@ -232,13 +233,14 @@ def definition(*, small: bool) -> None:
 FIRST = """
 import sys, time
 import numpy as np
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 random = np.random.default_rng(0)
 X = random.normal(size=(int(sys.argv[2]), 20)).round(2)
 y = X[:, 0] + X[:, 1]
 y = y if sys.argv[1] == "regression" else y > 0
 start = time.process_time()
-value_cells(X[8:], y[8:], X[:8], y[:8], n_subsets=60, n_jobs=1, backend="cpu", progress=False)
+method = KNN(n_subsets=60, device="cpu")
+value_cells(X[8:], y[8:], X[:8], y[:8], method=method, n_jobs=1, progress=False)
 print(time.process_time() - start)
 """
 

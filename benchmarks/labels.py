@@ -30,11 +30,11 @@ def flipped(y, seed, share=0.1):
     return y, np.isin(np.arange(y.size), rows)
 
 
-def measure(name, X, y, **options):
+def measure(name, X, y, method):
     found = []
     for seed in range(5):
         labels, injected = flipped(np.asarray(y), seed)
-        values = value_cells(X, labels, include_label=True, progress=False, **options).values
+        values = value_cells(X, labels, method=method, include_label=True, progress=False).values
         found.append(
             [
                 roc_auc_score(injected, -values[:, -1]),
@@ -73,11 +73,11 @@ def against_clean_rows(X, y) -> None:
 
 
 def main() -> None:
-    measure("wine, all column subsets", *load_wine(return_X_y=True), subsets="all")
+    measure("wine, all column subsets", *load_wine(return_X_y=True), KNN(subsets="all"))
     measure(
         "breast cancer (diagnostic), 400 subsets",
         *load_breast_cancer(return_X_y=True),
-        n_subsets=400,
+        KNN(n_subsets=400),
     )
     against_clean_rows(*load_wine(return_X_y=True))
     folder = os.environ.get("SHAPLEY2D_DATA")
@@ -87,6 +87,7 @@ def main() -> None:
             "breast cancer (the paper's), all subsets",
             table.drop(columns=["id", "class"]),
             table["class"],
+            KNN(),
         )
 
 

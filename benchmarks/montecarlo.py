@@ -129,8 +129,9 @@ def workers() -> None:
     ):
         data = table(n=n)
 
-        def value(n_jobs, count):
-            return value_cells(*data, method=MonteCarlo(model, max_permutations=count, tolerance=0), n_jobs=n_jobs, progress=False)  # fmt: skip
+        def value(n_jobs, count, data=data, model=model):
+            method = MonteCarlo(model, max_permutations=count, tolerance=0)
+            return value_cells(*data, method=method, n_jobs=n_jobs, progress=False)
 
         value(2, 4)  # start the workers and compile
         spent, results = {}, {}
@@ -202,9 +203,9 @@ def memory(permutations: int = 6, n_valid: int = 500) -> None:
     watcher.start()
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "census.npz"
+        method = MonteCarlo("gaussian_nb", max_permutations=permutations, tolerance=0)
         seconds = seconds_of(
-            value_cells, X, y, X_valid, y_valid, method="mc", model="gaussian_nb", n_jobs=2, tolerance=0,
-            max_permutations=permutations, checkpoint=path, progress=False,
+            value_cells, X, y, X_valid, y_valid, method=method, n_jobs=2, checkpoint=path, progress=False,
         )  # fmt: skip
         size = path.stat().st_size / 1e6
     done.set()

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem
@@ -107,16 +107,16 @@ def growth() -> None:
     line("columns, all 2^m subsets", "1 (of 2^m)", (6, 8, 10, 12), by_all_subsets, lambda m: 2.0**m)
 
 
-def peak_bytes(shape: tuple[int, int, int], settings: dict) -> dict:
+def peak_bytes(shape: tuple[int, int, int], method: KNN) -> dict:
     """The most memory that a run had beside the table, and its seconds by the clock (Linux)."""
     small = table(min(shape[0], 20_000), shape[1], 8)
-    value_cells(*small, **settings)  # compiles, or loads what was compiled
+    value_cells(*small, method=method, progress=False)  # compiles, or loads what was compiled
     data = table(*shape, seed=3)
     ctypes.CDLL(None).malloc_trim(0)  # what the first run has freed is nobody's
     before = _status("VmRSS")
     Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # forget the peak so far
     started = time.perf_counter()
-    values = value_cells(*data, **settings)
+    values = value_cells(*data, method=method, progress=False)
     seconds = time.perf_counter() - started
     facts = {name: values.info[name] for name in ("n_valid_used", "n_subsets")}
     peak = _status("VmHWM")
@@ -131,9 +131,9 @@ def _status(name: str) -> int:
 
 
 def million() -> None:
-    shape, settings = (1_000_000, 50, 32), {"n_subsets": 202, "progress": False, "backend": "cpu"}
+    shape, method = (1_000_000, 50, 32), KNN(n_subsets=202, device="cpu")
     with ProcessPoolExecutor(1, get_context("spawn")) as pool:  # whose memory nothing else has used
-        took = pool.submit(peak_bytes, shape, settings).result()
+        took = pool.submit(peak_bytes, shape, method).result()
     print(
         f"  {shape[0]:,} rows of {shape[1]} columns against {took['n_valid_used']} validation rows under "
         f"{took['n_subsets']} subsets, {os.cpu_count()} cores: {took['seconds'] / 60:.1f} minutes "

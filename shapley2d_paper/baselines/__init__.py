@@ -1,13 +1,13 @@
-"""The methods that the paper compares with, as records that ``value_cells`` takes for ``method``.
+"""The methods that the paper compares with: ``value_cells(X, y, method=OOB(n_trees=500))``.
 
-``FLAT`` is 1D-Shapley over single cells, ``LOO`` 2D leave-one-out, ``OOB`` 2D-OOB and ``RANDOM`` a
-random ranking; ``TREE_MC`` is the paper's own 2D-MC. Their model is the paper's, a decision tree.
+``Flat`` is 1D-Shapley over single cells, ``LOO`` 2D leave-one-out, ``OOB`` 2D-OOB and ``Random`` a
+random ranking; ``TreeMC`` is the paper's own 2D-MC. Their model is the paper's, a decision tree.
 """
 
-from shapley2d_paper.baselines.flat import FLAT
+from shapley2d_paper.baselines.flat import Flat
 from shapley2d_paper.baselines.loo import LOO
 from shapley2d_paper.baselines.oob import OOB
-from shapley2d_paper.baselines.random import RANDOM
-from shapley2d_paper.baselines.tree_mc import TREE_MC
+from shapley2d_paper.baselines.random import Random
+from shapley2d_paper.baselines.tree_mc import TreeMC
 
-__all__ = ["FLAT", "LOO", "OOB", "RANDOM", "TREE_MC"]
+__all__ = ["LOO", "OOB", "Flat", "Random", "TreeMC"]

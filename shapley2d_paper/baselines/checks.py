@@ -8,6 +8,17 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem
+
+
+def refuse_settings(name: str, problem: Problem, run: Run) -> None:
+    """Refuse a score of the caller's, a checkpoint and a cluster, which would change nothing."""
+    given = {"scoring": problem.scoring, "checkpoint": run.checkpoint, "cluster": run.cluster}
+    for setting, value in given.items():
+        if value is not None:
+            raise InputError(
+                Setting("method", name), " takes no ", Setting(setting), ": leave it out"
+            )
 
 
 def refuse_semivalue(name: str, run: Run, why: str) -> None:

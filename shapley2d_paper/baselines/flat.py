@@ -6,18 +6,20 @@ cell that joins moves one row within the order of its column.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 
+from shapley2d._base.defaults import TOLERANCE
 from shapley2d._estimation.draws import Draws, MeanDraws
 from shapley2d._estimation.monte_carlo import monte_carlo
-from shapley2d._methods.options import MAX_PERMUTATIONS, TOLERANCE
-from shapley2d._methods.record import Method
+from shapley2d._methods.method import Method, Option
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._tables.encoding import as_float32, encode_tables, near_one
 from shapley2d._theory.designs import Permutation
 from shapley2d.exceptions import InputError, Setting
+from shapley2d_paper.baselines.checks import refuse_settings
 from shapley2d_paper.baselines.kernels.flat_tree import follow_cells
 from shapley2d_paper.baselines.tree import tree_target
 
@@ -153,59 +155,75 @@ class FlatDraws:
         return steps.reshape(self._game.n_rows, self._game.n_columns)
 
 
-def solve(problem: Problem, run: Run, *, max_permutations: int, tolerance: float) -> Estimate:
-    """Values of cells as players of one game.
+@dataclass(frozen=True, repr=False)
+class Flat(Method):
+    """1D-Shapley with a decision tree: every cell a player, absent ones their column's mean.
 
     Labels are always known. The values sum to the utility of the table minus that of a table of
     nothing but means, which the record holds as ``utility_all`` and ``baseline_utility``.
+
+    Parameters
+    ----------
+    max_permutations : int
+        Stop after this many orders of the cells.
+    tolerance : float
+        Stop when the largest standard error is at most this share of the spread of the values.
     """
-    if problem.label is not None:
-        raise InputError(
-            Setting("method", "flat"),
-            " cannot value the label, which nothing can stand in for: leave ",
-            Setting("include_label"),
-            " out",
-        )
-    if run.semivalues[0] != run.semivalues[1]:
-        raise InputError(
-            Setting("method", "flat"),
-            " has one game of all cells, so rows and columns cannot differ in their semivalue: "
-            "pass one",
-        )
-    games = [FlatTree(split) for split in problem.splits]
-    rows, shape = [split.rows for split in problem.splits], problem.table.shape
-    draws: list[Draws] = [
-        FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)
-    ]
-    estimate = monte_carlo(
-        draws[0] if len(draws) == 1 else MeanDraws(draws, rows, shape[0]),
-        tolerance=tolerance,
-        max_draws=max_permutations,
-        n_jobs=run.n_jobs,
-        progress=run.progress,
-        title="flat",
-        limit=run.limit,
-    )
-    matters = np.zeros(shape, dtype=np.bool_)
-    for game, members in zip(games, rows, strict=True):
-        matters[members] |= game.matters
-    estimate.stderr[~matters] = 0.0
-    run.warn_of_precision(estimate, tolerance, "max_permutations", max_permutations)
-    return estimate.noting(
-        model="tree",
-        baseline_utility=float(np.mean([game.baseline_utility for game in games])),
-        utility_all=float(np.mean([game.utility_all for game in games])),
-        **score_facts(problem, None, "model"),
-    )
 
+    name: ClassVar[str] = "flat"
+    summary: ClassVar[str] = (
+        "1D-Shapley with a decision tree: every cell a player, absent ones their column's mean"
+    )
+    how: ClassVar[str] = "every cell a player, absent cells filled with the mean (1D-Shapley)"
+    meaning: ClassVar[str] = (
+        "what it adds to the model's performance when it replaces its column's mean, on average "
+        "over all orders of the cells"
+    )
+    total: ClassVar[str] = "the model's score less {baseline_utility:.4g}, that of a table of means"
 
-FLAT = Method(
-    name="flat",
-    summary="1D-Shapley with a decision tree: every cell a player, absent ones their column's mean",
-    solve=solve,
-    options=(MAX_PERMUTATIONS.but(default=500), TOLERANCE),
-    how="every cell a player, absent cells filled with the mean (1D-Shapley)",
-    meaning="what it adds to the model's performance when it replaces its column's mean, "
-    "on average over all orders of the cells",
-    total="the model's score less {baseline_utility:.4g}, that of a table of means",
-)
+    max_permutations: Annotated[int, Option("stop after this many permutations")] = 500
+    tolerance: Annotated[
+        float, Option("the largest standard error, as a share of the values' spread", least=0)
+    ] = TOLERANCE
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """Values of cells as players of one game."""
+        refuse_settings(self.name, problem, run)
+        if problem.label is not None:
+            raise InputError(
+                Setting("method", self.name),
+                " cannot value the label, which nothing can stand in for: leave ",
+                Setting("include_label"),
+                " out",
+            )
+        if run.semivalues[0] != run.semivalues[1]:
+            raise InputError(
+                Setting("method", self.name),
+                " has one game of all cells, so rows and columns cannot differ in their semivalue: "
+                "pass one",
+            )
+        games = [FlatTree(split) for split in problem.splits]
+        rows, shape = [split.rows for split in problem.splits], problem.table.shape
+        draws: list[Draws] = [
+            FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)
+        ]
+        estimate = monte_carlo(
+            draws[0] if len(draws) == 1 else MeanDraws(draws, rows, shape[0]),
+            tolerance=self.tolerance,
+            max_draws=self.max_permutations,
+            n_jobs=run.n_jobs,
+            progress=run.progress,
+            title="flat",
+            limit=run.limit,
+        )
+        matters = np.zeros(shape, dtype=np.bool_)
+        for game, members in zip(games, rows, strict=True):
+            matters[members] |= game.matters
+        estimate.stderr[~matters] = 0.0
+        run.warn_of_precision(estimate, self.tolerance, "max_permutations", self.max_permutations)
+        return estimate.noting(
+            model="tree",
+            baseline_utility=float(np.mean([game.baseline_utility for game in games])),
+            utility_all=float(np.mean([game.utility_all for game in games])),
+            **score_facts(problem, "model"),
+        )

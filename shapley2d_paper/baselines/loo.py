@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._methods.record import Method
+from shapley2d._methods.method import Method
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d_paper.baselines.checks import refuse_semivalue
+from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 from shapley2d_paper.baselines.tree import tree_games
 
 if TYPE_CHECKING:
@@ -21,15 +22,30 @@ if TYPE_CHECKING:
     from shapley2d._theory.game import Game
 
 
-def solve(problem: Problem, run: Run) -> Estimate:
-    """2D leave-one-out values of the cells, the mean over the splits."""
-    refuse_semivalue("loo", run, "it only looks at the whole table")
-    games = tree_games(problem)
-    values = np.zeros((problem.table.n_rows, games[0].n_columns))
-    for game, split in zip(games, problem.splits, strict=True):
-        values[split.rows] += leave_one_out(game)
-    estimate = Estimate.exact(values / len(games))
-    return estimate.noting(model="tree", **score_facts(problem, None, "model"))
+@dataclass(frozen=True, repr=False)
+class LOO(Method):
+    """2D leave-one-out with a decision tree: the table without a row, a column, and both."""
+
+    name: ClassVar[str] = "loo"
+    summary: ClassVar[str] = (
+        "2D leave-one-out with a decision tree: the table without a row, a column, and both"
+    )
+    how: ClassVar[str] = "leaving out one row and one column at a time"
+    meaning: ClassVar[str] = (
+        "what the whole table's performance owes to its row and its column together"
+    )
+    total: ClassVar[str] = ""
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """2D leave-one-out values of the cells, the mean over the splits."""
+        refuse_settings(self.name, problem, run)
+        refuse_semivalue(self.name, run, "it only looks at the whole table")
+        games = tree_games(problem)
+        values = np.zeros((problem.table.n_rows, games[0].n_columns))
+        for game, split in zip(games, problem.splits, strict=True):
+            values[split.rows] += leave_one_out(game)
+        estimate = Estimate.exact(values / len(games))
+        return estimate.noting(model="tree", **score_facts(problem, "model"))
 
 
 def leave_one_out(game: Game) -> NDArray[np.float64]:
@@ -51,13 +67,3 @@ def _all_but_one(n_players: int) -> MaskCoalitions:
     return MaskCoalitions(
         np.vstack([np.ones(n_players, dtype=bool), ~np.eye(n_players, dtype=bool)])
     )
-
-
-LOO = Method(
-    name="loo",
-    summary="2D leave-one-out with a decision tree: the table without a row, a column, and both",
-    solve=solve,
-    how="leaving out one row and one column at a time",
-    meaning="what the whole table's performance owes to its row and its column together",
-    total="",
-)

@@ -11,19 +11,19 @@ from __future__ import annotations
 
 import math
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, NamedTuple
 
 import numpy as np
 
-from shapley2d._base.checks import check_number
 from shapley2d._base.precision import convergence_ratio
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.workers import ordered_results
-from shapley2d._methods.record import Method, Option, choice, whole
+from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError, Setting
-from shapley2d_paper.baselines.checks import refuse_semivalue
+from shapley2d_paper.baselines.checks import refuse_semivalue, refuse_settings
 from shapley2d_paper.baselines.oob_trees import Trees, columns_drawn
 
 if TYPE_CHECKING:
@@ -35,16 +35,15 @@ if TYPE_CHECKING:
 _CHUNK = 2**22  # scores whose means are taken at a time
 
 
-def solve(
-    problem: Problem, run: Run, *, n_trees: int, column_share: float, oob_score: str
-) -> Estimate:
-    """2D-OOB values of the cells of a table.
+@dataclass(frozen=True, repr=False)
+class OOB(Method):
+    """2D-OOB, bagged trees: how well trees that never saw a row predict it from the column.
+
+    The splits of a problem are not looked at. Standard errors are those of the mean over trees for
+    this table: they show how far more trees would move the values.
 
     Parameters
     ----------
-    problem : Problem
-        Its table and target; its splits are not looked at.
-    run : Run
     n_trees : int
         Trees to grow. The scores of all of them are kept until the end: four bytes per tree and
         row.
@@ -58,12 +57,6 @@ def solve(
         close the row is to the mean of its class in the bag, from 1 (as close as the closest row in
         the bag) to 0 (as far as the farthest) and below.
 
-    Returns
-    -------
-    Estimate
-        Standard errors are those of the mean over trees for this table: they show how far more
-        trees would move the values.
-
     Notes
     -----
     A category is one player however many 0/1 columns encode it. A missing number counts as the mean
@@ -72,48 +65,74 @@ def solve(
 
     Examples
     --------
-    >>> from shapley2d._methods.run import Run
-    >>> from shapley2d._tables.problem import make_problem
+    >>> from shapley2d import value_cells
     >>> X = np.column_stack([np.arange(40), np.random.default_rng(0).random(40)])
     >>> y = X[:, 0] >= 20
     >>> X[3, 0] = 35  # looks like the other class now
-    >>> options = {"n_trees": 200, "column_share": 0.5, "oob_score": "correct"}
-    >>> values = solve(make_problem(X, y), Run.create(), **options).values
+    >>> values = value_cells(X, y, method=OOB(n_trees=200, column_share=0.5)).values
     >>> [int(i) for i in np.unravel_index(values.argmin(), values.shape)]
     [3, 0]
     """
-    _check(problem, run, oob_score)
-    table = problem.table
-    n_drawn = columns_drawn(column_share, table.n_columns)
-    trees = Trees(table, problem.target, int(n_trees), n_drawn, oob_score, run.seed)
-    means = tree_means(*_grow(trees, run), right_or_wrong=trees.right_or_wrong)
-    least = int(means.counts.min())
-    if least < 2:
-        share = (1 - 1 / table.n_rows) ** table.n_rows * n_drawn / table.n_columns
-        # trees with which about one table in a thousand is left with such a cell
-        enough = math.ceil((math.log(means.counts.size) + 10) / share)
-        raise InputError(
-            Setting("n_trees", n_trees),
-            f" leaves some of the {means.counts.size:,} cells with fewer than two trees that see "
-            f"their column and not their row: grow about {max(enough, n_trees + 1):,} trees, or "
-            "let each see more columns: raise ",
-            Setting("column_share", column_share),
-        )
-    dof = float(least - 1)
-    info = {
-        "n_trees": int(n_trees),
-        "columns_per_tree": n_drawn,
-        "oob_score": oob_score,
-        "min_trees_per_cell": least,
-        "ratio": convergence_ratio(means.values, means.stderr, dof),
-    }
-    return Estimate(
-        means.values, means.stderr, means.row_stderr, means.column_stderr, info, dof=dof
+
+    name: ClassVar[str] = "oob"
+    summary: ClassVar[str] = (
+        "2D-OOB, bagged trees: how well trees that never saw a row predict it from the column"
     )
+    how: ClassVar[str] = "out-of-bag performance of a bagged ensemble (2D-OOB)"
+    meaning: ClassVar[str] = (
+        "the mean score of its row by trees that saw its column and never saw the row"
+    )
+    total: ClassVar[str] = ""
+    caution: ClassVar[str] = (
+        "The values are mean scores of trees, not contributions: a low one is suspect, "
+        "its sign means nothing."
+    )
+    needs_validation: ClassVar[bool] = False
+
+    n_trees: Annotated[int, Option("how many trees to grow")] = 1000
+    column_share: Annotated[
+        float, Option("the share of the columns that a tree sees, or a whole number of them")
+    ] = 0.25
+    oob_score: Annotated[
+        Literal["correct", "distance"],
+        Option("right predictions, or with the distance from the class's mean"),
+    ] = "correct"
+
+    def solve(self, problem: Problem, run: Run) -> Estimate:
+        """2D-OOB values of the cells of a table."""
+        _check(problem, run, self.oob_score)
+        table = problem.table
+        n_drawn = columns_drawn(self.column_share, table.n_columns)
+        trees = Trees(table, problem.target, self.n_trees, n_drawn, self.oob_score, run.seed)
+        means = tree_means(*_grow(trees, run), right_or_wrong=trees.right_or_wrong)
+        least = int(means.counts.min())
+        if least < 2:
+            share = (1 - 1 / table.n_rows) ** table.n_rows * n_drawn / table.n_columns
+            # trees with which about one table in a thousand is left with such a cell
+            enough = math.ceil((math.log(means.counts.size) + 10) / share)
+            raise InputError(
+                Setting("n_trees", self.n_trees),
+                f" leaves some of the {means.counts.size:,} cells with fewer than two trees that "
+                "see their column and not their row: grow about "
+                f"{max(enough, self.n_trees + 1):,} trees, or let each see more columns: raise ",
+                Setting("column_share", self.column_share),
+            )
+        dof = float(least - 1)
+        info = {
+            "n_trees": self.n_trees,
+            "columns_per_tree": n_drawn,
+            "oob_score": self.oob_score,
+            "min_trees_per_cell": least,
+            "ratio": convergence_ratio(means.values, means.stderr, dof),
+        }
+        return Estimate(
+            means.values, means.stderr, means.row_stderr, means.column_stderr, info, dof=dof
+        )
 
 
-def _check(problem: Problem, run: Run, score: Any) -> None:
+def _check(problem: Problem, run: Run, score: str) -> None:
     """Refuse options that 2D-OOB does not support."""
+    refuse_settings("oob", problem, run)
     refuse_semivalue("oob", run, "its values are means over trees")
     if problem.label is not None:
         raise InputError(
@@ -225,32 +244,3 @@ def tree_means(
     return TreeMeans(
         values, np.sqrt(variance), np.sqrt(row_variance), np.sqrt(column_variance), counts
     )
-
-
-OOB = Method(
-    name="oob",
-    summary="2D-OOB, bagged trees: how well trees that never saw a row predict it from the column",
-    solve=solve,
-    options=(
-        whole("n_trees", 1000, "how many trees to grow"),
-        Option(
-            "column_share",
-            0.25,
-            "the share of the columns that a tree sees, or a whole number of them",
-            float,
-            check=check_number,
-            metavar="X",
-        ),
-        choice(
-            "oob_score",
-            ("correct", "distance"),
-            "right predictions, or with the distance from the class's mean",
-        ),
-    ),
-    how="out-of-bag performance of a bagged ensemble (2D-OOB)",
-    meaning="the mean score of its row by trees that saw its column and never saw the row",
-    total="",
-    caution="The values are mean scores of trees, not contributions: a low one is suspect, "
-    "its sign means nothing.",
-    validates=False,
-)

@@ -149,15 +149,8 @@ def _game(
     columns = np.sort(random.permutation(parts.X.shape[1])[:n_columns])
     data = (parts.X[:, columns], parts.y, parts.X_valid[:, columns], parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "n_jobs": 1, "progress": False}
-    if model == "knn":
-        exact = value_cells(
-            *data,
-            method=KNN(subsets="all", n_neighbors=NEIGHBOURS, votes="k"),
-            baseline="zero",
-            **options,
-        ).values
-    else:
-        exact = value_cells(*data, method=Exact(model), baseline="zero", **options).values
+    method = KNN(subsets="all", n_neighbors=NEIGHBOURS) if model == "knn" else Exact(model)
+    exact = value_cells(*data, method=method, baseline="zero", **options).values
     n, m = exact.shape
     facts = {"what": "game", "game": model, "method": "Monte Carlo", "n_rows": n, "n_columns": m}
     return [

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from shapley2d import value_cells
-from shapley2d_paper.baselines.flat import FLAT
+from shapley2d import KNN, Method, MonteCarlo, value_cells
+from shapley2d_paper.baselines.flat import Flat
 from shapley2d_paper.baselines.loo import LOO
 from shapley2d_paper.baselines.oob import OOB
-from shapley2d_paper.baselines.random import RANDOM
+from shapley2d_paper.baselines.random import Random
 from shapley2d_paper.detectors.column_predictor import column_predictor
 from shapley2d_paper.detectors.deviation import BASELINES, label_scores
 
@@ -87,8 +87,10 @@ class Detector:
         return self.cells(task)
 
 
-def _values(task: DetectionTask, method: Any, **options: Any) -> NDArray[np.float64]:
-    """Values of the cells by one of our methods, on one core."""
+def _values(
+    task: DetectionTask, method: Method, *, include_label: bool = False
+) -> NDArray[np.float64]:
+    """Values of the cells by a method, on one core; as in the paper, no columns are worth 0."""
     return value_cells(
         _frame(task, task.numbers),
         task.labels,
@@ -96,10 +98,11 @@ def _values(task: DetectionTask, method: Any, **options: Any) -> NDArray[np.floa
         task.valid_labels,
         method=method,
         task="classification",
+        include_label=include_label,
+        baseline="zero",
         random_state=task.seed,
         n_jobs=1,
         progress=False,
-        **options,
     ).values
 
 
@@ -118,17 +121,15 @@ def _frame(task: DetectionTask, numbers: NDArray[np.float64]) -> Any:
     return pa.table(columns)
 
 
-def _ours(
-    options: Callable[[DetectionTask], dict[str, Any]], *, label_column: bool = False
-) -> Detector:
-    """A detector from a method of ours; a label's score is its own cell's, or its whole row's."""
+def _ours(method: Callable[[int], Method], *, label_column: bool = False) -> Detector:
+    """A detector from a method with a budget; a label's score is its cell's, or its whole row's."""
 
     def cells(task: DetectionTask) -> NDArray[np.float64]:
-        return -_values(task, **options(task))
+        return -_values(task, method(task.budget))
 
     def labels(task: DetectionTask) -> NDArray[np.float64]:
         if label_column:
-            return -_values(task, **options(task), include_label=True)[:, -1]
+            return -_values(task, method(task.budget), include_label=True)[:, -1]
         return np.asarray(cells(task).sum(axis=1))
 
     return Detector(cells, labels)
@@ -185,22 +186,17 @@ def _baseline(name: str) -> Detector:
     return Detector(cells, labels)
 
 
-def _fixed(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
-    return lambda task: options  # noqa: ARG005 - the same whatever the task
-
-
-def _sampled(**options: Any) -> Callable[[DetectionTask], dict[str, Any]]:
-    return lambda task: {**options, "max_permutations": task.budget, "tolerance": 0}
-
-
 DETECTORS: dict[str, Detector] = {
-    "2D-KNN": _ours(_fixed(method="knn", baseline="zero", votes="k"), label_column=True),
-    "2D-MC": _ours(_sampled(method="mc", model="gaussian_nb", baseline="zero"), label_column=True),
-    "1D": _ours(_sampled(method=FLAT)),
-    "2D-LOO": _ours(_fixed(method=LOO)),
-    "2D-OOB": _ours(_fixed(method=OOB, oob_score="correct", n_trees=1000)),
-    "2D-OOB distance": _ours(_fixed(method=OOB, oob_score="distance", n_trees=1000)),
-    "random": _ours(_fixed(method=RANDOM)),
+    "2D-KNN": _ours(lambda _: KNN(), label_column=True),
+    "2D-MC": _ours(
+        lambda budget: MonteCarlo("gaussian_nb", max_permutations=budget, tolerance=0),
+        label_column=True,
+    ),
+    "1D": _ours(lambda budget: Flat(max_permutations=budget, tolerance=0)),
+    "2D-LOO": _ours(lambda _: LOO()),
+    "2D-OOB": _ours(lambda _: OOB(n_trees=1000)),
+    "2D-OOB distance": _ours(lambda _: OOB(n_trees=1000, oob_score="distance")),
+    "random": _ours(lambda _: Random()),
     "inspection": Detector(_inspected_cells, _inspected_labels, _suggested),
     **{name: _baseline(name) for name in BASELINES},
 }

@@ -32,25 +32,25 @@ and a comparison with other detectors of bad cells."""
 _METHODS = """\
 ## The methods to compare with
 
-`shapley2d_paper.baselines` has them as records, which `value_cells` takes in place of a name:
+`shapley2d_paper.baselines` has them as classes, like the package's own methods:
 
 ```
 from shapley2d import value_cells
 from shapley2d_paper.baselines import OOB
 
-v = value_cells(X, y, method=OOB, oob_score="distance")
+v = value_cells(X, y, method=OOB(oob_score="distance"))
 ```
 
 - `LOO`, 2D leave-one-out: the table against the table without a row, a column, and both.
-- `FLAT`, 1D-Shapley over single cells: each is a player of *one* game, and an absent one is the
+- `Flat`, 1D-Shapley over single cells: each is a player of *one* game, and an absent one is the
   mean of its column, or its most frequent entry. All rows train, with all labels known.
-- `TREE_MC`, the paper's 2D-MC.
+- `TreeMC`, the paper's 2D-MC.
 - `OOB`, 2D-OOB (Sun, Shen and Kwon, NeurIPS 2024): the mean score of a row over trees that never
   saw the row and did see the column. Nothing is validated, and the values sum to nothing. The
   authors' trees consider a random few of their columns at each split, ours all of them; for
   `oob_score="distance"` the authors take (-*d* - min) / (max - min) of a row's distance *d*, ours
   is (max - *d*) / (max - min), which differs by one number per tree.
-- `RANDOM`: evenly spaced numbers in random order.
+- `Random`: evenly spaced numbers in random order.
 
 The first three train a decision tree with scikit-learn's defaults, on whole grids of subsets; of
 equally good splits the first column's wins, where scikit-learn takes a random one."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d import KNN, value_cells
+from shapley2d import value_cells
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.outliers.tables import authors_table
 
@@ -29,7 +29,7 @@ def work(*, seed: int, table: str, within: float) -> list[Row]:
     """Value the cells, and look through all pairs of rows."""
     X, y, X_valid, y_valid, names = _table(table, seed)
     values = value_cells(
-        X, y, X_valid, y_valid, method=KNN(votes="k"), baseline="zero", n_jobs=1, progress=False
+        X, y, X_valid, y_valid, method="knn", baseline="zero", n_jobs=1, progress=False
     ).values
     first, second = np.triu_indices(len(X), 1)
     # identical rows have identical cells for certain: they would say nothing

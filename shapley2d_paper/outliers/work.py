@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.stats import rankdata
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d.evaluation import average_precision, detection_curve
 from shapley2d_paper.detectors.detectors import DETECTORS
 from shapley2d_paper.outliers.tables import (
@@ -169,15 +169,16 @@ def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
 
 
 def _raw_values(task: DetectionTask, numbers: NDArray[np.float64]) -> NDArray[np.float64]:
-    valid = task.valid_numbers, task.valid_labels
-    options: dict[str, Any] = {
-        "metric": "sqeuclidean",
-        "baseline": "zero",
-        "votes": "k",
-        "n_jobs": 1,
-        "progress": False,
-    }
-    return value_cells(numbers, task.labels, *valid, **options).values
+    return value_cells(
+        numbers,
+        task.labels,
+        task.valid_numbers,
+        task.valid_labels,
+        method=KNN(metric="sqeuclidean"),
+        baseline="zero",
+        n_jobs=1,
+        progress=False,
+    ).values
 
 
 def _clean_values(method: str, injected: InjectedTable) -> NDArray[np.float64]:

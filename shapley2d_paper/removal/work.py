@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d import value_cells
-from shapley2d_paper.baselines.flat import FLAT
+from shapley2d import KNN, Method, value_cells
+from shapley2d_paper.baselines.flat import Flat
 from shapley2d_paper.baselines.loo import LOO
-from shapley2d_paper.baselines.random import RANDOM
-from shapley2d_paper.baselines.tree_mc import TREE_MC
+from shapley2d_paper.baselines.random import Random
+from shapley2d_paper.baselines.tree_mc import TreeMC
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.detectors.models import MODELS, accuracies
 
@@ -101,15 +101,8 @@ def removal_records(
     return records
 
 
-METHODS: dict[str, dict[str, Any]] = {
-    "2D-KNN": {"method": "knn", "baseline": "zero", "votes": "k"},
-    "2D-MC": {"method": TREE_MC},
-    "1D": {"method": FLAT},
-    "2D-LOO": {"method": LOO},
-    "random": {"method": RANDOM},
-}
-"""Options of ``value_cells`` for every method; as in the paper, no columns are worth 0,
-and right votes are divided by K."""
+METHODS = ("2D-KNN", "2D-MC", "1D", "2D-LOO", "random")
+"""The methods by name."""
 
 SAMPLED = ("2D-MC", "1D")
 """Methods that draw a given number of permutations; 2D-KNN samples to a tolerance."""
@@ -143,22 +136,25 @@ def work(
 def cell_values(
     parts: Parts, method: str, seed: int, permutations: int, tolerance: float = 0.025
 ) -> Valuation:
-    """Values by one of :data:`METHODS`, on one core."""
-    options = dict(METHODS[method])
-    if method in SAMPLED:
-        options |= {"max_permutations": permutations, "tolerance": 0}
-    if method == "2D-KNN":
-        options["tolerance"] = tolerance
+    """Values by one of :data:`METHODS`, on one core; as in the paper, no columns are worth 0."""
+    of: dict[str, Method] = {
+        "2D-KNN": KNN(tolerance=tolerance),
+        "2D-MC": TreeMC(max_permutations=permutations, tolerance=0),
+        "1D": Flat(max_permutations=permutations, tolerance=0),
+        "2D-LOO": LOO(),
+        "random": Random(),
+    }
     return value_cells(
         parts.X,
         parts.y,
         parts.X_valid,
         parts.y_valid,
+        method=of[method],
+        baseline="zero",
         task="classification",
         random_state=seed,
         n_jobs=1,
         progress=False,
-        **options,
     )
 
 

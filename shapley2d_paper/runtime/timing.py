@@ -14,7 +14,7 @@ from shapley2d._models.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d_paper.baselines.tree import TreeGame
-from shapley2d_paper.baselines.tree_mc import TREE_MC
+from shapley2d_paper.baselines.tree_mc import TreeMC
 from shapley2d_paper.data.splits import split_table
 from shapley2d_paper.harness.folder import hardware
 
@@ -56,15 +56,11 @@ def _knn(parts: Parts, *, columns: str, repeats: int, seed: int) -> Row:
     """Nearest neighbours on all cores, to the tolerance or with every column subset."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
     options: dict[str, Any] = {"task": "classification", "random_state": seed, "progress": False}
-    options |= {"baseline": "zero", "votes": "k"}
+    method = KNN(subsets="auto" if columns == "auto" else "all", tolerance=TOLERANCE)
     seconds = []
     for _ in range(repeats + 1):
         started = time.perf_counter()
-        valuation = value_cells(
-            *data,
-            method=KNN(subsets="auto" if columns == "auto" else "all", tolerance=TOLERANCE),
-            **options,
-        )
+        valuation = value_cells(*data, method=method, baseline="zero", **options)
         seconds.append(time.perf_counter() - started)
     return {
         "what": "knn" if columns == "auto" else "knn exact",
@@ -113,18 +109,13 @@ def _make_game(parts: Parts, model: str) -> Any:
 def _run(parts: Parts, *, permutations: int, seed: int) -> Row:
     """Monte Carlo with the baselines' decision tree on all cores, from the call to the values."""
     data = (parts.X, parts.y, parts.X_valid, parts.y_valid)
-    options: dict[str, Any] = {"task": "classification", "method": TREE_MC, "tolerance": 0}
-    options |= {"random_state": seed, "n_jobs": -1, "progress": False}
-    value_cells(
-        parts.X[:8],
-        parts.y[:8],
-        parts.X_valid[:8],
-        parts.y_valid[:8],
-        method=KNN(max_permutations=8),
-        **options,
-    )
+    options: dict[str, Any] = {"task": "classification", "random_state": seed, "n_jobs": -1}
+    options["progress"] = False
+    few = TreeMC(max_permutations=8, tolerance=0)
+    value_cells(*(part[:8] for part in data), method=few, **options)
     started = time.perf_counter()
-    valuation = value_cells(*data, method=KNN(max_permutations=permutations), **options)
+    method = TreeMC(max_permutations=permutations, tolerance=0)
+    valuation = value_cells(*data, method=method, **options)
     return {
         "what": "run",
         "seconds": time.perf_counter() - started,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import value_cells
+from shapley2d import KNN, Method, value_cells
 from shapley2d.evaluation import detection_curve, mistype_ages
-from shapley2d_paper.baselines.flat import FLAT
+from shapley2d_paper.baselines.flat import Flat
 from shapley2d_paper.data.splits import split_table, whole_table
 from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
 
@@ -81,23 +81,25 @@ def mistyped_census(
 
 def _scores(method: str, task: DetectionTask) -> NDArray[np.float64]:
     # as in the paper, whose codes of categories count as numbers
-    of_codes: dict[str, dict[str, Any]] = {
-        RAW: {"metric": "sqeuclidean", "baseline": "zero", "votes": "k"},
-        "1D": {"method": FLAT, "max_permutations": task.budget, "tolerance": 0},
-    }
     if method == RAW_Z:
         return DETECTORS["z-score"](replace(task, categorical=np.zeros_like(task.categorical)))
-    if method not in of_codes:
+    by: Method
+    if method == RAW:
+        by = KNN(metric="sqeuclidean")
+    elif method == "1D":
+        by = Flat(max_permutations=task.budget, tolerance=0)
+    else:
         return DETECTORS[method](task)
     return -value_cells(
         task.numbers,
         task.labels,
         task.valid_numbers,
         task.valid_labels,
+        method=by,
+        baseline="zero",
         random_state=task.seed,
         n_jobs=1,
         progress=False,
-        **of_codes[method],
     ).values
 
 

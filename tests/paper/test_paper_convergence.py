@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._theory.designs import AllSubsets
 from shapley2d_paper.convergence.claims import LIMIT, judge_convergence
 from shapley2d_paper.convergence.experiment import EXPERIMENT
@@ -21,7 +21,7 @@ def test_column_game_is_the_one_that_the_package_values():
     everything = AllSubsets(n_columns)
     exact = everything.combine(phi(everything.coalitions.masks())).T
     parts = split_table("wine", 3, n_train=12, n_valid=10)
-    options = {"subsets": "all", "baseline": "zero", "votes": "k", "progress": False}
+    options = {"method": KNN(subsets="all", votes="k"), "baseline": "zero", "progress": False}
     direct = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, **options)
     np.testing.assert_allclose(exact, direct.values, atol=1e-12)
 

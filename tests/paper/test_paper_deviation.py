@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import InputError, value_cells
+from shapley2d import KNN, InputError, MonteCarlo, value_cells
 from shapley2d.evaluation import inject_errors
-from shapley2d_paper.baselines import FLAT, LOO, OOB
+from shapley2d_paper.baselines import LOO, OOB, Flat
 from shapley2d_paper.detectors.column_predictor import column_predictor
 from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
 from shapley2d_paper.detectors.deviation import (
@@ -222,26 +222,18 @@ def test_every_detector_answers_one_call(name):
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
+    ("name", "method"),
     [
-        ("2D-KNN", {"method": "knn", "baseline": "zero", "votes": "k"}),
-        (
-            "2D-MC",
-            {
-                "method": "mc",
-                "model": "gaussian_nb",
-                "baseline": "zero",
-                "max_permutations": 4,
-                "tolerance": 0,
-            },
-        ),
-        ("2D-LOO", {"method": LOO}),
-        ("2D-OOB", {"method": OOB, "oob_score": "correct", "n_trees": 1000}),
-        ("2D-OOB distance", {"method": OOB, "oob_score": "distance", "n_trees": 1000}),
-        ("1D", {"method": FLAT, "max_permutations": 4, "tolerance": 0}),
+        ("2D-KNN", KNN(votes="k")),
+        ("2D-MC", MonteCarlo("gaussian_nb", max_permutations=4, tolerance=0)),
+        ("2D-LOO", LOO()),
+        ("2D-OOB", OOB(oob_score="correct", n_trees=1000)),
+        ("2D-OOB distance", OOB(oob_score="distance", n_trees=1000)),
+        ("1D", Flat(max_permutations=4, tolerance=0)),
     ],
 )
-def test_our_score_is_the_negative_value(name, options):
+def test_our_score_is_the_negative_value(name, method):
+    options = {"method": method, "baseline": "zero"}
     task = detection_task()
     tables = frame(task.numbers), task.labels, frame(task.valid_numbers), task.valid_labels
     values = value_cells(*tables, random_state=3, progress=False, **options).values

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d_paper.harness.experiment import Unavailable
 from shapley2d_paper.harness.records import Records
 from shapley2d_paper.outliers.experiment import (
@@ -155,8 +155,8 @@ def test_injected_tables_are_ranked_by_value_and_drawn(read_back):
     injected = injected_table("unlikely", 0, 0.02)
     task = injected.task
     valid = (task.valid_numbers, task.valid_labels)
-    options = {"metric": "sqeuclidean", "baseline": "zero", "votes": "k", "progress": False}
-    values = value_cells(task.numbers, task.labels, *valid, **options).values
+    options = {"method": KNN(metric="sqeuclidean", votes="k"), "baseline": "zero"}
+    values = value_cells(task.numbers, task.labels, *valid, progress=False, **options).values
     low = records.where(what="range", method=RAW, rows="all rows").mean("lowest_after")
     assert low == pytest.approx(values.min(), rel=1e-5)
     figure = EXPERIMENT.draw(records)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d.evaluation import AGE_TYPOS
-from shapley2d_paper.baselines import FLAT
+from shapley2d_paper.baselines import Flat
 from shapley2d_paper.data.splits import whole_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.typos.experiment import EXPERIMENT, judge
@@ -84,12 +84,9 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     task, truth = mistyped_census(0, 120, 40, 2)
     rows = task.numbers, task.labels, task.valid_numbers, task.valid_labels
     score = records.where(what="score", table_rows=120, scope="all cells")
-    flat = {"method": FLAT, "max_permutations": 1, "tolerance": 0}
-    for method, options in (
-        (RAW, {"metric": "sqeuclidean", "baseline": "zero", "votes": "k"}),
-        ("1D", flat),
-    ):
-        values = value_cells(*rows, progress=False, **options).values
+    flat = Flat(max_permutations=1, tolerance=0)
+    for method, by in ((RAW, KNN(metric="sqeuclidean", votes="k")), ("1D", flat)):
+        values = value_cells(*rows, method=by, baseline="zero", progress=False).values
         assert score.where(method=method).mean("auroc") == pytest.approx(
             roc_auc_score(truth.ravel(), -values.ravel()), abs=1e-5
         )

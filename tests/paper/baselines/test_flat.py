@@ -16,19 +16,19 @@ from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 
 from model_oracles import make_split, tree_by_hand
-from shapley2d import KNN, InputError, value_cells
+from shapley2d import InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d_paper.baselines.flat import FLAT, FlatDraws, FlatTree, stand_in
+from shapley2d_paper.baselines.flat import Flat, FlatDraws, FlatTree, stand_in
 from shapley2d_paper.baselines.tree import TreeGame
 
 from oracles import semivalue_weight
 
 WINE = load_wine()
 TABLES = WINE.data[::16, :3], WINE.target[::16], WINE.data[1::8, :3], WINE.target[1::8]
-QUICK = {"method": FLAT, "max_permutations": 12, "tolerance": 0, "progress": False}
+QUICK = Flat(max_permutations=12, tolerance=0)
 ONE_COLUMN = (  # in which no splits of different columns can tie
     np.array([[0.0], [1.3], [2.1], [2.6], [4.0], [4.4]]),
     np.array([0, 0, 1, 0, 1, 1]),
@@ -84,7 +84,7 @@ def test_all_orders_of_cells_give_the_definition(semivalue):
 
 def test_sampling_reaches_the_definition():
     expected = values_by_hand(utility_by_hand(*ONE_COLUMN), 6, 1)
-    v = value_cells(*ONE_COLUMN, **QUICK | {"max_permutations": 3000})
+    v = value_cells(*ONE_COLUMN, method=QUICK.but(max_permutations=3000), progress=False)
     assert np.all(v.stderr > 0)
     assert np.all(np.abs(v.values - expected) < 4.5 * v.stderr)
     assert v.info["baseline_utility"] == 3 / 5
@@ -97,7 +97,7 @@ def test_axioms(seed, n_classes):
     X, X_valid = rng.integers(0, 5, size=(9, 3)) / 7, rng.integers(0, 5, size=(11, 3)) / 7
     X[:, 1] = 0.1  # whose mean is not 0.1 if it is summed carelessly
     y, y_valid = np.arange(9) % n_classes, rng.integers(0, n_classes, 11)
-    v = value_cells(X, y, X_valid, y_valid, **QUICK | {"random_state": seed})
+    v = value_cells(X, y, X_valid, y_valid, method=QUICK, random_state=seed, progress=False)
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
     assert not v.values[:, 1].any()
     assert not v.stderr[:, 1].any()
@@ -105,7 +105,7 @@ def test_axioms(seed, n_classes):
 
 def test_cross_valuation_sums_to_the_mean_over_the_folds():
     X, y = WINE.data[::6, :3], WINE.target[::6]
-    v = value_cells(X, y, cv=3, **QUICK)
+    v = value_cells(X, y, cv=3, method=QUICK, progress=False)
     assert v.shape == (30, 3)
     assert v.info["folds"] == 3 and v.info["n_valid"] == 30
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
@@ -115,15 +115,15 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
     first = np.zeros((30, 3))
     for k, (game, split) in enumerate(zip(games, splits, strict=True)):
         first[split.rows] += FlatDraws(game, "shapley", 0, k)(0) / 3
-    one = value_cells(X, y, cv=3, **QUICK | {"max_permutations": 1})
+    one = value_cells(X, y, cv=3, method=QUICK.but(max_permutations=1), progress=False)
     assert one.values == pytest.approx(first, abs=1e-15)
 
 
 def test_threads_change_nothing():
-    options = QUICK | {"max_permutations": 30}
-    one = value_cells(*TABLES, n_jobs=1, **options)
+    method = QUICK.but(max_permutations=30)
+    one = value_cells(*TABLES, n_jobs=1, method=method, progress=False)
     with joblib.parallel_config(backend="threading"):
-        two = value_cells(*TABLES, n_jobs=2, **options)
+        two = value_cells(*TABLES, n_jobs=2, method=method, progress=False)
     assert one.values.tobytes() == two.values.tobytes()
 
 
@@ -131,7 +131,8 @@ def test_missing_entries_are_worth_nothing():
     X, X_valid = TABLES[0].copy(), TABLES[2].copy()
     X[2, 1] = X[4, 0] = X_valid[0, 0] = np.nan
     X[:, 2] = np.nan
-    v = value_cells(X, TABLES[1], X_valid, TABLES[3], **QUICK | {"max_permutations": 4})
+    method = QUICK.but(max_permutations=4)
+    v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method, progress=False)
     assert v.values[2, 1] == v.values[4, 0] == 0
     assert v.stderr[2, 1] == v.stderr[4, 0] == 0
     assert not v.values[:, 2].any()
@@ -144,15 +145,22 @@ def test_missing_entries_are_worth_nothing():
         ({"include_label": True}, "method='flat' cannot value the label"),
         ({"semivalue": ("shapley", "banzhaf")}, "rows and columns cannot differ in their semivalu"),
         ({"valid_weight": np.arange(1.0, 24)}, "valid_weight does not go with the baselines' tree"),
-        ({"max_permutations": 0}, "max_permutations=0 must be a whole number"),
-        ({"tolerance": -1}, "tolerance=-1 must be a number and not be negative"),
+        ({"scoring": "f1_macro"}, "method='flat' takes no scoring: leave it out"),
+        ({"checkpoint": "kept.npz"}, "method='flat' takes no checkpoint: leave it out"),
     ],
 )
 def test_errors(changes, message):
     with pytest.raises(InputError, match=message):
-        value_cells(*TABLES, **QUICK | changes)
-    with pytest.raises(TypeError, match="method 'flat' has no option 'model'"):
-        value_cells(*TABLES, method=KNN("ridge"), **QUICK)
+        value_cells(*TABLES, method=QUICK, progress=False, **changes)
+
+
+def test_options_are_checked():
+    with pytest.raises(InputError, match="max_permutations=0 must be a whole number"):
+        Flat(max_permutations=0)
+    with pytest.raises(InputError, match="tolerance=-1 must be a number and not be negative"):
+        Flat(tolerance=-1)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'model'"):
+        Flat(model="ridge")
 
 
 def mixed_split(seed, n_classes=2, n=24, T=40):

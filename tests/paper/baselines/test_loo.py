@@ -11,7 +11,7 @@ from shapley2d._estimation.exact import DesignBlocks, evaluate_designs
 from shapley2d._models.function import FunctionGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets
-from shapley2d_paper.baselines import LOO, TREE_MC
+from shapley2d_paper.baselines import LOO, TreeMC
 from shapley2d_paper.baselines.loo import leave_one_out
 from shapley2d_paper.baselines.tree import TreeGame, tree_games
 from tests.comparing import same_bits
@@ -41,7 +41,7 @@ def test_leaving_out_is_the_definition():
 def test_values_are_the_mean_over_the_folds():
     split = make_split(3, 2, n=24)
     X, y, *_ = tables_of(split)
-    v = value_cells(X, y, method=LOO, cv=3, progress=False)
+    v = value_cells(X, y, method=LOO(), cv=3, progress=False)
     expected = np.zeros(v.shape)
     splits = make_problem(X, y, cv=3).splits
     for one in splits:
@@ -50,11 +50,10 @@ def test_values_are_the_mean_over_the_folds():
     assert v.exact and v.info["folds"] == 3 and v.info["about"]["total"] == ""
 
 
-@pytest.mark.parametrize("method", [LOO, TREE_MC])
+@pytest.mark.parametrize("method", [LOO(), TreeMC(max_permutations=3, tolerance=0)])
 def test_the_label_is_one_more_column(method):
     split = make_split(1, 2, n=10, plain=True)
-    options = {"max_permutations": 3, "tolerance": 0} if method is TREE_MC else {}
-    v = value_cells(*tables_of(split), method=method, include_label=True, progress=False, **options)
+    v = value_cells(*tables_of(split), method=method, include_label=True, progress=False)
     assert v.shape == (10, 4) and v.values[:, -1].any()
     with pytest.raises(InputError, match="valid_weight does not go with the baselines' trees"):
         value_cells(
@@ -65,7 +64,7 @@ def test_the_label_is_one_more_column(method):
 def test_it_has_no_semivalue():
     split = make_split(1, 2, n=10)
     with pytest.raises(InputError, match="method='loo' has no semivalue: it only looks at"):
-        value_cells(*tables_of(split), method=LOO, semivalue="banzhaf", progress=False)
+        value_cells(*tables_of(split), method=LOO(), semivalue="banzhaf", progress=False)
 
 
 @pytest.mark.slow
@@ -74,15 +73,14 @@ def test_monte_carlo_of_the_tree_reaches_the_exact_values():
     (game,) = tree_games(make_problem(*tables_of(split)))
     designs = AllSubsets(6), AllSubsets(3)
     exact = evaluate_designs([DesignBlocks.of_rows(game, *designs)], [np.arange(6)], 6).values
-    v = value_cells(
-        *tables_of(split), method=TREE_MC, max_permutations=1500, tolerance=0, progress=False
-    )
+    method = TreeMC(max_permutations=1500, tolerance=0)
+    v = value_cells(*tables_of(split), method=method, progress=False)
     assert (np.abs(v.values - exact) <= 4.5 * v.stderr + 1e-12).all()
     assert v.stderr.max() < 0.1 * np.abs(exact).max()
     assert v.info["about"]["total"] == "the model's score"
 
 
 def test_workers_do_not_change_a_bit():
-    options = {"method": TREE_MC, "max_permutations": 6, "tolerance": 0, "progress": False}
-    one, two = (value_cells(*tables_of(make_split(7, 3)), n_jobs=k, **options) for k in (1, 2))
+    tables, method = tables_of(make_split(7, 3)), TreeMC(max_permutations=6, tolerance=0)
+    one, two = (value_cells(*tables, method=method, n_jobs=k, progress=False) for k in (1, 2))
     assert same_bits(one, two)

@@ -27,7 +27,7 @@ def make_problem(X, y, task="auto", label=None):
 
 def value(X, y, seed=0, task="auto", n_jobs=1, progress=False, **options):
     run = Run.create(seed, n_jobs=n_jobs, progress=progress)
-    return OOB.solve(make_problem(X, y, task), run, **OOB.complete(options))
+    return OOB(**options).solve(make_problem(X, y, task), run)
 
 
 def make_data(seed, n=40, m=4, n_classes=2):
@@ -289,6 +289,6 @@ def test_options_are_checked(options, message):
 def test_neither_a_semivalue_nor_the_label():
     X, y = make_data(0)
     with pytest.raises(InputError, match="method='oob' has no semivalue"):
-        OOB.solve(make_problem(X, y), Run.create(semivalue="banzhaf"), **OOB.complete({}))
+        OOB().solve(make_problem(X, y), Run.create(semivalue="banzhaf"))
     with pytest.raises(InputError, match="leave include_label out"):
-        OOB.solve(make_problem(X, y, label="y"), Run.create(), **OOB.complete({}))
+        OOB().solve(make_problem(X, y, label="y"), Run.create())
