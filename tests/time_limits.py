@@ -1,6 +1,11 @@
-"""Time limits for tests: they count, and know of no clock."""
+"""Time limits for tests, which count and know of no clock; and tables to value under them."""
+
+import numpy as np
 
 from shapley2d._base.time_limit import TimeLimit
+from tests.comparing import same_bits
+
+TIGHT = 1e-6  # seconds: nothing fits
 
 
 class CountedLimit(TimeLimit):
@@ -28,3 +33,14 @@ class CountedLimit(TimeLimit):
 
     def earlier(self, seconds):
         return self
+
+
+def make_tables(n_rows=60, n_columns=4, n_valid=96, seed=0):
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(n_rows + n_valid, n_columns))
+    y = (X[:, 0] + 0.5 * X[:, 1] + 0.5 * random.normal(size=len(X)) > 0).astype(int)
+    return X[:n_rows], y[:n_rows], X[n_rows:], y[n_rows:]
+
+
+def same(one, other):
+    return same_bits(one, other) and one.dof == other.dof

@@ -27,7 +27,16 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shapley2d import Inspection, Valuation, inspect_cells, value_blocks, value_cells
+from shapley2d import (
+    KNN,
+    Forest,
+    Inspection,
+    MonteCarlo,
+    Valuation,
+    inspect_cells,
+    value_blocks,
+    value_cells,
+)
 from shapley2d.exceptions import InputError
 
 from .common import main, quiet, run_command
@@ -138,10 +147,9 @@ def as_frame(random, columns):
 
 
 METHODS = {
-    "knn": lambda random: {"n_neighbors": int(random.integers(1, 6)), "metric": ["auto", "auto", "sqeuclidean"][random.integers(3)],
-                           "baseline": ["labels", "zero"][random.integers(2)], "include_label": bool(random.random() < 0.1)},
-    "mc": lambda random: {"model": ["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], "max_permutations": 2, "tolerance": 0},
-    "forest": lambda random: {"max_trees": 4, "tolerance": 0},
+    "knn": lambda random: KNN(random.integers(1, 6), metric=["auto", "auto", "sqeuclidean"][random.integers(3)]),
+    "mc": lambda random: MonteCarlo(["knn", "gaussian_nb", "ridge", "tree"][random.integers(4)], max_permutations=2, tolerance=0),
+    "forest": lambda random: Forest(max_trees=4, tolerance=0),
 }  # fmt: skip
 METHOD_SHARES = [0.7, 0.15, 0.15]
 
@@ -198,34 +206,31 @@ class Fuzz:
         return self.through_python(random, columns, target)
 
     def through_python(self, random, columns, target):
-        method = list(METHODS)[random.choice(len(METHODS), p=METHOD_SHARES)]
-        options = METHODS[method](random)
+        name = list(METHODS)[random.choice(len(METHODS), p=METHOD_SHARES)]
+        asked = {"method": METHODS[name](random), "progress": False, "n_jobs": 1}
+        if name == "knn":
+            asked["baseline"] = ["labels", "zero"][random.integers(2)]
+            asked["include_label"] = bool(random.random() < 0.1)
         n = len(target)
         X, valid = as_frame(random, columns), random.random() < 0.5
-        more = {
-            "cv": int(random.integers(2, 4)),
-            "method": method,
-            "progress": False,
-            "n_jobs": 1,
-            **options,
-        }
+        cv = int(random.integers(2, 4))
         # some rows again, so that no validation label is unseen
         rows = random.integers(0, n, size=int(random.integers(1, 7)))
         some = {name: [part[i] for i in rows] for name, part in columns.items()}
         tables = (_like(X, some), [target[i] for i in rows]) if valid else ()
         try:
-            v = quiet(value_cells, X, target, *tables, **more)
+            v = quiet(value_cells, X, target, *tables, cv=cv, **asked)
         except InputError as error:
             return one_line(error)
         check(v)
         if random.random() < 0.1:
             self.keep(v)
-        if valid and method == "knn" and len(v.row_names) == n:
-            self.compare(random, X, columns, target, some, tables[1], v, options)
+        if valid and name == "knn" and len(v.row_names) == n:
+            self.compare(random, X, columns, target, some, tables[1], v, asked)
             return "valued and compared"
         return "valued"
 
-    def compare(self, random, X, columns, target, some, y_valid, v, options):
+    def compare(self, random, X, columns, target, some, y_valid, v, asked):
         """The same table with its rows and columns moved, and the same game by permutations."""
         rows, order = random.permutation(len(target)), random.permutation(len(columns))
         names = list(columns)
@@ -234,16 +239,7 @@ class Fuzz:
         other = {names[j]: some[names[j]] for j in order}
         exact = v.info.get("subsets") == "all"
         try:
-            w = quiet(
-                value_cells,
-                _like(X, moved),
-                y,
-                _like(X, other),
-                y_valid,
-                progress=False,
-                n_jobs=1,
-                **options,
-            )
+            w = quiet(value_cells, _like(X, moved), y, _like(X, other), y_valid, **asked)
         except InputError as error:
             raise AssertionError(f"refused once moved: {error}") from error
         scale = np.abs(v.values).max()
@@ -258,9 +254,10 @@ class Fuzz:
             assert close(w.total, v.total, scale * v.values.size), (
                 "the total depends on the order of rows or columns"
             )
-        if options["baseline"] == "labels" and not options["include_label"]:
-            u = quiet(value_cells, X, target, _like(X, some), y_valid, "mc", model="knn", n_neighbors=options["n_neighbors"],
-                      metric=options["metric"], max_permutations=1, tolerance=0, progress=False)  # fmt: skip
+        if asked["baseline"] == "labels" and not asked["include_label"]:
+            method = MonteCarlo(asked["method"], max_permutations=1, tolerance=0)
+            tables = X, target, _like(X, some), y_valid
+            u = quiet(value_cells, *tables, method=method, progress=False)
             one, two = (r.total + r.info["baseline_utility"] for r in (u, v))
             assert close(one, two, max(abs(one), abs(two), abs(v.info["baseline_utility"]))), (
                 f"totals differ: {one} and {two}"
@@ -304,8 +301,8 @@ class Fuzz:
         groups = [f"g{k}" for k in random.integers(0, 3, len(target))]
         labels = [f"h{k}" for k in random.integers(0, 2, len(columns))]
         try:
-            v = quiet(value_blocks, as_frame(random, columns), target, rows=groups, columns=labels, method="knn", cv=2,
-                      progress=False, n_neighbors=3)  # fmt: skip
+            v = quiet(value_blocks, as_frame(random, columns), target, rows=groups, columns=labels,
+                      players="cells", method=KNN(n_neighbors=3), cv=2, progress=False)  # fmt: skip
         except InputError:
             return "refused"
         check(v)

@@ -32,11 +32,11 @@ from shapley2d._models import exact as exact_method
 
 from .common import main
 from .damage import plain_result
-from .samples import KNN_LABELS, KNN_TABLE, PIECES, RUNS, X, Y
+from .samples import DRAWS, KNN_LABELS, KNN_TABLE, PIECES, RUNS, X, Y
 
 COUNT = 1000
 SHARES = {"forked": 0.94, "command": 0.03, "workers": 0.012, "dask": 0.008, "lost": 0.01}
-DRAWS = {"cells": 12, "blocks": 10, "game": 14}
+N_DRAWS = {"cells": 12, "blocks": 10, "game": 14}
 COMMAND_DRAWS = 150
 METHODS = {
     "cells": [
@@ -98,10 +98,11 @@ def work(kind, folder, **options):
     """A run with a state after nearly every draw, and its results in two files."""
     small_pieces()
     value = RUNS.get(kind) or PIECES[kind]
-    drawn = {"max_permutations": DRAWS[kind]} if kind in RUNS else {}
+    if kind in RUNS:
+        options["method"] = DRAWS.but(max_permutations=N_DRAWS[kind])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        valuation = value(folder / "run.npz", **drawn, **options)
+        valuation = value(folder / "run.npz", **options)
     valuation.save(folder / "values.parquet")
     if kind == "game":
         valuation.to_html(folder / "report.html")

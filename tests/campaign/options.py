@@ -1,7 +1,7 @@
 """Options of every function, method and command with values of every wrong kind.
 
-The options come from the methods' records, so a new one is covered as soon as it exists. From
-Python a case ends with values or with an error of ours that says what is wrong; from the command
+The options come from signatures and from the methods' classes, so a new one is covered as soon as
+it exists. From Python a case ends with values or with an error of ours that says what is wrong; from the command
 line with 0 or 2, and one line.
 
     python -m tests.campaign.options --count 20000
@@ -10,6 +10,7 @@ line with 0 or 2, and one line.
 from __future__ import annotations
 
 import contextlib
+import inspect
 import sys
 import tempfile
 from decimal import Decimal
@@ -18,11 +19,13 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from shapley2d._methods.registry import METHODS, block_methods, block_options, game_methods
 
 import shapley2d
 from shapley2d import KNN, CellValuer, inspect_cells, value_blocks, value_cells, value_game
+from shapley2d._methods.method import options_of
+from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.cli.app import app
+from shapley2d.cli.method_options import flag_of
 from shapley2d.exceptions import InputError, OptionError, UtilityError
 
 from .common import main, quiet, run_command
@@ -32,8 +35,7 @@ OURS = (InputError, OptionError, UtilityError)
 
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)
-SHARED = ("task", "cv", "semivalue", "random_state", "n_jobs", "progress", "include_label", "kinds")
-OF_ROWS = ("groups", "time", "valid_weight")
+CHEAP = {"max_permutations": 3, "max_trees": 4, "tolerance": 0}  # settings that keep a method short
 
 
 class Strange:
@@ -74,41 +76,21 @@ def game(S, F):
 def python_calls():
     """Every function with every option that it takes: what it is called, the option, and the call."""
     calls = []
-    for name, method in METHODS.items():
-        call = partial(value_cells, X, Y, method=name, **cheap(method.options, cv=2))
-        calls += [
-            (f"value_cells {name}", option, call)
-            for option in (*SHARED, *OF_ROWS, *(o.name for o in method.options))
+    grid = {"rows": list("ab") * 4, "columns": ["p", "q"]}
+    for name, kind in BUILT_IN.items():
+        functions = [
+            (value_cells, partial(value_cells, X, Y, cv=2, progress=False)),
+            (value_blocks, partial(value_blocks, X, Y, cv=2, progress=False, **grid)),
+            (CellValuer, fit),
         ]
-        calls += [
-            (f"CellValuer {name}", option, partial(fit, method=name, **cheap(method.options)))
-            for option in SHARED
-        ]
-    for name in block_methods():
-        options = block_options(name)
-        call = partial(
-            value_blocks,
-            X,
-            Y,
-            method=name,
-            rows=list("ab") * 4,
-            columns=["p", "q"],
-            **cheap(options.values(), cv=2),
-        )
-        known = (*SHARED, *OF_ROWS, "rows", "columns", "owners", "validation_groups", *options)
-        calls += [(f"value_blocks {name}", option, call) for option in known]
-    for name in game_methods():
-        call = partial(value_game, h=game, n_rows=3, n_columns=2, method=name)
-        known = (
-            *SHARED[2:6],
-            "n_rows",
-            "n_columns",
-            "row_names",
-            "column_names",
-            "h",
-            *METHODS[name].game_options,
-        )
-        calls += [(f"value_game {name}", option, call) for option in known]
+        if kind.values_games:
+            functions.append((value_game, partial(value_game, h=game, n_rows=3, n_columns=2)))
+        for function, call in functions:
+            known = [option for option in keywords(function) if option != "method"]
+            calls += [
+                (f"{function.__name__} {name}", option, partial(with_method, kind, call))
+                for option in (*known, *options_of(kind))
+            ]
     calls += [(f.__name__, "method", partial(f, X, Y)) for f in (value_cells, value_blocks)]
     calls += [("value_game", "method", partial(value_game, game, 3, 2))]
     for option in ("X", "y", "X_valid", "y_valid"):
@@ -125,33 +107,35 @@ def python_calls():
     ):
         calls.append((f"Valuation.{name}", option, getattr(valuation, name)))
     calls += [
-        ("payments", option, partial(pay, blocks)) for option in ("total", "negative", "digits")
+        ("payments", option, partial(pay, blocks)) for option in ("pay", "negative", "digits")
     ]
     return calls
+
+
+def keywords(function):
+    """The parameters of a function, but for its tables."""
+    tables = ("X", "y", "X_valid", "y_valid")
+    return [name for name in inspect.signature(function).parameters if name not in tables]
+
+
+def with_method(kind, call, **given):
+    """Make a method of the options that are its own, and call a function with the others."""
+    own = {name: value for name, value in CHEAP.items() if name in options_of(kind)}
+    own |= {name: given.pop(name) for name in options_of(kind) if name in given}
+    return call(method=kind(**own), **given)
 
 
 def fit(**options):
     return CellValuer(**{"cv": 2, **options}).fit(X, Y)
 
 
-def pay(blocks, total=100, **options):
-    return blocks.payments(total, trusted=True, **options)
+def pay(blocks, pay=100, **options):
+    return blocks.payments(pay, trusted=True, **options)
 
 
 def table_call(**changed):
     given = {"X": X, "y": Y, "X_valid": X, "y_valid": Y, **changed}
     return value_cells(given.pop("X"), given.pop("y"), method=KNN(n_neighbors=2), **given)
-
-
-def cheap(options, **more):
-    """Settings that keep a method short."""
-    short = {"max_permutations": 3, "max_trees": 4, "tolerance": 0, "model": "knn"}
-    names = {option.name for option in options}
-    return {
-        **more,
-        "progress": False,
-        **{key: value for key, value in short.items() if key in names and key != "model"},
-    }
 
 
 class Options:
@@ -245,7 +229,7 @@ def command_flags():
         "verify": ["verify", "r.json"],
         "demo": ["demo", "--json"],
     }
-    takers = {option.flag: name for name, method in METHODS.items() for option in method.options}
+    takers = {flag_of(one): name for name, kind in BUILT_IN.items() for one in options_of(kind)}
     for name, entry in typer.main.get_command(app).commands.items():
         for parameter in entry.params:
             flag = (getattr(parameter, "opts", None) or [""])[0]

@@ -10,19 +10,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from shapley2d import KNN, Valuation, value_blocks, value_cells, value_game
+from shapley2d import (
+    KNN,
+    Exact,
+    Forest,
+    MonteCarlo,
+    Valuation,
+    value_blocks,
+    value_cells,
+    value_game,
+)
 
 ROWS, COLUMNS = 8, 3
 X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
 Y = np.array(["no", "yes"] * (ROWS // 2))
 X_VALID, Y_VALID = X[::-1] + 0.25, Y
-SAMPLING = {
-    "max_permutations": 6,
-    "tolerance": 0,
-    "progress": False,
-    "method": "mc",
-    "model": "gaussian_nb",
-}
+DRAWS = MonteCarlo("gaussian_nb", max_permutations=6, tolerance=0)
 
 
 def game(S, F):
@@ -30,12 +33,14 @@ def game(S, F):
     return float(np.sqrt(S.sum() * F[0] + S[0]) + 0.1 * F.sum())
 
 
-def cells(path=None, **changes):
+def cells(path=None, method=DRAWS, **run):
     """Values of cells, sampled."""
-    return value_cells(X, Y, X_VALID, Y_VALID, **{**SAMPLING, "checkpoint": path, **changes})
+    return value_cells(
+        X, Y, X_VALID, Y_VALID, method=method, checkpoint=path, progress=False, **run
+    )
 
 
-def blocks(path=None, **changes):
+def blocks(path=None, method=DRAWS, **run):
     """Values of blocks with owners, sampled."""
     owners = [
         {"owner": "Ann", "row": "0-3", "column": ""},
@@ -43,23 +48,16 @@ def blocks(path=None, **changes):
         {"owner": "Cem", "row": "4-7", "column": "0"},
     ]
     table = pa.table(list(X.T), names=["0", "b", "c"])
-    given = {**SAMPLING, "checkpoint": path, **changes}
     return value_blocks(
-        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="blocks", **given
-    )
+        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="blocks",
+        method=method, checkpoint=path, progress=False, **run,
+    )  # fmt: skip
 
 
-def of_game(path=None, **changes):
+def of_game(path=None, method=DRAWS, **run):
     """Values of a game without a table."""
-    given = {
-        "method": "mc",
-        "max_permutations": 6,
-        "tolerance": 0,
-        "progress": False,
-        "name": "game",
-        "checkpoint": path,
-    }
-    return value_game(game, 5, 3, **{**given, **changes})
+    asked = {"method": method, "name": "game", "checkpoint": path, "progress": False}
+    return value_game(game, 5, 3, **asked, **run)
 
 
 RUNS = {"cells": cells, "blocks": blocks, "game": of_game}
@@ -67,74 +65,35 @@ RUNS = {"cells": cells, "blocks": blocks, "game": of_game}
 
 KNN_TABLE = np.random.default_rng(6).normal(size=(90, 8)).round(1)
 KNN_LABELS = np.where(KNN_TABLE[:, 0] + KNN_TABLE[:, 1] * KNN_TABLE[:, 2] > 0, "yes", "no")
-KNN = {"n_neighbors": 3, "progress": False}
+VALIDATED = KNN_TABLE[:60], KNN_LABELS[:60], KNN_TABLE[60:], KNN_LABELS[60:]
+SAMPLED = KNN(n_neighbors=3, subsets="sampled")
 
 
-def neighbours(path=None, **changes):
-    """Values of cells under nearest neighbours, a sample of the column coalitions."""
-    given = {"subsets": "sampled", "n_subsets": 60, "checkpoint": path, **KNN, **changes}
-    return value_cells(KNN_TABLE[:60], KNN_LABELS[:60], KNN_TABLE[60:], KNN_LABELS[60:], **given)
-
-
-def all_neighbours(path=None, **changes):
-    """The same with all column coalitions."""
-    return neighbours(path, **{"subsets": "all", "n_subsets": None, **changes})
-
-
-def streamed_neighbours(path=None, **changes):
-    """Sampled columns, across folds, in chunks of validation rows that have coalitions of their own."""
-    given = {
-        "subsets": "sampled",
-        "valid_rows": "auto",
-        "tolerance": 0.1,
-        "cv": 5,
-        "checkpoint": path,
-        **KNN,
-        **changes,
-    }
-    return value_cells(KNN_TABLE, KNN_LABELS, **given)
-
-
-def crossed_neighbours(path=None, **changes):
-    """Nearest neighbours across folds, with the label."""
-    given = {"subsets": "sampled", "n_subsets": 40, "checkpoint": path, **KNN, **changes}
-    return value_cells(KNN_TABLE[:40, :6], KNN_LABELS[:40], cv=2, include_label=True, **given)
-
-
-def exact(path=None, **changes):
-    """Exact values of cells, across folds."""
-    given = {
-        "method": "exact",
-        "model": "gaussian_nb",
-        "progress": False,
-        "checkpoint": path,
-        **changes,
-    }
-    return value_cells(X[:6], Y[:6], cv=2, **given)
-
-
-def forest(path=None, **changes):
-    """Values of the cells of a forest that is grown for them."""
-    given = {"method": "forest", "max_trees": 24, "tolerance": 0, "checkpoint": path, **changes}
-    return value_cells(KNN_TABLE[:40], KNN_LABELS[:40], cv=2, **{"progress": False, **given})
-
-
-def exact_blocks(path=None, **changes):
-    """Exact values of blocks under nearest neighbours."""
-    groups = {"rows": np.arange(60) // 15, "columns": np.arange(8) // 2, "players": "groups"}
-    given = {**groups, "model": "knn", "method": "exact", "checkpoint": path, **KNN, **changes}
-    return value_blocks(KNN_TABLE[:60], KNN_LABELS[:60], KNN_TABLE[60:], KNN_LABELS[60:], **given)
+def piecewise(*data, function=value_cells, **asked):
+    """A run of some data under a checkpoint."""
+    return lambda path=None, **run: function(*data, checkpoint=path, progress=False, **asked, **run)
 
 
 PIECES = {
-    "knn sampled": neighbours,
-    "knn exact": all_neighbours,
-    "knn streamed": streamed_neighbours,
-    "knn crossed": crossed_neighbours,
-    "exact": exact,
-    "forest": forest,
-    "exact blocks": exact_blocks,
-}
+    "knn sampled": piecewise(*VALIDATED, method=SAMPLED.but(n_subsets=60)),
+    "knn exact": piecewise(*VALIDATED, method=KNN(n_neighbors=3, subsets="all")),
+    # chunks of validation rows that have coalitions of their own
+    "knn streamed": piecewise(
+        KNN_TABLE, KNN_LABELS, cv=5, method=SAMPLED.but(valid_rows="auto", tolerance=0.1)
+    ),
+    "knn crossed": piecewise(
+        KNN_TABLE[:40, :6], KNN_LABELS[:40], cv=2, include_label=True,
+        method=SAMPLED.but(n_subsets=40),
+    ),
+    "exact": piecewise(X[:6], Y[:6], cv=2, method=Exact("gaussian_nb")),
+    "forest": piecewise(
+        KNN_TABLE[:40], KNN_LABELS[:40], cv=2, method=Forest(max_trees=24, tolerance=0)
+    ),
+    "exact blocks": piecewise(
+        *VALIDATED, function=value_blocks, rows=np.arange(60) // 15, columns=np.arange(8) // 2,
+        players="blocks", method=Exact(KNN(n_neighbors=3)),
+    ),
+}  # fmt: skip
 """Every other kind of run that has a checkpoint: its work is in numbered pieces."""
 
 
@@ -144,7 +103,7 @@ def write_samples(folder):
     table = pa.table({"number": X[:, 0], "city": ["A", "B", None, "é"] * 2, "label": Y})
     for name, run in RUNS.items():
         checkpoint, path = folder / f"{name}.npz", folder / f"{name}.parquet"
-        run(checkpoint, max_permutations=2)
+        run(checkpoint, DRAWS.but(max_permutations=2))
         run(checkpoint).save(path)
         found["valuation"].append(path)
         found["checkpoint"].append(checkpoint)

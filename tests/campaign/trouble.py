@@ -24,7 +24,7 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import value_blocks, value_cells
+from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
 from shapley2d._estimation import cluster
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -85,9 +85,10 @@ class Trouble:
         columns = {f"c{j}": ENTRIES[kind](random, n) for j, kind in enumerate(kinds)}
         lines = [list(line) for line in zip(*columns.values(), strict=True)]
         y = random.permutation(np.arange(n) % 2)
-        options = {"n_neighbors": 3, "progress": False, "subsets": "all", "n_jobs": 1}
+        method = KNN(n_neighbors=3, subsets="all")
         if not {"words", "dates"} & set(kinds) and random.random() < 0.5:
-            options["metric"] = "sqeuclidean"  # takes numbers alone
+            method = method.but(metric="sqeuclidean")  # takes numbers alone
+        options = {"method": method, "progress": False, "n_jobs": 1}
         tables = {
             "frame": pd.DataFrame(columns),
             "dict": columns,
@@ -107,10 +108,10 @@ class Trouble:
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             self.write(random, place, 16)
             before = set(Path(place).iterdir())
-            players = ["cells", "groups"][random.integers(2)]
-            method = ["mc", "exact"][random.integers(2)] if players == "groups" else "mc"
+            players = ["cells", "blocks"][random.integers(2)]
+            method = ["mc", "exact"][random.integers(2)] if players == "blocks" else "mc"
             line = ["blocks", f"{place}/t.csv", "-t", "y", "--owners", f"{place}/o.csv", "--players", players,
-                    "-m", method, "--model", "gaussian_nb", "--valid", f"{place}/v.csv", "--validation-groups",
+                    "-m", method, "--model", "gaussian_nb", "--valid", f"{place}/v.csv", "--valid-parts",
                     str(random.integers(2, 5)), "--checkpoint", f"{place}/run.npz", "--json"]  # fmt: skip
             if method == "mc":
                 line += ["--max-permutations", "3", "--tolerance", "0"]
@@ -131,16 +132,14 @@ class Trouble:
             {"owner": "Ann", "row": "0-5", "column": ""},
             {"owner": "Bob", "row": "6-11", "column": ""},
         ]
-        players = ["cells", "groups"][random.integers(2)]
-        more = (
-            {"method": "exact"} if players == "groups" else {"method": "mc", "max_permutations": 1}
-        )
+        players = ["cells", "blocks"][random.integers(2)]
         words = f"it is {random.integers(10**6)}\nand more"
+        model = Failing(when, error, words)
+        method = Exact(model) if players == "blocks" else MonteCarlo(model, max_permutations=1)
         try:
             v = quiet(
                 value_blocks, X, y, X, y, owners=pd.DataFrame(owners), players=players, progress=False,
-                model=Failing(when, error, words), n_jobs=int(random.integers(1, 3)) if random.random() < 0.1 else 1,
-                **more,
+                method=method, n_jobs=int(random.integers(1, 3)) if random.random() < 0.1 else 1,
             )  # fmt: skip
         except (UtilityError, InputError) as refused:
             told = str(refused)

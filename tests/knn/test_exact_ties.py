@@ -21,6 +21,7 @@ from shapley2d._tables.kinds import match_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
+ZERO = {"baseline": "zero", "progress": False}
 NUMBERS = tuple(kind for kind in KINDS[:-1] if kind != "words")
 
 
@@ -132,12 +133,10 @@ def test_values_equal_the_definition_in_fractions(seed):
     )
     y, y_valid = [0, 1, *rng.integers(0, 2, 3).tolist()], rng.integers(0, 2, 3).tolist()
     k = 1 + seed % 3
-    v = value_cells(train, y, valid, y_valid, method=KNN(n_neighbors=k, metric=metric, votes="k"), baseline="zero", task="classification", progress=False)  # fmt: skip
+    method = KNN(n_neighbors=k, metric=metric)
+    v = value_cells(train, y, valid, y_valid, method=method, task="classification", **ZERO)
     expected = exact_values(train, y, valid, y_valid, k, metric)
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
-
-
-ZERO = {"baseline": "zero", "votes": "k", "progress": False}
 
 
 @pytest.mark.parametrize("task", TASKS)
@@ -158,15 +157,8 @@ def test_validation_entries_far_outside_lose_no_digits(ranges, gap, task):
         ([0, 1, 1, 0, 1], [0, 1, 1]) if task == "classification" else ([3, 1, 4, 1, 5], [2, 6, 5])
     )
     for k in (1, 2):
-        v = value_cells(
-            train,
-            y,
-            valid,
-            y_valid,
-            method=KNN(n_neighbors=k, metric="sqeuclidean"),
-            task=task,
-            **ZERO,
-        )
+        method = KNN(n_neighbors=k, metric="sqeuclidean")
+        v = value_cells(train, y, valid, y_valid, method=method, task=task, **ZERO)
         expected = exact_values(train, y, valid, y_valid, k, "sqeuclidean", task)
         np.testing.assert_allclose(v.values, expected, atol=1e-12)
 
@@ -207,12 +199,8 @@ def check_rewritten(seeds):
         train, valid = random_tables(rng, n, 6, m, kinds=KINDS)
         y, y_valid = rng.integers(0, 3, n), rng.integers(0, 3, 6)
         y[:3] = [0, 1, 2]
-        options = {
-            "n_neighbors": int(rng.integers(1, 5)),
-            "task": "classification",
-            "progress": False,
-            "subsets": "all",
-        }
+        method = KNN(n_neighbors=rng.integers(1, 5), subsets="all")
+        options = {"method": method, "task": "classification", "progress": False}
         plain = value_cells(train, y, valid, y_valid, **options)
         other, other_valid, rows, columns = rewritten(train, valid, rng)
         again = value_cells(other, y[rows], other_valid, y_valid, **options)
@@ -251,7 +239,8 @@ def check_linear(seeds):
                 valid.loc[0, name] = rng.choice([0.37, 1.5, 1e6, -1e9, 1e17, np.pi])
         y, y_valid = rng.integers(0, 2, n), rng.integers(0, 2, 5)
         y[:2] = [0, 1]
-        options = {"n_neighbors": 2, "metric": metric, "task": "classification", "progress": False}
+        method = KNN(n_neighbors=2, metric=metric)
+        options = {"method": method, "task": "classification", "progress": False}
         together = value_cells(train, y, valid, y_valid, **options).values
         alone = [
             value_cells(train, y, valid.iloc[[t]], y_valid[[t]], **options).values for t in range(5)

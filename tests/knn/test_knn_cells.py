@@ -12,12 +12,12 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shapley2d._knn.options import MAX_SAMPLED_COLUMNS
 from sklearn.datasets import load_wine
 from sklearn.metrics import roc_auc_score
 
-from shapley2d import KNN, InputError, value_cells
+from shapley2d import KNN, InputError, MonteCarlo, value_cells
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
+from shapley2d._knn.subset_plan import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
 from tests.comparing import same_bits
 
@@ -45,10 +45,9 @@ def test_classification_equals_brute_force(n, m, classes, K, semivalue, baseline
         if isinstance(semivalue, tuple) and len(semivalue) == 2
         else (semivalue, semivalue)
     )
-    data, counted = (X, y, X_valid, y_valid), {"baseline": baseline, "votes": votes}
-    h = knn_utility(*(part.tolist() for part in data), K, **counted)
-    options = {"metric": "sqeuclidean", "n_neighbors": K, "semivalue": semivalue, **counted}
-    v = value_cells(*data, progress=False, **options)
+    data, method = (X, y, X_valid, y_valid), KNN(K, metric="sqeuclidean", votes=votes)
+    h = knn_utility(*(part.tolist() for part in data), K, baseline=baseline, votes=votes)
+    v = value_cells(*data, method=method, semivalue=semivalue, baseline=baseline, progress=False)
     np.testing.assert_allclose(v.values, brute_force(h, n, m, rows, columns), rtol=0, atol=1e-10)
     assert v.exact
 
@@ -63,10 +62,10 @@ def test_regression_equals_brute_force(K, semivalue, baseline, votes):
     rng = np.random.default_rng(K)
     X, X_valid = rng.integers(0, 3, (5, 2)), rng.integers(0, 3, (3, 2))
     y, y_valid = rng.normal(size=5).round(2), rng.normal(size=3).round(2)
-    data, counted = (X, y, X_valid, y_valid), {"baseline": baseline, "votes": votes}
+    data, method = (X, y, X_valid, y_valid), KNN(K, metric="sqeuclidean", votes=votes)
+    counted = {"baseline": baseline, "votes": votes}
     h = knn_utility(*(part.tolist() for part in data), K, regression=True, **counted)
-    options = {"metric": "sqeuclidean", "n_neighbors": K, "semivalue": semivalue, **counted}
-    v = value_cells(*data, progress=False, **options)
+    v = value_cells(*data, method=method, semivalue=semivalue, baseline=baseline, progress=False)
     assert v.info["task"] == "regression"
     np.testing.assert_allclose(
         v.values, brute_force(h, 5, 2, semivalue, semivalue), rtol=0, atol=1e-10
@@ -79,15 +78,14 @@ def test_regression_sums_to_minus_the_squared_error_of_scikit_learn():
 
     X, y = load_diabetes(return_X_y=True)
     X, y = X[:, :4], y + np.random.default_rng(0).normal(size=y.size)
-    options = {"metric": "sqeuclidean", "n_neighbors": 7, "progress": False}
+    data = X[:300], y[:300], X[300:], y[300:]
+    method = KNN(n_neighbors=7, metric="sqeuclidean")
     with pytest.warns(InputWarning, match="minus the squared error is 0 for a perfect model"):
-        v = value_cells(
-            X[:300], y[:300], X[300:], y[300:], method=KNN(votes="k"), baseline="zero", **options
-        )
+        v = value_cells(*data, method=method, baseline="zero", progress=False)
     guess = KNeighborsRegressor(7).fit(X[:300], y[:300]).predict(X[300:])
     # the table has tied neighbours at the seventh rank, which scikit-learn breaks and we average
     assert v.total == pytest.approx(-np.mean((guess - y[300:]) ** 2), rel=0.02)
-    saved = value_cells(X[:300], y[:300], X[300:], y[300:], **options)
+    saved = value_cells(*data, method=method, progress=False)
     assert (
         saved.total == pytest.approx(v.total - saved.info["baseline_utility"]) and saved.total > 0
     )
@@ -143,12 +141,10 @@ def test_auto_samples_to_the_tolerance_and_says_so(wine):
 
 def test_thread_count_changes_no_bit(wine):
     X, X_valid, y, y_valid = wine
-    for options in ({"subsets": "all"}, {"n_subsets": 100, "subsets": "sampled"}):
+    data = X[:, :11], y, X_valid[:, :11], y_valid
+    for method in (KNN(subsets="all"), KNN(subsets="sampled", n_subsets=100)):
         one, two = (
-            value_cells(
-                X[:, :11], y, X_valid[:, :11], y_valid, n_jobs=jobs, progress=False, **options
-            )
-            for jobs in (1, 2)
+            value_cells(*data, method=method, n_jobs=jobs, progress=False) for jobs in (1, 2)
         )
         assert same_bits(one, two)
 
@@ -179,17 +175,17 @@ def test_interrupting_the_exact_axis_keeps_the_validation_rows_done(wine):
 
 
 @pytest.mark.parametrize(
-    ("n_columns", "options", "last"),
+    ("n_columns", "method", "last"),
     [
-        (5, {}, "72 of 72 validation rows"),
-        (13, {"n_subsets": 100}, "72 of 72 validation rows, 100 column subsets each"),
+        (5, KNN(), "72 of 72 validation rows"),
+        (13, KNN(n_subsets=100), "72 of 72 validation rows, 100 column subsets each"),
     ],
 )
-def test_progress_rises_to_the_end(wine, n_columns, options, last):
+def test_progress_rises_to_the_end(wine, n_columns, method, last):
     X, X_valid, y, y_valid = wine
     reports = []
-    options["progress"] = lambda *report: reports.append(report)
-    value_cells(X[:, :n_columns], y, X_valid[:, :n_columns], y_valid, **options)
+    data = X[:, :n_columns], y, X_valid[:, :n_columns], y_valid
+    value_cells(*data, method=method, progress=lambda *report: reports.append(report))
     assert reports[-1] == (1.0, last)
     assert reports == sorted(reports, key=lambda report: report[0])
 
@@ -199,8 +195,7 @@ def test_progress_rises_to_the_end(wine, n_columns, options, last):
     [
         ({"metric": "cosine"}, "metric='cosine' is not known: use 'auto' or 'sqeuclidean'"),
         ({"subsets": "some"}, "subsets='some' is not known"),
-        ({"baseline": "nan"}, "baseline='nan' is not known"),
-        ({"backend": "tpu"}, "backend='tpu' is not known"),
+        ({"device": "tpu"}, "device='tpu' is not known"),
         ({"n_neighbors": 0}, "n_neighbors=0 must be a whole number of at least 1"),
         ({"n_neighbors": 2.5}, "n_neighbors=2.5 must be a whole number"),
         ({"tolerance": -0.1}, "tolerance=-0.1 must be a number and not be negative"),
@@ -210,7 +205,7 @@ def test_progress_rises_to_the_end(wine, n_columns, options, last):
 )
 def test_bad_options_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(np.eye(12), [0, 1] * 6, progress=False, **options)
+        KNN(**options)
 
 
 def test_exact_axis_of_many_columns_is_refused():
@@ -233,8 +228,7 @@ def authors(paper_data):
 def test_the_injected_cells_of_the_authors_table_are_found(authors):
     """43 changed cells, K = 10, raw metric: the figures that tie averaging must reach."""
     tables = (authors[name] for name in ("X_train_outlier", "y_train", "X_test", "y_test"))
-    options = {"metric": "sqeuclidean", "n_neighbors": 10, "baseline": "zero"}
-    v = value_cells(*tables, progress=False, **options)
+    v = value_cells(*tables, method=KNN(10, metric="sqeuclidean"), baseline="zero", progress=False)
     injected = authors["X_train"] != authors["X_train_outlier"]
     assert injected.sum() == 43
     assert roc_auc_score(injected.ravel(), -v.values.ravel()) >= 0.905
@@ -318,22 +312,14 @@ def test_text_is_refused_even_where_it_is_the_same_in_every_row():
 def test_all_rows_as_neighbours_say_that_nothing_depends_on_a_column():
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = (X[:, 0] > 0).astype(int)
+    data = X[:20], y[:20], X[20:], y[20:]
     with pytest.warns(InputWarning, match=r"n_neighbors=20 is not below the 20 rows that train"):
-        v = value_cells(X[:20], y[:20], X[20:], y[20:], method=KNN(n_neighbors=20), progress=False)
+        v = value_cells(*data, method=KNN(n_neighbors=20), progress=False)
     assert not v.values.any()
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        v = value_cells(X[:20], y[:20], X[20:], y[20:], method=KNN(n_neighbors=19), progress=False)
-        assert v.values.any()
-        value_cells(
-            X[:20],
-            y[:20],
-            X[20:],
-            y[20:],
-            method=KNN(n_neighbors=20),
-            baseline="zero",
-            progress=False,
-        )
+        assert value_cells(*data, method=KNN(n_neighbors=19), progress=False).values.any()
+        value_cells(*data, method=KNN(n_neighbors=20), baseline="zero", progress=False)
 
 
 def test_more_columns_than_can_be_sampled_are_refused_with_another_way():
@@ -344,8 +330,8 @@ def test_more_columns_than_can_be_sampled_are_refused_with_another_way():
         match=r"1,025 columns are more than the 1,024 that method='knn' can take: use method='mc'",
     ):
         value_cells(X, y, X, y)
-    options = {"method": "mc", "max_permutations": 2, "tolerance": 0, "n_neighbors": 1}
-    assert value_cells(X, y, X, y, method=KNN("knn"), progress=False, **options).shape == X.shape
+    method = MonteCarlo(KNN(n_neighbors=1), max_permutations=2, tolerance=0)
+    assert value_cells(X, y, X, y, method=method, progress=False).shape == X.shape
 
 
 def test_constant_columns_do_not_count():

@@ -32,19 +32,18 @@ def table(n=60, m=5, n_valid=24, task="classification"):
     return X[:n], y[:n], X[n:], y[n:]
 
 
-SAMPLED = {"subsets": "sampled", "n_subsets": 30}
-EXACT = {"subsets": "all"}
+SAMPLED = KNN(n_neighbors=3, subsets="sampled", n_subsets=30)
+ALL = KNN(n_neighbors=3, subsets="all")
 KINDS = {
-    "sampled": (table(), SAMPLED),
-    "exact": (table(), EXACT),
-    "sampled regression": (table(task="regression"), SAMPLED),
-    "exact regression": (table(task="regression"), EXACT),
-    "crossed label": (table()[:2], {**SAMPLED, "include_label": True, "cv": 3}),
-    "exact crossed": (table()[:2], {**EXACT, "cv": 3}),
-    "binned": (table(1100, 4, 12), {**SAMPLED, "n_subsets": 12}),
-    "exact binned": (table(1100, 3, 12), EXACT),
+    "sampled": (table(), {"method": SAMPLED}),
+    "exact": (table(), {"method": ALL}),
+    "sampled regression": (table(task="regression"), {"method": SAMPLED}),
+    "exact regression": (table(task="regression"), {"method": ALL}),
+    "crossed label": (table()[:2], {"method": SAMPLED, "include_label": True, "cv": 3}),
+    "exact crossed": (table()[:2], {"method": ALL, "cv": 3}),
+    "binned": (table(1100, 4, 12), {"method": SAMPLED.but(n_subsets=12)}),
+    "exact binned": (table(1100, 3, 12), {"method": ALL}),
 }
-OPTIONS = {"n_neighbors": 3, "progress": False}
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
 
 
@@ -75,23 +74,24 @@ def crash_after(monkeypatch, calls):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeypatch, tmp_path):
     data, options = KINDS[kind]
-    plain = value_cells(*data, **options, **OPTIONS)
+    plain = value_cells(*data, progress=False, **options)
     path = tmp_path / "run.npz"
+    options = {"checkpoint": path, "progress": False, **options}
     with monkeypatch.context() as patch:
         crash_after(patch, 2)
         with pytest.raises(CrashError):
-            value_cells(*data, checkpoint=path, **options, **OPTIONS)
+            value_cells(*data, **options)
     assert path.exists()
-    resumed = value_cells(*data, checkpoint=path, n_jobs=1, **options, **OPTIONS)
+    resumed = value_cells(*data, n_jobs=1, **options)
     assert resumed.info["resumed_at"] > 0
     assert same_bits(resumed, plain)
     crash_after(monkeypatch, 0)  # nothing is done again
-    assert same_bits(value_cells(*data, checkpoint=path, **options, **OPTIONS), plain)
+    assert same_bits(value_cells(*data, **options), plain)
 
 
 def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tmp_path):
     data, path = table(40, 11, 16), tmp_path / "run.npz"
-    options = {"tolerance": 1e-6, **OPTIONS}
+    options = {"method": KNN(n_neighbors=3, tolerance=1e-6), "progress": False}
     plain = value_cells(*data, **options)
     assert plain.info["subsets"] == "all"
     with monkeypatch.context() as patch:
@@ -114,61 +114,58 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"n_neighbors": 4}, "n_neighbors is 3 there and 4 here"),
+        ({"method": SAMPLED.but(n_neighbors=4)}, "n_neighbors is 3 there and 4 here"),
         ({"random_state": 1}, "random_state is 0 there and 1 here"),
     ],
 )
 def test_another_run_is_refused(change, said, tmp_path):
-    path = tmp_path / "run.npz"
-    value_cells(*table(), checkpoint=path, **SAMPLED, **OPTIONS)
+    asked = {"method": SAMPLED, "checkpoint": tmp_path / "run.npz", "progress": False}
+    value_cells(*table(), **asked)
     with pytest.raises(InputError, match=f"is of another run: {said}"):
-        value_cells(*table(), checkpoint=path, **SAMPLED, **{**OPTIONS, **change})
+        value_cells(*table(), **asked | change)
 
 
 def test_other_data_are_refused(tmp_path):
-    path = tmp_path / "run.npz"
+    asked = {"method": ALL, "checkpoint": tmp_path / "run.npz", "progress": False}
     X, y, X_valid, y_valid = table()
-    value_cells(X, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
+    value_cells(X, y, X_valid, y_valid, **asked)
     with pytest.raises(InputError, match="is of another run: X differs"):
-        value_cells(X + 1, y, X_valid, y_valid, checkpoint=path, **EXACT, **OPTIONS)
+        value_cells(X + 1, y, X_valid, y_valid, **asked)
 
 
-def blocks(groups, path=None, **options):
-    data = table(n=60, m=6)
-    given = {
-        "columns": [0, 0, 0, 1, 1, 1],
-        "players": "cells",
-        "checkpoint": path,
-        **OPTIONS,
-        **options,
-    }
-    return value_blocks(*data, rows=groups, **given)
-
-
-@pytest.mark.parametrize("options", [{}, {"n_subsets": 30}, {"players": "groups", "model": "knn"}])
-def test_blocks_are_kept_and_those_of_other_groups_refused(options, tmp_path):
-    path, groups = tmp_path / "run.npz", np.arange(60) // 20
-    plain = blocks(groups, **options)
-    for found in (blocks(groups, path, **options), blocks(groups, path, **options)):
+@pytest.mark.parametrize(
+    ("players", "method"),
+    [
+        ("cells", KNN(n_neighbors=3)),
+        ("cells", KNN(n_neighbors=3, n_subsets=30)),
+        ("blocks", KNN(n_neighbors=3)),
+    ],
+)
+def test_blocks_are_kept_and_those_of_other_rows_refused(players, method, tmp_path):
+    columns, rows = [0, 0, 0, 1, 1, 1], np.arange(60) // 20
+    asked = {"columns": columns, "players": players, "method": method, "progress": False}
+    plain = value_blocks(*table(m=6), rows=rows, **asked)
+    asked["checkpoint"] = tmp_path / "run.npz"
+    for _ in range(2):
+        found = value_blocks(*table(m=6), rows=rows, **asked)
         assert same_bits(found, plain)
     assert found.info["resumed_at"] >= 1
-    with pytest.raises(
-        InputError, match="is of another run: rows differs"
-    ):  # so would the errors of its sums
-        blocks(np.arange(60) % 3, path, **options)
+    # the errors of its sums would differ too
+    with pytest.raises(InputError, match="is of another run: rows differs"):
+        value_blocks(*table(m=6), rows=np.arange(60) % 3, **asked)
 
 
 SCRIPT = """
 import sys, warnings
 sys.path.insert(0, sys.argv[3])
-from test_knn_checkpoint import OPTIONS, table, KILLED
+from test_knn_checkpoint import KILLED, table
 from shapley2d import value_cells
 from shapley2d._estimation import checkpoint
 warnings.simplefilter("ignore")
 checkpoint.EVERY_S, checkpoint._SHARE = 0.0, 1e9
-value_cells(*table(120, 10, 40), checkpoint=sys.argv[1], **KILLED[sys.argv[2]], **OPTIONS)
+value_cells(*table(120, 10, 40), method=KILLED[sys.argv[2]], checkpoint=sys.argv[1], progress=False)
 """
-KILLED = {"sampled": {"subsets": "sampled", "n_subsets": 240}, "exact": {"subsets": "all"}}
+KILLED = {"sampled": SAMPLED.but(n_subsets=240), "exact": ALL}
 
 
 @pytest.mark.parametrize("kind", KILLED)
@@ -185,14 +182,14 @@ def test_killed_by_the_system_and_resumed(kind, small_pieces, tmp_path):
         child.send_signal(signal.SIGKILL)
     assert child.wait() == -signal.SIGKILL
     data = table(120, 10, 40)
-    resumed = value_cells(*data, checkpoint=path, **KILLED[kind], **OPTIONS)
+    resumed = value_cells(*data, method=KILLED[kind], checkpoint=path, progress=False)
     assert resumed.info["resumed_at"] > 0
-    assert same_bits(resumed, value_cells(*data, **KILLED[kind], **OPTIONS))
+    assert same_bits(resumed, value_cells(*data, method=KILLED[kind], progress=False))
 
 
 def test_a_cluster_is_of_processors():
-    with pytest.raises(InputError, match="cluster works on processors: leave backend='cuda' out"):
-        value_cells(*table(), method=KNN(device="cuda"), cluster="tcp://127.0.0.1:1", **OPTIONS)
+    with pytest.raises(InputError, match="cluster works on processors: leave device='cuda' out"):
+        value_cells(*table(), method=KNN(device="cuda"), cluster="tcp://127.0.0.1:1")
 
 
 @pytest.mark.parametrize(
@@ -205,15 +202,12 @@ def test_a_cluster_is_of_processors():
 )
 def test_a_cluster_does_the_same_bits(kind, dask_client, small_pieces, tmp_path):
     data, options = KINDS[kind]
-    plain = value_cells(*data, **options, **OPTIONS)
-    assert same_bits(value_cells(*data, cluster=dask_client, **options, **OPTIONS), plain)
-    kept = value_cells(
-        *data, cluster=dask_client, checkpoint=tmp_path / "run.npz", **options, **OPTIONS
-    )
+    options, path = {"progress": False, **options}, tmp_path / "run.npz"
+    plain = value_cells(*data, **options)
+    assert same_bits(value_cells(*data, cluster=dask_client, **options), plain)
+    kept = value_cells(*data, cluster=dask_client, checkpoint=path, **options)
     assert same_bits(kept, plain)
-    assert same_bits(
-        value_cells(*data, checkpoint=tmp_path / "run.npz", **options, **OPTIONS), plain
-    )
+    assert same_bits(value_cells(*data, checkpoint=path, **options), plain)
 
 
 @contextmanager
@@ -247,25 +241,25 @@ def lethal(client, flag, after):
         client.run(disarm)  # whoever survived; one that was started again knows nothing of it
 
 
-STREAMED = {"subsets": "sampled", "valid_rows": "auto", "tolerance": 0.3}
+STREAMED = KNN(n_neighbors=3, subsets="sampled", valid_rows="auto", tolerance=0.3)
 
 
 @pytest.mark.parametrize(
-    "options",
+    "method",
     [
         SAMPLED,
-        pytest.param(EXACT, marks=pytest.mark.slow),
+        pytest.param(ALL, marks=pytest.mark.slow),
         pytest.param(STREAMED, marks=pytest.mark.slow),
     ],
     ids=["sampled", "exact", "streamed"],
 )
-def test_a_worker_of_the_cluster_is_killed(options, dask_client, small_pieces, tmp_path):
+def test_a_worker_of_the_cluster_is_killed(method, dask_client, small_pieces, tmp_path):
     data = table()
     flag = tmp_path / "killed"
     with lethal(dask_client, flag, after=1):
-        found = value_cells(*data, cluster=dask_client, **options, **OPTIONS)
+        found = value_cells(*data, method=method, cluster=dask_client, progress=False)
     assert flag.exists()
-    assert same_bits(found, value_cells(*data, **options, **OPTIONS))
+    assert same_bits(found, value_cells(*data, method=method, progress=False))
 
 
 FACTS = {"n_subsets": 8, "asked": {}, "history": [], "round_end": 4}

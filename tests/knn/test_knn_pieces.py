@@ -17,8 +17,8 @@ from shapley2d.exceptions import InputError
 from tests.comparing import same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
-OPTIONS = {"n_neighbors": 3, "progress": False}
-SAMPLED = {"subsets": "sampled", **OPTIONS}
+SAMPLED = KNN(n_neighbors=3, subsets="sampled")
+ALL = KNN(n_neighbors=3, subsets="all")
 
 
 def table(n=40, m=8, n_valid=64, task="classification", seed=0):
@@ -39,9 +39,9 @@ def covered(found, exact):
 )
 def test_intervals_hold_the_exact_values(task):
     data = table(task=task)
-    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
+    exact = value_cells(*data, method=ALL, progress=False)
     runs = [
-        value_cells(*data, method=KNN(n_subsets=80), random_state=seed, **SAMPLED)
+        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed, progress=False)
         for seed in range(6)
     ]
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
@@ -57,16 +57,10 @@ def test_intervals_hold_the_exact_values(task):
 
 @pytest.mark.parametrize("subsets", ["all", "sampled"])
 def test_errors_include_the_validation_rows_that_were_not_used(subsets):
-    data = table(20, 8, 400)
-    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
+    data, method = table(20, 8, 400), ALL.but(subsets=subsets, valid_rows="auto", tolerance=0.15)
+    exact = value_cells(*data, method=ALL, progress=False)
     runs = [
-        value_cells(
-            *data,
-            method=KNN(valid_rows="auto", tolerance=0.15, subsets=subsets),
-            random_state=seed,
-            **OPTIONS,
-        )
-        for seed in range(6)
+        value_cells(*data, method=method, random_state=seed, progress=False) for seed in range(6)
     ]
     for run in runs:
         assert run.info["converged"] and run.info["ratio"] <= 0.15
@@ -77,40 +71,36 @@ def test_errors_include_the_validation_rows_that_were_not_used(subsets):
     assert np.mean(rows) >= 0.87
 
 
-@pytest.mark.parametrize("options", [{"subsets": "all"}, {"subsets": "sampled", "n_subsets": 40}])
-def test_with_no_tolerance_all_rows_are_used(options):
+@pytest.mark.parametrize("method", [ALL.but(tolerance=0), SAMPLED.but(n_subsets=40, tolerance=0)])
+def test_with_no_tolerance_all_rows_are_used(method):
     data = table()
-    every = value_cells(*data, method=KNN(tolerance=0), **options, **OPTIONS)
-    assert same_bits(
-        value_cells(*data, method=KNN(tolerance=0, valid_rows="auto"), **options, **OPTIONS), every
-    )
+    every = value_cells(*data, method=method, progress=False)
+    asked = value_cells(*data, method=method.but(valid_rows="auto"), progress=False)
+    assert same_bits(asked, every)
 
 
 def test_few_validation_rows_are_all_used():
-    run = value_cells(
-        *table(n_valid=15), method=KNN(valid_rows="auto", tolerance=0.9, subsets="all"), **OPTIONS
-    )
+    method = ALL.but(valid_rows="auto", tolerance=0.9)
+    run = value_cells(*table(n_valid=15), method=method, progress=False)
     assert run.exact and run.info["n_valid_used"] == 15
 
 
 def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes():
     data = table(60, 11)
-    few = value_cells(*data, method=KNN(tolerance=0.1), **SAMPLED)
-    many = value_cells(*data, method=KNN(tolerance=0.01), **SAMPLED)
+    few = value_cells(*data, method=SAMPLED.but(tolerance=0.1), progress=False)
+    many = value_cells(*data, method=SAMPLED.but(tolerance=0.01), progress=False)
     assert few.info["converged"] and many.info["converged"]
     assert few.info["n_subsets"] < many.info["n_subsets"]
-    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
+    exact = value_cells(*data, method=ALL, progress=False)
     for run, wanted in ((few, 0.1), (many, 0.01)):
         assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= wanted * np.ptp(exact.values)
 
 
 def test_all_coalitions_are_exact_for_the_rows_used():
     data = table(m=4)
-    run = value_cells(*data, method=KNN(n_subsets=16), **SAMPLED)
+    run = value_cells(*data, method=SAMPLED.but(n_subsets=16), progress=False)
     assert run.info["subsets"] == "all"
-    assert run.values == pytest.approx(
-        value_cells(*data, method=KNN(subsets="all"), **OPTIONS).values
-    )
+    assert run.values == pytest.approx(value_cells(*data, method=ALL, progress=False).values)
 
 
 @pytest.mark.parametrize(
@@ -119,51 +109,41 @@ def test_all_coalitions_are_exact_for_the_rows_used():
 def test_other_values_come_near_the_exact_ones(options):
     data = table()
     run, exact = (
-        value_cells(*data, **kind, **options, **OPTIONS)
-        for kind in ({"subsets": "sampled", "n_subsets": 120}, {"subsets": "all"})
+        value_cells(*data, method=method, progress=False, **options)
+        for method in (SAMPLED.but(n_subsets=120), ALL)
     )
     assert covered(run, exact) >= 0.85
     assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= 0.03 * np.ptp(exact.values)
 
 
 def test_weights_of_validation_rows_and_cross_valuation():
-    X, y, X_valid, y_valid = table()
     weights = np.arange(1.0, 65.0)
     run, exact = (
-        value_cells(X, y, X_valid, y_valid, valid_weight=weights, **kind, **OPTIONS)
-        for kind in ({"subsets": "sampled", "n_subsets": 120}, {"subsets": "all"})
+        value_cells(*table(), method=method, valid_weight=weights, progress=False)
+        for method in (SAMPLED.but(n_subsets=120), ALL)
     )
     assert covered(run, exact) >= 0.9
     X, y, _, _ = table(120, 8)
     run, exact = (
-        value_cells(X, y, cv=3, **kind, **OPTIONS)
-        for kind in ({"subsets": "sampled", "n_subsets": 100}, {"subsets": "all"})
+        value_cells(X, y, method=method, cv=3, progress=False)
+        for method in (SAMPLED.but(n_subsets=100), ALL)
     )
     assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
-    some = value_cells(
-        X, y, method=KNN(subsets="all", valid_rows="auto", tolerance=0.3), cv=3, **OPTIONS
-    )
+    some = ALL.but(valid_rows="auto", tolerance=0.3)
+    some = value_cells(X, y, method=some, cv=3, progress=False)
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
 @pytest.mark.slow
 def test_owners_have_joint_errors():
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
-    data, options = table(24, 8), {"method": "knn", "players": "cells", **owners, **OPTIONS}
-    exact = value_blocks(*data, **options)
-    runs = [
-        value_blocks(*data, method=KNN(n_subsets=40), random_state=seed, **options)
-        for seed in range(24)
-    ]
-    some = [
-        value_blocks(
-            *data,
-            method=KNN(n_subsets=40, valid_rows="auto", tolerance=0.5),
-            random_state=seed,
-            **options,
-        )
-        for seed in range(24)
-    ]
+    data, options = table(24, 8), {"players": "cells", "progress": False, **owners}
+    exact = value_blocks(*data, method=KNN(n_neighbors=3), **options)
+    sampled = KNN(n_neighbors=3, n_subsets=40)
+    runs, some = (
+        [value_blocks(*data, method=method, random_state=seed, **options) for seed in range(24)]
+        for method in (sampled, sampled.but(valid_rows="auto", tolerance=0.5))
+    )
     assert some[0].info["n_valid_used"] < 64
     for found in (runs, some):
         off = np.array([run.values - exact.values for run in found])
@@ -174,9 +154,9 @@ def test_owners_have_joint_errors():
 
 
 KINDS = {
-    "all rows": {"n_subsets": 40},
-    "to a tolerance": {"tolerance": 0.06},
-    "some rows": {"tolerance": 0.4, "valid_rows": "auto"},
+    "all rows": SAMPLED.but(n_subsets=40),
+    "to a tolerance": SAMPLED.but(tolerance=0.06),
+    "some rows": SAMPLED.but(tolerance=0.4, valid_rows="auto"),
 }
 
 
@@ -188,7 +168,7 @@ class CrashError(Exception):
 def test_threads_pools_and_crashes_change_no_bit(monkeypatch, tmp_path, kind):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
     monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    data, options = table(m=11), {**SAMPLED, **KINDS[kind]}
+    data, options = table(m=11), {"method": KINDS[kind], "progress": False}
     plain = value_cells(*data, **options)
     assert plain.info["n_chunks"] > 0
     assert same_bits(value_cells(*data, n_jobs=1, **options), plain)
@@ -217,7 +197,7 @@ def test_threads_pools_and_crashes_change_no_bit(monkeypatch, tmp_path, kind):
 
 def test_a_file_holds_any_number_of_splits(tmp_path):
     X, y, *_ = table(n=48)
-    options = {"cv": 6, "valid_rows": "auto", "tolerance": 0.4, "subsets": "sampled", **OPTIONS}
+    options = {"method": KINDS["some rows"], "cv": 6, "progress": False}
     plain = value_cells(X, y, **options)
     value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
     again = value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
@@ -227,13 +207,12 @@ def test_a_file_holds_any_number_of_splits(tmp_path):
 
 def test_another_question_is_answered_from_the_start(tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
-    value_cells(*data, method=KNN(tolerance=0.2), checkpoint=path, **SAMPLED)
-    finer = value_cells(*data, method=KNN(tolerance=0.05), checkpoint=path, **SAMPLED)
-    assert same_bits(finer, value_cells(*data, method=KNN(tolerance=0.05), **SAMPLED))
+    coarse, finer = SAMPLED.but(tolerance=0.2), SAMPLED.but(tolerance=0.05)
+    value_cells(*data, method=coarse, checkpoint=path, progress=False)
+    found = value_cells(*data, method=finer, checkpoint=path, progress=False)
+    assert same_bits(found, value_cells(*data, method=finer, progress=False))
     with pytest.raises(InputError, match="valid_rows is all there and auto here"):
-        value_cells(
-            *data, method=KNN(tolerance=0.05, valid_rows="auto"), checkpoint=path, **SAMPLED
-        )
+        value_cells(*data, method=finer.but(valid_rows="auto"), checkpoint=path, progress=False)
 
 
 def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
@@ -245,15 +224,15 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
             raise KeyboardInterrupt
         return real(self, *arguments, **given)
 
-    exact = value_cells(*data, method=KNN(subsets="all"), **OPTIONS)
+    exact = value_cells(*data, method=ALL, progress=False)
     monkeypatch.setattr(Pieces, "under", interrupted)
-    run = value_cells(*data, method=KNN(n_subsets=60), **SAMPLED)
+    run = value_cells(*data, method=SAMPLED.but(n_subsets=60), progress=False)
     assert run.info["interrupted"] and not run.info["converged"]
     assert run.info["n_valid_used"] == 20
     assert covered(run, exact) >= 0.9
     calls.extend([1] * 5)
     with pytest.raises(KeyboardInterrupt):  # with one chunk or none there is nothing to compare
-        value_cells(*data, method=KNN(n_subsets=60), **SAMPLED)
+        value_cells(*data, method=SAMPLED.but(n_subsets=60), progress=False)
 
 
 def test_chunks_have_their_part_of_every_class():
@@ -272,20 +251,20 @@ MEMORY = """
 import resource, sys
 from pathlib import Path
 import numpy as np
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 from shapley2d._knn import game
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(30_000, 12)).round(1)
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
 data = X[:-2], y[:-2], X[-2:], y[-2:]
-options = dict(subsets="sampled", progress=False, n_jobs=1, n_neighbors=3)
 game._BLOCK_NUMBERS = 2**20
-value_cells(*data, n_subsets=48, **options)
+method = KNN(n_neighbors=3, subsets="sampled", n_subsets=48)
+value_cells(*data, method=method, progress=False, n_jobs=1)
 status = Path("/proc/self/status").read_text().split()
 used = 1024 * int(status[status.index("VmData:") + 1])
 resource.setrlimit(resource.RLIMIT_DATA, (used + int(sys.argv[1]), -1))
-value_cells(*data, n_subsets=800, **options)
+value_cells(*data, method=method.but(n_subsets=800), progress=False, n_jobs=1)
 """
 
 
@@ -299,12 +278,13 @@ def test_memory_does_not_grow_with_subsets():
 
 
 def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
-    run = value_cells(*table(60, 11), method=KNN(tolerance=0.02, valid_rows="auto"), **SAMPLED)
+    method = SAMPLED.but(tolerance=0.02, valid_rows="auto")
+    run = value_cells(*table(60, 11), method=method, progress=False)
     assert run.info["n_valid_used"] == 64 and run.info["converged"]
 
 
 def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
-    data, options = table(m=11), {"n_subsets": 40, **SAMPLED}
+    data, options = table(m=11), {"method": KINDS["all rows"], "progress": False}
     plain = value_cells(*data, **options)
     monkeypatch.setattr(Pieces, "on_gpu", True)
     assert same_bits(value_cells(*data, **options), plain)
@@ -314,7 +294,7 @@ def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
 def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares():
     data = table(n=40, m=8, n_valid=64)
     runs = [
-        value_cells(*data, method=KNN(n_subsets=80), random_state=seed, **SAMPLED)
+        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed, progress=False)
         for seed in range(8)
     ]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)

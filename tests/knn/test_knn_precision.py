@@ -11,7 +11,7 @@ from shapley2d import KNN, Valuation, value_cells
 from shapley2d.exceptions import PrecisionWarning
 
 M = 8
-OPTIONS = {"n_neighbors": 3, "progress": False, "n_jobs": 1}
+SAMPLED = KNN(n_neighbors=3, subsets="sampled")
 
 
 def table(task, seed=0, n=24, m=M):
@@ -28,7 +28,7 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
         PrecisionWarning,
         match=r"^n_subsets=20 is few for 8 columns: .* use n_subsets=24 or more$",
     ) as seen:
-        few = value_cells(*data, method=KNN(subsets="sampled", n_subsets=20), **OPTIONS)
+        few = value_cells(*data, method=SAMPLED.but(n_subsets=20), n_jobs=1, progress=False)
     assert len(seen) == 1
     assert few.describe().endswith(f", but {few.info['caveat']}") and few.describe() in repr(few)
     few.save(tmp_path / "few.parquet")
@@ -37,25 +37,17 @@ def test_few_coalitions_are_warned_of_and_marked(tmp_path):
     assert few.caveat in (tmp_path / "few.html").read_text(encoding="utf-8")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        enough = value_cells(*data, method=KNN(subsets="sampled", n_subsets=24), **OPTIONS)
+        enough = value_cells(*data, method=SAMPLED.but(n_subsets=24), n_jobs=1, progress=False)
     assert not enough.caveat and "caveat" not in enough.info and "but" not in enough.describe()
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.slow
 def test_the_labels_and_their_sum_have_honest_errors(task):
-    data = table(task)
-    exact = value_cells(*data, method=KNN(subsets="all"), include_label=True, **OPTIONS)
-    runs = [
-        value_cells(
-            *data,
-            method=KNN(subsets="sampled", n_subsets=3 * M),
-            include_label=True,
-            random_state=seed,
-            **OPTIONS,
-        )
-        for seed in range(120)
-    ]
+    data, asked = table(task), {"include_label": True, "n_jobs": 1, "progress": False}
+    exact = value_cells(*data, method=SAMPLED.but(subsets="all"), **asked)
+    method = SAMPLED.but(n_subsets=3 * M)
+    runs = [value_cells(*data, method=method, random_state=seed, **asked) for seed in range(120)]
     off = np.array([run.column_values - exact.column_values for run in runs])
     stated = np.array([run.column_stderr for run in runs])
     held = np.abs(off) <= runs[0]._interval_factor * stated

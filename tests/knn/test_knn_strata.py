@@ -17,7 +17,8 @@ from shapley2d._tables.problem import make_problem
 from tests.comparing import same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
-OPTIONS = {"n_neighbors": 5, "progress": False, "n_jobs": 1}
+NEAR = KNN(n_neighbors=5)
+QUIET = {"progress": False, "n_jobs": 1}
 
 
 def table(n=30, m=4, n_valid=300, *, regression=False):
@@ -29,7 +30,7 @@ def table(n=30, m=4, n_valid=300, *, regression=False):
 
 
 def corner(name, **shape):
-    """A table in which few validation rows decide, and the options under which they do."""
+    """A table in which few validation rows decide, and the question in which they do."""
     X, y, X_valid, y_valid, rng = table(regression=name in ("far target", "long tail"), **shape)
     options, n_valid = {}, len(y_valid)
     if name.startswith("rare class"):  # under balanced accuracy
@@ -68,15 +69,14 @@ CORNERS = [
 ]
 
 
-def coverage(name, draws, shape, **options):
+def coverage(name, draws, shape, method):
     """How often 95 % intervals hold the exact cells, row sums, column sums and total."""
     data, own = corner(name, **shape)
-    options = {**OPTIONS, **own, **options}
-    exact = value_cells(*data, **{**options, "subsets": "all"})
+    exact = value_cells(*data, method=NEAR.but(subsets="all"), **own, **QUIET)
     everything = {"rows": ["all"] * len(data[1]), "columns": ["all"] * data[0].shape[1]}
     held = []
     for seed in range(draws):
-        asked = {**options, "valid_rows": "auto", "random_state": seed}
+        asked = {"method": method, "random_state": seed, **own, **QUIET}
         v = value_cells(*data, **asked)
         assert v.info["converged"]
         whole = value_blocks(*data, players="cells", **everything, **asked)
@@ -94,7 +94,9 @@ def coverage(name, draws, shape, **options):
 @pytest.mark.parametrize("name", ["rare class 1", "far target"])
 def test_intervals_hold_where_few_rows_decide(name):
     """Without strata these were .71, .63 and .53 of the cells, and half of the totals."""
-    cells, rows, columns, total = coverage(name, 20, {"n_valid": 200}, tolerance=0.15)
+    cells, rows, columns, total = coverage(
+        name, 20, {"n_valid": 200}, NEAR.but(valid_rows="auto", tolerance=0.15)
+    )
     assert min(cells, rows, columns) >= 0.9
     assert total >= 0.8
 
@@ -107,7 +109,8 @@ def draws_of(name, *, more):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner(name):
-    held = coverage(name, draws_of(name, more=("far target", "twenty heavy")), {}, tolerance=0.1)
+    draws = draws_of(name, more=("far target", "twenty heavy"))
+    held = coverage(name, draws, {}, NEAR.but(valid_rows="auto", tolerance=0.1))
     assert (held >= 0.93).all()
 
 
@@ -115,7 +118,8 @@ def test_intervals_hold_in_every_corner(name):
 @pytest.mark.parametrize("name", CORNERS)
 def test_intervals_hold_in_every_corner_with_sampled_subsets(name):
     shape, draws = {"n": 20, "m": 11, "n_valid": 200}, draws_of(name, more=("equal",))
-    held = coverage(name, draws, shape, subsets="sampled", tolerance=0.15)
+    method = NEAR.but(subsets="sampled", valid_rows="auto", tolerance=0.15)
+    held = coverage(name, draws, shape, method)
     assert (held >= 0.93).all()
 
 
@@ -124,20 +128,19 @@ def test_folds_and_files_know_strata(tmp_path, subsets):
     (X, y, X_valid, y_valid), own = corner("one heavy 100", n_valid=160, m=7)
     X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
     weights = np.concatenate([np.ones(30), own["valid_weight"]])
-    options = {**OPTIONS, "cv": 3, "valid_weight": weights, "subsets": subsets}
-    asked = {**options, "valid_rows": "auto", "tolerance": 0.2}
-    held = []
+    asked, held = {"cv": 3, "valid_weight": weights, **QUIET}, []
+    method = NEAR.but(subsets=subsets, valid_rows="auto", tolerance=0.2)
     for seed in range(3):  # which the folds depend on, too
-        exact = value_cells(X, y, **{**options, "subsets": "all", "random_state": seed})
-        plain = value_cells(X, y, random_state=seed, **asked)
+        asked["random_state"] = seed
+        exact = value_cells(X, y, method=NEAR.but(subsets="all"), **asked)
+        plain = value_cells(X, y, method=method, **asked)
         assert 0 < plain.info["n_valid_used"] < len(X)
         low, high = plain.interval()
         held.append(np.mean((low <= exact.values) & (exact.values <= high)))
     assert np.mean(held) >= 0.9
-    asked["random_state"] = seed
-    path = tmp_path / "run.npz"
-    value_cells(X, y, checkpoint=path, **asked)
-    again = value_cells(X, y, checkpoint=path, **asked)
+    asked["checkpoint"] = tmp_path / "run.npz"
+    value_cells(X, y, method=method, **asked)
+    again = value_cells(X, y, method=method, **asked)
     assert again.info["resumed_at"] > 0
     assert same_bits(again, plain)
 
@@ -182,11 +185,11 @@ def coverage_with_folds(draws, tolerance):
     X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
     fold = np.arange(len(y)) % 3
     splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
-    exact = value_cells(X, y, method=KNN(subsets="all"), cv=splits, **OPTIONS)
-    asked = {"cv": splits, "valid_rows": "auto", "tolerance": tolerance, **OPTIONS}
+    exact = value_cells(X, y, method=NEAR.but(subsets="all"), cv=splits, **QUIET)
+    method = NEAR.but(valid_rows="auto", tolerance=tolerance)
     held, used = [], []
     for seed in range(draws):
-        v = value_cells(X, y, random_state=seed, **asked)
+        v = value_cells(X, y, method=method, cv=splits, random_state=seed, **QUIET)
         used.append(v.info["n_valid_used"])
         pairs = [
             (v.values - exact.values, v.stderr),
@@ -200,14 +203,12 @@ def coverage_with_folds(draws, tolerance):
 
 def test_rows_that_are_left_count_as_degrees_of_freedom():
     """With all but a few rows used, an error is that of these few: intervals held .91 of row sums."""
-    X, y, X_valid, y_valid, _ = table(regression=True)
+    *data, _ = table(regression=True)
     found = [
-        value_cells(
-            X, y, X_valid, y_valid, method=KNN(valid_rows="auto", tolerance=tolerance), **OPTIONS
-        )
+        value_cells(*data, method=NEAR.but(valid_rows="auto", tolerance=tolerance), **QUIET)
         for tolerance in (0.3, 0.08)
     ]
-    few, many = (v.info["n_valid_used"] / len(y_valid) for v in found)
+    few, many = (v.info["n_valid_used"] / len(data[3]) for v in found)
     assert few < 0.5 < many < 1
     # 32 chunks: 31 degrees of freedom would be those of all of them
     for v, share in zip(found, (few, many), strict=True):

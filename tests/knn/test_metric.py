@@ -15,7 +15,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
 from shapley2d.exceptions import InputWarning
 
-RAW = {"metric": "sqeuclidean", "progress": False}
+RAW = KNN(metric="sqeuclidean")
 
 
 def measured(train, valid, metric="auto"):
@@ -172,7 +172,9 @@ def test_small_columns_beside_large_ones_do_not_vanish(scale):
     with pytest.warns(
         InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"
     ):
-        v = value_cells(X[:100], y[:100], X[100:], y[100:], method=KNN(n_neighbors=5), **RAW)
+        v = value_cells(
+            X[:100], y[:100], X[100:], y[100:], method=RAW.but(n_neighbors=5), progress=False
+        )
     # alone a column ranks as it does in floating point; together the large one decides
     with pytest.warns(InputWarning):
         together = groups(X[:100], X[100:], "sqeuclidean")
@@ -201,12 +203,11 @@ def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     """A column that never differs has no scale of its own."""
     tiny = np.array([-2.0, -1.0, 0.0, 1.0, 3.0]) * 1e-160
     X, y = np.column_stack([np.arange(5.0), np.full(5, constant), tiny]), [0, 1, 0, 1, 1]
+    asked = {"method": RAW.but(n_neighbors=1), "baseline": "zero", "progress": False}
     with pytest.warns(InputWarning, match="too small to count"):
-        both = value_cells(X, y, X, y, method=KNN(n_neighbors=1), baseline="zero", **RAW)
+        both = value_cells(X, y, X, y, **asked)
     with pytest.warns(InputWarning, match="too small to count"):
-        alone = value_cells(
-            X[:, [0, 2]], y, X[:, [0, 2]], y, method=KNN(n_neighbors=1), baseline="zero", **RAW
-        )
+        alone = value_cells(X[:, [0, 2]], y, X[:, [0, 2]], y, **asked)
     assert both.total == pytest.approx(alone.total)
 
 

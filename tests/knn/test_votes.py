@@ -90,15 +90,17 @@ def test_folds_weights_and_sampled_columns_all_have_the_same_difference():
     X, y = random.normal(size=(24, 11)), np.arange(24) % 2
     weights = random.uniform(0.1, 2, 24)
     found = {}
-    for name, options in {
-        "all": {"subsets": "all"},
-        "sampled": {"subsets": "sampled", "n_subsets": 40},
-        "some validation rows": {"subsets": "all", "valid_rows": "auto", "tolerance": 0.3},
+    asked = {"cv": 3, "valid_weight": weights, "baseline": "zero", "progress": False}
+    every = KNN(n_neighbors=20, subsets="all")
+    for name, method in {
+        "all": every,
+        "sampled": KNN(n_neighbors=20, subsets="sampled", n_subsets=40),
+        "some validation rows": every.but(valid_rows="auto", tolerance=0.3),
     }.items():
         share, k = (
-            value_cells(X, y, method=KNN(votes=votes, n_neighbors=20), cv=3, valid_weight=weights, baseline="zero", progress=False, **options).values
+            value_cells(X, y, method=method.but(votes=votes), **asked).values
             for votes in ("share", "k")
-        )  # fmt: skip
+        )
         found[name] = share - k
     np.testing.assert_allclose(found["sampled"], found["all"], atol=1e-13)
     np.testing.assert_allclose(found["some validation rows"], found["all"], atol=1e-13)
@@ -109,8 +111,8 @@ def test_folds_are_those_of_every_split():
     random = np.random.default_rng(2)
     X, y = random.integers(0, 4, (8, 2)), np.array([0, 1, 0, 1, 1, 0, 0, 1])
     halves = [([0, 2, 4, 6], [1, 3, 5, 7]), ([1, 3, 5, 7], [0, 2, 4, 6])]
-    options = {"n_neighbors": 6, "metric": "sqeuclidean", "baseline": "zero", "votes": "share"}
-    v = value_cells(X, y, cv=halves, **options)
+    method = KNN(n_neighbors=6, metric="sqeuclidean", votes="share")
+    v = value_cells(X, y, method=method, cv=halves, baseline="zero")
     expected = np.zeros((8, 2))
     for train, test in halves:
         parts = X[train], y[train], X[test], y[test]
@@ -131,19 +133,17 @@ def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, vo
     y, y_valid = np.arange(6) % 2, np.arange(5) % 2
     if task == "regression":
         y, y_valid = random.normal(size=6), random.normal(size=5)
-    options = {"n_neighbors": 4, "baseline": baseline, "votes": votes, "progress": False}
-    data = (X, y, X_valid, y_valid)
-    closed = value_cells(*data, **options)
-    exact = value_cells(*data, method=Exact("knn"), **options)
+    data, knn = (X, y, X_valid, y_valid), KNN(n_neighbors=4, votes=votes)
+    options = {"baseline": baseline, "progress": False}
+    closed = value_cells(*data, method=knn, **options)
+    exact = value_cells(*data, method=Exact(knn), **options)
     np.testing.assert_allclose(closed.values, exact.values, atol=1e-12)
     assert exact.info["votes"] == closed.info["votes"] == votes
     assert exact.info.get("baseline_utility") == closed.info.get("baseline_utility")
     # a permutation is a sweep, which fills the grid in another way
-    swept = value_cells(
-        *data, method=MonteCarlo("knn", max_permutations=3, tolerance=0), random_state=0, **options
-    )
+    swept = value_cells(*data, method=MonteCarlo(knn, max_permutations=3, tolerance=0), **options)
     assert swept.total == pytest.approx(closed.total, abs=1e-12)
-    score = value_blocks(*data, method=Exact("knn"), rows=["A"] * 6, columns=["x"] * 2, **options)
+    score = value_blocks(*data, method=Exact(knn), rows=["A"] * 6, columns=["x"] * 2, **options)
     assert score.total == pytest.approx(closed.total, abs=1e-12)
 
 
@@ -159,18 +159,21 @@ def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
     blank = np.full((classes * 7, 6), 1e9)  # every label as often, beyond all others
     X, y = np.vstack([X[:n], blank]), np.append(y[:n], np.repeat(np.arange(classes), 7))
     share, k = (
-        value_cells(X, y, X_valid, y_valid, method=KNN(votes=votes, metric="sqeuclidean"), baseline="zero", scoring="balanced_accuracy", progress=False).values[n:].sum()
+        value_cells(
+            X, y, X_valid, y_valid, method=KNN(metric="sqeuclidean", votes=votes),
+            baseline="zero", scoring="balanced_accuracy", progress=False,
+        ).values[n:].sum()
         for votes in ("share", "k")
     )  # fmt: skip
     assert abs(share) < 0.003 and k > 0.05
 
 
-def test_owners_are_paid_by_the_votes_there_are():
+def test_owners_are_paid_by_the_votes_that_cells_have():
     X, y = load_wine(return_X_y=True)
     owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
-    for players in ("cells", "groups"):
-        options = {"owners": owners, "players": players, "method": "knn", "progress": False}
-        assert value_blocks(*data, **options).info["votes"] == "share"
-        assert value_blocks(*data, method=KNN(votes="k"), **options).info["votes"] == "k"
+    for players in ("cells", "blocks"):
+        options = {"owners": owners, "players": players, "progress": False}
+        assert value_blocks(*data, **options).info["votes"] == "k"
+        assert value_blocks(*data, method=KNN(votes="share"), **options).info["votes"] == "share"
     assert value_cells(*data, progress=False).info["votes"] == "k"

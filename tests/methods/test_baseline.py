@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
-from shapley2d.exceptions import InputWarning, UtilityError
+from shapley2d.exceptions import InputError, InputWarning, UtilityError
 
 from oracles import brute_force
 
@@ -169,22 +170,19 @@ IDLE = [1, 3, 4, 5]
 @pytest.mark.parametrize("include_label", [False, True])
 @pytest.mark.parametrize("task", TASKS)
 @pytest.mark.parametrize(
-    "options",
+    ("method", "semivalue"),
     [
-        {"subsets": "all"},
-        {"subsets": "sampled"},
-        {"subsets": "all", "semivalue": "banzhaf"},
-        {"method": "mc", "model": "knn"},
+        (KNN(subsets="all"), "shapley"),
+        (KNN(subsets="sampled"), "shapley"),
+        (KNN(subsets="all"), "banzhaf"),
+        (MonteCarlo("knn", max_permutations=5, tolerance=0), "shapley"),
     ],
 )
-def test_idle_columns_get_nothing_of_nearest_neighbours(task, options, include_label):
-    if options.get("method") == "mc":
-        options = {**options, "max_permutations": 5, "tolerance": 0}
-    v = value_cells(
-        *with_idle_columns(task), include_label=include_label, progress=False, **options
-    )
+def test_idle_columns_get_nothing_of_nearest_neighbours(task, method, semivalue, include_label):
+    asked = {"semivalue": semivalue, "include_label": include_label, "progress": False}
+    v = value_cells(*with_idle_columns(task), method=method, **asked)
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
-    if options.get("method") != "mc":  # five draws that were alike do not prove that all are
+    if method.name != "mc":  # five draws that were alike do not prove that all are
         np.testing.assert_array_equal(v.stderr[:, IDLE], 0.0)
     assert np.abs(v.values[:, [0, 2]]).max() > 1e-3
 
@@ -194,29 +192,18 @@ def test_idle_columns_get_nothing_where_many_columns_are_sampled():
     X, X_valid = rng.normal(size=(40, 14)), rng.normal(size=(30, 14))
     X[:, 5] = X_valid[:, 5] = 1.0
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
+    method = KNN(subsets="sampled", n_subsets=64)
     for more in ({}, {"include_label": True, "semivalue": "banzhaf"}):
-        v = value_cells(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            method=KNN(subsets="sampled", n_subsets=64),
-            progress=False,
-            **more,
-        )
+        v = value_cells(X, y, X_valid, y_valid, method=method, progress=False, **more)
         assert v.stderr.max() > 0
         np.testing.assert_array_equal(v.values[:, 5], 0.0)
 
 
 def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
     X, y = np.ones((12, 3)), [0, 1, 1] * 4
-    for options in (
-        {},
-        {"method": "exact", "cv": 2, "model": "tree"},
-        {"method": "mc", "model": "ridge", "max_permutations": 2, "tolerance": 0},
-    ):
-        few = (X[:6], y[:6], X[6:], y[6:]) if options.get("method") == "exact" else (X, y)
-        v = value_cells(*few, progress=False, **options)
+    for method in (KNN(), Exact(), MonteCarlo("ridge", max_permutations=2, tolerance=0)):
+        few = (X[:6], y[:6], X[6:], y[6:]) if method.name == "exact" else (X, y)
+        v = value_cells(*few, method=method, progress=False)
         np.testing.assert_allclose(v.values, 0.0, atol=1e-15)
 
 
@@ -231,23 +218,22 @@ def test_a_table_of_nothing_but_idle_columns_is_worth_nothing():
 )
 def test_idle_columns_get_nothing_of_models(model, task, include_label):
     X, y, X_valid, y_valid = with_idle_columns(task, n=9)
-    options = {"model": model, "include_label": include_label, "progress": False}
-    v = value_cells(
-        X, y, X_valid, y_valid, method=MonteCarlo(max_permutations=6, tolerance=0), **options
-    )
+    method = MonteCarlo(model, max_permutations=6, tolerance=0)
+    options = {"include_label": include_label, "progress": False}
+    v = value_cells(X, y, X_valid, y_valid, method=method, **options)
     np.testing.assert_allclose(v.values[:, IDLE], 0.0, atol=1e-12)
     assert np.abs(v.values[:, [0, 2]]).max() > 0
-    groups = ["used", "idle", "used", "idle", "idle", "idle"]
-    blocks = value_blocks(X, y, X_valid, y_valid, rows=[0, 1, 1] * 3, columns=groups, **options)
+    options |= {"rows": [0, 1, 1] * 3, "columns": ["used", "idle", "used", "idle", "idle", "idle"]}
+    blocks = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(model), **options)
     np.testing.assert_allclose(blocks.values[:, blocks.column_names.index("idle")], 0.0, atol=1e-12)
 
 
 def test_a_model_that_draws_columns_draws_none_that_say_nothing():
     from sklearn.ensemble import RandomForestClassifier
 
-    options = {"max_permutations": 2, "tolerance": 0, "progress": False}
-    options["model"] = RandomForestClassifier(5, max_features=1)
-    v = value_cells(*with_idle_columns("classification", n=10), method="mc", **options)
+    model = RandomForestClassifier(5, max_features=1)
+    method = MonteCarlo(model, max_permutations=2, tolerance=0)
+    v = value_cells(*with_idle_columns("classification", n=10), method=method, progress=False)
     np.testing.assert_array_equal(v.values[:, IDLE], 0.0)
 
 
@@ -277,14 +263,14 @@ def test_noise_is_worth_nothing_to_nearest_neighbours(task):
 @pytest.mark.parametrize(("model", "task"), NAMED)
 def test_noise_is_never_credited_by_models(model, task):
     """Classes balance, so noise is no worse than guessing; a regression tree is worse."""
-    worth = []
+    worth, method = [], MonteCarlo(model, max_permutations=20, tolerance=0)
     for seed in range(25):
         rng = np.random.default_rng(seed)
         X, X_valid = rng.normal(size=(16, 2)), rng.normal(size=(30, 2))
         y, y_valid = (rng.normal(size=16), rng.normal(size=30)) if task == "regression" else (
             rng.permutation(np.arange(16) % 2), rng.permutation(np.arange(30) % 2))  # fmt: skip
-        options = {"model": model, "max_permutations": 20, "tolerance": 0, "progress": False}
-        worth.append(value_cells(X, y, X_valid, y_valid, method="mc", **options).column_values)
+        v = value_cells(X, y, X_valid, y_valid, method=method, progress=False)
+        worth.append(v.column_values)
     mean, error = np.mean(worth, axis=0), np.std(worth, axis=0, ddof=1) / np.sqrt(25)
     assert (mean <= 3.5 * error).all()
     if task == "classification":
@@ -297,21 +283,27 @@ def test_noise_is_never_credited_by_models(model, task):
 
 @pytest.mark.parametrize("task", TASKS)
 def test_the_sum_says_what_it_is(task):
-    X, y, X_valid, y_valid = with_idle_columns(task)
-    for options in ({}, {"method": "mc", "model": "ridge", "max_permutations": 3, "tolerance": 0}):
-        v = value_cells(X, y, X_valid, y_valid, progress=False, **options)
-        name = {"baseline": "zero"}
-        if task == "regression" and not options:
-            with pytest.warns(
+    data = with_idle_columns(task)
+    for method in (KNN(), MonteCarlo("ridge", max_permutations=3, tolerance=0)):
+        v = value_cells(*data, method=method, progress=False)
+        zero_is_perfect = task == "regression" and method.name == "knn"
+        with (
+            pytest.warns(
                 InputWarning,
                 match="baseline='zero' counts from a score of 0, and minus the squared error",
-            ):
-                zero = value_cells(X, y, X_valid, y_valid, progress=False, **name)
-        else:
-            zero = value_cells(X, y, X_valid, y_valid, progress=False, **options, **name)
+            )
+            if zero_is_perfect
+            else nullcontext()
+        ):
+            zero = value_cells(*data, method=method, baseline="zero", progress=False)
         assert v.total == pytest.approx(zero.total - v.info["baseline_utility"], abs=1e-12)
         assert f"less {v.info['baseline_utility']:.4g}, " in v.info["about"]["total"]
         assert "baseline_utility" not in zero.info
+
+
+def test_another_baseline_is_refused():
+    with pytest.raises(InputError, match="baseline='nan' is not known: use 'labels' or 'zero'"):
+        value_cells(*small("classification"), baseline="nan")
 
 
 def test_the_sum_of_folds_is_the_mean_over_them():
@@ -326,7 +318,7 @@ def test_the_sum_of_folds_is_the_mean_over_them():
 )
 def test_a_score_whose_zero_is_perfect_is_warned_about_with_zero(scoring):
     data = small("regression")
-    options = {"method": "exact", "model": Ridge(), "scoring": scoring, "progress": False}
+    options = {"method": Exact(Ridge()), "scoring": scoring, "progress": False}
     with pytest.warns(InputWarning, match="baseline='zero' counts from a score of 0"):
         value_cells(*data, baseline="zero", **options)
     v = value_cells(*data, **options)  # and says nothing by default
@@ -347,9 +339,9 @@ def test_zero_is_the_game_of_the_paper(name):
         model = clone(estimator).fit(X[np.ix_(rows, columns)], y[rows])
         return float(np.mean(model.predict(X_valid[:, columns]) == y_valid))
 
-    options = {"method": "exact", "baseline": "zero", "progress": False}
+    options = {"baseline": "zero", "progress": False}
     for model in (name, estimator):
-        v = value_cells(X, y, X_valid, y_valid, method=KNN(model), **options)
+        v = value_cells(X, y, X_valid, y_valid, method=Exact(model), **options)
         np.testing.assert_allclose(v.values, brute_force(functools.cache(h), 4, 2), atol=1e-12)
 
 
@@ -366,9 +358,7 @@ def test_a_scorer_that_cannot_take_a_constant_says_so():
 
 
 def test_truncation_keeps_what_no_rows_are_worth():
-    X, y, X_valid, y_valid = with_idle_columns("classification", n=12)
-    options = {"method": "mc", "model": GaussianNB(), "max_permutations": 4, "tolerance": 0}
-    v = value_cells(
-        X, y, X_valid, y_valid, method=KNN(truncation=10.0), **options
-    )  # ends after the first row
-    assert v.total == pytest.approx(value_cells(X, y, X_valid, y_valid, **options).total)
+    data = with_idle_columns("classification", n=12)
+    method = MonteCarlo(GaussianNB(), max_permutations=4, tolerance=0)
+    v = value_cells(*data, method=method.but(truncation=10.0))  # ends after the first row
+    assert v.total == pytest.approx(value_cells(*data, method=method).total)

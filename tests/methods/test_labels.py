@@ -11,7 +11,7 @@ from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import KNN, Exact, Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, MonteCarlo, Valuation, value_blocks, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.target import LABEL
@@ -59,21 +59,19 @@ def test_features_beside_the_label_have_a_semivalue_of_their_own(semivalue, m):
 @pytest.mark.parametrize("semivalue", SEMIVALUES[:3])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_knn_with_the_label_equals_all_coalitions_of_its_utility(semivalue, task, votes, baseline):
-    data = small(task=task)
-    options = {"n_neighbors": 2, "metric": "sqeuclidean", "include_label": True}
-    options |= {"semivalue": semivalue, "votes": votes, "baseline": baseline}
-    closed = value_cells(*data, **options)
-    every = value_blocks(*data, method=Exact("knn"), rows=range(5), columns=["x0", "x1"], **options)
+    data, knn = small(task=task), KNN(n_neighbors=2, metric="sqeuclidean", votes=votes)
+    options = {"include_label": True, "semivalue": semivalue, "baseline": baseline}
+    closed = value_cells(*data, method=knn, **options)
+    every = value_blocks(*data, method=Exact(knn), rows=range(5), columns=["x0", "x1"], **options)
     np.testing.assert_allclose(closed.values, every.values, atol=1e-12)
     assert closed.column_names == every.column_names == ["x0", "x1", LABEL]
 
 
 def test_the_label_counts_as_a_vote_of_all_where_no_columns_tie():
-    data = small()
-    options = {"method": "knn", "n_neighbors": 2, "votes": "k"}
-    v = value_cells(*data, baseline="labels", include_label=True, **options)
-    plain = value_cells(*data, baseline="labels", **options)
-    zero = value_cells(*data, baseline="zero", **options)
+    data, method = small(), KNN(n_neighbors=2)
+    v = value_cells(*data, method=method, include_label=True)
+    plain = value_cells(*data, method=method)
+    zero = value_cells(*data, method=method, baseline="zero")
     vote = zero.total - plain.total  # what no columns are worth
     assert v.total == pytest.approx(zero.total) and vote > 0
 
@@ -93,14 +91,15 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
     assert exact.exact and sampled.stderr[:, -1].max() > 0
 
 
-@pytest.mark.parametrize("method", ["exact", "mc"])
+@pytest.mark.parametrize(
+    "method",
+    [Exact(GaussianNB()), MonteCarlo(GaussianNB(), max_permutations=400, tolerance=0)],
+    ids=["exact", "mc"],
+)
 @pytest.mark.slow
 def test_models_value_the_label_too(method):
     X, y, X_valid, y_valid = small(n=6)
-    options = {"max_permutations": 400, "tolerance": 0} if method == "mc" else {}
-    v = value_cells(
-        X, y, X_valid, y_valid, method=method, model=GaussianNB(), include_label=True, **options
-    )
+    v = value_cells(X, y, X_valid, y_valid, method=method, include_label=True)
     assert v.shape == (6, 3)
     # less a guess between the two classes, which is what is left without labels
     assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid) - 0.5)
@@ -126,21 +125,19 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
 
 
 def test_owners_of_labels():
-    X, y, X_valid, y_valid = small(n=12)
     owners = [{"owner": "annotator", "column": LABEL}, {"owner": "bank", "column": "x0;x1"}]
-    groups = {"include_label": True, "model": "knn", "players": "groups", "copies": "each"}
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, **groups)
+    data = small(n=12)
+    asked = {"players": "blocks", "copies": "each"}
+    v = value_blocks(*data, owners=owners, include_label=True, **asked)
     # labels without columns still predict by their shares, and columns without labels nothing
-    columns_add = value_blocks(
-        X, y, X_valid, y_valid, columns=["x", "x"], players="blocks", copies="each"
-    ).total
+    columns_add = value_blocks(*data, columns=["x", "x"], **asked).total
     assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, baseline="zero", **groups)
+    v = value_blocks(*data, owners=owners, include_label=True, baseline="zero", **asked)
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
-    options = {"include_label": True, "model": "knn", "copies": "each"}
-    everything = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], **options)
+    options = {"include_label": True, "copies": "each"}
+    everything = value_blocks(*data, owners=[{"owner": "all"}], **options)
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier
 
-from shapley2d import value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, Forest, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.checkpoint import Saved
 from shapley2d._estimation.exact import DesignBlocks, _Sums
@@ -24,8 +24,9 @@ random = np.random.default_rng(3)
 X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).round(2)
 Y, Y_VALID = np.array(["no", "yes"] * 4), (X_VALID[:, 0] > 0).astype(int).astype(str)
 Y_VALID = np.where(Y_VALID == "1", "yes", "no")
-MODEL = {"model": "gaussian_nb"}
-FOREST = ExtraTreesClassifier(18, max_depth=3, random_state=0)
+EXACT = Exact("gaussian_nb")
+GROWN = Forest(max_trees=12, tolerance=0)
+GIVEN = Forest(ExtraTreesClassifier(18, max_depth=3, random_state=0))
 
 
 def game(S, F):
@@ -38,25 +39,25 @@ def cells(*data, **options):
 
 
 def blocks(*data, **options):
-    groups = {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "players": "groups"}
-    return lambda **more: value_blocks(*data, progress=False, **{**groups, **options, **more})
+    options |= {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "players": "blocks"}
+    return lambda **more: value_blocks(*data, progress=False, **options, **more)
 
 
 VALID, CROSSED = (X, Y, X_VALID, Y_VALID), (X, Y)
 FEW, FEW_CROSSED = (X[:4], Y[:4], X_VALID, Y_VALID), (X[:6], Y[:6])
 KINDS = {
-    "exact": cells(*FEW, method="exact", **MODEL),
-    "exact crossed": cells(*FEW_CROSSED, method="exact", cv=2, **MODEL),
-    "exact label": cells(X[:6, :2], Y[:6], method="exact", cv=2, include_label=True, **MODEL),
+    "exact": cells(*FEW, method=EXACT),
+    "exact crossed": cells(*FEW_CROSSED, method=EXACT, cv=2),
+    "exact label": cells(X[:6, :2], Y[:6], method=EXACT, cv=2, include_label=True),
     "game": lambda **more: value_game(game, 4, 3, progress=False, name="game", **more),
-    "forest": cells(*VALID, method="forest", max_trees=12, tolerance=0),
-    "forest crossed": cells(*CROSSED, method="forest", max_trees=12, tolerance=0, cv=2, n_jobs=1),
-    "given forest": cells(*VALID, method="forest", model=FOREST),
-    "given forest crossed": cells(*CROSSED, method="forest", model=FOREST, cv=2),
-    "blocks": blocks(*VALID, method="exact", **MODEL),
-    "blocks by themselves": blocks(*VALID, **MODEL),
-    "blocks of neighbours": blocks(*VALID, model="knn", n_neighbors=2),
-    "blocks of neighbours crossed": blocks(*CROSSED, model="knn", n_neighbors=2, cv=2),
+    "forest": cells(*VALID, method=GROWN),
+    "forest crossed": cells(*CROSSED, method=GROWN, cv=2, n_jobs=1),
+    "given forest": cells(*VALID, method=GIVEN),
+    "given forest crossed": cells(*CROSSED, method=GIVEN, cv=2),
+    "blocks": blocks(*VALID, method=EXACT),
+    "blocks, so few that all subsets are taken": blocks(*VALID, method=MonteCarlo("gaussian_nb")),
+    "blocks of neighbours": blocks(*VALID, method=KNN(n_neighbors=2)),
+    "blocks of neighbours crossed": blocks(*CROSSED, method=KNN(n_neighbors=2), cv=2),
 }
 OFTEN = ["exact crossed", "game", "forest crossed", "blocks of neighbours crossed"]
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
@@ -156,16 +157,16 @@ def test_control_c_keeps_what_is_done(small_pieces, monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"method": "mc"}, "method is exact there and mc here"),
-        ({"model": "tree"}, "model is"),
+        ({"method": MonteCarlo("gaussian_nb")}, "method is exact there and mc here"),
+        ({"method": Exact("tree")}, "model is"),
         ({"baseline": "zero"}, "baseline is labels"),
     ],
 )
 def test_another_run_is_refused(change, said, tmp_path):
-    asked = {"method": "exact", "cv": 2, "checkpoint": tmp_path / "run.npz", **MODEL}
+    asked = {"method": EXACT, "cv": 2, "checkpoint": tmp_path / "run.npz"}
     cells(*FEW_CROSSED, **asked)()
     with pytest.raises(InputError, match=f"is of another run: {said}"):
-        cells(*FEW_CROSSED, **{**asked, **change})()
+        cells(*FEW_CROSSED, **asked | change)()
 
 
 SUM = np.zeros((2, 1))
@@ -235,8 +236,8 @@ def test_the_command_names_the_state_that_control_c_leaves(
 
 def test_rounds_of_deep_leaves_go_on_to_the_same_bits(small_pieces, monkeypatch, tmp_path):
     monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 1)
-    options = {"method": "forest", "model": FOREST, "tolerance": 0, "max_rounds": 12}
-    value, path = cells(*VALID, **options), tmp_path / "run.npz"
+    method, path = GIVEN.but(tolerance=0, max_rounds=12), tmp_path / "run.npz"
+    value = cells(*VALID, method=method)
     plain, real = value(), DeepDraws.values
 
     def limited(self, exact, number):

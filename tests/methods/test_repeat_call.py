@@ -48,6 +48,9 @@ NAMES = {
     "cv": [(range(12), range(12, 20)), (range(8, 24), range(8))],
     "ShuffleSplit": ShuffleSplit,
     "h": h,
+    "KNN": KNN,
+    "Forest": Forest,
+    "MonteCarlo": MonteCarlo,
     "value_cells": value_cells,
     "value_blocks": value_blocks,
     "value_game": value_game,
@@ -56,7 +59,7 @@ NAMES = {
     "GaussianNB": GaussianNB,
     "accuracy": lambda model, X, y: float((model.predict(X) == y).mean()),
 }
-MC = {"max_permutations": 3, "tolerance": 0}
+MC = MonteCarlo(max_permutations=3, tolerance=0)
 RUNS = {
     "knn": lambda: value_cells(X, y),
     "knn, label and folds": lambda: value_cells(
@@ -68,46 +71,40 @@ RUNS = {
     "semivalues": lambda: value_cells(
         X, y, X_valid, y_valid, semivalue=("banzhaf", ("beta", 4, 1))
     ),
-    "random seed": lambda: value_cells(
-        X, y, method=MonteCarlo("ridge"), cv=2, random_state=None, **MC
-    ),
+    "random seed": lambda: value_cells(X, y, method=MC.but(model="ridge"), cv=2, random_state=None),
     "generator": lambda: value_cells(X, y, random_state=np.random.default_rng(1)),
     "regression": lambda: value_cells(
         X, NUMBERS, method=KNN(metric="sqeuclidean"), task="regression"
     ),
-    "mc": lambda: value_cells(X, y, X_valid, y_valid, method=MonteCarlo(GaussianNB()), **MC),
+    "mc": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(model=GaussianNB())),
     "mc, model with settings": lambda: value_cells(
         X,
         y,
         X_valid,
         y_valid,
-        method=MonteCarlo(DecisionTreeClassifier(max_depth=2)),
+        method=MC.but(model=DecisionTreeClassifier(max_depth=2)),
         scoring="f1_macro",
-        **MC,
     ),
     "mc, built in": lambda: value_cells(
-        X, y, X_valid, y_valid, method=MonteCarlo("ridge"), random_state=5, **MC
+        X, y, X_valid, y_valid, method=MC.but(model="ridge"), random_state=5
     ),
-    "mc, truncated": lambda: value_cells(
-        X, y, X_valid, y_valid, method=MonteCarlo(truncation=0.1), **MC
-    ),
+    "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(truncation=0.1)),
     "forest": lambda: value_cells(X, y, method=Forest(max_trees=12, tolerance=0)),
     "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
     "blocks": lambda: value_blocks(X, y, X_valid, y_valid, method="mc", rows=rows, columns=columns),
     "blocks, knn": lambda: value_blocks(X, y, rows=rows, columns=columns, include_label=True),
-    "blocks, groups of validation rows": lambda: value_blocks(
+    "blocks, parts of the validation rows": lambda: value_blocks(
         X, y, X_valid, y_valid, method=KNN(n_neighbors=2), owners=owners, valid_parts=3
     ),
     "blocks, mc": lambda: value_blocks(
-        X, y, method=MonteCarlo("ridge"), owners=owners, players="blocks", cv=2, **MC
+        X, y, method=MC.but(model="ridge"), owners=owners, players="blocks", cv=2
     ),
-    "game": lambda: value_game(h, 3, 2, method="mc", random_state=3, **MC),
+    "game": lambda: value_game(h, 3, 2, method=MC, random_state=3),
 }
 
 
 def call_of(v):
-    call = v.info["call"]
-    return call.replace('(X, y, method="knn", task', '(X, NUMBERS, method="knn", task')
+    return v.info["call"].replace("(X, y, method=KNN(metric", "(X, NUMBERS, method=KNN(metric")
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -120,14 +117,13 @@ def test_the_call_gives_the_same_values(name):
 
 
 def test_the_call_of_a_command(tmp_path, monkeypatch, capsys):
-    """After ``blocks --method knn`` the call names what the method was asked as."""
     monkeypatch.chdir(tmp_path)
     X.assign(kind=y).to_csv("t.csv", index=False)
     (tmp_path / "owners.csv").write_text("owner,row,column\nA,0-11,\nB,,b\n")
     run(capsys, "blocks t.csv -t kind --owners owners.csv --method knn -k 3 -o v.parquet")
     saved = Valuation.load("v.parquet")
     assert saved.info["call"] == (
-        'value_blocks(X, y, method="knn", owners=owners, random_state=0, n_neighbors=3)'
+        "value_blocks(X, y, owners=owners, method=KNN(n_neighbors=3), random_state=0)"
     )
     np.testing.assert_array_equal(eval(saved.info["call"], dict(NAMES)).values, saved.values)
 
@@ -137,29 +133,20 @@ def test_the_estimator_keeps_the_call_of_the_function():
     call = valuer.valuation_.info["call"]
     assert (
         call
-        == 'value_cells(X, y, method="knn", include_label=True, cv=3, random_state=0, n_neighbors=3)'
+        == "value_cells(X, y, method=KNN(n_neighbors=3), include_label=True, cv=3, random_state=0)"
     )
     np.testing.assert_array_equal(eval(call, dict(NAMES)).values, valuer.values_)
 
 
 def test_what_changes_no_value_is_left_out(tmp_path):
-    v = value_cells(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=MonteCarlo("ridge"),
-        n_jobs=1,
-        progress=False,
-        checkpoint=tmp_path / "c.npz",
-        **MC,
-    )
+    run = {"n_jobs": 1, "progress": False, "checkpoint": tmp_path / "c.npz"}
+    v = value_cells(X, y, X_valid, y_valid, method=MC.but(model="ridge"), **run)
     assert not any(word in v.info["call"] for word in ("n_jobs", "progress", "checkpoint"))
 
 
 def test_what_has_no_code_goes_by_the_name_of_its_option():
     v = value_cells(
-        X, y, X_valid, y_valid, method="mc", scoring=lambda model, X, y: model.score(X, y), **MC
+        X, y, X_valid, y_valid, method=MC, scoring=lambda model, X, y: model.score(X, y)
     )
     assert "scoring=scoring" in v.info["call"]
     assert value_code(object(), "model") == "model"

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
-from shapley2d._methods.registry import METHODS
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import balanced_accuracy_score, make_scorer, max_error
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import KNN, CellValuer, Exact, InputError, value_blocks, value_cells
+from shapley2d import KNN, CellValuer, Exact, InputError, MonteCarlo, value_blocks, value_cells
 
 from oracles import brute_force, knn_utility
 
@@ -23,7 +20,7 @@ X, X_VALID = RNG.integers(0, 3, (N, M)), RNG.integers(0, 3, (T, M))
 Y, Y_VALID = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 0, 0, 1, 2, 1])
 NUMBERS, NUMBERS_VALID = RNG.normal(size=N).round(2), RNG.normal(size=T).round(2)
 WEIGHTS = np.array([0.5, 2.0, 0.0, 1.0, 3.0, 0.25, 1.5])
-KNN = {"metric": "sqeuclidean", "n_neighbors": 2, "progress": False}
+NEAR = KNN(n_neighbors=2, metric="sqeuclidean")
 
 
 def balanced(y, weights=None):
@@ -51,11 +48,13 @@ def test_nearest_neighbours_equal_brute_force(options, weights, baseline):
     h = utility(Y, Y_VALID, weights, baseline=baseline)
     semivalue = options.get("semivalue", "shapley")
     exact = brute_force(h, N, M, semivalue, semivalue)
-    v = value_cells(X, Y, X_VALID, Y_VALID, baseline=baseline, **options, **KNN)
-    np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
-    whole = value_cells(
-        X, Y, X_VALID, Y_VALID, method=Exact("knn"), baseline=baseline, **options, **KNN
+    v, whole = (
+        value_cells(
+            X, Y, X_VALID, Y_VALID, method=method, baseline=baseline, progress=False, **options
+        )
+        for method in (NEAR, Exact(NEAR))
     )
+    np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
     np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
     assert whole.info.get("baseline_utility") == pytest.approx(v.info.get("baseline_utility"))
     if semivalue == "shapley" and baseline == "labels":
@@ -76,20 +75,18 @@ def test_regression_equals_brute_force(label):
         "include_label": label,
         "valid_weight": WEIGHTS,
         "scoring": "neg_mean_squared_error",
-        **KNN,
+        "task": "regression",
+        "progress": False,
     }
-    v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, task="regression", **options)
-    np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
-    whole = value_cells(
-        X, NUMBERS, X_VALID, NUMBERS_VALID, method=Exact("knn"), task="regression", **options
-    )
-    np.testing.assert_allclose(whole.values, exact, rtol=0, atol=1e-10)
+    for method in (NEAR, Exact(NEAR)):
+        v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, method=method, **options)
+        np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
 
 
 def test_blocks_of_nearest_neighbours():
-    options = {"model": "knn", "valid_weight": WEIGHTS, "scoring": "balanced_accuracy", **KNN}
-    options |= {"rows": list("aabbb"), "columns": list("uuv")}
-    v = value_blocks(X, Y, X_VALID, Y_VALID, **options)
+    options = {"valid_weight": WEIGHTS, "scoring": "balanced_accuracy", "progress": False}
+    options |= {"rows": list("aabbb"), "columns": list("uuv"), "players": "blocks"}
+    v = value_blocks(X, Y, X_VALID, Y_VALID, method=NEAR, **options)
     h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), baseline="labels")
     rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
 
@@ -99,28 +96,26 @@ def test_blocks_of_nearest_neighbours():
         )
 
     np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
-    options |= {"method": "mc", "tolerance": 0, "max_permutations": 200}
-    sampled = value_blocks(X, Y, X_VALID, Y_VALID, **options)
+    method = MonteCarlo(NEAR, tolerance=0, max_permutations=200)
+    sampled = value_blocks(X, Y, X_VALID, Y_VALID, method=method, **options)
     assert np.abs(sampled.values - v.values).max() < 5 * sampled.stderr.max()
 
 
 def test_the_same_weight_everywhere_changes_no_bit():
-    plain = value_cells(X, Y, X_VALID, Y_VALID, **KNN)
-    even = value_cells(X, Y, X_VALID, Y_VALID, valid_weight=np.full(T, 0.3), **KNN)
+    asked = {"method": NEAR, "progress": False}
+    plain = value_cells(X, Y, X_VALID, Y_VALID, **asked)
+    even = value_cells(X, Y, X_VALID, Y_VALID, valid_weight=np.full(T, 0.3), **asked)
     np.testing.assert_array_equal(even.values, plain.values)
 
 
 def test_a_weight_counts_like_repeated_rows():
     counts = np.array([1, 2, 0, 1, 3, 1, 2])
     again = np.repeat(np.arange(T), counts)
-    for options in (KNN, {"method": "exact", "model": LogisticRegression(), "progress": False}):
-        some = (
-            slice(None) if options is KNN else [0, 1, 3]
-        )  # classes that every coalition of two shows
-        weighed = value_cells(
-            X[some], Y[some], X_VALID, Y_VALID % 2, valid_weight=counts, **options
-        )
-        repeated = value_cells(X[some], Y[some], X_VALID[again], Y_VALID[again] % 2, **options)
+    # a model gets classes that every coalition of two shows
+    for method, some in ((NEAR, slice(None)), (Exact(LogisticRegression()), [0, 1, 3])):
+        asked = {"method": method, "progress": False}
+        weighed = value_cells(X[some], Y[some], X_VALID, Y_VALID % 2, valid_weight=counts, **asked)
+        repeated = value_cells(X[some], Y[some], X_VALID[again], Y_VALID[again] % 2, **asked)
         np.testing.assert_allclose(weighed.values, repeated.values, rtol=0, atol=1e-12)
         assert weighed.info["baseline_utility"] == pytest.approx(
             repeated.info["baseline_utility"], abs=1e-12
@@ -140,14 +135,11 @@ def test_models_weigh_their_score(task, scoring):
     y, y_valid, kind = Y % 2, Y_VALID % 2, DecisionTreeClassifier
     if task == "regression":
         y, y_valid, kind = NUMBERS, NUMBERS_VALID, DecisionTreeRegressor
-    options = {"model": kind(max_depth=2, random_state=0), "scoring": scoring, "task": task}
-    v = value_cells(
-        X, y, X_VALID, y_valid, method="exact", valid_weight=WEIGHTS, progress=False, **options
-    )
+    method = Exact(kind(max_depth=2, random_state=0))
+    asked = {"method": method, "scoring": scoring, "task": task, "progress": False}
+    v = value_cells(X, y, X_VALID, y_valid, valid_weight=WEIGHTS, **asked)
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
-    repeated = value_cells(
-        X, y, X_VALID[again], y_valid[again], method="exact", progress=False, **options
-    )
+    repeated = value_cells(X, y, X_VALID[again], y_valid[again], **asked)
     np.testing.assert_allclose(v.values, repeated.values, rtol=0, atol=1e-12)
 
 
@@ -156,47 +148,45 @@ def test_cross_valuation_weighs_within_every_fold():
     x, y = RNG.normal(size=(n, 2)), np.arange(n) % 2
     weights = RNG.uniform(0.1, 2, n)
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
-    v = value_cells(
-        x, y, method=KNN(n_neighbors=3), cv=halves, valid_weight=weights, progress=False
-    )
+    asked = {"method": KNN(n_neighbors=3), "progress": False}
+    v = value_cells(x, y, cv=halves, valid_weight=weights, **asked)
     for train, test in halves:
-        options = {"valid_weight": weights[test], "n_neighbors": 3, "progress": False}
-        part = value_cells(x[train], y[train], x[test], y[test], **options)
+        tables = x[train], y[train], x[test], y[test]
+        part = value_cells(*tables, valid_weight=weights[test], **asked)
         np.testing.assert_allclose(v.values[train], part.values / 2, atol=1e-13)
 
 
 def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
     x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
-    options = {**KNN, "n_neighbors": 1, "scoring": "balanced_accuracy", "baseline": "zero"}
-    v = value_cells(x, y, x_valid, y_valid, **options)
+    options = {"scoring": "balanced_accuracy", "baseline": "zero", "progress": False}
+    v = value_cells(x, y, x_valid, y_valid, method=NEAR.but(n_neighbors=1), **options)
     nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
 
 
 def test_a_label_that_training_never_shows_is_a_class_that_is_never_right():
     y_valid = np.array([0, 0, 0, 0, 1, 2, 9])
-    options = {"scoring": "balanced_accuracy", "baseline": "zero", **KNN}
+    options = {"scoring": "balanced_accuracy", "baseline": "zero", "progress": False}
     with pytest.warns(UserWarning, match="labels that training never shows"):
-        v = value_cells(X, Y, X_VALID, y_valid, **options)
+        v = value_cells(X, Y, X_VALID, y_valid, method=NEAR, **options)
     h = utility(Y, y_valid, balanced(y_valid), baseline="zero")
     np.testing.assert_allclose(v.values, brute_force(h, N, M), rtol=0, atol=1e-10)
 
 
 def test_sampled_columns_and_the_jackknife_know_the_weights():
     x, x_valid = RNG.normal(size=(30, 6)), RNG.normal(size=(24, 6))
-    y, y_valid = (x[:, 0] > 0).astype(int), (x_valid[:, 0] > 0).astype(int)
-    weights = RNG.uniform(0, 1, 24)
-    options = {"valid_weight": weights, "n_neighbors": 3, "progress": False}
-    exact = value_cells(x, y, x_valid, y_valid, **options)
-    sampled = value_cells(
-        x, y, x_valid, y_valid, method=KNN(subsets="sampled", n_subsets=48), **options
+    data = x, (x[:, 0] > 0).astype(int), x_valid, (x_valid[:, 0] > 0).astype(int)
+    weights, method = RNG.uniform(0, 1, 24), KNN(n_neighbors=3)
+    exact, sampled = (
+        value_cells(*data, method=one, valid_weight=weights, progress=False)
+        for one in (method, method.but(subsets="sampled", n_subsets=48))
     )
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
-    groups = {"rows": np.arange(30) % 2, "model": "knn", "validation_groups": 4}
-    v = value_blocks(x, y, x_valid, y_valid, **groups, **options)
-    doubled = value_blocks(
-        x, y, x_valid, y_valid, **groups, **{**options, "valid_weight": 2 * weights}
+    asked = {"method": method, "rows": np.arange(30) % 2, "players": "blocks", "valid_parts": 4}
+    v, doubled = (
+        value_blocks(*data, valid_weight=factor * weights, progress=False, **asked)
+        for factor in (1, 2)
     )
     np.testing.assert_allclose(v._covariance, doubled._covariance, rtol=1e-12)
     assert (np.diag(v._covariance) > 0).all()
@@ -205,7 +195,7 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
 def test_names_estimator_and_score():
     frame = pd.DataFrame(X_VALID, columns=list("abc"))
     train = pd.DataFrame(X, columns=list("abc"))
-    options = {"metric": "sqeuclidean", "n_neighbors": 2, "scoring": "balanced_accuracy"}
+    options = {"method": NEAR, "scoring": "balanced_accuracy"}
     valuer = CellValuer(**options).fit(train, Y, frame, Y_VALID, valid_weight=WEIGHTS)
     named = CellValuer(**options).fit(
         train.assign(w=1), Y, frame.assign(w=WEIGHTS), Y_VALID, valid_weight="w"
@@ -222,7 +212,12 @@ def test_names_estimator_and_score():
 
 
 CLOSED = "no closed form: .* validation rows: use 'accuracy' or 'balanced_accuracy'"
-NO_VALIDATION = replace(METHODS["knn"], validates=False)
+
+
+class NoValidation(KNN):
+    """Nearest neighbours that evaluate no model."""
+
+    needs_validation = False
 
 
 @pytest.mark.parametrize(
@@ -231,9 +226,9 @@ NO_VALIDATION = replace(METHODS["knn"], validates=False)
         ({"scoring": "f1_macro"}, "has no closed form: it is not a mean over validation rows"),
         ({"scoring": "balanced"}, "is not one of scikit-learn's scores: did you mean 'balanced_ac"),
         ({"scoring": make_scorer(max_error)}, CLOSED),
-        ({"method": "mc", "model": "knn", "scoring": "f1"}, CLOSED),
-        ({"method": "mc", "model": "ridge"}, "does not go with the built-in .*scaled_ridge"),
-        ({"method": NO_VALIDATION}, "valid_weight weighs validation rows, but this method eval"),
+        ({"method": MonteCarlo("knn"), "scoring": "f1"}, CLOSED),
+        ({"method": MonteCarlo("ridge")}, "does not go with the built-in .*scaled_ridge"),
+        ({"method": NoValidation()}, "valid_weight weighs validation rows, but this method eval"),
         ({"valid_weight": 0 * WEIGHTS}, "is 0 in every row: give some row a positive weight"),
         ({"valid_weight": -WEIGHTS}, "is -0.5 in row 0: weights must be finite and not negative"),
         ({"valid_weight": WEIGHTS[:3]}, "valid_weight has 3 entries for 7 rows"),
@@ -255,15 +250,9 @@ def test_absolute_errors_have_no_closed_form():
         value_cells(*given, task="regression", scoring="neg_mean_absolute_error", progress=False)
     with pytest.raises(InputError, match="nearest neighbours have the squared error only"):
         value_cells(*given, task="regression", scoring="r2", progress=False)
-    options = {
-        "model": KNeighborsRegressor(1),
-        "scoring": "neg_mean_absolute_error",
-        "task": "regression",
-    }
-    v = value_cells(
-        *given, method="exact", valid_weight=WEIGHTS, progress=False, **options
-    )  # what the message points to
-    assert v.exact
+    asked = {"scoring": "neg_mean_absolute_error", "task": "regression", "valid_weight": WEIGHTS}
+    # what the message points to
+    assert value_cells(*given, method=Exact(KNeighborsRegressor(1)), progress=False, **asked).exact
 
 
 def test_a_fold_without_any_weight_is_named():

@@ -7,7 +7,7 @@ import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
 from shapley2d import KNN, value_cells
-from shapley2d._knn import backend
+from shapley2d._knn import devices
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.pieces import Pieces
 from shapley2d.exceptions import BackendWarning, InputError
@@ -18,7 +18,7 @@ def no_gpu(monkeypatch):
     def find_device():
         raise DeviceError("there is no NVIDIA GPU")
 
-    monkeypatch.setattr(backend, "find_device", find_device)
+    monkeypatch.setattr(devices, "find_device", find_device)
 
 
 @pytest.fixture
@@ -26,7 +26,7 @@ def emulated(monkeypatch, tmp_path_factory):
     if COMPILER is None:
         pytest.skip("no g++ to compile the CUDA sources with")
     device = EmulatedDevice(tmp_path_factory.getbasetemp())
-    monkeypatch.setattr(backend, "find_device", lambda: device)
+    monkeypatch.setattr(devices, "find_device", lambda: device)
     return device
 
 
@@ -39,6 +39,7 @@ def data(n=1060, m=4, n_valid=4, task="classification"):
     return X[:n], y[:n], X[n:], y[n:]
 
 
+SAMPLED = KNN(subsets="sampled", n_subsets=12)
 TINY = ([[0.0], [1.0], [5.0], [6.0]], [0, 0, 1, 1], [[0.5], [5.5]], [0, 1])
 
 
@@ -46,41 +47,41 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_one_line(no_gpu):
     with pytest.raises(InputError) as caught:
         value_cells(*TINY, method=KNN(device="cuda", n_neighbors=1))
     assert str(caught.value) == (
-        "backend='cuda' cannot be used: there is no NVIDIA GPU; or use backend='cpu'"
+        "device='cuda' cannot be used: there is no NVIDIA GPU; or use device='cpu'"
     )
 
 
 def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
-    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["backend"] == "cpu"
+    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["device"] == "cpu"
 
 
 def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
-    monkeypatch.setattr(backend, "LEAST_WORK", 0.0)
-    monkeypatch.setattr(backend, "find_spec", lambda name: object())
+    monkeypatch.setattr(devices, "LEAST_WORK", 0.0)
+    monkeypatch.setattr(devices, "find_spec", lambda name: object())
     with pytest.warns(BackendWarning, match="the processor is: there is no NVIDIA GPU"):
         values = value_cells(*TINY, method=KNN(n_neighbors=1), progress=False)
-    assert values.info["backend"] == "cpu"
-    monkeypatch.setattr(backend, "find_spec", lambda name: None)  # without CuPy nothing is said
-    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["backend"] == "cpu"
+    assert values.info["device"] == "cpu"
+    monkeypatch.setattr(devices, "find_spec", lambda name: None)  # without CuPy nothing is said
+    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["device"] == "cpu"
 
 
 @pytest.mark.parametrize(
-    ("task", "options"),
+    ("task", "method"),
     [
-        pytest.param("classification", {}, marks=pytest.mark.slow),
-        ("classification", {"subsets": "sampled", "n_subsets": 12}),
-        pytest.param("regression", {"subsets": "sampled", "n_subsets": 12}, marks=pytest.mark.slow),
+        pytest.param("classification", KNN(), marks=pytest.mark.slow),
+        ("classification", SAMPLED),
+        pytest.param("regression", SAMPLED, marks=pytest.mark.slow),
     ],
 )
-def test_values_agree_within_the_stated_errors(emulated, task, options):
+def test_values_agree_within_the_stated_errors(emulated, task, method):
     tables = data(task=task)
-    there = value_cells(*tables, method=KNN(device="cuda"), progress=False, **options)
-    here = value_cells(*tables, method=KNN(device="cpu"), progress=False, **options)
-    assert (there.info["backend"], here.info["backend"]) == ("cuda", "cpu")
+    there = value_cells(*tables, method=method.but(device="cuda"), progress=False)
+    here = value_cells(*tables, method=method.but(device="cpu"), progress=False)
+    assert (there.info["device"], here.info["device"]) == ("cuda", "cpu")
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
     # a GPU takes more validation rows at a time, which have subsets of their own
     assert (off <= 6 * np.hypot(there.stderr, here.stderr) + 1e-12 * spread).all()
-    assert there.exact == (not options)
+    assert there.exact == (method is not SAMPLED)
 
 
 def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
@@ -112,12 +113,12 @@ def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
 
 @pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
 def test_validation_rows_may_count_differently(emulated, scoring):
-    asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "n_neighbors": 3, "progress": False}
-    asked["scoring"] = scoring
+    asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "scoring": scoring, "progress": False}
     there, here = (
-        value_cells(*data(n=60), method=KNN(device=name), **asked) for name in ("cuda", "cpu")
+        value_cells(*data(n=60), method=KNN(n_neighbors=3, device=name), **asked)
+        for name in ("cuda", "cpu")
     )
-    assert there.info["backend"] == "cuda"
+    assert there.info["device"] == "cuda"
     np.testing.assert_allclose(there.values, here.values, rtol=0, atol=1e-12)
 
 
