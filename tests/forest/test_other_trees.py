@@ -13,8 +13,8 @@ Y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * RNG.normal(size=160) > 0, "yes", "n
 TABLES = (X[:100], Y[:100], X[100:], Y[100:])
 
 
-def valued(**options):
-    return value_cells(*TABLES, method="forest", progress=False, **options)
+def valued(seed=0, **options):
+    return value_cells(*TABLES, method=Forest(**options), random_state=seed, progress=False)
 
 
 def bagged(n_trees, seed=0):
@@ -22,14 +22,14 @@ def bagged(n_trees, seed=0):
 
 
 @pytest.mark.parametrize(
-    "options",
+    "run",
     [
-        lambda seed: {"max_trees": 40, "tolerance": 0, "random_state": seed},
-        lambda seed: {"model": bagged(40, seed)},
+        lambda seed: valued(seed, max_trees=40, tolerance=0),
+        lambda seed: valued(model=bagged(40, seed)),
     ],
 )
-def test_the_stated_error_is_that_of_other_forests(options):
-    forests = [valued(**options(seed)) for seed in range(12)]
+def test_the_stated_error_is_that_of_other_forests(run):
+    forests = [run(seed) for seed in range(12)]
     columns = np.array([one.column_values for one in forests])
     stated = np.array([one.info["other_trees"]["stderr"] for one in forests])
     ratio = columns.std(axis=0, ddof=1) / np.sqrt((stated**2).mean(axis=0))

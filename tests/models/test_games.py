@@ -197,7 +197,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
 )
 def test_bad_models_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, Y, X_VALID, Y_VALID, method="exact", progress=False, **options)
+        value_cells(X, Y, X_VALID, Y_VALID, method=Exact(**options), progress=False)
 
 
 def test_open_seeds_are_set_so_that_a_coalition_has_one_utility():

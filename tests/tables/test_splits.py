@@ -16,7 +16,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from shapley2d import KNN, InputError, value_blocks, value_cells
+from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells
 from shapley2d._base.streams import fold_state
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
@@ -45,19 +45,16 @@ def by_hand(parts, **options):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"n_neighbors": 3},
-        {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
-    ],
+    "method",
+    [KNN(n_neighbors=3), MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0)],
 )
-def test_group_k_fold_by_hand(options):
+def test_group_k_fold_by_hand(method):
     parts = list(GroupKFold(3).split(X, Y, GROUPS))
-    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, progress=False, **options)
+    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, method=method, progress=False)
     assert v.info["folds"] == 3 and v.info["splits"] == str(GroupKFold(3))
-    if options.get("method") != "mc":  # whose folds draw orders of their own
-        np.testing.assert_allclose(v.values, by_hand(parts, **options), atol=1e-12)
-    listed = value_cells(X, Y, cv=parts, progress=False, **options)
+    if method.name != "mc":  # whose folds draw orders of their own
+        np.testing.assert_allclose(v.values, by_hand(parts, method=method), atol=1e-12)
+    listed = value_cells(X, Y, cv=parts, method=method, progress=False)
     np.testing.assert_array_equal(listed.values, v.values)
 
 
