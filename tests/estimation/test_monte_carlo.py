@@ -249,7 +249,9 @@ def test_cross_valuation_is_the_mean_over_folds():
     expected, utility = np.zeros((8, 2)), 0.0
     for split in make_problem(X8, y, cv=2, seed=4).splits:
         held = np.setdiff1d(np.arange(8), split.rows)
-        part = value_cells(X8[split.rows], y[split.rows], X8[held], y[held], method=Exact(DecisionTreeClassifier(random_state=4)), progress=False)  # fmt: skip
+        method = Exact(DecisionTreeClassifier(random_state=4))
+        tables = (X8[split.rows], y[split.rows], X8[held], y[held])
+        part = value_cells(*tables, method=method, progress=False)
         expected[split.rows] += part.values / 2
         utility += part.total / 2
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
@@ -346,10 +348,11 @@ def test_runs_that_one_order_decides_are_told():
     assert warned == 0 and covered >= 0.9
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(26, 2)), rng.normal(size=26)
+    method = MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0)
     with pytest.warns(
         PrecisionWarning, match=r"^1 of 30 permutations makes up \d+% of their variation: .* ridge"
     ):
-        v = value_cells(X[:6], y[:6], X[6:], y[6:], method=MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0), random_state=0, progress=False)  # fmt: skip
+        v = value_cells(X[:6], y[:6], X[6:], y[6:], method=method, random_state=0, progress=False)
     assert v.describe().endswith(f", but {v.info['caveat']}")
     assert 0.23 < v.info["largest_share"] <= 1
 

@@ -265,5 +265,6 @@ def test_models_that_warn_are_not_heard_from_any_thread():
 
     filters = list(warnings.filters)
     with joblib.parallel_config(backend="threading"):
-        value_cells(X, Y, X_VALID, Y_VALID, method=MonteCarlo(WarningModel(), max_permutations=12, tolerance=0), n_jobs=4, progress=False)  # fmt: skip
+        method = MonteCarlo(WarningModel(), max_permutations=12, tolerance=0)
+        value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=4, progress=False)
     assert warnings.filters == filters

@@ -179,8 +179,10 @@ def test_columns_that_are_not_there_are_named():
         match="model names the column 'wage', which the table does not have: its columns",
     ):
         value_cells(X, y, method=MonteCarlo(model), progress=False)
+    model = make_pipeline(
+        make_column_transformer((FunctionTransformer(), [7])), LogisticRegression()
+    )
     with pytest.raises(
         InputError, match="model takes the column at position 7, but the table has 4 columns"
     ):
-        value_cells(X, y, method=MonteCarlo(make_pipeline(
-            make_column_transformer((FunctionTransformer(), [7])), LogisticRegression())), progress=False)  # fmt: skip
+        value_cells(X, y, method=MonteCarlo(model), progress=False)
