@@ -72,7 +72,7 @@ def test_the_parameters_are_those_of_the_function():
     of_rows = keywords(CellValuer.fit)
     assert set(of_rows) == {*TABLES, "groups", "time_order", "valid_weight"}
     shared = {name: one for name, one in keywords(value_cells).items() if name not in of_rows}
-    assert {**shared, "method": KNN(), "progress": False} == keywords(CellValuer)
+    assert {**shared, "progress": False} == keywords(CellValuer)
 
 
 def test_options_of_the_method_are_nested_parameters():
@@ -84,7 +84,9 @@ def test_options_of_the_method_are_nested_parameters():
     # a new method is set first, then its options
     other = valuer.set_params(method__max_permutations=5, method=MonteCarlo("ridge")).method
     assert other == MonteCarlo("ridge", max_permutations=5)
+    assert CellValuer("mc").get_params()["method__max_permutations"] == 1000  # a word has them too
     assert CellValuer("knn").set_params(method__votes="share").method == KNN(votes="share")
+    assert CellValuer("nkn").set_params(method="knn").method == "knn"
     with pytest.raises(ValueError, match="MonteCarlo has no option 'n_neighbors'"):
         valuer.set_params(method__n_neighbors=3)
     with pytest.raises(ValueError, match="did you mean 'max_permutations'"):
