@@ -17,19 +17,19 @@ import pytest
 import ray
 from ray.util.joblib import register_ray
 
-from shapley2d import value_cells, value_game
+from shapley2d import KNN, Forest, MonteCarlo, value_cells, value_game
 from shapley2d.exceptions import InputError
 
 PAGE = Path(__file__).parents[1] / "docs" / "cluster.md"
-OPTIONS = {"method": "mc", "max_permutations": 60, "tolerance": 0, "progress": False}
+OPTIONS = {"method": MonteCarlo(max_permutations=60, tolerance=0), "progress": False}
 random = np.random.default_rng(0)
 X, X_VALID = random.normal(size=(60, 6)).round(1), random.normal(size=(24, 6)).round(1)
 Y, Y_VALID = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int), (X_VALID[:, 0] > 0).astype(int)
-CELLS = {
-    "knn sampled": {"subsets": "sampled", "n_subsets": 40},
-    "knn exact": {"subsets": "all"},
-    "mc": {"method": "mc", "model": "gaussian_nb", "max_permutations": 8, "tolerance": 0},
-    "forest": {"method": "forest", "max_trees": 24, "tolerance": 0},
+METHODS = {
+    "knn sampled": KNN(subsets="sampled", n_subsets=40),
+    "knn exact": KNN(subsets="all"),
+    "mc": MonteCarlo("gaussian_nb", max_permutations=8, tolerance=0),
+    "forest": Forest(max_trees=24, tolerance=0),
 }
 
 
@@ -87,9 +87,9 @@ def test_the_backend_of_joblib(tmp_path):
     assert processes(folder) and os.getpid() not in processes(folder)
 
 
-@pytest.mark.parametrize("kind", CELLS)
+@pytest.mark.parametrize("kind", METHODS)
 def test_a_pool(kind, pool, tmp_path):
-    data, options = (X, Y, X_VALID, Y_VALID), {"progress": False, **CELLS[kind]}
+    data, options = (X, Y, X_VALID, Y_VALID), {"method": METHODS[kind], "progress": False}
     plain = bits(value_cells(*data, **options))
     path = tmp_path / "run.npz"
     assert bits(value_cells(*data, cluster=pool, checkpoint=path, **options)) == plain
@@ -124,14 +124,14 @@ SCRIPT = """
 import sys
 import numpy as np
 from mpi4py.futures import MPIPoolExecutor
-from shapley2d import value_cells
+from shapley2d import KNN, value_cells
 
 if __name__ == "__main__":
     data = np.load(sys.argv[1])
     with MPIPoolExecutor() as pool:
         found = value_cells(
             *(data[name] for name in ("X", "y", "X_valid", "y_valid")),
-            subsets="sampled", n_subsets=40, progress=False, cluster=pool,
+            method=KNN(subsets="sampled", n_subsets=40), progress=False, cluster=pool,
         )
     np.save(sys.argv[2], found.values)
 """
@@ -148,5 +148,5 @@ def test_a_pool_of_mpi(tmp_path):
     (tmp_path / "run.py").write_text(SCRIPT)
     call = [start, "-n", "3", sys.executable, "-m", "mpi4py.futures", tmp_path / "run.py"]
     subprocess.run([*call, tmp_path / "data.npz", tmp_path / "found.npy"], check=True, timeout=300)
-    plain = value_cells(X, Y, X_VALID, Y_VALID, progress=False, **CELLS["knn sampled"])
+    plain = value_cells(X, Y, X_VALID, Y_VALID, method=METHODS["knn sampled"], progress=False)
     assert np.load(tmp_path / "found.npy").tobytes() == plain.values.tobytes()

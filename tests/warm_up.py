@@ -12,10 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from shapley2d import inspect_cells, value_blocks, value_cells
+from shapley2d import KNN, Forest, MonteCarlo, inspect_cells, value_blocks, value_cells
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # the reproduction lies beside the package
-from shapley2d_paper.baselines import FLAT, OOB, TREE_MC
+from shapley2d_paper.baselines import OOB, Flat, TreeMC
 
 TARGETS = ("classification", "regression")
 
@@ -52,19 +52,24 @@ def inspection() -> None:
 
 
 SAMPLES = {"max_permutations": 2, "tolerance": 0}
+METHODS = (
+    MonteCarlo("knn", **SAMPLES),
+    MonteCarlo("ridge", **SAMPLES),
+    Flat(**SAMPLES),
+    TreeMC(**SAMPLES),
+    OOB(n_trees=60),
+    Forest(max_trees=2, tolerance=0),
+)
 # One process for each group: what they compile has hardly anything in common
 NEIGHBORS = [
-    *((cells, (task,), {"n_neighbors": 3}) for task in TARGETS),
-    (cells, ("classification",), {"n_neighbors": 3, "scoring": "balanced_accuracy"}),
+    *((cells, (task,), {"method": KNN(n_neighbors=3)}) for task in TARGETS),
+    (cells, ("classification",), {"method": KNN(n_neighbors=3), "scoring": "balanced_accuracy"}),
     *((blocks, (task,), {}) for task in TARGETS),
 ]  # fmt: skip
 TREES_AND_MODELS = [
     (inspection, (), {}),
-    *((cells, (task,), {"method": "mc", "model": model, **SAMPLES}) for model in ("knn", "ridge") for task in TARGETS),
-    (cells, ("classification",), {"method": "mc", "model": "gaussian_nb", **SAMPLES}),
-    *((cells, (task,), {"method": method, **SAMPLES}) for method in (FLAT, TREE_MC) for task in TARGETS),
-    *((cells, (task,), {"method": OOB, "n_trees": 60}) for task in TARGETS),
-    *((cells, (task,), {"method": "forest", "max_trees": 2, "tolerance": 0}) for task in TARGETS),
+    (cells, ("classification",), {"method": MonteCarlo("gaussian_nb", **SAMPLES)}),
+    *((cells, (task,), {"method": method}) for method in METHODS for task in TARGETS),
 ]  # fmt: skip
 
 

@@ -35,7 +35,9 @@ y = ["low", "low", "high", "high"]
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
     for _ in range(2):
-        v = shapley2d.value_cells(X, y, X, y, "mc", model="knn", n_neighbors=1, max_permutations=10, tolerance=0)
+        nearest = shapley2d.KNN(n_neighbors=1)
+        method = shapley2d.MonteCarlo(nearest, max_permutations=10, tolerance=0)
+        v = shapley2d.value_cells(X, y, X, y, method=method)
 said = [str(w.message) for w in caught if w.category.__name__ == "CacheWarning"]
 print(json.dumps([v.values.tolist(), said]))
 """
@@ -148,31 +150,30 @@ def test_every_kernel_asks_whether_there_is_a_cache():
             assert "cache=CACHE" in decorator, path.name
 
 
-CASES = [
-    *({"method": "knn", "subsets": subsets} for subsets in ("all", "sampled")),
-    {"method": "knn", "metric": "sqeuclidean", "include_label": True},
-    *({"method": "mc", "model": model} for model in ("ridge", "knn", "gaussian_nb")),
-]  # fmt: skip
 PLAIN = """
-import json, sys, warnings
+import json, warnings
 import numba, numpy as np
-from shapley2d import value_cells
-def every(cases):
+from shapley2d import KNN, MonteCarlo, value_cells
+near = KNN(n_neighbors=3)
+METHODS = [
+    near.but(subsets="all"), near.but(subsets="sampled"), near.but(metric="sqeuclidean"),
+    *(MonteCarlo(model, max_permutations=4, tolerance=0) for model in ("ridge", near, "gaussian_nb")),
+]
+def every():
     assert numba.config.DISABLE_JIT == DISABLED
     rng = np.random.default_rng(0)
     X = rng.normal(size=(14, 3)).round(1)
     X[2, 1] = np.nan
     numbers = X[:, 0] + rng.normal(size=14) / 3
     targets = {"classes": (numbers > 0).astype(int), "numbers": numbers}
-    for case in cases:
+    for method in METHODS:
         for kind, y in targets.items():
-            if kind == "numbers" and case.get("model") == "gaussian_nb":
+            if kind == "numbers" and method == METHODS[-1]:
                 continue
-            more = {"max_permutations": 4, "tolerance": 0} if case["method"] == "mc" else {}
-            more |= {"n_neighbors": 3} if "knn" in case.values() else {}
+            label = method == near.but(metric="sqeuclidean")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # numpy mentions integers that wrap around
-                v = value_cells(X, y, cv=2, progress=False, **case, **more)
+                v = value_cells(X, y, method=method, include_label=label, cv=2, progress=False)
             yield np.stack([v.values, v.stderr]).tolist()
 """
 
@@ -180,14 +181,13 @@ def every(cases):
 @pytest.mark.slow
 def test_without_the_compiler_the_values_are_the_same():
     done = subprocess.run(
-        [sys.executable, "-c", PLAIN.replace("DISABLED", "1") + "print(json.dumps(list(every(json.loads(sys.argv[1])))))",
-         json.dumps(CASES)],
+        [sys.executable, "-c", PLAIN.replace("DISABLED", "1") + "print(json.dumps(list(every())))"],
         env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     space: dict[str, object] = {}
     exec(PLAIN.replace("DISABLED", "0"), space)
-    for plain, compiled in zip(json.loads(done.stdout), space["every"](CASES), strict=True):
+    for plain, compiled in zip(json.loads(done.stdout), space["every"](), strict=True):
         np.testing.assert_allclose(plain, compiled, rtol=1e-9, atol=1e-12)
 
 

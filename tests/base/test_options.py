@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import InputError, value_blocks, value_cells, value_game
+from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._base.checks import check_choice, check_number
 from shapley2d._base.precision import convergence_ratio
 from shapley2d.exceptions import Place, PrecisionWarning, Setting
@@ -38,7 +38,6 @@ def cells(**options):
         ({"method": "nkn"}, "method='nkn' is not known: did you mean 'knn'?"),
         ({"method": []}, r"method=\[\] is not known: use one of 'knn', 'mc'"),
         ({"task": "sorting"}, "task='sorting' is not known"),
-        ({"tolerance": float("inf")}, "tolerance=inf must be a number and not be negative"),
     ],
 )  # fmt: skip
 def test_options_are_checked_even_where_they_are_not_used(options, message):
@@ -49,20 +48,25 @@ def test_options_are_checked_even_where_they_are_not_used(options, message):
 
 def test_options_may_come_from_arrays():
     """A grid of options in a numpy array or a data frame holds numpy's own strings, numbers and booleans."""
-    plain = cells(
-        method="mc", model="ridge", task="classification", max_permutations=3, tolerance=0
-    )
-    numpy = cells(
-        method=np.str_("mc"),
-        model=np.str_("ridge"),
-        task=np.str_("classification"),
-        max_permutations=np.int64(3),
-        tolerance=np.float64(0),
-        include_label=np.bool_(0),
-    )
-    assert numpy == plain and numpy.info["settings"] == plain.info["settings"]
-    with pytest.raises(InputError, match="n_neighbors=0 must be a whole number"):
-        cells(n_neighbors=np.int64(0))
+    plain = MonteCarlo("ridge", max_permutations=3, tolerance=0)
+    numpy = MonteCarlo(np.str_("ridge"), max_permutations=np.int64(3), tolerance=np.float64(0))
+    assert numpy == plain and type(numpy.max_permutations) is int
+    asked = cells(method=plain, task="classification")
+    found = cells(method=numpy, task=np.str_("classification"), include_label=np.bool_(0))
+    assert found == asked and found.info["settings"] == asked.info["settings"]
+    assert cells(method=np.str_("knn")) == cells()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: KNN(n_neighbors=np.int64(0)), "n_neighbors=0 must be a whole number"),
+        (lambda: KNN(tolerance=float("inf")), "tolerance=inf must be a number and not be negative"),
+    ],
+)
+def test_options_of_methods_are_checked_when_one_is_made(make, message):
+    with pytest.raises(InputError, match=message):
+        make()
 
 
 def test_blocks_and_games_check_them_too():

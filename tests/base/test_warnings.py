@@ -15,7 +15,7 @@ from shapley2d.exceptions import LeakWarning, PrecisionWarning, UnseenLabelWarni
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(24, 2))
 Y = (X[:, 0] > 0).astype(int)
-FEW = {"max_permutations": 3, "tolerance": 1e-9, "progress": False}
+FEW = MonteCarlo("ridge", max_permutations=3, tolerance=1e-9)
 
 
 def leak():
@@ -24,20 +24,20 @@ def leak():
 
 
 CALLS = {
-    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, method=MonteCarlo("ridge"), **FEW)),
+    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, method=FEW, progress=False)),
     "game": (
         PrecisionWarning,
         lambda: value_game(
-            lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, method="mc", **FEW
+            lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, method=FEW, progress=False
         ),
     ),
     "blocks": (
         PrecisionWarning,
-        lambda: value_blocks(X, Y, X, Y, method=MonteCarlo("ridge"), rows=range(24), **FEW),
+        lambda: value_blocks(X, Y, X, Y, method=FEW, rows=range(24), progress=False),
     ),
     "estimator": (
         PrecisionWarning,
-        lambda: CellValuer(MonteCarlo("ridge", max_permutations=3, tolerance=1e-9)).fit(X, Y, X, Y),
+        lambda: CellValuer(FEW).fit(X, Y, X, Y),
     ),
     "labels": (
         UnseenLabelWarning,

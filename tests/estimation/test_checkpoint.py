@@ -20,9 +20,10 @@ from sklearn.metrics import accuracy_score, make_scorer, zero_one_loss
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import KNN, CellValuer, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d import CellValuer, MonteCarlo, value_blocks, value_cells, value_game
 from shapley2d._estimation import checkpoint
 from shapley2d._estimation.fingerprint import describe
+from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 from shapley2d.exceptions import CheckpointWarning, InputError, PrecisionWarning, UtilityError
 from tests.comparing import same_bits
 
@@ -30,21 +31,15 @@ DATA = load_wine()
 X, Y = DATA.data[::17, :2], DATA.target[::17]
 X_VALID, Y_VALID = DATA.data[1::6, :2], DATA.target[1::6]
 COUNT = 30
-OPTIONS = {
-    "method": "mc",
-    "model": GaussianNB(),
-    "max_permutations": COUNT,
-    "tolerance": 0,
-    "progress": False,
-}
-GAME = {"method": "mc", "max_permutations": 6, "tolerance": 0, "progress": False, "name": "h"}
+METHOD = MonteCarlo(GaussianNB(), max_permutations=COUNT, tolerance=0)
+GAME = {"method": MonteCarlo(max_permutations=6, tolerance=0), "progress": False, "name": "h"}
 PATIENCE_S = 180  # on a busy machine
 
 SCRIPT = """
 import sys, warnings
 from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
-from shapley2d import value_cells
+from shapley2d import MonteCarlo, value_cells
 from shapley2d._estimation import checkpoint
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
@@ -52,8 +47,9 @@ if __name__ == "__main__":
     path, n_jobs = sys.argv[1], int(sys.argv[2])
     data = load_wine()
     v = value_cells(
-        data.data[::17, :2], data.target[::17], data.data[1::6, :2], data.target[1::6], method="mc", n_jobs=n_jobs,
-        model=GaussianNB(), max_permutations=100_000, tolerance=0, progress=False, checkpoint=path,
+        data.data[::17, :2], data.target[::17], data.data[1::6, :2], data.target[1::6],
+        method=MonteCarlo(GaussianNB(), max_permutations=100_000, tolerance=0),
+        n_jobs=n_jobs, progress=False, checkpoint=path,
     )
     print(v.info["n_permutations"], v.info["interrupted"])
 """
@@ -67,9 +63,15 @@ class Own(GaussianNB):
     pass
 
 
-def value(path=None, **changes):
-    options = {**OPTIONS, "checkpoint": path, **changes}
-    return value_cells(X, Y, X_VALID, Y_VALID, **options)
+def value(path=None, method=METHOD, progress=False, **options):
+    """The values by the checkpoint at this path."""
+    tables = X, Y, X_VALID, Y_VALID
+    return value_cells(*tables, method=method, progress=progress, checkpoint=path, **options)
+
+
+def draws(count, **options):
+    """The same method with another number of draws."""
+    return METHOD.but(max_permutations=count, **options)
 
 
 @pytest.fixture(scope="module")
@@ -83,8 +85,8 @@ def third(tmp_path_factory):
     folder = tmp_path_factory.mktemp("third")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpoint, "EVERY_S", 1e9)  # one file per run, however slow the machine
-        value(folder / "run.npz", max_permutations=7)
-        value(folder / "run.npz", max_permutations=COUNT // 3)
+        value(folder / "run.npz", draws(7))
+        value(folder / "run.npz", draws(COUNT // 3))
     return folder
 
 
@@ -107,7 +109,6 @@ def test_going_on_gives_the_same_bits(path, plain, n_jobs):
     v = value(path, n_jobs=n_jobs, progress=lambda _, note: notes.append(note))
     assert notes[0] == "resumed at 10 permutations"
     assert v.info["resumed_at"] == 10
-    assert v.info["settings"]["checkpoint"] == str(path)
     assert sum("of 30 permutations" in note for note in notes) == 20
     assert same_bits(v, plain) and v.history == plain.history
     assert count(path) == COUNT
@@ -120,28 +121,27 @@ def test_a_finished_run_returns_at_once(path, plain, monkeypatch):
         "shapley2d._estimation.draws.PermutationDraws.__call__", None
     )  # no draw is made
     assert same_bits(value(path), plain)
-    assert (
-        value(path, max_permutations=5).info["n_permutations"] == COUNT
-    )  # more than asked for is no harm
+    # more than asked for is no harm
+    assert value(path, draws(5)).info["n_permutations"] == COUNT
     assert path.read_bytes() == before
 
 
 def test_another_tolerance_may_go_on(path):
-    rough = value(path, tolerance=0.3, max_permutations=1000)
-    fine = value(path, tolerance=0.15, max_permutations=1000)
+    rough = value(path, draws(1000, tolerance=0.3))
+    fine = value(path, draws(1000, tolerance=0.15))
     assert rough.info["converged"] and fine.info["converged"]
     assert fine.info["resumed_at"] == rough.info["n_permutations"] < fine.info["n_permutations"]
-    assert same_bits(fine, value(max_permutations=fine.info["n_permutations"]))
+    assert same_bits(fine, value(method=draws(fine.info["n_permutations"])))
 
 
 @pytest.mark.parametrize("stops", [(3,), (12, 17), (30, 31, 70)])
 def test_a_run_that_was_stopped_ends_where_any_other_does(tmp_path, stops):
-    path, options = tmp_path / "run.npz", {"tolerance": 0.08}
+    path = tmp_path / "run.npz"
     for stop in stops:
         with pytest.warns(PrecisionWarning, match="stopped at max_permutations"):
-            value(path, max_permutations=stop, **options)
-    further = value(path, max_permutations=1000, **options)
-    at_once = value(max_permutations=1000, **options)
+            value(path, draws(stop, tolerance=0.08))
+    further = value(path, draws(1000, tolerance=0.08))
+    at_once = value(method=draws(1000, tolerance=0.08))
     assert at_once.info["n_permutations"] > max(stops)
     assert same_bits(further, at_once) and further.history == at_once.history
 
@@ -161,7 +161,7 @@ def test_kill_9_at_any_moment(tmp_path):
         process.wait()
         reached = count(path)
     final = reached + 5
-    assert same_bits(value(path, max_permutations=final), value(max_permutations=final))
+    assert same_bits(value(path, draws(final)), value(method=draws(final)))
     assert not list(tmp_path.glob(".*.part"))
 
 
@@ -192,7 +192,7 @@ def test_control_c_with_workers(tmp_path):
     assert interrupted == "True"
     assert count(path) == int(done)
     final = int(done) + 5
-    assert same_bits(value(path, max_permutations=final), value(max_permutations=final))
+    assert same_bits(value(path, draws(final)), value(method=draws(final)))
 
 
 def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
@@ -204,28 +204,23 @@ def test_control_c_and_errors_leave_a_checkpoint(tmp_path):
             raise stops[0]
         return float(np.sqrt(S.sum() * F[0] + S[0]))
 
-    plain = value_game(h, 5, 2, method=MonteCarlo(max_permutations=40, tolerance=0), progress=False)
+    method = MonteCarlo(max_permutations=40, tolerance=0)
+    plain = value_game(h, 5, 2, method=method, progress=False)
     for stop, expected in ((KeyboardInterrupt, None), (MemoryError("full"), UtilityError)):
         path = tmp_path / f"{expected}.npz"
-        options = {
-            "tolerance": 0,
-            "max_permutations": 40,
-            "progress": False,
-            "name": "h",
-            "checkpoint": path,
-        }
+        options = {"method": method, "progress": False, "name": "h", "checkpoint": path}
         calls.clear()
         stops[:] = [stop]
         if expected is None:
             with pytest.warns(PrecisionWarning, match="interrupted"):
-                v = value_game(h, 5, 2, method="mc", **options)
+                v = value_game(h, 5, 2, **options)
             assert v.info["n_permutations"] == count(path)
         else:
             with pytest.raises(expected):
-                value_game(h, 5, 2, method="mc", **options)
+                value_game(h, 5, 2, **options)
         assert 10 < count(path) < 30
         stops.clear()
-        v = value_game(h, 5, 2, method="mc", **options)
+        v = value_game(h, 5, 2, **options)
         assert v.info["resumed_at"] > 10
         assert same_bits(v, plain)
 
@@ -289,15 +284,18 @@ def test_killed_between_the_old_file_and_the_new_one(path, plain):
         ({"random_state": 1}, "random_state is 0 there and 1 here"),
         ({"semivalue": "banzhaf"}, "semivalue is .*shapley.* there and .*banzhaf.* here"),
         (
-            {"model": GaussianNB(var_smoothing=0.1)},
+            {"method": METHOD.but(model=GaussianNB(var_smoothing=0.1))},
             r"model is sklearn.naive_bayes.GaussianNB\(priors=None, var_smoothing=1e-09\) there",
         ),
-        ({"model": DecisionTreeClassifier()}, "model is .*GaussianNB.* here"),
+        ({"method": METHOD.but(model=DecisionTreeClassifier())}, "model is .*GaussianNB.* here"),
         ({"scoring": "neg_log_loss"}, "scoring is None there and neg_log_loss here"),
-        ({"preprocess": "none"}, "preprocess is auto there and none here"),
+        ({"method": METHOD.but(preprocess="none")}, "preprocess is auto there and none here"),
         ({"include_label": True}, r"the label is none there and \(label\) here"),
         ({"scoring": half}, rf"scoring is None there and {__name__}.half here"),
-        ({"model": Own()}, rf"model is .*GaussianNB.* there and {__name__}.Own\("),
+        (
+            {"method": METHOD.but(model=Own())},
+            rf"model is .*GaussianNB.* there and {__name__}.Own\(",
+        ),
     ],
 )
 def test_other_settings_are_refused(path, changes, message):
@@ -310,7 +308,7 @@ def test_other_settings_are_refused(path, changes, message):
 def test_other_data_are_refused(path):
     def differs(X=X, Y=Y, X_valid=X_VALID, Y_valid=Y_VALID):
         with pytest.raises(InputError, match="is of another run") as caught:
-            value_cells(X, Y, X_valid, Y_valid, checkpoint=path, **OPTIONS)
+            value_cells(X, Y, X_valid, Y_valid, method=METHOD, checkpoint=path, progress=False)
         return str(caught.value).split("another run: ")[1].split(";")[0]
 
     other = X.copy()
@@ -323,13 +321,14 @@ def test_other_data_are_refused(path):
 
 
 def test_folds(tmp_path):
-    options = {**OPTIONS, "cv": 2, "max_permutations": 12}
-    plain = value_cells(X, Y, **options)
-    path = tmp_path / "run.npz"
-    value_cells(X, Y, checkpoint=path, **{**options, "max_permutations": 5})
-    assert same_bits(value_cells(X, Y, checkpoint=path, **options), plain)
+    def crossed(count, cv=2, **options):
+        return value_cells(X, Y, method=draws(count), cv=cv, progress=False, **options)
+
+    plain, path = crossed(12), tmp_path / "run.npz"
+    crossed(5, checkpoint=path)
+    assert same_bits(crossed(12, checkpoint=path), plain)
     with pytest.raises(InputError, match="the training rows differs"):
-        value_cells(X, Y, checkpoint=path, **{**options, "cv": 3})
+        crossed(12, cv=3, checkpoint=path)
 
 
 @pytest.mark.parametrize(
@@ -348,23 +347,25 @@ def test_another_game_is_refused(tmp_path, h, n_rows, name, message):
         value_game(h, n_rows, 2, **{**known, "name": name})
 
 
-def test_blocks(tmp_path):
-    def blocks(**changes):
-        groups = {"rows": np.arange(len(Y)) % 6, "max_permutations": 12, "validation_groups": 2}
-        return value_blocks(X, Y, X_VALID, Y_VALID, **{**OPTIONS, **groups, **changes})
+def test_blocks(tmp_path, monkeypatch):
+    monkeypatch.setitem(MAX_AUTO_UTILITIES, "model", 0)  # sample, however few the subsets are
+
+    def blocks(count=12, n_groups=6, valid_parts=2, **options):
+        asked = {"rows": np.arange(len(Y)) % n_groups, "valid_parts": valid_parts, **options}
+        return value_blocks(X, Y, X_VALID, Y_VALID, method=draws(count), progress=False, **asked)
 
     plain, path = blocks(), tmp_path / "run.npz"
-    blocks(checkpoint=path, max_permutations=5, validation_groups=0)
+    blocks(5, valid_parts=0, checkpoint=path)
     v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
     assert v._covariance.tobytes() == plain._covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
-        blocks(checkpoint=path, rows=np.arange(len(Y)) % 5)
+        blocks(n_groups=5, checkpoint=path)
 
 
 def test_the_estimator_takes_it(path, plain):
-    valuer = CellValuer(**{**OPTIONS, "checkpoint": path}).fit(X, Y, X_VALID, Y_VALID)
+    valuer = CellValuer(METHOD, checkpoint=path).fit(X, Y, X_VALID, Y_VALID)
     assert valuer.valuation_.info["resumed_at"] == 10
     assert same_bits(valuer.valuation_, plain)
 
@@ -413,8 +414,8 @@ def test_descriptions_do_not_depend_on_the_process():
     assert describe(Told(2.0)) != describe(Told(3.0)) != describe(Told(3.0).scaled)
     assert "0x" not in describe(object())
     assert describe(np.arange(3)) != describe(np.arange(4))
-    nested = CellValuer(KNN(GaussianNB()), scoring=[half, 1])
-    assert describe(nested) == describe(CellValuer(KNN(GaussianNB()), scoring=[half, 1]))
+    nested = CellValuer(MonteCarlo(GaussianNB()), scoring=[half, 1])
+    assert describe(nested) == describe(CellValuer(MonteCarlo(GaussianNB()), scoring=[half, 1]))
 
 
 def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
@@ -426,7 +427,9 @@ def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
         return float(S.sum() * F.sum()) + state["bonus"] * (S.sum() in (1, 4))
 
     value_game(h, 6, 3, checkpoint=path, **GAME)
-    value_game(h, 6, 3, checkpoint=path, **{**GAME, "max_permutations": 8})
+    value_game(
+        h, 6, 3, checkpoint=path, **{**GAME, "method": MonteCarlo(max_permutations=8, tolerance=0)}
+    )
     state["bonus"] = 0.5
     with pytest.raises(
         InputError,
@@ -479,7 +482,7 @@ def test_what_has_no_name_of_its_own_is_refused(tmp_path, wrap):
     with pytest.raises(
         InputError, match=r"model is or uses .*<locals>\.Local, which no checkpoint"
     ):
-        value(tmp_path / "run.npz", model=Local())
+        value(tmp_path / "run.npz", MonteCarlo(Local()))
     for holder in (Scale(2.0), Scale(2.0).scaled):
         with pytest.raises(
             InputError, match="scoring is an object that does not say what it holds"
@@ -491,8 +494,9 @@ def test_what_has_no_name_of_its_own_is_refused(tmp_path, wrap):
 # the disk
 
 
-def game_run(path, **changes):
-    return value_game(sizes, 4, 2, checkpoint=path, **{**GAME, **changes})
+def game_run(path, count=6, **options):
+    method = MonteCarlo(max_permutations=count, tolerance=0)
+    return value_game(sizes, 4, 2, checkpoint=path, **{**GAME, "method": method, **options})
 
 
 @pytest.mark.parametrize("error", [errno.ENOSPC, errno.EIO, errno.EROFS])
@@ -542,7 +546,7 @@ def test_a_file_of_the_users_is_not_taken_for_the_previous_one(tmp_path):
     ):
         game_run(path)
     own.unlink()
-    game_run(path, max_permutations=3)
+    game_run(path, 3)
     own.write_text("my notes")
     with pytest.warns(
         CheckpointWarning,
@@ -554,7 +558,7 @@ def test_a_file_of_the_users_is_not_taken_for_the_previous_one(tmp_path):
     game_run(own, random_state=3)  # a checkpoint, but of another run
     kept = own.read_bytes()
     with pytest.warns(CheckpointWarning, match="it is left alone"):
-        game_run(path, max_permutations=9)
+        game_run(path, 9)
     assert own.read_bytes() == kept and count(path) == 9
 
 
@@ -571,7 +575,7 @@ def test_a_link_to_another_disk_stays(tmp_path):
     (tmp_path / "disk").mkdir()
     link = tmp_path / "run.npz"
     link.symlink_to(tmp_path / "disk" / "state.npz")
-    game_run(link, max_permutations=3)
+    game_run(link, 3)
     game_run(link)
     assert link.is_symlink()
     assert sorted(path.name for path in (tmp_path / "disk").iterdir()) == [

@@ -14,13 +14,13 @@ import joblib
 import numpy as np
 import pytest
 
-from shapley2d import value_game
+from shapley2d import MonteCarlo, value_game
 from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
 
 distributed = pytest.importorskip("distributed", reason="the extra 'distributed' is not installed")
 
-OPTIONS = {"method": "mc", "max_permutations": 60, "tolerance": 0, "progress": False}
+METHOD = MonteCarlo(max_permutations=60, tolerance=0)
 
 
 def make_game(wait=0.02, flag=None, fails=False):
@@ -44,8 +44,9 @@ def make_game(wait=0.02, flag=None, fails=False):
     return LocalGame()
 
 
-def value(game=None, **options):
-    return value_game(make_game() if game is None else game, 20, 3, **{**OPTIONS, **options})
+def value(game=None, method=METHOD, **run):
+    game = make_game() if game is None else game
+    return value_game(game, 20, 3, method=method, progress=False, **run)
 
 
 @pytest.fixture(scope="module")
@@ -73,8 +74,7 @@ def test_a_worker_does_not_wait_for_workers(client):
     """Valuations as tasks of the cluster: each runs where it is, or all workers would wait for one another."""
     with joblib.parallel_config(backend="dask"):
         found = joblib.Parallel()(
-            joblib.delayed(value_game)(make_game(wait=0), 20, 3, random_state=seed, **OPTIONS)
-            for seed in range(3)
+            joblib.delayed(value)(make_game(wait=0), random_state=seed) for seed in range(3)
         )
     for seed, v in enumerate(found):
         assert same_bits(v, value(make_game(wait=0), random_state=seed))
@@ -123,7 +123,7 @@ def test_all_workers_killed_and_the_data_with_them(client, plain):
 
 def test_going_on_with_a_cluster(client, plain, tmp_path):
     path = tmp_path / "run.npz"
-    value(checkpoint=path, name="made", max_permutations=10)
+    value(method=METHOD.but(max_permutations=10), checkpoint=path, name="made")
     v = value(checkpoint=path, name="made", cluster=client)
     assert v.info["resumed_at"] == 10
     assert same_bits(v, plain)

@@ -20,10 +20,10 @@ X, Y = RNG.normal(size=(7, 3)).round(1), np.array([0, 1, 0, 1, 0, 1, 1])
 X_VALID, Y_VALID = RNG.normal(size=(30, 3)), RNG.integers(0, 2, 30)
 
 
-def sampled(h, n, m, max_permutations, **options):
+def sampled(h, n, m, max_permutations, tolerance=0, progress=False, **options):
     """As many permutations as are asked for, unless there is a tolerance."""
-    options = {"tolerance": 0, "progress": False, **options}
-    return value_game(h, n, m, method=MonteCarlo(max_permutations=max_permutations), **options)
+    method = MonteCarlo(max_permutations=max_permutations, tolerance=tolerance)
+    return value_game(h, n, m, method=method, progress=progress, **options)
 
 
 @pytest.fixture(scope="module")
@@ -49,14 +49,7 @@ def test_intervals_cover_the_exact_value(small_model_game):
     h, exact = small_model_game
     covered, rows, columns = [], [], []
     for seed in range(60):
-        v = value_game(
-            h,
-            7,
-            3,
-            method=MonteCarlo(max_permutations=150, tolerance=0),
-            random_state=seed,
-            progress=False,
-        )
+        v = sampled(h, 7, 3, 150, random_state=seed)
         factor = v._interval_factor
         covered.append(np.abs(v.values - exact) <= factor * v.stderr)
         rows.append(np.abs(v.row_values - exact.sum(axis=1)) <= factor * v.row_stderr)
@@ -168,9 +161,9 @@ def test_worker_count_changes_no_bit():
     data = load_wine()
     X, y = data.data[::6, :4], data.target[::6]
     X_valid, y_valid = data.data[1::6, :4], data.target[1::6]
-    options = {"model": GaussianNB(), "max_permutations": 12, "tolerance": 0, "progress": False}
-    one = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=1, **options)
-    two = value_cells(X, y, X_valid, y_valid, method="mc", n_jobs=2, **options)
+    options = {"method": MonteCarlo(GaussianNB(), max_permutations=12, tolerance=0)}
+    one = value_cells(X, y, X_valid, y_valid, n_jobs=1, progress=False, **options)
+    two = value_cells(X, y, X_valid, y_valid, n_jobs=2, progress=False, **options)
     assert one.values.tobytes() == two.values.tobytes()
     assert one.stderr.tobytes() == two.stderr.tobytes()
     score = GaussianNB().fit(X, y).score(X_valid, y_valid)
@@ -256,7 +249,9 @@ def test_cross_valuation_is_the_mean_over_folds():
     expected, utility = np.zeros((8, 2)), 0.0
     for split in make_problem(X8, y, cv=2, seed=4).splits:
         held = np.setdiff1d(np.arange(8), split.rows)
-        part = value_cells(X8[split.rows], y[split.rows], X8[held], y[held], method=Exact(DecisionTreeClassifier(random_state=4)), progress=False)  # fmt: skip
+        method = Exact(DecisionTreeClassifier(random_state=4))
+        tables = (X8[split.rows], y[split.rows], X8[held], y[held])
+        part = value_cells(*tables, method=method, progress=False)
         expected[split.rows] += part.values / 2
         utility += part.total / 2
     np.testing.assert_allclose(v.values, expected, atol=1e-12)
@@ -269,8 +264,8 @@ def test_cross_valued_monte_carlo_converges_to_the_exact_values():
     y = np.array([0, 1] * 4)
     X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
     exact = value_cells(X8, y, method=Exact(GaussianNB()), cv=2, progress=False)
-    options = {"max_permutations": 300, "tolerance": 0, "progress": False}
-    v = value_cells(X8, y, method=MonteCarlo(GaussianNB()), cv=2, **options)
+    method = MonteCarlo(GaussianNB(), max_permutations=300, tolerance=0)
+    v = value_cells(X8, y, method=method, cv=2, progress=False)
     assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
 
 
@@ -353,10 +348,11 @@ def test_runs_that_one_order_decides_are_told():
     assert warned == 0 and covered >= 0.9
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(26, 2)), rng.normal(size=26)
+    method = MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0)
     with pytest.warns(
         PrecisionWarning, match=r"^1 of 30 permutations makes up \d+% of their variation: .* ridge"
     ):
-        v = value_cells(X[:6], y[:6], X[6:], y[6:], method=MonteCarlo(LinearRegression(), max_permutations=30, tolerance=0), random_state=0, progress=False)  # fmt: skip
+        v = value_cells(X[:6], y[:6], X[6:], y[6:], method=method, random_state=0, progress=False)
     assert v.describe().endswith(f", but {v.info['caveat']}")
     assert 0.23 < v.info["largest_share"] <= 1
 
@@ -373,11 +369,9 @@ def test_intervals_hold_unless_one_order_decides():
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"method": "magic"}, InputError, "method='magic' is not known: use 'exact' or 'mc'"),
-        ({"method": "mc", "max_permutation": 3}, TypeError, "did you mean 'max_permutations'"),
-        ({"method": "exact", "fuss": 3}, TypeError, "method 'exact' has no option 'fuss'"),
-        ({"method": "mc", "max_permutations": 0}, InputError, "max_permutations=0 must be a whole"),
-        ({"method": "mc", "tolerance": -1}, InputError, "tolerance=-1 must be a number and not be"),
+        ({"method": "magic"}, InputError, "method='magic' is not known: use one of 'knn', 'mc'"),
+        ({"method": "knn"}, InputError, "values tables, not games: use method='exact' or"),
+        ({"max_permutations": 3}, TypeError, "unexpected keyword argument 'max_permutations'"),
         ({"random_state": "dice"}, InputError, "random_state='dice' must be"),
         ({"n_jobs": 0}, InputError, "n_jobs=0 must be"),
         ({"n_rows": 0}, InputError, "n_rows=0 must be a whole number of at least 1"),
@@ -388,6 +382,20 @@ def test_bad_options_are_named(arguments, error, message):
     options = {"n_rows": 3, "n_columns": 2, "progress": False, **arguments}
     with pytest.raises(error, match=message):
         value_game(lambda S, F: 1.0, **options)
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "error", "message"),
+    [
+        (MonteCarlo, {"max_permutation": 3}, TypeError, "argument 'max_permutation'"),
+        (Exact, {"fuss": 3}, TypeError, "argument 'fuss'"),
+        (MonteCarlo, {"max_permutations": 0}, InputError, "max_permutations=0 must be a whole"),
+        (MonteCarlo, {"tolerance": -1}, InputError, "tolerance=-1 must be a number and not be"),
+    ],
+)
+def test_bad_options_of_methods_are_named(kind, options, error, message):
+    with pytest.raises(error, match=message):
+        kind(**options)
 
 
 def test_game_objects_are_taken_and_checked():

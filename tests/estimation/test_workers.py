@@ -20,14 +20,15 @@ from sklearn.datasets import load_wine
 from sklearn.naive_bayes import GaussianNB
 from threadpoolctl import threadpool_info
 
-from shapley2d import value_cells, value_game
+from shapley2d import MonteCarlo, value_cells, value_game
 from shapley2d._base.progress import Pace
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
 
-OPTIONS = {"method": "mc", "max_permutations": 24, "tolerance": 0, "progress": False}
+METHOD = MonteCarlo(max_permutations=24, tolerance=0)
+OPTIONS = {"method": METHOD, "progress": False}
 
 
 def make_game(before=None, wait=0.01):
@@ -85,7 +86,7 @@ def test_any_pool_that_takes_work_is_a_cluster(plain, kind):
 
     with Pool(2) as pool:
         assert same_bits(value_game(make_game(wait=0), 30, 4, cluster=pool, **OPTIONS), plain)
-    assert len(submitted) > 1 and submitted[-1][1] == OPTIONS["max_permutations"]
+    assert len(submitted) > 1 and submitted[-1][1] == METHOD.max_permutations
 
 
 class TakesNoFunction:
@@ -168,8 +169,8 @@ def test_an_error_of_the_game_is_no_death():
 
 def test_stopping_early_is_quiet(plain):
     """Work ahead is dropped when the tolerance is reached; warnings are errors here."""
-    options = {**OPTIONS, "tolerance": 0.3, "max_permutations": 2000}
-    v = value_game(make_game(), 30, 4, n_jobs=2, **options)
+    method = MonteCarlo(max_permutations=2000, tolerance=0.3)
+    v = value_game(make_game(), 30, 4, method=method, n_jobs=2, progress=False)
     assert v.info["converged"]
     assert v.info["n_permutations"] < 100
 
@@ -177,8 +178,11 @@ def test_stopping_early_is_quiet(plain):
 def test_models_and_folds_with_workers():
     data = load_wine()
     X, y = data.data[::20, :2], data.target[::20]
-    options = {**OPTIONS, "max_permutations": 8, "cv": 2, "model": GaussianNB()}
-    assert same_bits(value_cells(X, y, n_jobs=1, **options), value_cells(X, y, n_jobs=2, **options))
+    method = MonteCarlo(GaussianNB(), max_permutations=8, tolerance=0)
+    one, two = (
+        value_cells(X, y, method=method, cv=2, n_jobs=n_jobs, progress=False) for n_jobs in (1, 2)
+    )
+    assert same_bits(one, two)
 
 
 def test_threads_are_limited_until_the_last_one_is_done():
@@ -230,8 +234,8 @@ def test_time_left_is_of_this_run(monkeypatch):
 
 def test_progress_tells_the_time_left():
     reports = []
-    options = {**OPTIONS, "max_permutations": 20, "progress": lambda *r: reports.append(r)}
-    value_game(make_game(), 30, 4, **options)
+    method = METHOD.but(max_permutations=20)
+    value_game(make_game(), 30, 4, method=method, progress=lambda *r: reports.append(r))
     assert len(reports) == 20
     assert reports[0] == (0.05, "1 permutation; 0 s left")
     assert reports[14][0] == 0.75
@@ -240,12 +244,13 @@ def test_progress_tells_the_time_left():
 
 ORPHANS = """
 import os, sys, time
-from shapley2d import value_game
+from shapley2d import MonteCarlo, value_game
 def h(S, F):
     time.sleep(0.05)
     return float(S.sum() * F.sum())
 print("started", flush=True)
-value_game(h, 9, 4, "mc", n_jobs=2, tolerance=0, max_permutations=10**6, progress=lambda *_: print("drawn", flush=True))
+method = MonteCarlo(max_permutations=10**6, tolerance=0)
+value_game(h, 9, 4, method=method, n_jobs=2, progress=lambda *_: print("drawn", flush=True))
 """
 
 

@@ -18,7 +18,7 @@ from sklearn.ensemble import (
 from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
-from shapley2d import KNN, CellValuer, Forest, audit_owners, value_blocks, value_cells
+from shapley2d import CellValuer, Forest, audit_owners, value_blocks, value_cells
 from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.read_sklearn import read_trees
 from shapley2d._tables.problem import make_problem
@@ -163,9 +163,8 @@ def test_from_zero_and_with_the_label(regression):
     task = "regression" if regression else "classification"
     for baseline in ("labels", "zero"):
         for label in (None, 3):
-            options = {"model": fitted, "baseline": baseline, "task": task}
-            labelled = {"include_label": label is not None}
-            v = value_cells(X, y, Xv, yv, method="forest", **options, **labelled)
+            options = {"baseline": baseline, "task": task, "include_label": label is not None}
+            v = value_cells(X, y, Xv, yv, method=Forest(fitted), **options)
             asked = {"regression": regression, "baseline": baseline, "label": label}
             h = forest_utility(read_trees(fitted), X, y, Xv, yv, **asked)
             expected = brute_force(h, 4, 3 + (label is not None))
@@ -187,7 +186,7 @@ def test_labels_that_training_never_shows():
 
 
 @pytest.mark.parametrize(
-    "options", [{"cv": 3}, {"groups": np.arange(30) % 6}, {"time": np.arange(30)}]
+    "options", [{"cv": 3}, {"groups": np.arange(30) % 6}, {"time_order": np.arange(30)}]
 )
 @pytest.mark.filterwarnings("ignore:5 of 30 rows train in no fold")
 def test_a_forest_for_every_fold(options):
@@ -223,16 +222,13 @@ def test_the_default_forest_takes_a_table_as_it_comes():
 def test_errors_are_those_of_a_mean_over_trees():
     """Forests with other seeds differ as their standard errors say; more trees differ less."""
     X, y, Xv, yv, *_ = tables(30, n_valid=20)
-    options = {"method": "forest", "tolerance": 0}
-    runs = [
-        value_cells(X, y, Xv, yv, method=KNN(max_trees=30), random_state=s, **options)
-        for s in range(20)
-    ]
+    method = Forest(max_trees=30, tolerance=0)
+    runs = [value_cells(X, y, Xv, yv, method=method, random_state=s) for s in range(20)]
     spread = np.std([v.values for v in runs], axis=0, ddof=1)
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
     assert 0.9 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.1
     assert v_total_error(runs) < 1.6
-    long = value_cells(X, y, Xv, yv, method=KNN(max_trees=480), **options)
+    long = value_cells(X, y, Xv, yv, method=method.but(max_trees=480))
     assert long.stderr.mean() == pytest.approx(said.mean() / 4, rel=0.15)
     until = value_cells(X, y, Xv, yv, method=Forest(tolerance=0.1))
     assert until.info["converged"] and until.info["ratio"] <= 0.1
@@ -249,9 +245,9 @@ def v_total_error(runs):
 @pytest.mark.parametrize("model", [None, RandomForestClassifier(9, max_depth=4, random_state=1)])
 def test_the_same_bits_for_any_number_of_threads(model):
     X, y, Xv, yv, *_ = tables(40, n_valid=20)
-    options = {"method": "forest", "model": model, "max_trees": 20, "tolerance": 0}
+    method = Forest(model, max_trees=20, tolerance=0)
     first, *others = (
-        value_cells(X, y, Xv, yv, n_jobs=jobs, **options).values.tobytes() for jobs in (1, 2, 3)
+        value_cells(X, y, Xv, yv, method=method, n_jobs=jobs).values.tobytes() for jobs in (1, 2, 3)
     )
     assert others == [first, first]
 
@@ -262,31 +258,32 @@ def test_payments_and_audits():
     X, y, Xv, yv, *_ = tables(30, n_valid=40)
     X = X + np.arange(30)[:, None] / 100  # no copies
     owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
-    options = {"method": "forest", "max_trees": 40, "tolerance": 0}
-    v = value_blocks(X, y, Xv, yv, owners=owners, **options)
+    method = Forest(max_trees=40, tolerance=0)
+    v = value_blocks(X, y, Xv, yv, owners=owners, method=method)
     assert v.info["players"] == "cells"
-    cells = value_cells(X, y, Xv, yv, scoring="balanced_accuracy", **options)
+    cells = value_cells(X, y, Xv, yv, method=method)
     np.testing.assert_allclose(
         v.owners["value"], [cells.values[:15].sum(), cells.values[15:].sum()], atol=1e-12
     )
-    assert v.info["validation_groups"] > 1
+    assert v.info["valid_parts"] > 1
     paid = v.payments(100.0)
     assert sum(paid["amount"]) == pytest.approx(100.0)
     assert (paid["low"] <= paid["amount"]).all() and (paid["amount"] <= paid["high"]).all()
-    audit = audit_owners(X, y, Xv, yv, owners=owners, **options)
+    audit = audit_owners(X, y, Xv, yv, owners=owners, method=method)
     assert "A" in str(audit)
-    blocks = value_blocks(X, y, Xv, yv, rows=["a", "b"] * 15, columns=[0, 0, 1], **options)
+    blocks = value_blocks(X, y, Xv, yv, rows=["a", "b"] * 15, columns=[0, 0, 1], method=method)
     assert blocks.values.shape == (2, 2)
-    plain = value_cells(X, y, Xv, yv, **options)
-    assert blocks.total == pytest.approx(plain.total)
+    assert blocks.total == pytest.approx(cells.total)
 
 
 def test_replicates_without_validation_rows_use_the_same_trees():
     """Values are means over validation rows: those of two groups of them, weighted, give the whole."""
     X, y, Xv, yv, *_ = tables(20, n_valid=30)
-    options = {"method": "forest", "max_trees": 15, "tolerance": 0}
-    whole = value_cells(X, y, Xv, yv, **options).values
-    parts = [value_cells(X, y, Xv[k], yv[k], **options).values for k in (slice(10), slice(10, 30))]
+    method = Forest(max_trees=15, tolerance=0)
+    whole, *parts = (
+        value_cells(X, y, Xv[k], yv[k], method=method).values
+        for k in (slice(30), slice(10), slice(10, 30))
+    )
     np.testing.assert_allclose(whole, parts[0] / 3 + 2 * parts[1] / 3, rtol=0, atol=1e-15)
 
 
@@ -314,9 +311,9 @@ def test_the_score_is_what_shapley_values_sum_to(model, options):
 def test_the_score_counts_classes_the_same():
     X, y, Xv, yv, *_ = tables(40, n_valid=20)
     model = DecisionTreeClassifier(**FEW).fit(X, y)
-    options = {"model": model, "scoring": "balanced_accuracy", "semivalue": "banzhaf"}
-    valuer = CellValuer("forest", **options).fit(X, y, Xv, yv)
-    expected = value_cells(X, y, Xv, yv, method="forest", **{**options, "semivalue": "shapley"})
+    options = {"method": Forest(model), "scoring": "balanced_accuracy"}
+    valuer = CellValuer(semivalue="banzhaf", **options).fit(X, y, Xv, yv)
+    expected = value_cells(X, y, Xv, yv, **options)
     assert valuer.score(Xv, yv) == pytest.approx(expected.total, abs=1e-12)
 
 
@@ -333,10 +330,9 @@ def test_a_checkpoint_with_more_trees_than_the_model(tmp_path, monkeypatch):
     path = tmp_path / "run"
     save = Checkpoint.save
     monkeypatch.setattr(Checkpoint, "save", lambda self, _count, arrays: save(self, 99, arrays))
-    options = {"method": "forest", "model": model, "checkpoint": path}
-    value_cells(X, y, Xv, yv, **options)
+    value_cells(X, y, Xv, yv, method=Forest(model), checkpoint=path)
     with pytest.raises(InputError, match=r"\(it has more trees than the model\): delete it"):
-        value_cells(X, y, Xv, yv, **options)
+        value_cells(X, y, Xv, yv, method=Forest(model), checkpoint=path)
 
 
 def test_a_model_by_name():
@@ -370,29 +366,36 @@ def fitted_on_names():
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("model", "message"),
     [
-        ({"model": LogisticRegression()}, "is not a tree ensemble that can be read: pass"),
-        ({"model": "gaussian_nb"}, "'gaussian_nb' is not a tree ensemble of scikit-learn"),
-        ({"model": "oak"}, "is not a scikit-learn estimator and not the name of a model"),
-        ({"model": DecisionTreeRegressor()}, "is a regressor, but the task is classification"),
+        (LogisticRegression(), "is not a tree ensemble that can be read: pass"),
+        ("gaussian_nb", "'gaussian_nb' is not a tree ensemble of scikit-learn"),
+        (DecisionTreeRegressor(), "is a regressor, but the task is classification"),
         (
-            {"model": DecisionTreeRegressor().fit([[0.0, 1], [1, 0]], [0, 1])},
+            DecisionTreeRegressor().fit([[0.0, 1], [1, 0]], [0, 1]),
             "is a regressor, but the task is classification",
         ),
         (
-            {"model": DecisionTreeClassifier().fit([[0.0], [1]], [0, 1])},
+            DecisionTreeClassifier().fit([[0.0], [1]], [0, 1]),
             "was fitted on 1 column, but the table has 2",
         ),
-        ({"model": fitted_on_names()}, "was fitted on 'a' where the table has 'b'"),
-        ({"scoring": "f1"}, "scoring='f1' has no closed form for the leaves of trees in classif"),
-        ({"max_trees": 0}, "max_trees=0 must be"),
+        (fitted_on_names(), "was fitted on 'a' where the table has 'b'"),
     ],
 )
-def test_refusals(options, message):
+def test_models_that_do_not_fit_the_table(model, message):
     X, y = other_columns(), [0, 0, 1, 1]
-    with pytest.raises(InputError, match=message.replace("(", r"\(")):
-        value_cells(X, y, X, y, method="forest", **options)
+    with pytest.raises(InputError, match=message):
+        value_cells(X, y, X, y, method=Forest(model))
+
+
+def test_refusals():
+    X, y = other_columns(), [0, 0, 1, 1]
+    with pytest.raises(InputError, match="scoring='f1' has no closed form for the leaves of trees"):
+        value_cells(X, y, X, y, method="forest", scoring="f1")
+    with pytest.raises(InputError, match="is not a scikit-learn estimator and not the name of a"):
+        Forest("oak")
+    with pytest.raises(InputError, match="max_trees=0 must be"):
+        Forest(max_trees=0)
 
 
 def test_text_that_a_fitted_model_cannot_have_seen():

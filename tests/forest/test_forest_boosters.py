@@ -20,7 +20,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from shapley2d import Forest, value_blocks, value_cells
+from shapley2d import Forest, MonteCarlo, value_blocks, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, UtilityError
@@ -614,7 +614,7 @@ def test_labels_of_text_are_worth_what_their_numbers_are(library, n_classes, pip
     texts = np.array(["low", "middle", "top"])[codes]  # in the order of the alphabet
     model = library.model(n_estimators=2, max_depth=2, min_child_weight=0, learning_rate=1.0)
     model = make_pipeline(StandardScaler(), model) if piped else model
-    asked = {"method": "mc", "model": model, "max_permutations": 2, "tolerance": 0}
+    asked = {"method": MonteCarlo(model, max_permutations=2, tolerance=0)}
     train, valid = entries[:14], entries[14:]
     one, other = (value_cells(train, y[:14], valid, y[14:], **asked) for y in (codes, texts))
     assert np.array_equal(one.values, other.values) and np.abs(one.values).max() > 0

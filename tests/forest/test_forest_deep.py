@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 
-from shapley2d import KNN, CellValuer, Forest, value_cells
+from shapley2d import CellValuer, Forest, value_cells
 
 from forest_oracle import tables
 
@@ -22,12 +22,12 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
     X, y, Xv, yv, *_ = tables(40, m=5, n_valid=20, regression=regression)
     kind = ExtraTreesRegressor if regression else ExtraTreesClassifier
     model = kind(3, max_depth=7, random_state=0)
-    options = {"method": "forest", "model": model, "tolerance": 0, "progress": False}
-    exact = value_cells(X, y, Xv, yv, **options)
+    method = Forest(model, max_rounds=12, tolerance=0)
+    exact = value_cells(X, y, Xv, yv, method=method, progress=False)
     assert exact.exact and "exact_share" not in exact.info
     monkeypatch.setattr("shapley2d._forest.game.most_columns", lambda _: 2)
     runs = [
-        value_cells(X, y, Xv, yv, method=KNN(max_rounds=12), random_state=seed, **options)
+        value_cells(X, y, Xv, yv, method=method, random_state=seed, progress=False)
         for seed in range(40)
     ]
     assert 0 < runs[0].info["exact_share"] < 1 and runs[0].info["n_rounds"] == 12
@@ -52,13 +52,15 @@ def test_deep_leaves_are_sampled_without_bias(regression, monkeypatch):
 def test_a_fully_grown_forest():
     X, y, Xv, yv = deep_tables()
     model = ExtraTreesClassifier(6, max_features=1, random_state=0).fit(X, y)
-    options = {"method": "forest", "model": model, "tolerance": 0.2}
-    v = value_cells(X, y, Xv, yv, n_jobs=1, **options)
+    v, again = (
+        value_cells(X, y, Xv, yv, method=Forest(model, tolerance=0.2), n_jobs=jobs)
+        for jobs in (1, 2)
+    )
     assert v.info["converged"] and 0 < v.info["exact_share"] < 1
     assert f"({v.info['exact_share']:.0%} of their predictions exact" in v.info["about"]["how"]
     probability = model.predict_proba(Xv)[np.arange(60), yv].mean()
     assert v.total + v.info["baseline_utility"] == pytest.approx(probability, abs=1e-12)
-    assert value_cells(X, y, Xv, yv, n_jobs=2, **options).values.tobytes() == v.values.tobytes()
+    assert again.values.tobytes() == v.values.tobytes()
 
 
 def test_the_score_of_deep_leaves_is_exact():

@@ -13,8 +13,8 @@ Y = np.where(X[:, 0] + 0.5 * X[:, 1] + 0.3 * RNG.normal(size=160) > 0, "yes", "n
 TABLES = (X[:100], Y[:100], X[100:], Y[100:])
 
 
-def valued(**options):
-    return value_cells(*TABLES, method="forest", progress=False, **options)
+def valued(method, **run):
+    return value_cells(*TABLES, method=method, progress=False, **run)
 
 
 def bagged(n_trees, seed=0):
@@ -22,14 +22,14 @@ def bagged(n_trees, seed=0):
 
 
 @pytest.mark.parametrize(
-    "options",
+    "run",
     [
-        lambda seed: {"max_trees": 40, "tolerance": 0, "random_state": seed},
-        lambda seed: {"model": bagged(40, seed)},
+        lambda seed: valued(Forest(max_trees=40, tolerance=0), random_state=seed),
+        lambda seed: valued(Forest(bagged(40, seed))),
     ],
 )
-def test_the_stated_error_is_that_of_other_forests(options):
-    forests = [valued(**options(seed)) for seed in range(12)]
+def test_the_stated_error_is_that_of_other_forests(run):
+    forests = [run(seed) for seed in range(12)]
     columns = np.array([one.column_values for one in forests])
     stated = np.array([one.info["other_trees"]["stderr"] for one in forests])
     ratio = columns.std(axis=0, ddof=1) / np.sqrt((stated**2).mean(axis=0))
@@ -40,7 +40,7 @@ def test_the_stated_error_is_that_of_other_forests(options):
 
 
 def test_of_a_grown_forest_they_are_the_errors_of_its_columns():
-    grown = valued(tolerance=0.2)
+    grown = valued(Forest(tolerance=0.2))
     assert np.array_equal(grown.info["other_trees"]["stderr"], grown.column_stderr)
 
 
@@ -53,15 +53,14 @@ def test_folds_are_independent():
 @pytest.mark.parametrize("model", [bagged(19), HistGradientBoostingClassifier(max_iter=40)])
 def test_nothing_is_said_of_fewer_than_20_trees_or_of_boosted_ones(model):
     """Boosted trees depend on each other."""
-    v = valued(model=model)
+    v = valued(Forest(model))
     assert "other_trees" not in v.info
     assert trees_words(v) == ""
-    assert "other_trees" in valued(model=bagged(20)).info
+    assert "other_trees" in valued(Forest(bagged(20))).info
 
 
 def test_what_a_checkpoint_had_is_not_told_apart_by_trees(tmp_path):
-    options = {"model": bagged(40), "checkpoint": tmp_path / "run.npz"}
-    first, again = valued(**options), valued(**options)
+    first, again = (valued(Forest(bagged(40)), checkpoint=tmp_path / "run.npz") for _ in range(2))
     assert np.array_equal(first.values, again.values)
     assert "other_trees" in first.info
     assert "other_trees" not in again.info

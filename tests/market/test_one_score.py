@@ -18,7 +18,9 @@ def rare_class(seed=0):
 
 
 @pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
-@pytest.mark.parametrize("method", [KNN(), KNN(3, votes="share"), Forest(max_trees=20, tolerance=0)])
+@pytest.mark.parametrize(
+    "method", [KNN(), KNN(3, votes="share"), Forest(max_trees=20, tolerance=0)]
+)
 def test_owners_are_worth_the_sums_of_their_cells(method, scoring):
     asked = {"method": method, "scoring": scoring, "progress": False}
     cells = value_cells(*rare_class(), **asked)

@@ -197,7 +197,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
 )
 def test_bad_models_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, Y, X_VALID, Y_VALID, method="exact", progress=False, **options)
+        value_cells(X, Y, X_VALID, Y_VALID, method=Exact(**options), progress=False)
 
 
 def test_open_seeds_are_set_so_that_a_coalition_has_one_utility():
@@ -265,5 +265,6 @@ def test_models_that_warn_are_not_heard_from_any_thread():
 
     filters = list(warnings.filters)
     with joblib.parallel_config(backend="threading"):
-        value_cells(X, Y, X_VALID, Y_VALID, method=MonteCarlo(WarningModel(), max_permutations=12, tolerance=0), n_jobs=4, progress=False)  # fmt: skip
+        method = MonteCarlo(WarningModel(), max_permutations=12, tolerance=0)
+        value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=4, progress=False)
     assert warnings.filters == filters

@@ -15,7 +15,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells
+from shapley2d import Exact, InputError, MonteCarlo, value_blocks, value_cells
 from shapley2d._models.pruning import prune_columns
 
 from oracles import brute_force
@@ -145,10 +145,12 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
         known[S, F] = model.score(X_valid[names], y_valid)
         return known[S, F]
 
-    options = {"method": "exact", "model": named_model(), "progress": False}
-    v = value_cells(X, y, X_valid, y_valid, method=KNN(preprocess="none"), **options)
+    v, encoded = (
+        value_cells(X, y, X_valid, y_valid, method=Exact(named_model(), how), progress=False)
+        for how in ("none", "auto")
+    )
     np.testing.assert_allclose(v.values, brute_force(h, 3, 4), atol=1e-10)
-    assert np.array_equal(value_cells(X, y, X_valid, y_valid, **options).values, v.values)
+    assert np.array_equal(encoded.values, v.values)
 
 
 def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
@@ -177,8 +179,10 @@ def test_columns_that_are_not_there_are_named():
         match="model names the column 'wage', which the table does not have: its columns",
     ):
         value_cells(X, y, method=MonteCarlo(model), progress=False)
+    model = make_pipeline(
+        make_column_transformer((FunctionTransformer(), [7])), LogisticRegression()
+    )
     with pytest.raises(
         InputError, match="model takes the column at position 7, but the table has 4 columns"
     ):
-        value_cells(X, y, method=MonteCarlo(make_pipeline(
-            make_column_transformer((FunctionTransformer(), [7])), LogisticRegression())), progress=False)  # fmt: skip
+        value_cells(X, y, method=MonteCarlo(model), progress=False)

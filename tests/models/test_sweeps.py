@@ -143,13 +143,15 @@ def test_workers_do_not_change_a_bit():
     split = make_split(7, 3)
     tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
     for name in ("ridge", "knn"):
-        options = {"model": name, "max_permutations": 6, "tolerance": 0, "progress": False}
-        assert same_bits(*(value_cells(*tables, method="mc", n_jobs=k, **options) for k in (1, 2)))
+        method = MonteCarlo(name, max_permutations=6, tolerance=0)
+        assert same_bits(
+            *(value_cells(*tables, method=method, n_jobs=k, progress=False) for k in (1, 2))
+        )
 
 
 def test_folds_and_the_label_as_a_column():
     split = make_split(8, 2, plain=True)
-    options = {"method": "mc", "model": "gaussian_nb", "max_permutations": 10, "tolerance": 0}
+    options = {"method": MonteCarlo("gaussian_nb", max_permutations=10, tolerance=0)}
     v = value_cells(split.train.native, split.y.y, include_label=True, **options)
     assert v.values.shape == (24, 4)
     zero = value_cells(
@@ -196,21 +198,30 @@ def test_truncation_trains_less_and_keeps_the_total():
     [
         ({"model": "gausian_nb"}, "did you mean 'gaussian_nb'"),
         ({"model": "perceptron"}, "use one of 'tree', 'gaussian_nb', 'ridge', 'knn', 'forest'"),
-        ({"model": "ridge", "scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn"),
-        ({"model": "ridge", "scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
-        ({"model": "knn", "scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
-        ({"model": "ridge", "preprocess": "none"}, "or use another model, such as model='scaled_ridge'"),
-        ({"model": "ridge", "truncation": 0.1}, "truncation=0.1 does not go with model='ridge'"),
-        ({"model": "knn", "truncation": 0.1}, "truncation=0.1 does not go with model='knn'"),
-        ({"model": "forest", "n_neighbors": 3}, "n_neighbors=3 does not go with model='forest'"),
         ({"truncation": -1}, "truncation=-1 must be a number and not be negative"),
-        ({"model": "gaussian_nb", "task": "regression"}, "the task is regression"),
+    ],
+)
+def test_options_that_cannot_be_used_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        MonteCarlo(**options)
+
+
+@pytest.mark.parametrize(
+    ("method", "question", "message"),
+    [
+        (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn"),
+        (MonteCarlo("ridge"), {"scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
+        (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
+        (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='scaled_ridge'"),
+        (MonteCarlo("ridge", truncation=0.1), {}, "truncation=0.1 does not go with model='ridge'"),
+        (MonteCarlo("knn", truncation=0.1), {}, "truncation=0.1 does not go with model='knn'"),
+        (MonteCarlo("gaussian_nb"), {"task": "regression"}, "the task is regression"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_used_is_named(options, message):
+def test_what_cannot_be_used_is_named(method, question, message):
     X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, X, y, method="mc", progress=False, **options)
+        value_cells(X, y, X, y, method=method, progress=False, **question)
 
 
 def test_r_squared_needs_two_validation_rows():

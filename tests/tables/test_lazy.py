@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shapley2d import CellValuer, inspect_cells, value_cells
+from shapley2d import KNN, CellValuer, inspect_cells, value_cells
 from shapley2d._tables import intake
 from shapley2d._tables.intake import collected
 from shapley2d.exceptions import InputWarning
@@ -22,7 +22,7 @@ FRAME = pd.DataFrame(
     }
 )
 FRAME.loc[FRAME["age"] > 45, "y"] = "yes"
-OPTIONS = {"n_neighbors": 3, "cv": 2, "progress": False}
+OPTIONS = {"method": KNN(n_neighbors=3), "cv": 2, "progress": False}
 
 
 def of_dask(frame):
@@ -85,7 +85,7 @@ def test_the_values_are_those_of_the_rows(engine):
 @engines
 def test_validation_rows_and_the_estimator(engine):
     make = ENGINES[engine]
-    options = {"n_neighbors": 3, "progress": False}
+    options = {"method": KNN(n_neighbors=3), "progress": False}
     found = CellValuer(**options).fit(make(FRAME[:25]), "y", make(FRAME[25:]), "y")
     plain = value_cells(FRAME[:25], "y", FRAME[25:], "y", **options)
     assert found.values_.tobytes() == plain.values.tobytes()
@@ -93,7 +93,7 @@ def test_validation_rows_and_the_estimator(engine):
 
 def test_weights_by_name_leave_the_table_as_they_do_in_memory():
     weighed = FRAME.assign(w=1.0)
-    options = {"n_neighbors": 3, "progress": False, "valid_weight": "w"}
+    options = {"method": KNN(n_neighbors=3), "progress": False, "valid_weight": "w"}
     found = value_cells(pl.from_pandas(weighed).lazy(), "y", weighed, "y", **options)
     assert found.column_names == ["age", "job"]
 

@@ -143,7 +143,7 @@ def test_a_table_of_lists_with_booleans_has_the_values_of_the_frame():
     ]
     rows[3][1] = rows[7][1] = 9
     y = rng.integers(0, 2, 40)
-    options = {"n_neighbors": 3, "progress": False}
+    options = {"method": KNN(n_neighbors=3), "progress": False}
     lists = value_cells(rows[:30], y[:30], rows[30:], y[30:], **options)
     frame = pd.DataFrame(rows)
     frames = value_cells(frame[:30], y[:30], frame[30:], y[30:], **options)

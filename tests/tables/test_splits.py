@@ -16,7 +16,7 @@ from sklearn.model_selection import (
     TimeSeriesSplit,
 )
 
-from shapley2d import KNN, InputError, value_blocks, value_cells
+from shapley2d import KNN, InputError, MonteCarlo, value_blocks, value_cells
 from shapley2d._base.streams import fold_state
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
@@ -45,19 +45,16 @@ def by_hand(parts, **options):
 
 
 @pytest.mark.parametrize(
-    "options",
-    [
-        {"n_neighbors": 3},
-        {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
-    ],
+    "method",
+    [KNN(n_neighbors=3), MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0)],
 )
-def test_group_k_fold_by_hand(options):
+def test_group_k_fold_by_hand(method):
     parts = list(GroupKFold(3).split(X, Y, GROUPS))
-    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, progress=False, **options)
+    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, method=method, progress=False)
     assert v.info["folds"] == 3 and v.info["splits"] == str(GroupKFold(3))
-    if options.get("method") != "mc":  # whose folds draw orders of their own
-        np.testing.assert_allclose(v.values, by_hand(parts, **options), atol=1e-12)
-    listed = value_cells(X, Y, cv=parts, progress=False, **options)
+    if method.name != "mc":  # whose folds draw orders of their own
+        np.testing.assert_allclose(v.values, by_hand(parts, method=method), atol=1e-12)
+    listed = value_cells(X, Y, cv=parts, method=method, progress=False)
     np.testing.assert_array_equal(listed.values, v.values)
 
 
@@ -66,7 +63,7 @@ def test_time_series_split_by_hand():
     parts = [(order[train], order[test]) for train, test in TimeSeriesSplit(4).split(X)]
     with pytest.warns(InputWarning, match="4 of 24 rows train in no fold: their values are 0"):
         v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=TIME, progress=False)
-    np.testing.assert_allclose(v.values, by_hand(parts, n_neighbors=3), atol=1e-12)
+    np.testing.assert_allclose(v.values, by_hand(parts, method=KNN(n_neighbors=3)), atol=1e-12)
     np.testing.assert_array_equal(v.values[order[-4:]], 0.0)
     with pytest.warns(InputWarning, match="train in no fold"):
         same = value_cells(
@@ -210,21 +207,21 @@ def test_positions_are_those_of_the_table_as_it_was_given():
         ({"cv": KFold(99)}, r"cv=KFold\(n_splits=99.*random_state=None.* cannot split these rows: Cannot have"),
         ({"cv": GroupKFold(2)}, "cannot split these rows: The 'groups' parameter should not be None"),
         ({"cv": KFold(3), "groups": GROUPS}, "which are of the same group: use a splitter that respects groups"),
-        ({"cv": KFold(3), "time": TIME}, "later than row 4, which validates: use a splitter that keeps the order of time"),
+        ({"cv": KFold(3), "time_order": TIME}, "later than row 4, which validates: use a splitter that keeps the order of time"),
         ({"cv": KFold(3), "X_valid": X, "y_valid": Y}, "cv says which rows validate others, but there is a"),
         ({"groups": GROUPS, "X_valid": X, "y_valid": Y}, "groups says which rows validate others, but there is a"),
-        ({"time": TIME, "validates": False}, "time says which rows validate, but this method evaluates no model"),
+        ({"time_order": TIME, "validates": False}, "time_order says which rows validate, but this method evaluates no model"),
         ({"groups": GROUPS[:3]}, "groups has 3 entries for 24 rows"),
         ({"groups": "farm"}, "groups='farm' names a column, but X has no names: pass the entries"),
         ({"groups": 3}, "groups=3 must be the name of a column, or one entry per row"),
         ({"groups": [None] * N}, "groups is missing in 24 of 24 rows, first in row 0: fill it, or drop"),
         ({"groups": [[]] * N}, "groups must hold one label per row"),
         ({"groups": [1] * N}, "groups has 1 group, too few for cv=5: leave it out"),
-        ({"time": GROUPS}, "time must hold a number or a date for every row"),
-        ({"time": [1, np.nan] * 12}, "time is missing in 12 of 24 rows, first in row 1"),
-        ({"time": ["1"] * 23 + ["soon"]}, "time must hold a number or a date for every row, but holds 'soon' in row 23"),
-        ({"time": [1, 2, 3] * 8}, "time has 3 distinct moments, too few for cv=5, which takes 6"),
-        ({"groups": [1] * N, "time": TIME}, "groups and time leave no rows to train on"),
+        ({"time_order": GROUPS}, "time_order must hold a number or a date for every row"),
+        ({"time_order": [1, np.nan] * 12}, "time_order is missing in 12 of 24 rows, first in row 1"),
+        ({"time_order": ["1"] * 23 + ["soon"]}, "time_order must hold a number or a date for every row, but holds 'soon' in row 23"),
+        ({"time_order": [1, 2, 3] * 8}, "time_order has 3 distinct moments, too few for cv=5, which takes 6"),
+        ({"groups": [1] * N, "time_order": TIME}, "groups and time_order leave no rows to train on"),
     ],
 )  # fmt: skip
 def test_bad_splits_are_named(arguments, message):

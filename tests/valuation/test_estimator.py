@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import fields, replace
 
 import numpy as np
 import pandas as pd
 import pytest
-from shapley2d._methods.registry import METHODS, all_options, common_default
-from shapley2d._valuation.question import Question
 from sklearn.base import clone
 from sklearn.datasets import load_wine
 from sklearn.exceptions import NotFittedError
@@ -20,12 +17,14 @@ from shapley2d import (
     KNN,
     CellValuer,
     InputError,
+    Method,
     MonteCarlo,
     audit_owners,
     value_blocks,
     value_cells,
 )
-from shapley2d._market.job import BlockQuestion
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._valuation.cells import Settings
 
 TABLES = ("X", "y", "X_valid", "y_valid")
 
@@ -69,47 +68,52 @@ def keywords(function):
     }
 
 
-def test_every_option_of_every_method_is_a_parameter():
+def test_the_parameters_are_those_of_the_function():
     of_rows = keywords(CellValuer.fit)
-    assert set(of_rows) == {*TABLES, "groups", "time", "valid_weight"}
+    assert set(of_rows) == {*TABLES, "groups", "time_order", "valid_weight"}
     shared = {name: one for name, one in keywords(value_cells).items() if name not in of_rows}
-    options = {name: common_default(name) for name in all_options()}
-    assert {**shared, "progress": False, **options} == keywords(CellValuer)
-    shown = CellValuer().get_params()
-    of_knn = {option.name: option.default for option in METHODS["knn"].options}
-    assert {name: shown[name] for name in of_knn} == of_knn
+    assert {**shared, "progress": False} == keywords(CellValuer)
 
 
-def test_a_default_goes_with_any_method():
-    X, y = np.eye(12), [0, 1] * 6
-    plain = CellValuer(KNN(max_trees=1000)).fit(X, y).values_
-    np.testing.assert_array_equal(CellValuer().fit(X, y).values_, plain)
-    with pytest.raises(TypeError, match="method 'knn' has no option 'max_trees'"):
-        CellValuer(KNN(max_trees=999)).fit(X, y)
+def test_options_of_the_method_are_nested_parameters():
+    valuer = CellValuer(KNN(n_neighbors=3), cv=2)
+    assert valuer.get_params()["method__n_neighbors"] == 3
+    assert "method__n_neighbors" not in valuer.get_params(deep=False)
+    assert valuer.set_params(method__n_neighbors=7, cv=4).method == KNN(n_neighbors=7)
+    assert valuer.cv == 4
+    # a new method is set first, then its options
+    other = valuer.set_params(method__max_permutations=5, method=MonteCarlo("ridge")).method
+    assert other == MonteCarlo("ridge", max_permutations=5)
+    assert CellValuer("mc").get_params()["method__max_permutations"] == 1000  # a word has them too
+    assert CellValuer("knn").set_params(method__votes="share").method == KNN(votes="share")
+    assert CellValuer("nkn").set_params(method="knn").method == "knn"
+    with pytest.raises(ValueError, match="MonteCarlo has no option 'n_neighbors'"):
+        valuer.set_params(method__n_neighbors=3)
+    with pytest.raises(ValueError, match="did you mean 'max_permutations'"):
+        valuer.set_params(method__max_permutation=3)
+    with pytest.raises(InputError, match="max_permutations=0 must be a whole number"):
+        valuer.set_params(method__max_permutations=0)
+    assert valuer.method is other
 
 
-def test_the_functions_and_the_record_that_they_share_have_the_same_keywords():
-    asked = {one.name: one.default for one in fields(Question) if one.name != "options"}
-    asked |= {"X": inspect.Parameter.empty, "y": inspect.Parameter.empty}
-    assert keywords(value_cells) == asked
-    of_blocks = {one.name: one.default for one in fields(BlockQuestion) if one.name != "options"}
-    of_blocks |= {"X": inspect.Parameter.empty, "y": inspect.Parameter.empty}
-    assert keywords(value_blocks) == of_blocks
-    of_audits = {"total": 100_000, "negative": None}
-    of_audits |= {"trusted": False, "sellers": True}
-    # answers that ended by the clock cannot be compared with one another
-    of_blocks.pop("max_time")
-    assert keywords(audit_owners) == {**of_blocks, **of_audits}
+def test_the_functions_share_their_keywords():
+    cells = keywords(value_cells)
+    assert set(cells) == {*TABLES, *Settings.__annotations__}
+    for function in (value_blocks, audit_owners):
+        own = keywords(function)
+        assert {name: own[name] for name in cells} == cells
+        assert len(own) - len(cells) <= 8
 
 
 class QuickValuer(CellValuer):
     """A subclass with parameters of its own."""
 
     def __init__(self, n_neighbors=3, *, rounded=True):
-        super().__init__("knn", n_neighbors=n_neighbors, cv=2)
-        self.rounded = rounded
+        super().__init__(cv=2)
+        self.n_neighbors, self.rounded = n_neighbors, rounded
 
     def fit(self, X, y):
+        self.method = KNN(n_neighbors=self.n_neighbors)
         super().fit(X, y)
         if self.rounded:
             self.values_ = self.values_.round(2)
@@ -168,29 +172,31 @@ def test_feature_names_go_with_the_frame():
 def test_the_score_is_what_the_values_would_sum_to():
     X, y = load_wine(return_X_y=True)
     X, y, X_test, y_test = X[::3, :4], y[::3], X[1::3, :4], y[1::3]
-    for options in (
-        {},
-        {"n_neighbors": 3, "metric": "sqeuclidean", "baseline": "zero"},
-        {"method": "mc", "model": "gaussian_nb", "max_permutations": 2, "tolerance": 0},
-        {
-            "method": "mc",
-            "model": "ridge",
-            "baseline": "zero",
-            "max_permutations": 2,
-            "tolerance": 0,
-        },
+    for method, baseline in (
+        (KNN(), "labels"),
+        (KNN(n_neighbors=3, metric="sqeuclidean"), "zero"),
+        (MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0), "labels"),
+        (MonteCarlo("ridge", max_permutations=2, tolerance=0), "zero"),
     ):
+        options = {"method": method, "baseline": baseline, "progress": False}
         valuer = CellValuer(cv=2, **options).fit(X, y)
-        assert valuer.score(X_test, y_test) == pytest.approx(
-            value_cells(X, y, X_test, y_test, progress=False, **options).total, abs=1e-12
-        )
+        v = value_cells(X, y, X_test, y_test, **options)
+        assert valuer.score(X_test, y_test) == pytest.approx(v.total, abs=1e-12)
+
+
+class Own(Method):
+    """A method that has no score."""
+
+    name, summary = "own", "nothing is worth anything"
+
+    def solve(self, problem, run):
+        return Estimate.exact(np.zeros((problem.table.n_rows, problem.table.n_columns)))
 
 
 def test_the_score_needs_a_method_that_has_one_and_a_fit():
     X, y = np.eye(12), [0, 1] * 6
-    own = replace(METHODS["knn"], name="own", score=None)
     with pytest.raises(InputError, match="method='own' has no score: use method='knn'"):
-        CellValuer(own).fit(X, y).score(X, y)
+        CellValuer(Own()).fit(X, y).score(X, y)
     with pytest.raises(NotFittedError):
         CellValuer().score(X, y)
 
@@ -201,13 +207,12 @@ def test_cross_validation_and_grid_search():
     cv = StratifiedKFold(3, shuffle=True, random_state=0)
     scores = cross_validate(CellValuer(KNN(n_neighbors=3), cv=2), X, y, cv=cv)["test_score"]
     assert scores.shape == (3,) and scores.min() > 0.1
-    search = GridSearchCV(CellValuer(cv=2), {"n_neighbors": [1, 5, 58]}, cv=cv).fit(X, y)
-    assert search.best_params_["n_neighbors"] in (
-        1,
-        5,
-    )  # all rows of a fold vote like the labels alone
+    grid = {"method__n_neighbors": [1, 5, 58]}
+    search = GridSearchCV(CellValuer(cv=2), grid, cv=cv).fit(X, y)
+    # all rows of a fold vote like the labels alone
+    assert search.best_params_["method__n_neighbors"] in (1, 5)
     assert search.best_estimator_.values_.shape == X.shape
-    task = GridSearchCV(CellValuer(cv=2), {"n_neighbors": [1, 5]}, cv=3).fit(
+    task = GridSearchCV(CellValuer(cv=2), {"method__n_neighbors": [1, 5]}, cv=3).fit(
         X, X["alcohol"].to_numpy() * 1.01
     )
     assert np.isfinite(task.cv_results_["mean_test_score"]).all()

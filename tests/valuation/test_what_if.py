@@ -78,7 +78,7 @@ def test_random_edits_of_numbers(regression, crossed, labelled):
     folds = [(np.arange(k, 60, 3), np.arange((k + 1) % 3, 60, 3)) for k in range(3)]
     given = {"cv": folds} if crossed else {"X_valid": X[40:], "y_valid": y[40:]}
     n = 60 if crossed else 40
-    options = {"method": "forest", "model": model, "include_label": labelled, **given}
+    options = {"method": Forest(model), "include_label": labelled, **given}
     v = value_cells(X[:n], y[:n], **options)
     random = np.random.default_rng(2)
     for count in (1, 2, 30):
@@ -96,7 +96,7 @@ def test_labels_too(scoring):
     model = RandomForestClassifier(5, max_depth=4, random_state=1).fit(X, y)
     folds = [(np.arange(k, 60, 2), np.arange(1 - k, 60, 2)) for k in range(2)]
     weight = np.arange(1.0, 61.0)
-    options = {"method": "forest", "model": model, "cv": folds, "scoring": scoring}
+    options = {"method": Forest(model), "cv": folds, "scoring": scoring}
     v = value_cells(X, y, valid_weight=weight, **options)
     edits, labels = {(4, 0): 6.5, (7, 2): None}, {4: "b" if y[4] != "b" else "a", 9: "c"}
     after = v.what_if(
@@ -116,12 +116,7 @@ def test_numbers_to_predict(labelled):
     X, y = tables(4, regression=True)
     model = RandomForestRegressor(5, max_depth=4, random_state=1).fit(X, y)
     for baseline in ("labels", "zero"):
-        options = {
-            "method": "forest",
-            "model": model,
-            "baseline": baseline,
-            "include_label": labelled,
-        }
+        options = {"method": Forest(model), "baseline": baseline, "include_label": labelled}
         v = value_cells(X[:40], y[:40], X[40:], y[40:], **options)
         column = v.column_names[-1] if labelled else "(label)"
         after = v.what_if({(3, column): 40.0, (3, "x1"): 2})
@@ -135,7 +130,7 @@ def test_other_semivalues(semivalue):
     X, y = tables(5)
     model = RandomForestClassifier(5, max_depth=4, random_state=1).fit(X, y)
     given = (X[40:], y[40:])
-    options = {"method": "forest", "model": model}
+    options = {"method": Forest(model)}
     v = value_cells(X[:40], y[:40], *given, semivalue=semivalue, **options)
     edits = {(2, 0): 7.5, (2, 1): None, (30, 3): 0.0}
     after = v.what_if({(i, f"x{j}"): entry for (i, j), entry in edits.items()})
@@ -164,7 +159,7 @@ def boosted():
 def test_categories_gaps_and_labels_of_rows(make):
     frame, y = named(6)
     model = make().fit(frame, y)
-    options = {"method": "forest", "model": model}
+    options = {"method": Forest(model)}
     v = value_cells(frame[:50], y[:50], frame[50:], y[50:], **options)
     for edits in (
         {("r3", "size"): 1.2},
@@ -184,7 +179,7 @@ def test_categories_gaps_and_labels_of_rows(make):
 def test_a_grown_forest_keeps_its_trees_and_its_encoding():
     X, y = tables(7, n=40, gaps=0)
     codes = np.unique(y, return_inverse=True)[1]
-    options = {"method": "forest", "cv": 2, "max_trees": 6, "tolerance": 0}
+    options = {"method": Forest(max_trees=6, tolerance=0), "cv": 2}
     v = value_cells(X, y, **options)
     edits = {(4, 0): 7.5, (11, 2): 0.0}
     after = v.what_if({(i, f"x{j}"): entry for (i, j), entry in edits.items()})
@@ -224,7 +219,7 @@ def test_deep_leaves_take_the_same_orders():
     X = random.normal(size=(160, 20))
     y = (X[:, 0] + random.normal(size=160) > 0).astype(int)
     model = ExtraTreesClassifier(4, max_features=1, random_state=0).fit(X, y)
-    options = {"method": "forest", "model": model, "tolerance": 0, "max_rounds": 10}
+    options = {"method": Forest(model, max_rounds=10, tolerance=0)}
     v = value_cells(X[:120], y[:120], X[120:], y[120:], **options)
     assert v.info["exact_share"] < 1
     Y = changed(X[:120], {(5, 0): -X[5, 0], (8, 3): 2.0})

@@ -84,14 +84,8 @@ def test_score_of_neighbours_is_the_share_of_right_ones():
     X, y = table()
     y = (y > 0).astype(int)
     train, valid = slice(0, 80), slice(80, 120)
-    v = value_cells(
-        X[train],
-        y[train],
-        X[valid],
-        y[valid],
-        method=KNN(n_neighbors=K, metric="sqeuclidean"),
-        progress=False,
-    )
+    method = KNN(n_neighbors=K, metric="sqeuclidean")
+    v = value_cells(X[train], y[train], X[valid], y[valid], method=method, progress=False)
     right = (y[train][neighbours(X[train], X[valid])] == y[valid][:, None]).mean()
     alone = (y[train][:, None] == y[valid]).mean()
     score, start, gain = numbers(score_words(v))
@@ -107,7 +101,9 @@ def test_squared_errors_are_r_squared(weighted):
     y = 250_000 + 60_000 * y
     train, valid = slice(0, 80), slice(80, 120)
     weights = np.arange(1.0, 41) if weighted else None
-    v = value_cells(X[train], y[train], X[valid], y[valid], method=KNN(n_neighbors=K, metric="sqeuclidean"), valid_weight=weights, progress=False)  # fmt: skip
+    tables = (X[train], y[train], X[valid], y[valid])
+    method = KNN(n_neighbors=K, metric="sqeuclidean")
+    v = value_cells(*tables, method=method, valid_weight=weights, progress=False)
     predicted = y[train][neighbours(X[train], X[valid])].mean(axis=1)
     oracle = r2_score(y[valid], predicted, sample_weight=weights)
     score = Score.of(v.info)

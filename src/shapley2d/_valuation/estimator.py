@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,19 +12,19 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.words import nearest_word
-from shapley2d._knn.method import KNN
-from shapley2d._methods.method import Method
 from shapley2d._methods.run import Run
 from shapley2d._tables.intake import collected, names_columns
 from shapley2d._tables.problem import validated_split
-from shapley2d._valuation.cells import Settings, valued_cells
+from shapley2d._valuation.cells import valued_cells
 from shapley2d._valuation.methods import find_method
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping
     from typing import Literal, Self
 
+    from shapley2d._methods.method import Method
     from shapley2d._tables.splits import Splitter
     from shapley2d._theory.semivalues import Semivalue
 
@@ -68,7 +69,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
 
     def __init__(
         self,
-        method: str | Method = KNN(),  # noqa: B008  (frozen)
+        method: str | Method = "knn",
         *,
         task: Literal["auto", "classification", "regression"] = "auto",
         kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
@@ -102,10 +103,10 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Parameters, those of the method nested (``method__n_neighbors``) if ``deep``."""
         params: dict[str, Any] = super().get_params(deep=deep)
-        if deep and isinstance(self.method, Method):
-            params |= {
-                _NESTED + one.name: getattr(self.method, one.name) for one in fields(self.method)
-            }
+        if deep and "method" in params:  # a subclass may have no such parameter
+            with suppress(InputError):  # no word of a method, which only a fit may refuse
+                method = find_method(params["method"])
+                params |= {_NESTED + one.name: getattr(method, one.name) for one in fields(method)}
         return params
 
     def set_params(self, **params: Any) -> Self:
@@ -159,11 +160,13 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
             The weight of each validation row.
         """
         X = collected(X)
-        settings = BaseEstimator.get_params(self, deep=False)
-        known = {name: settings[name] for name in Settings.__annotations__ if name in settings}
         valuation, problem = valued_cells(
-            X, y, X_valid, y_valid, groups=groups, time_order=time_order,
-            valid_weight=valid_weight, **known,
+            X, y, X_valid, y_valid, method=self.method, task=self.task, kinds=self.kinds,
+            include_label=self.include_label, cv=self.cv, groups=groups, time_order=time_order,
+            valid_weight=valid_weight, scoring=self.scoring, baseline=self.baseline,
+            semivalue=self.semivalue, random_state=self.random_state, n_jobs=self.n_jobs,
+            max_time=self.max_time, progress=self.progress, checkpoint=self.checkpoint,
+            cluster=self.cluster,
         )  # fmt: skip
         names = valuation.column_names[:-1] if self.include_label else valuation.column_names
         self.valuation_ = valuation
@@ -185,7 +188,7 @@ class CellValuer(BaseEstimator):  # type: ignore[misc]
         The model behind the values is trained on the whole fitted table and scored on X and y; the
         baseline is subtracted (what the fitted labels alone predict; 0 with ``baseline="zero"``).
         No cell is valued again. Higher is better, so ``cross_validate`` can rate a table and
-        ``GridSearchCV`` can choose options of the model, such as ``n_neighbors``. Pass them
+        ``GridSearchCV`` can choose options of the model, such as ``method__n_neighbors``. Pass them
         ``cv=StratifiedKFold(shuffle=True)`` or ``KFold(shuffle=True)``: otherwise scikit-learn does
         not shuffle or stratify.
 

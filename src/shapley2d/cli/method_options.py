@@ -44,7 +44,9 @@ def method_parameters() -> list[inspect.Parameter]:
 
 def method_lines() -> str:
     """What each method does, a line for each."""
-    return "".join(f"  {name:<8}{method.summary}\n" for name, method in all_methods().items())
+    methods = all_methods()
+    width = max(map(len, methods)) + 2
+    return "".join(f"  {name:<{width}}{one.summary}\n" for name, one in methods.items())
 
 
 def flag_of(name: str) -> str:

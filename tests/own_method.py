@@ -1,0 +1,41 @@
+"""A method of one's own, as another package would have it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from shapley2d import KNN, Method, Option
+from shapley2d._estimation.estimate import Estimate
+from shapley2d._theory.coalitions import MaskCoalitions
+
+
+@dataclass(frozen=True, repr=False)
+class LeaveOut(Method):
+    """What a row and a column add together to all the others."""
+
+    name, summary = "leave-out", "what is lost without a row and a column"
+    how = "leaving out a row and a column"
+    meaning = "what its row and its column add together to all the others"
+    total = ""
+    values_games = True
+
+    n_votes: Annotated[int, Option("number of neighbours that vote")] = 5
+    signs: Annotated[Literal["both", "plus"], Option("values of both signs, or none below 0")] = (
+        "both"
+    )
+
+    def solve(self, problem, run):
+        games = KNN(n_neighbors=self.n_votes).games(problem)
+        rows = [split.rows for split in problem.splits]
+        return self.solve_games(games, rows, problem.table.n_rows, run)
+
+    def solve_games(self, games, rows, n_rows, run, known=None):
+        values = np.zeros((n_rows, games[0].n_columns))
+        for game, own in zip(games, rows, strict=True):
+            all_but_one = (1 - np.eye(n + 1, n) for n in (game.n_rows, game.n_columns))
+            h = game.utilities(*map(MaskCoalitions, all_but_one))
+            values[own] += (h[-1, -1] - h[:-1, -1:] - h[-1:, :-1] + h[:-1, :-1]) / len(games)
+        return Estimate.exact(values.clip(0 if self.signs == "plus" else None))
