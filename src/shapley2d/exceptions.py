@@ -14,13 +14,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
-    "BackendWarning",
     "CacheWarning",
     "CheckpointWarning",
+    "DeviceWarning",
     "InputError",
     "InputWarning",
     "LeakWarning",
-    "OptionError",
     "PrecisionWarning",
     "UnseenLabelWarning",
     "UtilityError",
@@ -145,10 +144,6 @@ class OutOfTimeError(InputError):
     """The time limit is over before there is anything to return; the message says what to do."""
 
 
-class OptionError(Worded, TypeError):
-    """The method does not have an option; the message names the nearest one."""
-
-
 class Note(Worded):
     """Something that the user should know about a file; it stops nothing."""
 
@@ -173,7 +168,7 @@ class PrecisionWarning(Worded, UserWarning):
     """An estimate stopped before it reached the requested precision."""
 
 
-class BackendWarning(Worded, UserWarning):
+class DeviceWarning(Worded, UserWarning):
     """A GPU cannot be used; the CPU takes its place, with the same values up to their errors."""
 
 

@@ -10,7 +10,7 @@ from shapley2d import KNN, value_cells
 from shapley2d._knn import devices
 from shapley2d._knn.device import DeviceError
 from shapley2d._knn.pieces import Pieces
-from shapley2d.exceptions import BackendWarning, InputError
+from shapley2d.exceptions import DeviceWarning, InputError
 
 
 @pytest.fixture
@@ -58,7 +58,7 @@ def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
 def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
     monkeypatch.setattr(devices, "LEAST_WORK", 0.0)
     monkeypatch.setattr(devices, "find_spec", lambda name: object())
-    with pytest.warns(BackendWarning, match="the processor is: there is no NVIDIA GPU"):
+    with pytest.warns(DeviceWarning, match="the processor is: there is no NVIDIA GPU"):
         values = value_cells(*TINY, method=KNN(n_neighbors=1), progress=False)
     assert values.info["device"] == "cpu"
     monkeypatch.setattr(devices, "find_spec", lambda name: None)  # without CuPy nothing is said

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from shapley2d._base.warnings import warn
 from shapley2d._knn.device import DeviceError, find_device
-from shapley2d.exceptions import BackendWarning, InputError, Setting
+from shapley2d.exceptions import DeviceWarning, InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,7 +76,7 @@ class _Gpu:
                 f" cannot be used: {error}; or use ",
                 Setting("device", "cpu"),
             ) from error
-        warn(BackendWarning("the GPU is not used, the processor is: ", str(error)))
+        warn(DeviceWarning("the GPU is not used, the processor is: ", str(error)))
 
 
 def may_use_gpu(device: str, work: float) -> bool:

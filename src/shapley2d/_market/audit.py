@@ -32,7 +32,7 @@ from shapley2d._market.owners import ESCROW, UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total, settle_rule
 from shapley2d._market.sellers.look import Look, look_at_claims, look_at_sellers
 from shapley2d._models.by_name import knn_of
-from shapley2d.exceptions import InputError, OptionError, PrecisionWarning, Setting, UtilityError
+from shapley2d.exceptions import InputError, PrecisionWarning, Setting, UtilityError
 
 if TYPE_CHECKING:
     import os
@@ -265,7 +265,7 @@ class _Auditor:
         try:
             with without_warnings():
                 return self._payments(case.answer())
-        except (InputError, OptionError, UtilityError):
+        except (InputError, UtilityError):
             return None
 
     def _payments(self, found: Answer) -> dict[str, float]:
