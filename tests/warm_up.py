@@ -57,7 +57,7 @@ METHODS = (
     MonteCarlo("ridge", **SAMPLES),
     Flat(**SAMPLES),
     TreeMC(**SAMPLES),
-    OOB(n_trees=60),
+    OOB(max_trees=60),
     Forest(max_trees=2, tolerance=0),
 )
 # One process for each group: what they compile has hardly anything in common

@@ -26,12 +26,12 @@ from shapley2d._methods.method import options_of
 from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.cli.app import app
 from shapley2d.cli.method_options import flag_of
-from shapley2d.exceptions import InputError, OptionError, UtilityError
+from shapley2d.exceptions import InputError, UtilityError
 
 from .common import main, quiet, run_command
 
 COUNT = 20_000
-OURS = (InputError, OptionError, UtilityError)
+OURS = (InputError, UtilityError)
 
 X = np.array([[k * 7 % 5, k * 3 % 11] for k in range(8)], dtype=float)
 Y = np.array(["u", "v"] * 4)

@@ -26,7 +26,7 @@ FEW = {"max_permutations": 6, "tolerance": 0}
         MonteCarlo("gaussian_nb", **FEW),
         MonteCarlo("knn", **FEW),
         Flat(**FEW),
-        OOB(n_trees=150, oob_score="distance"),
+        OOB(max_trees=150, oob_score="distance"),
         TreeMC(**FEW),
     ],
     ids=repr,

@@ -227,8 +227,8 @@ def test_every_detector_answers_one_call(name):
         ("2D-KNN", KNN(votes="k")),
         ("2D-MC", MonteCarlo("gaussian_nb", max_permutations=4, tolerance=0)),
         ("2D-LOO", LOO()),
-        ("2D-OOB", OOB(oob_score="correct", n_trees=1000)),
-        ("2D-OOB distance", OOB(oob_score="distance", n_trees=1000)),
+        ("2D-OOB", OOB(oob_score="correct", max_trees=1000)),
+        ("2D-OOB distance", OOB(oob_score="distance", max_trees=1000)),
         ("1D", Flat(max_permutations=4, tolerance=0)),
     ],
 )
