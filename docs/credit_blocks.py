@@ -40,7 +40,18 @@ def main() -> None:
         folder / "owners.csv", index=False
     )
 
-    v = value_blocks(train.drop(columns=TARGET), train[TARGET], valid.drop(columns=TARGET), valid[TARGET], method=MonteCarlo(DecisionTreeClassifier(max_depth=5)), rows=region, owners=folder / "owners.csv", players="blocks", valid_parts=10, scoring="matthews_corrcoef")  # fmt: skip
+    v = value_blocks(
+        train.drop(columns=TARGET),
+        train[TARGET],
+        valid.drop(columns=TARGET),
+        valid[TARGET],
+        rows=region,
+        owners=folder / "owners.csv",
+        players="blocks",
+        valid_parts=10,
+        method=MonteCarlo(DecisionTreeClassifier(max_depth=5)),
+        scoring="matthews_corrcoef",
+    )
     print(v)
     payments = v.payments(100_000)
     print(payments.round(4).to_string(index=False))

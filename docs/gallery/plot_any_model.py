@@ -26,7 +26,13 @@ themes = {
     "colour": ["color_intensity", "hue", "od280/od315_of_diluted_wines"],
 }
 theme_of = {column: theme for theme, columns in themes.items() for column in columns}
-v = value_blocks(X[train], y[train], X[~train], y[~train], method=MonteCarlo(network), rows="clusters=4", columns=theme_of, progress=False)  # fmt: skip
+v = value_blocks(
+    *(X[train], y[train], X[~train], y[~train]),
+    rows="clusters=4",
+    columns=theme_of,
+    method=MonteCarlo(network),
+    progress=False,
+)
 print(v)
 
 # %%
@@ -41,8 +47,8 @@ v.plot_heatmap(ax=ax)
 # A larger table or a slower model: more clusters and a time limit, which chooses how many subsets
 # and folds there is time for, and says how precise the values are (not run here)::
 #
-#     v = value_blocks(X, y, rows="clusters=40", model=model, max_time="10m", n_jobs=-1)
+#     v = value_blocks(X, y, rows="clusters=40", method=MonteCarlo(model), max_time="10m")
 #     print(v.describe())
 #
 # ``model`` may be ``TabPFNClassifier()``, skorch's ``NeuralNetClassifier(module)``, or LightGBM's;
-# of boosted trees, ``method="forest"`` values every single cell in seconds.
+# of boosted trees, ``method=Forest(model)`` values every single cell in seconds.

@@ -46,7 +46,6 @@ for ax, (scoring, worth) in zip(axes, points.items(), strict=True):
     ax.set(title=scoring.replace("_", " "), xlabel="points that a column adds")
 
 # %%
-# On the command line the option is ``--scoring balanced_accuracy``; owners are paid by it unless you
-# ask for another score. It does not make more positives, though: a few of them decide all of this,
+# On the command line the option is ``--scoring balanced_accuracy``, for payments too. It does not make more positives, though: a few of them decide all of this,
 # and other rows to judge by would change the picture. Keep as many positives as you can among the
 # validation rows.
