@@ -41,7 +41,7 @@ def cells(path=None, method=DRAWS, **run):
 
 
 def blocks(path=None, method=DRAWS, **run):
-    """Values of blocks with owners, sampled."""
+    """Values of owners, their cells sampled; of so few blocks all subsets would be taken."""
     owners = [
         {"owner": "Ann", "row": "0-3", "column": ""},
         {"owner": "Bob é", "row": "4-7", "column": "0"},
@@ -49,7 +49,7 @@ def blocks(path=None, method=DRAWS, **run):
     ]
     table = pa.table(list(X.T), names=["0", "b", "c"])
     return value_blocks(
-        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="blocks",
+        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="cells",
         method=method, checkpoint=path, progress=False, **run,
     )  # fmt: skip
 

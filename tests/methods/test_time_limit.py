@@ -29,9 +29,9 @@ def test_draws_that_fit_are_those_of_a_shorter_run(method, shorter):
 
 
 def test_blocks_end_too():
-    method, columns = MonteCarlo("knn", tolerance=0), list(range(12))
+    method, columns = MonteCarlo("knn", tolerance=0), list(range(16))  # too many for all subsets
     limited = value_blocks(
-        *make_tables(12, 12, 20), method=method, columns=columns, max_time=CountedLimit(2)
+        *make_tables(12, 16, 20), method=method, columns=columns, max_time=CountedLimit(2)
     )
     assert limited.info["time_up"]
     assert np.isfinite(limited.stderr).all()

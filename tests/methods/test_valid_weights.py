@@ -11,6 +11,7 @@ from sklearn.neighbors import KNeighborsRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import KNN, CellValuer, Exact, InputError, MonteCarlo, value_blocks, value_cells
+from shapley2d._market.block_game import MAX_AUTO_UTILITIES
 
 from oracles import brute_force, knn_utility
 
@@ -83,7 +84,7 @@ def test_regression_equals_brute_force(label):
         np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
 
 
-def test_blocks_of_nearest_neighbours():
+def test_blocks_of_nearest_neighbours(monkeypatch):
     options = {"valid_weight": WEIGHTS, "scoring": "balanced_accuracy", "progress": False}
     options |= {"rows": list("aabbb"), "columns": list("uuv"), "players": "blocks"}
     v = value_blocks(X, Y, X_VALID, Y_VALID, method=NEAR, **options)
@@ -96,6 +97,7 @@ def test_blocks_of_nearest_neighbours():
         )
 
     np.testing.assert_allclose(v.values, brute_force(of_groups, 2, 2), rtol=0, atol=1e-10)
+    monkeypatch.setitem(MAX_AUTO_UTILITIES, "knn", 0)  # so that they are sampled
     method = MonteCarlo(NEAR, tolerance=0, max_permutations=200)
     sampled = value_blocks(X, Y, X_VALID, Y_VALID, method=method, **options)
     assert np.abs(sampled.values - v.values).max() < 5 * sampled.stderr.max()

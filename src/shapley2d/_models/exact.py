@@ -90,18 +90,19 @@ class Exact(Method):
         from shapley2d._estimation.estimate import Estimate
         from shapley2d._estimation.exact import DesignBlocks, evaluate_designs
         from shapley2d._methods.identity import open_checkpoint
+        from shapley2d._models.wrapped import GroupedGame
         from shapley2d._theory.designs import AllSubsets
 
         check_exact(games)
-        # all row subsets together suit nearest neighbours, which sort them once for each
         near = known is not None and knn_of(known.get("model")) is not None
         of_rows, of_columns = run.semivalues
         blocks = []
         for game in games:
             design = AllSubsets(game.n_rows, of_rows), AllSubsets(game.n_columns, of_columns)
+            # few groups of many rows: neighbours sort the rows once for all subsets of groups
             blocks.append(
                 DesignBlocks(game, *design, _COLUMN_STEP, by_columns=True)
-                if near
+                if near and isinstance(game, GroupedGame)
                 else DesignBlocks.of_rows(game, *design)
             )
         kept = open_checkpoint(
