@@ -67,7 +67,10 @@ def value_code(value: Any, name: str = "value") -> str:
     try:
         code = value.__repr__(N_CHAR_MAX=10**9)  # scikit-learn's estimators, not shortened
     except TypeError:
-        code = repr(value)
+        try:
+            code = repr(value)
+        except Exception:  # noqa: BLE001  (a failing repr must not lose the values)
+            return name
     if "..." in code:  # scikit-learn shortens long lists
         return name
     try:
