@@ -333,7 +333,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
     np.testing.assert_array_equal(back._covariance, v._covariance)
-    plain = value_blocks(*data, method="mc", rows=ROWS, columns=COLUMNS)
+    plain = value_blocks(*data, method="exact", rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
 
@@ -349,6 +349,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({"rows": [[1]] * 24}, "must be a list of labels"),
         ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),
         ({"rows": ROWS, "method": KNN}, "method is the class KNN: make one, KNN\\(\\)"),
+        ({"rows": ROWS, "method": KNN(subsets="sampled"), "players": "blocks"}, "subsets='sampled' does not go with players='blocks'"),
         ({"rows": ROWS, "method": MonteCarlo(truncation=0.1)}, "truncation does not go with players='blocks'"),
         ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
         ({"rows": np.arange(24), "columns": range(4), "method": Exact("knn")}, "2\\^28 utilities"),
@@ -360,8 +361,10 @@ def test_wrong_blocks_are_named(options, message):
 
 
 def test_models_and_scores_that_there_are_not_are_named():
-    with pytest.raises(InputError, match="model='forrest' is not .*: did you mean 'forest'?"):
+    with pytest.raises(InputError, match=r"model='forrest' is not .*: did you mean 'forest'\?"):
         MonteCarlo("forrest")
+    with pytest.raises(InputError, match="n_subsets=9 does not go with nearest neighbours as a m"):
+        MonteCarlo(KNN(n_subsets=9))
     with pytest.raises(
         InputError, match="'f1_macro' has no closed form: it is not a mean over validation rows"
     ):
@@ -397,11 +400,8 @@ class Unspeakable:
         raise RuntimeError("no")
 
 
-def test_settings_that_cannot_be_shown_do_not_stop_a_run():
+def test_a_pool_that_cannot_be_shown_does_not_stop_a_run():
     class Pool(Unspeakable, ThreadPoolExecutor):
-        pass
-
-    class Model(Unspeakable, GaussianNB):
         pass
 
     X, y = np.arange(16.0).reshape(8, 2), ["u", "v"] * 4
@@ -409,14 +409,13 @@ def test_settings_that_cannot_be_shown_do_not_stop_a_run():
         v = value_blocks(
             X,
             y,
-            method=MonteCarlo(Model()),
+            method=KNN(n_neighbors=1),
             rows=["a", "b"] * 4,
             columns=["p", "q"],
             cv=2,
             cluster=pool,
         )
-    assert v.info["call"].startswith("value_blocks(X, y, rows=rows, columns=columns, method=")
-    assert "MonteCarlo(model=model)" in v.info["call"]
+    assert v.exact and "cluster" not in v.info["call"]  # it changes no value
 
 
 SAMPLER = MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0)

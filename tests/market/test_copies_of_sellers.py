@@ -159,7 +159,8 @@ def test_rows_that_are_equal_by_chance_are_no_copies():
     assert many["B"] == pytest.approx(one["B"], abs=0.02)
     # which equal rows that count as one did not give
     one, many = (
-        paid(X, y, X_valid, y_valid, by_row(parts), copies=Copies(distance=0)) for parts in (alone, split)
+        paid(X, y, X_valid, y_valid, by_row(parts), copies=Copies(distance=0))
+        for parts in (alone, split)
     )
     assert sum(many[f"A{k}"] for k in range(20)) > one["A"] + 1000
 
@@ -178,7 +179,9 @@ def test_a_row_listed_very_often_is_copied_in_a_coarse_table_too():
 @pytest.mark.parametrize("name", TABLES)
 def test_honest_rows_are_paid_as_before(name):
     X, y, *valid = tables(name)
-    auto, equal = (paid(X, y, *valid, by_row(HONEST), copies=Copies(distance=d)) for d in ("auto", 0))
+    auto, equal = (
+        paid(X, y, *valid, by_row(HONEST), copies=Copies(distance=d)) for d in ("auto", 0)
+    )
     assert auto == equal
 
 

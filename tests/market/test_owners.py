@@ -325,9 +325,7 @@ def test_a_line_break_in_a_quoted_name_stays(tmp_path):
 
 def test_group_labels_name_cut_groups():
     rows = np.repeat(["north", "south"], 20)
-    v = valued(
-        [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows
-    )
+    v = valued([{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows)
     assert v.row_names.tolist() == ["north (rows 0-9)", "north (rows 10-19)", "south"]
     assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1].sum())
     assert v.payments(100)["amount"].tolist()[2] == 0

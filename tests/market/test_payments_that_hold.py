@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -139,14 +139,10 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
         if name in labels
     ]
     held = () if folded else (X_valid, y_valid)
-    before = by_owner(value_blocks(X, y, *held, method=NEAREST, owners=THREE))
-    after = value_blocks(
-        X.iloc[twice].reset_index(drop=True),
-        y.iloc[twice].to_numpy(),
-        *held,
-        method=NEAREST,
-        owners=owners,
-    )
+    asked = {"method": NEAREST.but(votes="share"), "scoring": "balanced_accuracy"}
+    before = by_owner(value_blocks(X, y, *held, owners=THREE, **asked))
+    more = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
+    after = value_blocks(*more, *held, owners=owners, **asked)
     assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
         "ABC", 0.0
     )
@@ -229,7 +225,9 @@ def test_owners_get_parts_of_the_validation_rows_by_default_and_blocks_do_not():
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
-    v = valued(two_classes(), THREE, NEAREST.but(n_subsets=12), copies=Copies("first", distance=0.01))
+    v = valued(
+        two_classes(), THREE, NEAREST.but(n_subsets=12), copies=Copies("first", distance=0.01)
+    )
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
     assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
@@ -399,7 +397,8 @@ def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring
     problem = make_problem(X, y, X_valid, y_valid, valid_weight=weights, scoring=scoring)
     run = Run.create(progress=False)
     whole = method.solve(problem, run)
-    parts = list(problems_of_parts(weigh_problem(problem), 5, 0))
+    weighed = replace(weigh_problem(problem), scoring=None)  # its weights are those of all rows
+    parts = list(problems_of_parts(weighed, 5, 0))
     assert sum(share for share, _ in parts) == pytest.approx(1)
     solved = [(share, method.solve(part, run)) for share, part in parts]
     together = sum(share * found.values for share, found in solved)
@@ -423,9 +422,7 @@ def test_copies_are_left_out_of_splits_of_ones_own():
     assert by_owner(after) == by_owner(before)
     batches = np.arange(30) % 6
     grouped = value_blocks(X, y, method=NEAREST, owners=THREE, groups=batches, cv=3)
-    again = value_blocks(
-        X2, y2, method=NEAREST, owners=owners, groups=batches[twice], cv=3
-    )
+    again = value_blocks(X2, y2, method=NEAREST, owners=owners, groups=batches[twice], cv=3)
     assert by_owner(again) == by_owner(grouped)
 
 
@@ -529,8 +526,6 @@ def test_withheld_pay_survives_files_and_receipts(tmp_path):
 def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
     monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_GROUPS", 2)
-    alone, both = (
-        valued(two_classes(m=6), THREE, SAMPLED, valid_parts=parts) for parts in (0, 5)
-    )
+    alone, both = (valued(two_classes(m=6), THREE, SAMPLED, valid_parts=parts) for parts in (0, 5))
     assert alone._covariance is not None and (np.diag(alone._covariance) > 0).all()
     assert (np.diag(both._covariance) > np.diag(alone._covariance)).all()

@@ -205,7 +205,9 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
     X, y, X_valid, y_valid = halves()
     X.assign(y=y).to_csv("train.csv", index=False)
     X_valid.assign(y=y_valid).to_csv("valid.csv", index=False)
-    command = "blocks train.csv -t y --valid valid.csv --method mc --model gaussian_nb --json --rows"
+    command = (
+        "blocks train.csv -t y --valid valid.csv --method mc --model gaussian_nb --json --rows"
+    )
     assert main([*command.split(), "clusters=3"]) == 0
     found = json.loads(capsys.readouterr().out)
     same = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo("gaussian_nb"), rows="clusters=3")

@@ -67,10 +67,7 @@ def value_code(value: Any, name: str = "value") -> str:
     try:
         code = value.__repr__(N_CHAR_MAX=10**9)  # scikit-learn's estimators, not shortened
     except TypeError:
-        try:
-            code = repr(value)
-        except Exception:  # noqa: BLE001  (a failing repr must not lose the values)
-            return name
+        code = repr(value)
     if "..." in code:  # scikit-learn shortens long lists
         return name
     try:
