@@ -89,6 +89,7 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     ("options", "message"),
     [
         ("--no-sellers", "--no-sellers goes with --audit: set --audit, or leave --no-sellers out"),
+        ("--audit --valid-parts 3", "--valid-parts does not go with --audit: leave one of them out"),
         ("--players rows", "'rows' is not one of 'cells', 'blocks'"),
         ("--copies two", "'two' is not one of 'one', 'first', 'escrow', 'each'"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
@@ -104,6 +105,19 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
 def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, message):
     _, err = run(capsys, f"{COMMAND} {options}", code=2)
     assert message in " ".join(err.replace("│", " ").split())
+
+
+def test_copies_are_spoken_of_in_flags(capsys, folder):
+    told = run(capsys, "blocks t.csv -t default --rows clusters=3 --copy-r2 0.5", 2).err
+    assert "--copy-r2 0.5 is about owners: name them by --owners or --owner-column" in told
+    told = run(capsys, "blocks t.csv -t default --rows clusters=3 --copies one", 2).err
+    assert "--copies one is about owners" in told
+    table = pd.read_csv("t.csv")
+    table.assign(again=2 * table["limit"] + 1).to_csv("t.csv", index=False)
+    (folder / "owners.csv").write_text("owner,row,column\nA,,limit;used;dice\nB,,again\n")
+    told = run(capsys, COMMAND).err
+    assert "columns 'limit' and 'again' say the same" in told
+    assert "; set --copy-r2 0 to pay for each" in told
 
 
 @pytest.mark.parametrize("method", ["mc", "exact"])

@@ -150,7 +150,7 @@ CASES = [
                               "or leave")),
     (GOOD + "--method forest --max-permutations 3", "--max-permutations goes with --method mc, not with forest"),
     (GOOD + "--method mc --max-trees 3", "--max-trees goes with --method forest, not with mc: set --method forest or leave --max-trees"),
-    (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, not with mc: set --method knn or set --model "
+    (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, not with mc: set --method knn, set --model "
      "knn or leave --n-neighbors out")),
     (GOOD + "--method mc --model tree -k 3", "--n-neighbors goes with --method knn, not with mc: leave --n-neighbors out"),
     (GOOD + "--method forest -k 3", "--n-neighbors goes with --method knn, not with forest: set --method knn or leave"),

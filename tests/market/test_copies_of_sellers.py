@@ -260,7 +260,10 @@ def test_a_copied_column_gains_nothing(name, disguise):
     assert own == pytest.approx(honest, abs=0.02)
     # a rival's: the owners share it, and whoever came first can be paid for it
     owners = by_column({**parts, "B": [*parts["B"], "copy"]})
-    match = f"columns '{best}' and 'copy' say the same .R squared .*their owners share"
+    match = (
+        f"columns '{best}' and 'copy' say the same .R squared .*their owners share .*"
+        r"; set copies=Copies\(r2=0\) to pay for each"
+    )
     with pytest.warns(InputWarning, match=match):
         v = value_blocks(more, y, more_valid, y_valid, owners=owners, progress=False)
     assert v.info["copies"]["columns"][0][:2] == [best, "copy"]

@@ -149,7 +149,7 @@ def check_model(model: Any, name: str = "model") -> None:
 
 
 MODEL = Option(
-    "a scikit-learn estimator, or the name of a model", check=check_model, words=tuple(MODELS)
+    "the name of a model; or a scikit-learn estimator", check=check_model, words=tuple(MODELS)
 )
 """The option of methods that train a model."""
 

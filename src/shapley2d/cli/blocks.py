@@ -62,6 +62,8 @@ def blocks(
     check_split(table)
     if only.audit and only.rows is not None:
         raise InputError("--audit is about owners: name them by --owner-column, not by --rows")
+    if only.audit and only.valid_parts is not None:
+        raise InputError("--valid-parts does not go with --audit: leave one of them out")
     if only.no_sellers and not only.audit:
         raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
     given_files = [path for path in (table.train, only.owners, table.valid) if path is not None]
@@ -195,8 +197,7 @@ def _copies(only: BlockOptions) -> Any:
             raise InputError(
                 f"--copy-distance {distance}: use auto, or a number from 0 on"
             ) from None
-    owned = only.rows is None or not is_clusters(only.rows)
-    return Copies(only.copies or ("one" if owned else "each"), distance, only.copy_r2)
+    return Copies(only.copies or usual.rule, distance, only.copy_r2)
 
 
 def _check_payments(table: TrainOptions, only: BlockOptions) -> None:

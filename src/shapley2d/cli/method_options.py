@@ -61,6 +61,8 @@ def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
     phrase = re.split("[:;]", first.option.help)[0]
     told = f"{phrase[:1].upper()}{phrase[1:]}{': ' * bool(words)}{', '.join(words)}"
     takers = f"{', '.join(methods)}; " if len(methods) <= 3 else ""
+    if name in OF_NEIGHBOURS:
+        takers = f"{KNN.name}, also as a model; "
     info = option(
         _PANELS.get(name, METHOD),
         "NAME" if words else _METAVARS.get(first.kind, "TEXT"),
@@ -105,9 +107,10 @@ def make_method(method: str, given: dict[str, Any]) -> Method:
             advice = [f"set --method {fitting[0]}"] if fitting else []
             if name in OF_NEIGHBOURS and method in _TAKE_NEIGHBOURS and "model" not in own:
                 advice.append(f"set --model {KNN.name}")
+            *ways, last = [*advice, f"leave {flag_of(name)} out"]
             raise InputError(
                 f"{flag_of(name)} goes with --method {' or '.join(methods)}, not with {method}: "
-                f"{' or '.join([*advice, f'leave {flag_of(name)} out'])}"
+                f"{', '.join(ways)}{' or ' * bool(ways)}{last}"
             )
     return kind(**own)
 
