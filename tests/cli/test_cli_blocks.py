@@ -31,7 +31,7 @@ def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, fold
     out, err = run(capsys, f"{COMMAND} --pay 1000 --json -o v.parquet")
     summary, saved = json.loads(out), Valuation.load("v.parquet")
     assert saved.info["players"] == "cells" and saved.info["copies"]["rule"] == "one"
-    assert saved.info["validation_groups"] == 10 and summary["audit"] is None
+    assert saved.info["valid_parts"] == 10 and summary["audit"] is None
     assert "note: 'North' and 'Thief' have copies of the same 10 rows" in err
     assert sum(round(100 * line["amount"]) for line in summary["owners"]) == 100_000
     assert all(line["low"] <= line["amount"] <= line["high"] for line in summary["owners"])
@@ -43,18 +43,14 @@ def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, fold
 
 
 def test_the_options_of_payments_reach_the_library(capsys, folder):
-    given = "--players groups --method knn --copies each --copy-distance 0.001 --validation-groups 3 --negative owe"
+    given = "--players blocks --method knn --copies each --copy-distance 0.001 --valid-parts 3 --negative owe"
     out, _ = run(capsys, f"{COMMAND} {given} --pay 10 --json")
     info = json.loads(out)["settings"]
-    assert (info["players"], info["validation_groups"], info["copies"]["rule"]) == (
-        "groups",
-        3,
-        "each",
-    )
+    assert (info["players"], info["valid_parts"]) == ("blocks", 3)
+    assert info["copies"]["rule"] == "each"
     assert info["copies"]["distance"] == 0.001
-    out, _ = run(
-        capsys, f"{COMMAND} --players groups --model tree --scoring balanced_accuracy --json"
-    )
+    trained = "--method mc --model tree --players blocks --scoring balanced_accuracy"
+    out, _ = run(capsys, f"{COMMAND} {trained} --json")
     assert json.loads(out)["settings"]["settings"]["scoring"] == "balanced_accuracy"
     first, _ = run(capsys, f"{COMMAND} --copies first --baseline zero --json")
     assert {line["owner"]: line["value"] for line in json.loads(first)["owners"]}["Thief"] == 0
@@ -93,19 +89,35 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     ("options", "message"),
     [
         ("--no-sellers", "--no-sellers goes with --audit: set --audit, or leave --no-sellers out"),
-        ("--players rows", "'rows' is not one of 'cells', 'groups'"),
+        ("--audit --valid-parts 3", "--valid-parts does not go with --audit: leave one of them out"),
+        ("--players rows", "'rows' is not one of 'cells', 'blocks'"),
         ("--copies two", "'two' is not one of 'one', 'first', 'escrow', 'each'"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
         ("--method knn --max-permutations 5", "--max-permutations goes with --method mc, not with knn"),
-        ("--players groups --method forest", "--method forest values cells, not groups of them: set --players cells"),
-        ("--players groups --subsets sampled", "--subsets goes with --players cells, not with groups: set --players cells, or leave"),
+        ("--players blocks --method forest", "--method forest values cells, not blocks of them: leave --players blocks out"),
+        ("--players blocks --subsets sampled", "--subsets sampled does not go with --players blocks: leave it out"),
+        ("--copy-distance far", "--copy-distance far: use auto, or a number from 0 on"),
+        ("--copy-distance -1", "--copy-distance -1.0 must be a number and not be negative"),
         ("--players cells --method exact", "use --method mc or --method knn"),
-        ("--validation-groups 1", "--validation-groups 1 must be a whole number from 2 to"),
+        ("--valid-parts 1", "--valid-parts 1 must be a whole number from 2 to"),
     ],
 )  # fmt: skip
 def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, message):
     _, err = run(capsys, f"{COMMAND} {options}", code=2)
     assert message in " ".join(err.replace("│", " ").split())
+
+
+def test_copies_are_spoken_of_in_flags(capsys, folder):
+    told = run(capsys, "blocks t.csv -t default --rows clusters=3 --copy-r2 0.5", 2).err
+    assert "--copy-r2 0.5 is about owners: name them by --owners or --owner-column" in told
+    told = run(capsys, "blocks t.csv -t default --rows clusters=3 --copies one", 2).err
+    assert "--copies one is about owners" in told
+    table = pd.read_csv("t.csv")
+    table.assign(again=2 * table["limit"] + 1).to_csv("t.csv", index=False)
+    (folder / "owners.csv").write_text("owner,row,column\nA,,limit;used;dice\nB,,again\n")
+    told = run(capsys, COMMAND).err
+    assert "columns 'limit' and 'again' say the same" in told
+    assert "; set --copy-r2 0 to pay for each" in told
 
 
 @pytest.mark.parametrize("method", ["mc", "exact"])
@@ -114,7 +126,7 @@ def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypa
         raise ValueError("no luck\nat all")
 
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
-    command = f"{COMMAND} --players groups --model logistic -m {method} --jobs 1"
+    command = f"{COMMAND} --players blocks --model logistic -m {method} --jobs 1"
     told = [
         line for line in run(capsys, command, 2).err.splitlines() if not line.startswith("note: ")
     ]

@@ -8,7 +8,7 @@ import pyarrow.csv as pa_csv
 import pytest
 
 from command_line import run
-from shapley2d import KNN, Valuation, value_blocks, value_cells
+from shapley2d import KNN, MonteCarlo, Valuation, value_blocks, value_cells
 from shapley2d._models.by_name import MODELS
 from shapley2d._tables.reading.files import read_table
 from shapley2d.cli.console import shown
@@ -41,7 +41,7 @@ def expected(**options):
 def test_values_are_those_of_the_library(capsys):
     run(capsys, "cells train.csv -t kind --drop name -k 3 --cv 3 --seed 7 -o values.parquet")
     saved = Valuation.load("values.parquet")
-    twin = expected(n_neighbors=3, cv=3, random_state=7)
+    twin = expected(method=KNN(n_neighbors=3), cv=3, random_state=7)
     np.testing.assert_array_equal(saved.values, twin.values)
     assert saved.column_names == ["size", "colour"]
 
@@ -52,13 +52,14 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     run(
         capsys, "cells visits.csv -t kind --groups patient --drop day -k 3 --cv 3 -o values.parquet"
     )
-    twin = expected(n_neighbors=3, cv=3, groups=[f"p{i % 7}" for i in range(N)])
+    twin = expected(method=KNN(n_neighbors=3), cv=3, groups=[f"p{i % 7}" for i in range(N)])
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     _, err = run(
-        capsys, "cells visits.csv -t kind --drop patient --time day -k 3 --cv 3 -o values.parquet"
+        capsys,
+        "cells visits.csv -t kind --drop patient --time-order day -k 3 --cv 3 -o values.parquet",
     )
     with pytest.warns(InputWarning, match="7 of 30 rows train in no fold"):
-        twin = expected(n_neighbors=3, cv=3, time=np.arange(N)[::-1])
+        twin = expected(method=KNN(n_neighbors=3), cv=3, time_order=np.arange(N)[::-1])
     saved = Valuation.load("values.parquet")
     np.testing.assert_array_equal(saved.values, twin.values)
     assert "7 of 30 rows train in no fold" in err
@@ -79,7 +80,7 @@ def test_weights_and_scores_of_validation_rows(capsys):
         capsys,
         "cells weighed.csv -t kind --valid-weight w --scoring balanced_accuracy -k 3 -o values.parquet",
     )
-    twin = expected(n_neighbors=3, valid_weight=weights, scoring="balanced_accuracy")
+    twin = expected(method=KNN(n_neighbors=3), valid_weight=weights, scoring="balanced_accuracy")
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     run(
         capsys,
@@ -234,7 +235,7 @@ def test_a_model_means_the_same_here_and_in_python(capsys, model):
         "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
     )
     out, _ = run(capsys, f"{command} --model {model} --json -o values.parquet")
-    twin = expected(method="mc", model=model, max_permutations=3, tolerance=0, cv=2)
+    twin = expected(method=MonteCarlo(model, max_permutations=3, tolerance=0), cv=2)
     np.testing.assert_array_equal(Valuation.load("values.parquet").values, twin.values)
     assert json.loads(out)["settings"]["model"] == twin.info["model"]
 
@@ -244,10 +245,13 @@ def test_options_of_a_model_reach_it(capsys):
         "cells train.csv -t kind --drop name --method mc --max-permutations 3 --tolerance 0 --cv 2"
     )
     run(capsys, f"{command} --model knn -k 2 -o values.parquet")
-    options = {"method": "mc", "model": "knn", "max_permutations": 3, "tolerance": 0, "cv": 2}
     saved = Valuation.load("values.parquet").values
-    np.testing.assert_array_equal(saved, expected(**options, n_neighbors=2).values)
-    assert not np.array_equal(saved, expected(**options).values)
+    two, ten = (
+        expected(method=MonteCarlo(knn, max_permutations=3, tolerance=0), cv=2).values
+        for knn in (KNN(n_neighbors=2), "knn")
+    )
+    np.testing.assert_array_equal(saved, two)
+    assert not np.array_equal(saved, ten)
 
 
 def test_precision_is_noted_in_the_words_of_the_command_line(capsys):

@@ -136,10 +136,10 @@ CASES = [
     (GOOD + "--valid-weight mass", "--valid-weight mass: good.csv has no such column"),
     (GOOD + "--valid-weight city", "--valid-weight must hold a number for every row"),
     (GOOD + "--scoring f1_macro", "has no closed form: it is not a mean over validation rows: use 'accuracy' or"),
-    (GOOD + "--time outcome", "--time outcome is the target: name another column"),
+    (GOOD + "--time-order outcome", "--time-order outcome is the target: name another column"),
     (GOOD + "--groups city", "--groups has 2 groups, too few for --cv 5: ask for fewer folds"),
-    (GOOD + "--time city", "--time must hold a number or a date for every row"),
-    (GOOD + "--time age --number age", "--number age is left out by --drop, --time or --id: give one of them"),
+    (GOOD + "--time-order city", "--time-order must hold a number or a date for every row"),
+    (GOOD + "--time-order age --number age", "--number age is left out by --drop, --time-order or --id: give one of them"),
     # options
     (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
@@ -150,11 +150,13 @@ CASES = [
                               "or leave")),
     (GOOD + "--method forest --max-permutations 3", "--max-permutations goes with --method mc, not with forest"),
     (GOOD + "--method mc --max-trees 3", "--max-trees goes with --method forest, not with mc: set --method forest or leave --max-trees"),
-    (GOOD + "--method mc -k 3", ("--n-neighbors 3 does not go with --model tree: it is an option of --model knn; "
-     "leave it out")),
-    (GOOD + "--method forest -k 3", "--n-neighbors goes with --method knn or mc or exact, not with forest: set"),
+    (GOOD + "--method mc -k 3", ("--n-neighbors goes with --method knn, not with mc: set --method knn, set --model "
+     "knn or leave --n-neighbors out")),
+    (GOOD + "--method mc --model tree -k 3", "--n-neighbors goes with --method knn, not with mc: leave --n-neighbors out"),
+    (GOOD + "--method forest -k 3", "--n-neighbors goes with --method knn, not with forest: set --method knn or leave"),
+    (GOOD + "--method mc --model knn --subsets all", "--subsets goes with --method knn, not with mc: leave --subsets out"),
     (GOOD + "--method exact --model ridge --tolerance 0.1", "not with exact: set --method mc or leave --tolerance out"),
-    (GOOD + "--method exact -k 3 --max-trees 3", "--max-trees goes with --method forest, not with exact: leave --max-trees out"),
+    (GOOD + "--method exact -k 3 --max-trees 3", "--n-neighbors goes with --method knn, not with exact: set --model knn or leave --n-neighbors out"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),
     (GOOD + "--model ridge --method mc --scoring neg_log_loss", ("--scoring neg_log_loss cannot be computed by the built-in --model ridge "
      "in classification: use accuracy, balanced_accuracy, f1, roc_auc, or a model of")),
@@ -188,7 +190,7 @@ CASES = [
     (BLOCKS + "--owners ownerless2.csv", "--owners ownerless2.csv, line 2: the owner is empty: name one"),
     (BLOCKS + "--owners nowhere.csv", "--owners nowhere.csv, line 2: there is no row '99': the table's rows count"),
     (BLOCKS + "--owners nothing.csv", "--owners nothing.csv, line 2: there is no column 'weight': the table's columns"),
-    (BLOCKS + "--owners owners.csv --method knn --model tree", "--method knn takes no model: use --method auto with a"),
+    (BLOCKS + "--owners owners.csv --method knn --model tree", "--model goes with --method mc or exact or forest, not with knn: set --method mc or leave --model out"),
 ]  # fmt: skip
 
 

@@ -5,7 +5,7 @@ import re
 import pytest
 import typer
 
-from shapley2d._methods.registry import METHODS
+from shapley2d._valuation.methods import all_methods
 from shapley2d.cli import main
 from shapley2d.cli.app import app
 
@@ -25,5 +25,5 @@ def test_help_shows_every_option(command, capsys, monkeypatch):
     if command == "cells":
         told = " ".join(text.split())
         assert all(
-            f"{name} {' '.join(one.summary.split())}" in told for name, one in METHODS.items()
+            f"{name} {' '.join(one.summary.split())}" in told for name, one in all_methods().items()
         )

@@ -262,7 +262,7 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest, usu
         ("cells -m forest --max-trees 20", [IN_TIME]),
         ("cells -m forest --model forest", []),
         ("blocks --owner-column c -k 3 --trusted", [IN_TIME, FOREST]),
-        ("blocks --owner-column c -k 3 --trusted --audit", []),
+        ("blocks --owner-column c -k 3 --trusted --audit", [IN_TIME]),
         ("inspect", [IN_TIME]),
     ],
 )

@@ -9,6 +9,7 @@ import pytest
 from command_line import run
 from shapley2d import value_cells
 from shapley2d._base.time_limit import parse_time
+from shapley2d._market import audit
 from shapley2d._valuation.wording.certainty import (
     n_known_ranks,
     n_known_signs,
@@ -65,6 +66,15 @@ def test_ranks_are_known_where_intervals_do_not_overlap():
         assert n_known_signs(values, reach) == sum(abs(values) > reach)
 
 
+def test_an_audit_tries_what_fits_and_says_that_it_ended_early(capsys, monkeypatch):
+    command = "blocks train.csv -t kind --owners owners.csv --audit --trusted --max-time"
+    out = run(capsys, f"{command} 1h").out
+    assert "If A splits into two shells, it is paid the same" in out and "ended early" not in out
+    monkeypatch.setattr(audit.Pace, "seconds", lambda _pace: 7200.0)  # of every question
+    out = run(capsys, f"{command} 1h").out
+    assert "The audit ended early and is incomplete." in out and "four shells" not in out
+
+
 def test_as_json_and_with_files(capsys):
     line = "cells train.csv -t kind --max-time 1h --json -o values.parquet"
     settings = json.loads(run(capsys, line).out)["settings"]
@@ -81,8 +91,8 @@ def test_as_json_and_with_files(capsys):
         ("cells train.csv -t kind --timeout 5", "--timeout (did you mean --max-time?)"),
         ("cells train.csv -t kind --time-limit 5m", "--time-limit (did you mean --max-time?)"),
         ("inspect train.csv --timeout 5", "--timeout (did you mean --max-time?)"),
-        ("cells train.csv -t kind --time 5m", "; --max-time 5m limits the time"),
-        ("blocks train.csv -t kind --owners owners.csv --audit --trusted --max-time 5m", "--max-time does not go with --audit"),
+        ("cells train.csv -t kind --time 5m", "No such option: --time (Possible options: --max-time,"),
+        ("cells train.csv -t kind --time-order 5m", "; --max-time 5m limits the time"),
     ],
 )  # fmt: skip
 def test_mistakes(capsys, line, message):

@@ -23,15 +23,16 @@ from shapley2d.exceptions import InputWarning, PrecisionWarning
 from small_tables import two_classes
 
 OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
+NEAREST = KNN(n_neighbors=3)
 
 
 def data(seed=0):
     return two_classes(seed, n=40, m=3, n_valid=30)
 
 
-def audited(tables=None, owners=OWNERS, **options):
+def audited(tables=None, owners=OWNERS, method=NEAREST, **options):
     return audit_owners(
-        *(tables or data()), method=KNN(n_neighbors=3), owners=owners, progress=False, **options
+        *(tables or data()), method=method, owners=owners, progress=False, **options
     )
 
 
@@ -48,9 +49,10 @@ def amounts(v, **options):
 def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     """Counterfactuals made by hand, from the user's side."""
     X, y, X_valid, y_valid = data()
-    _, audit = audited(copies="each", validation_groups=0)
-    plain = {"n_neighbors": 3, "copies": "each", "validation_groups": 0}
-    assert audit.payments == amounts(value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **plain))
+    _, audit = audited(copies="each")
+    plain = {"copies": "each", "valid_parts": 0}
+    before = value_blocks(X, y, X_valid, y_valid, method=NEAREST, owners=OWNERS, **plain)
+    assert audit.payments == amounts(before)
     twice = np.append(np.arange(40), np.arange(20))
     again = [{"owner": "A", "row": "0-19;40-59"}, OWNERS[1]]
     listed = value_blocks(
@@ -58,6 +60,7 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
         y.iloc[twice].to_numpy(),
         X_valid,
         y_valid,
+        method=NEAREST,
         owners=again,
         **plain,
     )
@@ -65,20 +68,19 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     assert (
         after(audit, "A", "twice") > audit.payments["A"] + 1000
     )  # every copy counts, so that it pays
-    rows = value_blocks(
-        X, y, X_valid, y_valid, method=KNN(n_neighbors=3), rows=range(40), players="cells"
-    )
+    rows = value_blocks(X, y, X_valid, y_valid, method=NEAREST, rows=range(40), players="cells")
     kept = np.setdiff1d(np.arange(40), np.argsort(rows.row_values[:20], kind="stable")[:2])
     left = value_blocks(
         X.iloc[kept].reset_index(drop=True),
         y.iloc[kept].to_numpy(),
         X_valid,
         y_valid,
+        method=NEAREST,
         owners=[{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}],
         **plain,
     )
     assert after(audit, "A", "withhold") == pytest.approx(amounts(left)["A"], abs=0.011)
-    more = value_blocks(X, y, X_valid, y_valid, owners=OWNERS, **{**plain, "n_neighbors": 6})
+    more = value_blocks(X, y, X_valid, y_valid, method=KNN(n_neighbors=6), owners=OWNERS, **plain)
     found = next(
         one["payments"] for one in audit._settings if one["setting"] == "with 6 neighbours"
     )
@@ -91,10 +93,12 @@ def test_by_default_splitting_and_copying_gain_nothing_where_negative_values_owe
         for move in ("two", "four", "twice", "name", "hide"):
             assert after(audit, owner, move) == pytest.approx(audit.payments[owner], abs=0.021)
     assert {one["move"] for one in audit._moves} == set(MOVES.values()) and audit.complete
-    for one in audit._settings:
-        same = one["payments"] == audit.payments
+    # a table without columns is worth a half, whatever its rows are, where classes count the same
+    _, fair = audited(method=NEAREST.but(votes="share"), scoring="balanced_accuracy", sellers=False)
+    for one in fair._settings:
+        same = one["payments"] == fair.payments
         assert same == one["sentence"].endswith(": nothing would change.")
-    assert any(one["payments"] == audit.payments for one in audit._settings)
+    assert any(one["payments"] == fair.payments for one in fair._settings)
 
 
 def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
@@ -106,7 +110,7 @@ def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
     _, audit = audited((X, y, X_valid, y_valid))
     assert after(audit, "A", "hide") == pytest.approx(audit.payments["A"], abs=0.03)
     settings = [one["setting"] for one in audit._settings]
-    assert "scored by accuracy" in settings and "scored by balanced_accuracy" not in settings
+    assert "scored by balanced_accuracy" in settings and "scored by accuracy" not in settings
 
 
 def test_groups_as_players_are_audited_too():
@@ -206,9 +210,9 @@ def test_the_look_can_be_left_out_and_needs_validation_rows():
         audited(tables, owners, sellers="no")
     claims = [*owners, {"owner": "N", "row": "1-19"}]
     with pytest.raises(InputError, match="say trusted=True if every owner's rows are trusted"):
-        audit_owners(*tables[:2], method=KNN(n_neighbors=3), owners=claims, progress=False)
+        audit_owners(*tables[:2], method=NEAREST, owners=claims, progress=False)
     _, audit = audit_owners(
-        *tables[:2], method=KNN(n_neighbors=3), owners=claims, trusted=True, progress=False
+        *tables[:2], method=NEAREST, owners=claims, trusted=True, progress=False
     )
     assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
     assert [(one["owner"], one["victim"]) for one in audit._alarms] == [("A", "N"), ("N", "A")]
@@ -227,7 +231,7 @@ def test_an_interrupt_keeps_what_was_asked(monkeypatch):
     with pytest.warns(PrecisionWarning, match="the audit keeps what was computed by then"):
         _, audit = audited()
     assert not audit.complete and len(audit._moves) == 2 and not audit._settings
-    assert audit.sentences[-1] == "The audit was interrupted and is incomplete."
+    assert audit.sentences[-1] == "The audit ended early and is incomplete."
 
 
 def test_an_audit_without_owners_is_refused():
@@ -254,7 +258,7 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
         y,
         X_valid,
         y_valid,
-        method=KNN(n_neighbors=3),
+        method=NEAREST,
         scoring="balanced_accuracy",
         progress=False,
     )
@@ -266,16 +270,15 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
         y.iloc[kept].to_numpy(),
         X_valid,
         y_valid,
-        method=KNN(n_neighbors=3),
+        method=NEAREST,
         owners=owners,
+        scoring="balanced_accuracy",
         valid_parts=0,
     )
-    _, audit = audited((X, y, X_valid, y_valid), validation_groups=0)
+    _, audit = audited((X, y, X_valid, y_valid), scoring="balanced_accuracy")
     assert after(audit, "A", "withhold") == pytest.approx(amounts(without)["A"], abs=0.02)
 
 
 def test_other_semivalues_are_said_not_to_add_up():
     with pytest.warns(InputWarning, match="only Shapley values add up to what the table is worth"):
-        value_blocks(
-            *data(), method=KNN(n_neighbors=3), owners=OWNERS, semivalue="banzhaf", progress=False
-        )
+        value_blocks(*data(), method=NEAREST, owners=OWNERS, semivalue="banzhaf", progress=False)

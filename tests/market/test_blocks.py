@@ -122,6 +122,7 @@ def test_blocks_sum_to_the_utility_of_the_whole_table():
     assert zero.total == pytest.approx(score)
 
 
+@pytest.mark.usefixtures("always_sampled")
 def test_monte_carlo_agrees_with_exact_within_its_errors():
     data = small_table()
     exact = value_blocks(*data, method="exact", rows=ROWS, columns=COLUMNS)
@@ -135,21 +136,19 @@ def test_monte_carlo_agrees_with_exact_within_its_errors():
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("always_sampled")
 def test_monte_carlo_is_the_same_for_any_number_of_workers():
     data = small_table()
-    options = {
-        "rows": ROWS,
-        "columns": COLUMNS,
-        "method": "mc",
-        "max_permutations": 12,
-        "tolerance": 0,
-    }
-    one, two = (value_blocks(*data, n_jobs=n_jobs, **options) for n_jobs in (1, 2))
+    method = MonteCarlo(max_permutations=12, tolerance=0)
+    one, two = (
+        value_blocks(*data, method=method, rows=ROWS, columns=COLUMNS, n_jobs=n_jobs)
+        for n_jobs in (1, 2)
+    )
     np.testing.assert_array_equal(one.values, two.values)
     np.testing.assert_array_equal(one._covariance, two._covariance)
 
 
-def test_auto_is_exact_for_few_groups_and_samples_many():
+def test_few_blocks_are_exact_and_many_are_sampled():
     X, y, X_valid, y_valid = small_table()
     few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, players="blocks")
     assert (
@@ -175,11 +174,9 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     rng = np.random.default_rng(5)
     X, X_valid = rng.normal(size=(18, 3)), rng.normal(size=(30, 3))
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
-    data, knn = (X, y, X_valid, y_valid), {"n_neighbors": 3, "votes": "k", "progress": False}
-    exact = value_cells(*data, **knn).row_values
-    v = value_blocks(
-        *data, method=KNN(tolerance=0.06), rows=list(range(18)), players="blocks", **knn
-    )
+    data, knn = (X, y, X_valid, y_valid), KNN(n_neighbors=3, tolerance=0.06)
+    exact = value_cells(*data, method=knn).row_values
+    v = value_blocks(*data, method=knn, rows=list(range(18)), players="blocks")
     assert v.info["method"] == "mc" and v.info["converged"]
     assert v.total == pytest.approx(exact.sum(), abs=1e-9)
     low, high = v.interval()
@@ -237,7 +234,7 @@ def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
     y, y_valid = (random.integers(0, 2, 6), random.integers(0, 2, 9))
     if task == "regression":
         y, y_valid = random.normal(size=6), random.normal(size=9)
-    options = {"n_neighbors": 2, "metric": "sqeuclidean", "semivalue": semivalue}
+    options = {"method": KNN(n_neighbors=2, metric="sqeuclidean"), "semivalue": semivalue}
     cells = value_cells(X, y, X_valid, y_valid, **options)
     blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=range(3), **options)
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
@@ -256,30 +253,31 @@ def test_knn_utilities_do_not_depend_on_the_number_of_threads():
     np.testing.assert_array_equal(one, two)
 
 
-def test_method_knn_is_short_for_the_knn_model():
-    data = small_table()
-    short = value_blocks(*data, method=KNN(n_neighbors=3), rows=ROWS, columns=COLUMNS)
-    long = value_blocks(*data, method=KNN(n_neighbors=3), rows=ROWS, columns=COLUMNS)
-    np.testing.assert_array_equal(short.values, long.values)
-    assert short.info["model"] == "knn" and short.info["n_neighbors"] == 3
-    sampled = value_blocks(
-        *data,
-        method=MonteCarlo(KNN(n_neighbors=3), max_permutations=200, tolerance=0),
-        rows=ROWS,
-        columns=COLUMNS,
+def test_nearest_neighbours_are_a_method_and_a_model(request):
+    data, knn = small_table(), KNN(n_neighbors=3)
+    found, *same = (
+        value_blocks(*data, method=method, rows=ROWS, columns=COLUMNS)
+        for method in (knn, MonteCarlo(knn), Exact(knn))
     )
-    assert (np.abs(sampled.values - short.values) < 4.5 * sampled.stderr + 1e-12).all()
+    for one in same:
+        np.testing.assert_array_equal(found.values, one.values)
+    assert found.info["model"] == "knn" and found.info["n_neighbors"] == 3
+    request.getfixturevalue("always_sampled")
+    sampler = MonteCarlo(knn, max_permutations=200, tolerance=0)
+    sampled = value_blocks(*data, method=sampler, rows=ROWS, columns=COLUMNS)
+    assert sampled.info["method"] == "mc"
+    assert (np.abs(sampled.values - found.values) < 4.5 * sampled.stderr + 1e-12).all()
 
 
-@pytest.mark.parametrize("options", [{"model": GaussianNB()}, {"model": "knn"}])
-def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(options):
+@pytest.mark.parametrize("method", [MonteCarlo(GaussianNB()), KNN()])
+def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(method):
     X, y, _, _ = small_table()
     rows = np.where(
         np.arange(24) == 5, "rare", "typical"
     )  # the rare row trains in all folds but one
-    v = value_blocks(X, y, rows=rows, columns=COLUMNS, cv=4, **options)
+    v = value_blocks(X, y, rows=rows, columns=COLUMNS, cv=4, method=method)
     assert v.row_names.tolist() == ["typical", "rare"] and v.info["folds"] == 4
-    whole = value_blocks(X, y, rows=["all"] * 24, columns=["all"] * 4, cv=4, **options)
+    whole = value_blocks(X, y, rows=["all"] * 24, columns=["all"] * 4, cv=4, method=method)
     assert v.total == pytest.approx(whole.total)
 
 
@@ -317,6 +315,7 @@ def test_the_cache_trains_nothing_twice_and_changes_nothing():
     assert len(calls) == len(set(calls)) == game.n_computed
 
 
+@pytest.mark.usefixtures("always_sampled")
 def test_a_block_valuation_survives_its_file(tmp_path):
     data = small_table()
     owners = [{"owner": "A", "row": 0}, {"owner": "B", "row": "1;2", "column": "x0"}]
@@ -334,7 +333,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
     np.testing.assert_array_equal(back._covariance, v._covariance)
-    plain = value_blocks(*data, method="mc", rows=ROWS, columns=COLUMNS)
+    plain = value_blocks(*data, method="exact", rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
 
@@ -349,10 +348,11 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({"columns": dict.fromkeys(["x0", "x1", "x2", "x3", "x9"], "a")}, "names column 'x9'"),
         ({"rows": [[1]] * 24}, "must be a list of labels"),
         ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),
-        ({"rows": ROWS, "model": "forrest"}, "model='forrest' is not .*: did you mean 'forest'?"),
-        ({"rows": ROWS, "method": "knn", "model": GaussianNB()}, "takes no model"),
+        ({"rows": ROWS, "method": KNN}, "method is the class KNN: make one, KNN\\(\\)"),
+        ({"rows": ROWS, "method": KNN(subsets="sampled"), "players": "blocks"}, "subsets='sampled' does not go with players='blocks'"),
+        ({"rows": ROWS, "method": MonteCarlo(truncation=0.1)}, "truncation does not go with players='blocks'"),
         ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
-        ({"rows": np.arange(24), "columns": range(4), "method": "exact", "model": "knn"}, "2\\^28 utilities"),
+        ({"rows": np.arange(24), "columns": range(4), "method": Exact("knn")}, "2\\^28 utilities"),
     ],
 )  # fmt: skip
 def test_wrong_blocks_are_named(options, message):
@@ -360,13 +360,11 @@ def test_wrong_blocks_are_named(options, message):
         value_blocks(*small_table(), **options)
 
 
-def test_options_of_other_methods_are_refused():
-    with pytest.raises(
-        TypeError, match="no option 'max_permutation': did you mean 'max_permutations'"
-    ):
-        value_blocks(*small_table(), method="mc", rows=ROWS, max_permutation=3)
-    with pytest.raises(TypeError, match="method 'exact' has no option 'tolerance'"):
-        value_blocks(*small_table(), method=Exact(tolerance=0.1), rows=ROWS)
+def test_models_and_scores_that_there_are_not_are_named():
+    with pytest.raises(InputError, match=r"model='forrest' is not .*: did you mean 'forest'\?"):
+        MonteCarlo("forrest")
+    with pytest.raises(InputError, match="n_subsets=9 does not go with nearest neighbours as a m"):
+        MonteCarlo(KNN(n_subsets=9))
     with pytest.raises(
         InputError, match="'f1_macro' has no closed form: it is not a mean over validation rows"
     ):
@@ -383,25 +381,18 @@ def test_sweeps_value_blocks_too():
     np.testing.assert_allclose(swept.values, trained.values, atol=0.05)
 
 
-def test_groups_of_validation_rows_widen_the_owners_intervals_only(tmp_path):
+@pytest.mark.usefixtures("always_sampled")
+def test_parts_of_the_validation_rows_widen_the_owners_intervals_only(tmp_path):
     X, y, X_valid, y_valid = small_table()
-    options = {
-        "rows": ROWS,
-        "method": "mc",
-        "model": "ridge",
-        "max_permutations": 40,
-        "tolerance": 0,
-    }
+    options = {"rows": ROWS, "method": MonteCarlo("ridge", max_permutations=40, tolerance=0)}
     plain = value_blocks(X, y, X_valid, y_valid, **options)
-    grouped = value_blocks(X, y, X_valid, y_valid, valid_parts=3, **options)
-    assert plain.dof == grouped.dof == 39
-    assert [end.tolist() for end in plain.interval()] == [
-        end.tolist() for end in grouped.interval()
-    ]
-    assert (plain._covariance_dof, grouped._covariance_dof) == (39, 2)
-    assert interval_factor(grouped._payee_dof) > 4 > interval_factor(plain._payee_dof)
-    grouped.save(tmp_path / "blocks.parquet")
-    assert Valuation.load(tmp_path / "blocks.parquet") == grouped
+    parted = value_blocks(X, y, X_valid, y_valid, valid_parts=3, **options)
+    assert plain.dof == parted.dof == 39
+    np.testing.assert_array_equal(plain.interval(), parted.interval())
+    assert (plain._covariance_dof, parted._covariance_dof) == (39, 2)
+    assert interval_factor(parted._payee_dof) > 4 > interval_factor(plain._payee_dof)
+    parted.save(tmp_path / "blocks.parquet")
+    assert Valuation.load(tmp_path / "blocks.parquet") == parted
 
 
 class Unspeakable:
@@ -409,7 +400,7 @@ class Unspeakable:
         raise RuntimeError("no")
 
 
-def test_settings_that_cannot_be_shown_do_not_stop_a_run():
+def test_a_pool_that_cannot_be_shown_does_not_stop_a_run():
     class Pool(Unspeakable, ThreadPoolExecutor):
         pass
 
@@ -424,12 +415,16 @@ def test_settings_that_cannot_be_shown_do_not_stop_a_run():
             cv=2,
             cluster=pool,
         )
-    assert v.info["settings"]["cluster"] == "<Pool>"
+    assert v.exact and "cluster" not in v.info["call"]  # it changes no value
+
+
+SAMPLER = MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0)
 
 
 @pytest.mark.parametrize(
-    ("players", "method"), [("groups", "mc"), ("cells", "mc"), ("cells", "knn")]
+    ("players", "method"), [("blocks", SAMPLER), ("cells", SAMPLER), ("cells", KNN())]
 )
+@pytest.mark.usefixtures("always_sampled")
 def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
     """Runs that try other validation rows have checkpoints of their own until all are done."""
     rng = np.random.default_rng(0)
@@ -439,12 +434,10 @@ def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
         "owners": [{"owner": "A", "row": "0-11"}, {"owner": "B", "row": "12-23"}],
         "players": players,
         "method": method,
-        "validation_groups": 3,
+        "valid_parts": 3,
         "checkpoint": tmp_path / "run.npz",
         "progress": False,
     }
-    if method == "mc":
-        options |= {"model": "gaussian_nb", "max_permutations": 3, "tolerance": 0}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         first = value_blocks(X, y, X_valid, y_valid, **options)

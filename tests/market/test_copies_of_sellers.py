@@ -70,7 +70,7 @@ def test_own_rows_listed_again_with_jitter_gain_nothing(name):
     assert own == pytest.approx(honest, abs=0.02)
     assert shell["A"] + shell["A2"] == pytest.approx(honest["A"], abs=0.02)
     # and without a look at the validation rows they gain half as much again
-    before = paid(*more, *valid, by_row({**HONEST, "A2": range(66, 88)}), copy_distance=0)
+    before = paid(*more, *valid, by_row({**HONEST, "A2": range(66, 88)}), copies=Copies(distance=0))
     assert before["A"] + before["A2"] > 1.3 * honest["A"]
 
 
@@ -98,7 +98,7 @@ def test_a_newcomer_who_jitters_everybodys_rows_is_named(name):
 def test_bridges_between_a_rivals_rows_do_not_merge_them(name, where, distance):
     """Rows on the way from each of B's rows to the next: chains made one row of all of them."""
     X, y, *valid = tables(name)
-    honest = paid(X, y, *valid, by_row(HONEST), copy_distance=distance)
+    honest = paid(X, y, *valid, by_row(HONEST), copies=Copies(distance=distance))
     steps, labels = [], []
     of_b = [i for i in HONEST["B"] if y[i] == y[22]]
     for one, other in itertools.pairwise(of_b):
@@ -124,7 +124,7 @@ def test_bridges_between_a_rivals_rows_do_not_merge_them(name, where, distance):
     # no more of B's rows are one with another than without bridges
     assert np.unique(found[b_rows]).size >= np.unique(alone[list(HONEST["B"])]).size >= 20
     # bridges are rows of their own and share B's market, but leave B its rows
-    after = paid(more, targets, *valid, owners, copy_distance=distance)
+    after = paid(more, targets, *valid, owners, copies=Copies(distance=distance))
     assert after["B"] > 0.35 * honest["B"]
 
 
@@ -159,7 +159,8 @@ def test_rows_that_are_equal_by_chance_are_no_copies():
     assert many["B"] == pytest.approx(one["B"], abs=0.02)
     # which equal rows that count as one did not give
     one, many = (
-        paid(X, y, X_valid, y_valid, by_row(parts), copy_distance=0) for parts in (alone, split)
+        paid(X, y, X_valid, y_valid, by_row(parts), copies=Copies(distance=0))
+        for parts in (alone, split)
     )
     assert sum(many[f"A{k}"] for k in range(20)) > one["A"] + 1000
 
@@ -178,7 +179,9 @@ def test_a_row_listed_very_often_is_copied_in_a_coarse_table_too():
 @pytest.mark.parametrize("name", TABLES)
 def test_honest_rows_are_paid_as_before(name):
     X, y, *valid = tables(name)
-    auto, equal = (paid(X, y, *valid, by_row(HONEST), copy_distance=d) for d in ("auto", 0))
+    auto, equal = (
+        paid(X, y, *valid, by_row(HONEST), copies=Copies(distance=d)) for d in ("auto", 0)
+    )
     assert auto == equal
 
 
@@ -257,7 +260,10 @@ def test_a_copied_column_gains_nothing(name, disguise):
     assert own == pytest.approx(honest, abs=0.02)
     # a rival's: the owners share it, and whoever came first can be paid for it
     owners = by_column({**parts, "B": [*parts["B"], "copy"]})
-    match = f"columns '{best}' and 'copy' say the same .R squared .*their owners share"
+    match = (
+        f"columns '{best}' and 'copy' say the same .R squared .*their owners share .*"
+        r"; set copies=Copies\(r2=0\) to pay for each"
+    )
     with pytest.warns(InputWarning, match=match):
         v = value_blocks(more, y, more_valid, y_valid, owners=owners, progress=False)
     assert v.info["copies"]["columns"][0][:2] == [best, "copy"]

@@ -40,7 +40,7 @@ def test_labels_a_column_and_a_list_of_owners_give_one_answer():
     table = X.assign(hospital=where)
     with pytest.warns(match="have copies of the same 1 row"):
         named = value_blocks(X, y, X_valid, y_valid, owners=lines(where))
-    assert named.info["players"] == "cells" and named.info["validation_groups"] == 10
+    assert named.info["players"] == "cells" and named.info["valid_parts"] == 10
     assert named.owners["stderr"].min() > 1e-4
     for given, option in ((X, {"rows": where}), (table, {"rows": "hospital"}),
                           (table, {"owner_column": "hospital"})):  # fmt: skip
@@ -54,7 +54,7 @@ def test_labels_a_column_and_a_list_of_owners_give_one_answer():
 
 def test_a_model_too_gives_one_answer():
     X, y, X_valid, y_valid, where = tables(30, 20)
-    options = {"model": "gaussian_nb", "players": "groups", "validation_groups": 4}
+    options = {"method": MonteCarlo("gaussian_nb"), "players": "blocks", "valid_parts": 4}
     with pytest.warns(match="have copies"):
         labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options)
     with pytest.warns(match="have copies"):
@@ -96,7 +96,7 @@ def test_who_the_owners_are_is_said_once():
     with pytest.raises(InputError, match="owner_column has no label for row 4: name a group"):
         value_blocks(table, y, owner_column="hospital")
     with pytest.raises(InputError, match="an audit is about owners"):
-        audit_owners(X, y, X_valid, y_valid, rows=where, columns=[0, 1, 1])
+        audit_owners(X, y, X_valid, y_valid)
 
 
 def test_an_interval_that_nobody_knows_is_not_printed_as_a_point(capsys, tmp_path, monkeypatch):
@@ -105,13 +105,13 @@ def test_an_interval_that_nobody_knows_is_not_printed_as_a_point(capsys, tmp_pat
     X.assign(y=y, hospital=where).to_csv("t.csv", index=False)
     X_valid.assign(y=y_valid).to_csv("v.csv", index=False)
     command = "blocks t.csv -t y --valid v.csv --owner-column hospital --pay 100"
-    printed = run(capsys, f"{command} --validation-groups 0 --report r.html").out
+    printed = run(capsys, f"{command} --valid-parts 0 --report r.html").out
     assert [line.split()[-2:] for line in printed.splitlines() if line[:3] == "Ulm"] == [["-", "-"]]
     assert "There are no intervals" in printed
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
     for end in ("from", "to"):
         assert page.count(f'<td class="right number" data-name="{end}">\u2013</td>') == 3
-    owners = json.loads(run(capsys, f"{command} --validation-groups 0 --json").out)["owners"]
+    owners = json.loads(run(capsys, f"{command} --valid-parts 0 --json").out)["owners"]
     assert all(one["low"] is None and one["amount"] is not None for one in owners)
     owners = json.loads(run(capsys, f"{command} --json").out)["owners"]
     assert all(one["low"] < one["amount"] < one["high"] for one in owners)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import InputError, MonteCarlo, value_blocks
+from shapley2d import Exact, InputError, MonteCarlo, value_blocks
 from shapley2d._market.owners import UNOWNED, AxisNames, read_claims
 from shapley2d._market.regions import cut_grid, find_regions
 from shapley2d.exceptions import InputWarning
@@ -28,7 +28,7 @@ def table(seed=0, n=40):
 def valued(owners, **options):
     X, y = table()
     X_valid, y_valid = table(1, 60)
-    return value_blocks(X, y, X_valid, y_valid, owners=owners, **{"players": "groups", **options})
+    return value_blocks(X, y, X_valid, y_valid, owners=owners, players="blocks", **options)
 
 
 FOUR = [
@@ -44,7 +44,7 @@ def by_owner(v):
 
 
 def test_owners_of_a_partition_share_the_whole_utility():
-    v = valued(FOUR, model=GaussianNB(), baseline="zero")
+    v = valued(FOUR, method=MonteCarlo(GaussianNB()), baseline="zero")
     X, y = table()
     assert v.shape == (2, 2) and v.info["method"] == "exact"
     assert sum(by_owner(v).values()) == pytest.approx(GaussianNB().fit(X, y).score(*table(1, 60)))
@@ -54,16 +54,17 @@ def test_owners_of_a_partition_share_the_whole_utility():
     assert v.info["block_owners"][1] == [0, 1, "Shop A"]
 
 
-@pytest.mark.parametrize("method", ["exact", "mc"])
+@pytest.mark.usefixtures("always_sampled")
+@pytest.mark.parametrize(
+    "method", [Exact("knn"), MonteCarlo("knn", max_permutations=30, tolerance=0)]
+)
 def test_merging_two_owners_adds_their_values(method):
-    options = {"model": "knn", "method": method}
-    options |= {"max_permutations": 30, "tolerance": 0} if method == "mc" else {}
-    before = by_owner(valued(FOUR, **options))
+    before = by_owner(valued(FOUR, method=method))
     renamed = [
         {**line, "owner": line["owner"].replace("Bank A", "Bank").replace("Bank B", "Bank")}
         for line in FOUR
     ]
-    after = by_owner(valued(renamed, **options))
+    after = by_owner(valued(renamed, method=method))
     assert after["Bank"] == pytest.approx(before["Bank A"] + before["Bank B"])
     assert after["Shop A"] == pytest.approx(before["Shop A"])
 
@@ -71,23 +72,24 @@ def test_merging_two_owners_adds_their_values(method):
 def test_the_groups_of_rows_keep_the_grid_when_owners_merge():
     rows = np.repeat(["r", "s", "t"], [10, 10, 20])
     lines = [{"owner": name, "row": label} for name, label in (("A", "r"), ("B", "s"), ("C", "t"))]
-    before = by_owner(valued(lines, rows=rows, model="knn"))
+    before = by_owner(valued(lines, rows=rows))
     merged = valued(
         [{**line, "owner": line["owner"].replace("B", "A")} for line in lines],
         rows=rows,
-        model="knn",
     )
     assert merged.shape == (3, 1) and merged.row_names.tolist() == ["r", "s", "t"]
     assert by_owner(merged)["A"] == pytest.approx(before["A"] + before["B"])
 
 
+@pytest.mark.usefixtures("always_sampled")
 def test_the_error_of_an_owner_comes_from_the_draws_of_its_sum():
-    options = {"method": "mc", "model": "knn", "max_permutations": 40, "tolerance": 0}
-    v = valued([{"owner": "all"}], rows=np.arange(40) % 3, columns=NAMES, **options)
+    method = MonteCarlo("knn", max_permutations=40, tolerance=0)
+    options = {"method": method, "rows": np.arange(40) % 3, "columns": NAMES}
+    v = valued([{"owner": "all"}], **options)
     # every permutation gives the same total, however much the blocks vary
     assert v.stderr.max() > 0 and v.owners["stderr"][0] == pytest.approx(0, abs=1e-12)
     halves = valued([{"owner": "x", "column": "age"}, {"owner": "y", "column": "income;spend;visits"}],
-                    rows=np.arange(40) % 3, columns=NAMES, **options)  # fmt: skip
+                    **options)  # fmt: skip
     assert halves.owners["stderr"][0] == pytest.approx(halves.owners["stderr"][1])
     assert halves._covariance[0, 1] == pytest.approx(-halves._covariance[0, 0])
     assert halves.owners["stderr"][0] == pytest.approx(halves.column_stderr[0])
@@ -143,10 +145,10 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
     assert v.owners["stderr"][0] == pytest.approx(np.std(per_row) / np.sqrt(300), rel=0.25)
 
 
-@pytest.mark.parametrize("groups", [1, 61, 2.5])
-def test_impossible_groups_of_validation_rows(groups):
-    with pytest.raises(InputError, match="must be a whole number"):
-        valued(FOUR, model="knn", validation_groups=groups)
+@pytest.mark.parametrize("parts", [1, 61, 2.5])
+def test_impossible_parts_of_the_validation_rows(parts):
+    with pytest.raises(InputError, match=f"valid_parts={parts} must be a whole number"):
+        valued(FOUR, valid_parts=parts)
 
 
 def test_irregular_regions_make_the_coarsest_grid_and_share_blocks():
@@ -174,7 +176,7 @@ def test_irregular_regions_make_the_coarsest_grid_and_share_blocks():
 
 def test_rows_listed_one_by_one_are_one_group():
     lines = [{"owner": "A" if i % 2 else "B", "row": i, "column": None} for i in range(40)]
-    v = valued(lines, model="knn")
+    v = valued(lines)
     assert v.shape == (2, 1)
     assert v.row_names.tolist() == ["20 rows from 0 to 38", "20 rows from 1 to 39"]
 
@@ -229,7 +231,7 @@ def test_owners_come_in_any_kind_of_table(kind, tmp_path):
         "csv": path,
         "semicolons": str(path),
     }[kind]
-    v = valued(owners, model="knn")
+    v = valued(owners)
     assert v.shape == (2, 3) and v._owner_names == ["A", "B", UNOWNED]
     assert v._owner_shares[1].tolist() == [[0, 0, 0.5], [1, 0, 1]]
 
@@ -307,7 +309,7 @@ def test_a_file_in_another_encoding_is_read_with_a_warning(tmp_path):
     with pytest.warns(
         InputWarning, match="is not UTF-8 .first in line 2.: read as cp1252"
     ) as caught:
-        v = valued(path, model="knn")
+        v = valued(path)
     assert v._owner_names == ["Müller"]
     assert caught[0].filename == __file__
 
@@ -318,14 +320,12 @@ def test_a_line_break_in_a_quoted_name_stays(tmp_path):
     with pytest.raises(InputError, match="line 4: there is no column 'nowhere'"):
         valued(path)
     path.write_text('owner,row,column\n"Ann\nand Bob",0-9,\nCy,10-39,\n')
-    assert valued(path, model="knn")._owner_names == ["Ann\nand Bob", "Cy"]
+    assert valued(path)._owner_names == ["Ann\nand Bob", "Cy"]
 
 
 def test_group_labels_name_cut_groups():
     rows = np.repeat(["north", "south"], 20)
-    v = valued(
-        [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows, model="knn"
-    )
+    v = valued([{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows)
     assert v.row_names.tolist() == ["north (rows 0-9)", "north (rows 10-19)", "south"]
     assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1].sum())
     assert v.payments(100)["amount"].tolist()[2] == 0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -14,6 +16,8 @@ from shapley2d import (
     KNN,
     BlockValuation,
     Copies,
+    Exact,
+    Forest,
     InputError,
     MonteCarlo,
     Receipt,
@@ -28,15 +32,16 @@ from small_tables import two_classes
 THREE = [
     {"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-19"), ("C", "20-29"))
 ]
-SAMPLED = {"n_subsets": 24}  # of 64
+NEAREST = KNN(n_neighbors=3)
+SAMPLED = NEAREST.but(n_subsets=24)  # of 64
 
 
 def by_owner(v):
     return dict(zip(v.owners["owner"], v.owners["value"], strict=True))
 
 
-def valued(tables, owners, **options):
-    return value_blocks(*tables, method=KNN(n_neighbors=3), owners=owners, **options)
+def valued(tables, owners, method=NEAREST, **options):
+    return value_blocks(*tables, method=method, owners=owners, **options)
 
 
 def test_owners_are_worth_the_sum_of_their_cells():
@@ -46,7 +51,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
         {"owner": "B", "row": "5-29", "column": "b;c;d"},
     ]
     v = valued(tables, owners)
-    cells = value_cells(*tables, method=KNN(n_neighbors=3), scoring="balanced_accuracy").values
+    cells = value_cells(*tables, method=NEAREST).values
     share = np.zeros((2, 30, 4))
     share[0, :10, :2], share[1, 5:, 1:] = 1, 1
     share[:, 5:10, 1] = 0.5
@@ -57,17 +62,18 @@ def test_owners_are_worth_the_sum_of_their_cells():
     assert sum(by_owner(v).values()) == pytest.approx(v.total)
 
 
-@pytest.mark.parametrize("method", ["knn", "forest", "mc", "exact"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        KNN(n_neighbors=2),
+        Forest(max_trees=12, tolerance=0),
+        MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0),
+        Exact("gaussian_nb"),
+    ],
+)
 def test_any_method_of_cells_values_owners(method):
     X, y, X_valid, y_valid = two_classes(n=6, m=3, n_valid=9)
     y = np.array([0, 1] * 3)
-    options = {
-        "mc": {"model": "gaussian_nb", "max_permutations": 3},
-        "exact": {"model": "gaussian_nb"},
-        "knn": {"n_neighbors": 2, "scoring": "accuracy"},
-        "forest": {"max_trees": 12, "tolerance": 0, "scoring": "accuracy"},
-    }[method]
-    options |= {"tolerance": 0} if "max_permutations" in options else {}
     v = value_blocks(
         X,
         y,
@@ -76,13 +82,12 @@ def test_any_method_of_cells_values_owners(method):
         method=method,
         owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
         players="cells",
-        **options,
     )
-    cells = value_cells(X, y, X_valid, y_valid, method=method, **options)
+    cells = value_cells(X, y, X_valid, y_valid, method=method)
     np.testing.assert_allclose(
         v.owners["value"], [cells.values[:3].sum(), cells.values[3:].sum()], atol=1e-12
     )
-    assert v.info["method"] == method and v.exact == cells.exact
+    assert v.info["method"] == method.name and v.exact == cells.exact
 
 
 @settings(max_examples=15)
@@ -90,10 +95,8 @@ def test_any_method_of_cells_values_owners(method):
 def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to_the_bit(
     seed, sampled, parts
 ):
-    tables, options = (
-        two_classes(seed, m=6),
-        {"validation_groups": 0, **(SAMPLED if sampled else {})},
-    )
+    tables = two_classes(seed, m=6)
+    options = {"method": SAMPLED if sampled else NEAREST, "valid_parts": 0}
     random = np.random.default_rng(seed)
     before = by_owner(valued(tables, THREE, **options))
     shells = [
@@ -136,14 +139,10 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
         if name in labels
     ]
     held = () if folded else (X_valid, y_valid)
-    before = by_owner(value_blocks(X, y, *held, method=KNN(n_neighbors=3), owners=THREE))
-    after = value_blocks(
-        X.iloc[twice].reset_index(drop=True),
-        y.iloc[twice].to_numpy(),
-        *held,
-        method=KNN(n_neighbors=3),
-        owners=owners,
-    )
+    asked = {"method": NEAREST.but(votes="share"), "scoring": "balanced_accuracy"}
+    before = by_owner(value_blocks(X, y, *held, owners=THREE, **asked))
+    more = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
+    after = value_blocks(*more, *held, owners=owners, **asked)
     assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
         "ABC", 0.0
     )
@@ -161,10 +160,10 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
         {"owner": "A", "row": "0-9", "column": "a;b;c"},
         {"owner": "B", "row": "5-19", "column": "b;d"},
     ]
-    exact = by_owner(valued(tables, owners, validation_groups=0))
+    exact = by_owner(valued(tables, owners, valid_parts=0))
     off, variances = [], []
     for seed in range(40):
-        v = valued(tables, owners, validation_groups=0, n_subsets=36, random_state=seed)
+        v = valued(tables, owners, NEAREST.but(n_subsets=36), valid_parts=0, random_state=seed)
         off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
         variances.append(np.diag(v._covariance))
         assert v._covariance.sum() == pytest.approx(
@@ -176,17 +175,10 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
 
 def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     tables = two_classes(n=8, m=3)
-    options = {
-        "method": "mc",
-        "model": "knn",
-        "max_permutations": 20,
-        "tolerance": 0,
-        "players": "cells",
-    }
-    v = valued(tables, [{"owner": "x", "column": "a"}, {"owner": "y", "column": "b;c"}], **options)
-    cells = value_cells(
-        *tables, method=KNN(n_neighbors=3), **{k: options[k] for k in options if k != "players"}
-    )
+    method = MonteCarlo(NEAREST, max_permutations=20, tolerance=0)
+    owners = [{"owner": "x", "column": "a"}, {"owner": "y", "column": "b;c"}]
+    v = valued(tables, owners, method, players="cells")
+    cells = value_cells(*tables, method=method)
     assert v.owners["stderr"][0] == pytest.approx(cells.column_stderr[0])
     assert v._covariance[0, 1] == pytest.approx(
         -v._covariance[0, 0]
@@ -195,44 +187,47 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     np.testing.assert_allclose(v.stderr[0, 0], cells.column_stderr[0])
 
 
-@pytest.mark.parametrize("options", [{}, {"n_subsets": 40}, {"include_label": True}])
-def test_groups_of_validation_rows_valued_one_by_one_say_what_is_left_without_them(options):
-    """The jackknife from one more valuation equals the one that leaves out each group."""
-    from shapley2d._market import job as blocks_job
+@dataclass(frozen=True)
+class NoAverages(KNN):
+    """Nearest neighbours whose values count as no means over validation rows."""
 
-    tables, options = (
-        two_classes(5, m=6),
-        {**options, "scoring": "accuracy"},
-    )  # whose weights are those of any rows
-    quick = valued(tables, THREE, validation_groups=5, **options)
-    method = blocks_job.METHODS["knn"]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(blocks_job.METHODS, "knn", blocks_job.replace(method, averages=False))
-        slow = valued(tables, THREE, validation_groups=5, **options)
+    averages: ClassVar[bool] = False
+
+
+@pytest.mark.parametrize(("n_subsets", "labels"), [(None, False), (40, False), (None, True)])
+def test_parts_of_the_validation_rows_valued_one_by_one_say_what_is_left_without_them(
+    n_subsets, labels
+):
+    """The jackknife from one more valuation equals the one that leaves out each part."""
+    tables, asked = two_classes(5, m=6), {"valid_parts": 5, "include_label": labels}
+    quick, slow = (
+        valued(tables, THREE, kind(n_neighbors=3, n_subsets=n_subsets), **asked)
+        for kind in (KNN, NoAverages)
+    )
     np.testing.assert_allclose(quick._covariance, slow._covariance, rtol=1e-6, atol=1e-12)
     assert quick._covariance_dof == slow._covariance_dof == 4
-    assert quick.info["validation_groups"] == 5 and "5 groups" in quick.info["intervals"]
+    assert quick.info["valid_parts"] == 5 and "5 parts" in quick.info["intervals"]
 
 
-def test_owners_get_groups_of_validation_rows_by_default_and_groups_of_players_do_not():
+def test_owners_get_parts_of_the_validation_rows_by_default_and_blocks_do_not():
     tables = two_classes()
-    assert valued(tables, THREE).info["validation_groups"] == 10
-    assert valued(tables, THREE, validation_groups=0)._covariance is None
+    assert valued(tables, THREE).info["valid_parts"] == 10
+    assert valued(tables, THREE, valid_parts=0)._covariance is None
     few = value_blocks(*tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE)
-    assert few.info["validation_groups"] == 4
-    groups = valued(tables, THREE, players="groups", method="knn")
-    assert groups.info["validation_groups"] is None and groups.info["players"] == "groups"
+    assert few.info["valid_parts"] == 4
+    blocks = valued(tables, THREE, players="blocks")
+    assert blocks.info["valid_parts"] is None and blocks.info["players"] == "blocks"
     grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1])
-    assert grid.info["players"] == "groups"
+    assert grid.info["players"] == "blocks"
     with pytest.warns(InputWarning, match="an owner gains by splitting into several"):
-        assert (
-            value_blocks(*tables, method=MonteCarlo("gaussian_nb"), owners=THREE).info["players"]
-            == "groups"
-        )
+        trained = valued(tables, THREE, MonteCarlo("gaussian_nb"))
+    assert trained.info["players"] == "blocks"
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
-    v = valued(two_classes(), THREE, n_subsets=12, copies="first", copy_distance=0.01)
+    v = valued(
+        two_classes(), THREE, NEAREST.but(n_subsets=12), copies=Copies("first", distance=0.01)
+    )
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
     assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
@@ -328,29 +323,26 @@ def test_payments_within_chance_are_warned_of():
         match="the 95 % interval of 'by chance' holds 0: its payment may be due to chance",
     ):
         made.payments(100)
-    clear = valued(two_classes(), THREE, validation_groups=0)
+    clear = valued(two_classes(), THREE, valid_parts=0)
     assert clear.payments(100)["amount"].sum() == pytest.approx(100)
 
 
 @pytest.mark.parametrize("model", ["knn", "gaussian_nb", "ridge"])
-@pytest.mark.parametrize("players", ["cells", "groups"])
+@pytest.mark.parametrize("players", ["cells", "blocks"])
 def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
     random = np.random.default_rng(4)
     X, y, X_valid, y_valid = two_classes(7, n=60, n_valid=200)
     for part in (X, X_valid):
         part["dice"] = random.integers(1, 7, len(part))
-    sampling = (
-        {} if players == "groups" or model == "knn" else {"max_permutations": 40, "tolerance": 0}
-    )
+    sampler = MonteCarlo(model, max_permutations=40, tolerance=0)
     v = value_blocks(
         X,
         y,
         X_valid,
         y_valid,
-        method=MonteCarlo(model),
+        method=KNN(votes="share") if model == "knn" else sampler,
         players=players,
         owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
-        **sampling,
     )
     data_value, dice = v.owners["value"]
     assert data_value > 0.1 and abs(dice) < 0.05
@@ -361,47 +353,59 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
     [
         ({"players": "rows"}, "players='rows' is not known"),
         ({"copies": "none"}, "copies='none' is not known"),
-        ({"copy_distance": -1}, "copy_distance=-1 must be a number and not be negative"),
-        ({"copy_distance": "near"}, "copy_distance='near'"),
-        ({"copy_distance": None}, "copy_distance=None"),
-        ({"players": "cells", "method": "knn", "model": "tree"}, "method='knn' takes no model"),
         ({"players": "cells", "method": "magic"}, "method='magic' is not known"),
+        ({"players": "blocks", "method": "forest"}, "method='forest' values cells, not blocks"),
     ],
 )
 def test_wrong_players_and_copies_are_named(options, message):
     with pytest.raises(InputError, match=message):
         value_blocks(*two_classes(), owners=THREE, **options)
-    for about_owners in ({"copies": "one"}, {"copy_distance": 0.1}):
-        with pytest.raises(InputError, match="is about owners: name them by owners or owner_col"):
-            value_blocks(*two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], **about_owners)
 
 
-@pytest.mark.parametrize("options", [{}, {"scoring": "balanced_accuracy"}, {"n_subsets": 40}])
-def test_groups_of_validation_rows_make_up_the_whole_by_their_weights(options):
-    from shapley2d._methods.registry import METHODS
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rule": "none"}, "copies='none' is not known"),
+        ({"distance": -1}, "distance=-1 must be a number and not be negative"),
+        ({"distance": "near"}, "distance='near'"),
+        ({"distance": None}, "distance=None"),
+        ({"r2": -1}, "r2=-1"),
+    ],
+)
+def test_wrong_rules_of_copies_are_named(options, message):
+    with pytest.raises(InputError, match=message):
+        Copies(**options)
 
-    from shapley2d._market.jackknife import problems_of_groups
+
+@pytest.mark.parametrize("copies", ["one", Copies(distance=0.1)])
+def test_copies_are_about_owners(copies):
+    with pytest.raises(InputError, match="is about owners: name them by owners or owner_column"):
+        value_blocks(*two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], copies=copies)
+
+
+@pytest.mark.parametrize(
+    ("scoring", "method"),
+    [(None, NEAREST), ("balanced_accuracy", NEAREST), (None, NEAREST.but(n_subsets=40))],
+)
+def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring, method):
+    from shapley2d._market.jackknife import problems_of_parts
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import make_problem, weigh_problem
 
     X, y, X_valid, y_valid = two_classes(2, m=6)
     weights = np.linspace(1, 3, len(y_valid))
-    problem = make_problem(X, y, X_valid, y_valid, valid_weight=weights)
-    run, complete = (
-        Run.create(progress=False),
-        METHODS["knn"].complete({"n_neighbors": 3, **options}),
-    )
-    whole = METHODS["knn"].solve(problem, run, **complete)
-    weighed = weigh_problem(problem, complete["scoring"])
-    parts = list(problems_of_groups(weighed, 5, 0))
+    problem = make_problem(X, y, X_valid, y_valid, valid_weight=weights, scoring=scoring)
+    run = Run.create(progress=False)
+    whole = method.solve(problem, run)
+    weighed = replace(weigh_problem(problem), scoring=None)  # its weights are those of all rows
+    parts = list(problems_of_parts(weighed, 5, 0))
     assert sum(share for share, _ in parts) == pytest.approx(1)
-    again = {**complete, "scoring": None}
-    solved = [(share, METHODS["knn"].solve(part, run, **again)) for share, part in parts]
+    solved = [(share, method.solve(part, run)) for share, part in parts]
     together = sum(share * found.values for share, found in solved)
-    # sampled subsets are drawn anew for every group
+    # sampled subsets are drawn anew for every part
     variance = sum((share * found.stderr) ** 2 for share, found in solved) + whole.stderr**2
     assert (np.abs(together - whole.values) < 5 * np.sqrt(variance) + 1e-12).all()
-    assert whole.stderr.any() == ("n_subsets" in options)
+    assert whole.stderr.any() == (method.n_subsets is not None)
 
 
 def test_copies_are_left_out_of_splits_of_ones_own():
@@ -413,32 +417,30 @@ def test_copies_are_left_out_of_splits_of_ones_own():
         (np.arange(0, 30, 2), np.arange(1, 30, 2)),
         (np.arange(1, 30, 2), np.arange(0, 30, 2)),
     ]
-    before = value_blocks(X, y, method=KNN(n_neighbors=3), owners=THREE, cv=halves)
-    after = value_blocks(X2, y2, method=KNN(n_neighbors=3), owners=owners, cv=halves)
+    before = value_blocks(X, y, method=NEAREST, owners=THREE, cv=halves)
+    after = value_blocks(X2, y2, method=NEAREST, owners=owners, cv=halves)
     assert by_owner(after) == by_owner(before)
     batches = np.arange(30) % 6
-    grouped = value_blocks(X, y, method=KNN(n_neighbors=3), owners=THREE, groups=batches, cv=3)
-    again = value_blocks(
-        X2, y2, method=KNN(n_neighbors=3), owners=owners, groups=batches[twice], cv=3
-    )
+    grouped = value_blocks(X, y, method=NEAREST, owners=THREE, groups=batches, cv=3)
+    again = value_blocks(X2, y2, method=NEAREST, owners=owners, groups=batches[twice], cv=3)
     assert by_owner(again) == by_owner(grouped)
 
 
 def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
-    """Classes count the same, and moving harmful rows into a shell changes no payment."""
+    """Where classes count the same, moving harmful rows into a shell changes no payment."""
     X, y, X_valid, y_valid = two_classes(1)
     y = y.copy()
     y.iloc[:4] = 1 - y.iloc[:4]
     tables = X, y, X_valid, y_valid
-    v = valued(tables, THREE, validation_groups=0)
-    assert v.info["settings"]["scoring"] == "balanced_accuracy"
+    asked = {"scoring": "balanced_accuracy", "valid_parts": 0}
+    v = valued(tables, THREE, **asked)
     shells = [
         {"owner": "shell", "row": "0-3"},
         {"owner": THREE[0]["owner"], "row": "4-9"},
         *THREE[1:],
     ]
     assert THREE[0]["row"] == "0-9"
-    split = valued(tables, shells, validation_groups=0)
+    split = valued(tables, shells, **asked)
     assert min(split.owners["value"]) < 0
     with pytest.warns(InputWarning, match="'A' owes"):
         whole = dict(zip(v._owner_names, v.payments(1000)["amount"], strict=True))
@@ -451,35 +453,35 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     )
     openly = dict(zip(v._owner_names, v.payments(1000, negative="zero")["amount"], strict=True))
     assert hidden["shell"] + hidden[first] > openly[first] + 1
-    assert (
-        valued(tables, THREE, scoring="accuracy", validation_groups=0).info["settings"]["scoring"]
-        == "accuracy"
+
+
+def test_owners_are_valued_by_the_score_of_cells_unless_another_is_asked_for():
+    tables = two_classes(1)
+    by_default, same, other = (
+        valued(tables, THREE, valid_parts=0, scoring=scoring)
+        for scoring in (None, "accuracy", "balanced_accuracy")
     )
-    assert "scoring" not in valued(tables, THREE, players="groups", model="knn").info["settings"]
+    assert by_owner(by_default) == by_owner(same) != by_owner(other)
+    assert "scoring" not in by_default.info["settings"]
+    assert other.info["settings"]["scoring"] == "balanced_accuracy"
 
 
 def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
-    from shapley2d._market import job as blocks_job
+    whole, solve, calls = valued(two_classes(), THREE, valid_parts=5), KNN.solve, []
 
-    whole, method, calls = (
-        valued(two_classes(), THREE, validation_groups=5),
-        blocks_job.METHODS["knn"],
-        [],
-    )
-
-    def stop(*args, **options):
+    def stop(*args):
         calls.append(args)
         if len(calls) > 3:
             raise KeyboardInterrupt
-        return method.solve(*args, **options)
+        return solve(*args)
 
-    monkeypatch.setitem(blocks_job.METHODS, "knn", blocks_job.replace(method, solve=stop))
+    monkeypatch.setattr(KNN, "solve", stop)
     with pytest.warns(
         PrecisionWarning, match="interrupted while other validation rows were tried: the intervals"
     ):
-        v = valued(two_classes(), THREE, validation_groups=5)
+        v = valued(two_classes(), THREE, valid_parts=5)
     np.testing.assert_array_equal(v.values, whole.values)
-    assert v._covariance is None and v.info["validation_groups"] is None
+    assert v._covariance is None and v.info["valid_parts"] is None
 
 
 def test_pay_of_shared_cells_can_be_withheld():
@@ -489,20 +491,18 @@ def test_pay_of_shared_cells_can_be_withheld():
     tables = X.iloc[again].reset_index(drop=True), y.iloc[again].to_numpy(), X_valid, y_valid
     owners = [*THREE, {"owner": "Thief", "row": "30-32"}]
     with pytest.warns(InputWarning, match="'A' and 'Thief' have .* withheld; find out who copied"):
-        held = by_owner(valued(tables, owners, copies="escrow", validation_groups=0))
+        held = by_owner(valued(tables, owners, copies="escrow", valid_parts=0))
     with pytest.warns(InputWarning, match="their owners share"):
-        shared = by_owner(valued(tables, owners, validation_groups=0))
-    cells = value_cells(
-        *two_classes(), method=KNN(n_neighbors=3), scoring="balanced_accuracy"
-    ).values
+        shared = by_owner(valued(tables, owners, valid_parts=0))
+    cells = value_cells(*two_classes(), method=NEAREST).values
     assert held["(escrow)"] == pytest.approx(cells[:3].sum(), abs=1e-14)
     assert held["A"] == pytest.approx(cells[3:10].sum(), abs=1e-14) and held["Thief"] == 0
     assert (held["B"], held["C"]) == (shared["B"], shared["C"])
     claims = [*THREE, {"owner": "D", "row": "29", "column": "a"}]  # claimed twice, copied by nobody
-    v = valued(two_classes(), claims, copies="escrow", validation_groups=0)
+    v = valued(two_classes(), claims, copies="escrow", valid_parts=0)
     assert by_owner(v)["(escrow)"] == pytest.approx(cells[29, 0], abs=1e-15)
     assert v._owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
-    alone = valued(two_classes(), THREE, copies="escrow", validation_groups=0)
+    alone = valued(two_classes(), THREE, copies="escrow", valid_parts=0)
     assert "(escrow)" not in alone._owner_names
     with pytest.raises(InputError, match=r"cannot be called '\(escrow\)', which means pay that is"):
         valued(two_classes(), [{"owner": "(escrow)", "row": "0-29"}])
@@ -513,7 +513,7 @@ def test_withheld_pay_survives_files_and_receipts(tmp_path):
         two_classes(),
         [*THREE, {"owner": "D", "row": "25-29"}],
         copies="escrow",
-        validation_groups=0,
+        valid_parts=0,
     )
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
@@ -526,8 +526,6 @@ def test_withheld_pay_survives_files_and_receipts(tmp_path):
 def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
     monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_GROUPS", 2)
-    alone, both = (
-        valued(two_classes(m=6), THREE, validation_groups=groups, **SAMPLED) for groups in (0, 5)
-    )
+    alone, both = (valued(two_classes(m=6), THREE, SAMPLED, valid_parts=parts) for parts in (0, 5))
     assert alone._covariance is not None and (np.diag(alone._covariance) > 0).all()
     assert (np.diag(both._covariance) > np.diag(alone._covariance)).all()

@@ -98,7 +98,7 @@ def test_a_receipt_comes_back_and_holds_what_was_paid(valued, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["r.json"]
     record = json.loads((tmp_path / "r.json").read_text())
     assert record["digest"] == hashlib.sha256(canonical(record["body"])).hexdigest()
-    assert back.body["question"]["settings"]["n_neighbors"] == 3
+    assert back.body["question"]["settings"]["method"] == {"name": "knn", "n_neighbors": 3}
     assert back.body["made"]["versions"] == valued.info["versions"]
     assert "share 1000.00, not signed" in repr(back)
     assert valued.receipt().payments is None
@@ -454,18 +454,17 @@ def test_settings_that_no_file_can_hold_are_given_again():
     with pytest.warns(InputWarning, match="only Shapley values add up"):
         v = value_blocks(*data, method=MonteCarlo(GaussianNB()), owners=owners, players="blocks", semivalue=("beta", 4, 1), random_state=np.random.default_rng(7), progress=False)  # fmt: skip
     receipt = v.receipt()
-    assert receipt.body["question"]["unrecorded"] == ["model"]
-    with pytest.raises(InputError, match="was made with model, which no file can hold"):
+    assert receipt.body["question"]["unrecorded"] == ["method"]
+    with pytest.raises(InputError, match="was made with method, which no file can hold"):
         verify_receipt(receipt, *data, owners=owners, progress=False)
-    verify_receipt(receipt, *data, owners=owners, model=GaussianNB(), progress=False)
+    method = MonteCarlo(GaussianNB())
+    verify_receipt(receipt, *data, owners=owners, method=method, progress=False)
     with pytest.raises(InputError, match="task is recorded in the receipt"):
-        verify_receipt(
-            receipt, *data, owners=owners, model=GaussianNB(), task="auto", progress=False
-        )
+        verify_receipt(receipt, *data, owners=owners, method=method, task="auto", progress=False)
 
 
 def test_an_audit_must_be_about_the_same_payments(tmp_path):
-    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", sellers=False, valid_parts=0, progress=False)  # fmt: skip
+    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", sellers=False, progress=False)  # fmt: skip
     receipt = v.receipt(1000)
     assert receipt.body["audit"]["payments"] == audit.payments
     Receipt.load(written(tmp_path / "r.json", receipt))
@@ -478,9 +477,7 @@ def test_saved_values_that_contradict_themselves_do_not_load(tmp_path):
     """Doubled values of an owner, sealed again, used to load beside their own audit."""
     import dataclasses
 
-    v, _ = audit_owners(
-        *tables(), method=KNN(n_neighbors=3), owners=OWNERS, valid_parts=0, progress=False
-    )
+    v, _ = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet") == v
     more = v._owner_values * np.array([2, 1, 1])

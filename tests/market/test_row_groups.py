@@ -115,6 +115,7 @@ def test_values_of_clusters_are_those_of_the_definition():
             assert found.values[i, j] == pytest.approx(value, abs=1e-12)
 
 
+@pytest.mark.usefixtures("always_sampled")
 def test_groups_by_columns_add_up_to_the_score_less_its_baseline():
     X, y, X_valid, y_valid = halves()
     found = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL, max_permutations=12, tolerance=0), rows="clusters=6", columns=["age", "job", "pay"])  # fmt: skip
@@ -188,7 +189,7 @@ def test_a_column_of_that_name_is_meant_before_clusters_are():
 def test_a_column_gives_what_its_entries_as_labels_give():
     X, y, X_valid, y_valid = halves()
     where = np.array(["Ulm", "Bonn", "Jena"])[np.arange(90) % 3]
-    options = {"columns": ["a", "a", "b"], "model": MODEL}
+    options = {"columns": ["a", "a", "b"], "method": MonteCarlo(MODEL)}
     labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options)
     column = value_blocks(
         X.assign(town=where), y, X_valid.assign(town="?"), y_valid, rows="town", **options
@@ -204,7 +205,9 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
     X, y, X_valid, y_valid = halves()
     X.assign(y=y).to_csv("train.csv", index=False)
     X_valid.assign(y=y_valid).to_csv("valid.csv", index=False)
-    command = "blocks train.csv -t y --valid valid.csv --model gaussian_nb --json --rows"
+    command = (
+        "blocks train.csv -t y --valid valid.csv --method mc --model gaussian_nb --json --rows"
+    )
     assert main([*command.split(), "clusters=3"]) == 0
     found = json.loads(capsys.readouterr().out)
     same = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo("gaussian_nb"), rows="clusters=3")
@@ -223,7 +226,7 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
 def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, _ = people()
-    asked = {"rows": "clusters=20", "model": MODEL, "progress": False}
+    asked = {"rows": "clusters=20", "method": MonteCarlo(MODEL), "progress": False}
     found = value_blocks(X, y, max_time=CountedLimit(6, left=60.0), **asked)
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
@@ -237,7 +240,7 @@ def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp
 def test_few_groups_are_sampled_where_there_is_no_time_for_all_subsets(monkeypatch):
     monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, X_valid, y_valid = halves()
-    asked = {"rows": "clusters=6", "model": MODEL, "progress": False}
+    asked = {"rows": "clusters=6", "method": MonteCarlo(MODEL), "progress": False}
     found = value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=100.0), **asked)
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert np.isfinite(found.interval()).all() and found.stderr.max() > 0
@@ -257,7 +260,7 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeyp
         value_cells(
             X, y, X_valid, y_valid, method=MonteCarlo(MODEL), max_time=CountedLimit(6, left=400.0)
         )
-    asked = {"rows": "clusters=20", "columns": list("abc"), "method": "mc", "model": MODEL}
+    asked = {"rows": "clusters=20", "columns": list("abc"), "method": MonteCarlo(MODEL)}
     with pytest.raises(
         OutOfTimeError,
         match=r"20 x 3 players are 60 trainings .* together: rows='clusters=10'; with the columns: "

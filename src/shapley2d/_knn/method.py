@@ -102,8 +102,8 @@ class KNN(Method):
     valid_rows: Annotated[
         Literal["all", "auto"] | None,
         Option(
-            "all validation rows; or auto, a sample of them, most influential first, until the "
-            "tolerance is met; standard errors include the sampling",
+            "validation rows to use: all; or auto, a sample of them, most influential first, until "
+            "the tolerance is met; standard errors include the sampling",
             shown_default="all, but auto for cells of more than 4,000 rows without a validation "
             "table",
         ),

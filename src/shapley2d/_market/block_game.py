@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shapley2d._knn.method import KNN
-from shapley2d._models.by_name import is_built_in, knn_of
+from shapley2d._models.by_name import check_neighbours, is_built_in, knn_of
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d._models.training_time import folds_in_time, seconds_left, training_seconds
@@ -104,6 +104,7 @@ def estimate_blocks(
 def _sampler(method: Method) -> Exact | MonteCarlo:
     """The method that trains a model: nearest neighbours are a model of Monte Carlo."""
     if isinstance(method, KNN):
+        check_neighbours(method, Setting("players", "blocks"))
         return MonteCarlo(method, tolerance=method.tolerance)
     assert isinstance(method, (Exact, MonteCarlo))
     if isinstance(method, MonteCarlo) and method.truncation is not None:

@@ -370,7 +370,7 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
             InputWarning(
                 f"columns {one!r} and {other!r} say the same (R squared {r2:.4f})"
                 f"{more if left else ''}: {meaning}; set ",
-                "Copies(r2=0)",
+                Setting("copies", Copies(r2=0)),
                 " to pay for each",
             )
         )

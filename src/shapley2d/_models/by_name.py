@@ -117,8 +117,24 @@ MODELS = {
 _OF_NUMBERS = ("r2", "neg_mean_squared_error")  # scores of regressions
 
 
+OF_NEIGHBOURS = ("n_neighbors", "metric", "votes")
+"""The options of ``KNN`` that are those of the model; others are about the closed form."""
+
+
+def check_neighbours(knn: KNN, words: Any) -> None:
+    """Refuse options of the closed form where nearest neighbours are a model of ``words``."""
+    other = [name for name in ("subsets", "n_subsets", "valid_rows") if name in knn.settings()]
+    if other:
+        raise InputError(
+            Setting(other[0], getattr(knn, other[0])), " does not go with ", words,
+            ": leave it out",
+        )  # fmt: skip
+
+
 def check_model(model: Any, name: str = "model") -> None:
     """Check the name of a model."""
+    if isinstance(model, KNN):
+        check_neighbours(model, "nearest neighbours as a model")
     of_another_kind = isinstance(model, Method) and not isinstance(model, KNN)
     if not of_another_kind and (not isinstance(model, str) or model in MODELS):
         return
@@ -133,7 +149,7 @@ def check_model(model: Any, name: str = "model") -> None:
 
 
 MODEL = Option(
-    "a scikit-learn estimator, or the name of a model", check=check_model, words=tuple(MODELS)
+    "the name of a model; or a scikit-learn estimator", check=check_model, words=tuple(MODELS)
 )
 """The option of methods that train a model."""
 

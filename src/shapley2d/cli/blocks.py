@@ -27,7 +27,7 @@ from shapley2d.cli.console import (
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.method_options import make_method, parse_semivalue
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
-from shapley2d.cli.reading.inputs import check_split, read_inputs, read_owners
+from shapley2d.cli.reading.inputs import check_split, owners_of, read_inputs, read_owners
 from shapley2d.cli.wording import in_words
 from shapley2d.cli.writing.outputs import (
     before_writing,
@@ -62,6 +62,8 @@ def blocks(
     check_split(table)
     if only.audit and only.rows is not None:
         raise InputError("--audit is about owners: name them by --owner-column, not by --rows")
+    if only.audit and only.valid_parts is not None:
+        raise InputError("--valid-parts does not go with --audit: leave one of them out")
     if only.no_sellers and not only.audit:
         raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
     given_files = [path for path in (table.train, only.owners, table.valid) if path is not None]
@@ -77,9 +79,11 @@ def blocks(
         owner_column=only.owner_column,
         rows=None if clusters else only.rows,
     )
-    owners_file = None
+    owners: Any = None
     if only.owners is not None:
-        owners_file = read_owners(only.owners, inputs, encoding=file.encoding)
+        owners = read_owners(only.owners, inputs, encoding=file.encoding)
+    elif only.audit:  # which has no groups of rows
+        owners = owners_of(inputs.of_rows.pop("rows"))
     for message in inputs.notes:
         note(message)
     chosen = make_method(method, given)
@@ -99,7 +103,7 @@ def blocks(
             inputs.y,
             inputs.X_valid,
             inputs.y_valid,
-            owners=owners_file,
+            owners=owners,
             method=chosen,
             players=only.players,
             copies=_copies(only),
@@ -120,7 +124,7 @@ def blocks(
             **asked,
         )
         valuation, audited = found if only.audit else (found, None)
-        owners, undivided = owner_records(valuation, amount, only)
+        payees, undivided = owner_records(valuation, amount, only)
     if undivided is not None and only.pay is None:
         note(f"no shares: {in_words(undivided)}")
     paid = only.pay is not None and undivided is None
@@ -132,7 +136,7 @@ def blocks(
                 run.report,
                 lambda path: valuation.to_html(
                     path,
-                    payments=owners if paid else None,
+                    payments=payees if paid else None,
                     facts=report_facts(inputs),
                     notes=notes,
                 ),
@@ -146,7 +150,7 @@ def blocks(
     )
     if run.as_json:
         more = {
-            "owners": owners,
+            "owners": payees,
             "paid": only.pay,
             "audit": None if audited is None else audited.to_dict(),
         }
@@ -154,7 +158,7 @@ def blocks(
     else:
         console = ResultConsole()
         console.print(Text(headline(valuation, inputs)))
-        console.print(_owner_table(owners, Units.of(valuation).points, only))
+        console.print(_owner_table(payees, Units.of(valuation).points, only))
         console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
         if audited is not None:
             console.print(Text(f"\nAudit, out of {amount:,.2f}"))
@@ -193,8 +197,7 @@ def _copies(only: BlockOptions) -> Any:
             raise InputError(
                 f"--copy-distance {distance}: use auto, or a number from 0 on"
             ) from None
-    owned = only.rows is None or not is_clusters(only.rows)
-    return Copies(only.copies or ("one" if owned else "each"), distance, only.copy_r2)
+    return Copies(only.copies or usual.rule, distance, only.copy_r2)
 
 
 def _check_payments(table: TrainOptions, only: BlockOptions) -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import options_of
+from shapley2d._models.by_name import OF_NEIGHBOURS
 from shapley2d._valuation.methods import all_methods
 from shapley2d.cli.options import COMMON, METHOD, RUN, option
 from shapley2d.exceptions import InputError
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 _PANELS = {"model": COMMON, "device": RUN}
 _METAVARS = {int: "N", float: "X", bool: None}
+_TAKE_NEIGHBOURS = ("mc", "exact")  # methods whose model may be nearest neighbours
 
 
 def _takers() -> dict[str, dict[str, Field]]:
@@ -61,6 +63,8 @@ def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
     phrase = re.split("[:;]", first.option.help)[0]
     told = f"{phrase[:1].upper()}{phrase[1:]}{': ' * bool(words)}{', '.join(words)}"
     takers = f"{', '.join(methods)}; " if len(methods) <= 3 else ""
+    if name in OF_NEIGHBOURS:
+        takers = f"{KNN.name}, also as a model; "
     info = option(
         _PANELS.get(name, METHOD),
         "NAME" if words else _METAVARS.get(first.kind, "TEXT"),
@@ -94,20 +98,21 @@ def make_method(method: str, given: dict[str, Any]) -> Method:
     kind = all_methods()[method]
     chosen = {name: value for name, value in given.items() if value is not None}
     own = {name: value for name, value in chosen.items() if name in options_of(kind)}
-    if own.get("model") == KNN.name:
-        inner = {name: value for name, value in chosen.items() if name in options_of(KNN)}
-        inner = {name: value for name, value in inner.items() if name not in own}
+    if own.get("model") == KNN.name and method in _TAKE_NEIGHBOURS:
+        inner = {name: chosen.pop(name) for name in OF_NEIGHBOURS if name in chosen}
         own["model"] = KNN(**inner) if inner else KNN.name
-        chosen = {name: value for name, value in chosen.items() if name not in inner}
     takers = _takers()
     for name in chosen:
         if name not in own:
             methods = takers[name]
             fitting = [one for one in methods if all(one in takers[other] for other in chosen)]
-            advice = f"set --method {fitting[0]} or " if fitting else ""
+            advice = [f"set --method {fitting[0]}"] if fitting else []
+            if name in OF_NEIGHBOURS and method in _TAKE_NEIGHBOURS and "model" not in own:
+                advice.append(f"set --model {KNN.name}")
+            *ways, last = [*advice, f"leave {flag_of(name)} out"]
             raise InputError(
                 f"{flag_of(name)} goes with --method {' or '.join(methods)}, not with {method}: "
-                f"{advice}leave {flag_of(name)} out"
+                f"{', '.join(ways)}{' or ' * bool(ways)}{last}"
             )
     return kind(**own)
 

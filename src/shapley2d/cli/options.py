@@ -299,7 +299,9 @@ class BlockOptions:
 
 def option_flags() -> dict[str, str]:
     """The flag of each option above, by its name in Python."""
-    found: dict[str, str] = {"method": "--method", "public_key": "--public-key"}
+    found = {"method": "--method", "public_key": "--public-key"}
+    # the fields of Copies
+    found |= {"rule": "--copies", "distance": "--copy-distance", "r2": "--copy-r2"}
     for record in (FileOptions, TrainOptions, RunOptions, CellOptions, BlockOptions):
         for name, hint in get_type_hints(record, include_extras=True).items():
             info = hint.__metadata__[0]

@@ -13,7 +13,7 @@ from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, progress
 from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inputs import read_inputs, read_owners
+from shapley2d.cli.reading.inputs import owners_of, read_inputs, read_owners
 from shapley2d.exceptions import InputError
 
 ReceiptFile = Annotated[Path, o.argument("RECEIPT", "A receipt written by blocks.")]
@@ -173,7 +173,11 @@ def _recompute(
 
     inputs = read_inputs(train, file, owner_column=column)
     with computing(inputs.names):
-        parts = None if owners is None else read_owners(owners, inputs, encoding=file.encoding)
+        parts: Any = None
+        if owners is not None:
+            parts = read_owners(owners, inputs, encoding=file.encoding)
+        elif "rows" not in found.body["question"]["unrecorded"]:  # of an audit
+            parts = owners_of(inputs.of_rows.pop("rows"))
         verify_receipt(
             found,
             inputs.X,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
 from shapley2d._base.checks import check_choice, check_number
 
@@ -11,7 +11,7 @@ RULES = ("one", "first", "escrow", "each")
 """A cluster of copies counts as one row of all its owners, of the first, of nobody, or each."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Copies:
     """What duplicate rows, with one label, and duplicate columns count for.
 
@@ -52,3 +52,11 @@ class Copies:
         if not (isinstance(self.distance, str) and self.distance == "auto"):
             check_number(self.distance, "distance", zero=True)
         check_number(self.r2, "r2", zero=True)
+
+    def given(self) -> dict[str, Any]:
+        """The fields that differ from their defaults."""
+        values = {one.name: (getattr(self, one.name), one.default) for one in fields(self)}
+        return {name: value for name, (value, default) in values.items() if value != default}
+
+    def __repr__(self) -> str:
+        return f"Copies({', '.join(f'{name}={value!r}' for name, value in self.given().items())})"

@@ -16,9 +16,9 @@ ALGORITHM = "Ed25519"
 def sign(body: bytes, key: str | os.PathLike[str]) -> dict[str, str]:
     """Sign bytes with the private key of a PEM file; the record of the signature."""
     ed25519, serialization = _library()
-    found = _read(key, "key", serialization.load_pem_private_key, password=None)
+    found = _read(key, "sign", serialization.load_pem_private_key, password=None)
     if not isinstance(found, ed25519.Ed25519PrivateKey):
-        raise InputError(Setting("key", str(key)), f" is not a private key of {ALGORITHM}")
+        raise InputError(Setting("sign", str(key)), f" is not a private key of {ALGORITHM}")
     return {
         "algorithm": ALGORITHM,
         "public_key": _raw(found.public_key(), serialization).hex(),
@@ -69,7 +69,7 @@ def _read(path: str | os.PathLike[str], option: str, load: Any, **how: Any) -> A
             Setting(option, str(path)), " is locked with a password: give a key without one"
         ) from None
     except Exception:  # noqa: BLE001  (whatever a file provokes is the file's fault)
-        kind = "private" if option == "key" else "public"
+        kind = "private" if option == "sign" else "public"
         raise InputError(
             Setting(option, str(path)), f" is not a PEM file with a {kind} key of {ALGORITHM}"
         ) from None

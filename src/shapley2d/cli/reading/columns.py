@@ -99,8 +99,8 @@ def find_column(name: str, names: Sequence[str], option: str, path: str) -> None
 
 
 def _is_time(option: str, name: str) -> bool:
-    """Whether the column of ``--time`` is an amount of time, which another option takes."""
-    if option != "--time":
+    """Whether the column of ``--time-order`` is an amount of time, which another option takes."""
+    if option != "--time-order":
         return False
     try:
         parse_time(name)

@@ -180,6 +180,14 @@ def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
             )
 
 
+def owners_of(labels: Any) -> list[dict[str, Any]]:
+    """The owners that a column names, as a list of what each has."""
+    rows: dict[str, list[int]] = {}
+    for row, name in enumerate(labels.to_pylist()):
+        rows.setdefault(str(name), []).append(row)
+    return [{"owner": name, "row": held} for name, held in rows.items()]
+
+
 def check_split(table: TrainOptions) -> None:
     """Refuse options on how rows are split where a file validates."""
     for option in ("cv", "groups", "time_order"):
