@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,8 @@ from report_page import html_of
 from shapley2d import KNN, CellValuer, InputError, Valuation, value_blocks, value_cells, value_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.methods import all_methods, find_method
+from shapley2d.cli.method_options import method_parameters
+from shapley2d.exceptions import InputWarning
 
 from small_tables import two_classes
 
@@ -93,7 +96,8 @@ def package(tmp_path):
     (about / "entry_points.txt").write_text(
         "[shapley2d.methods]\nleave-out = leaving_out:LeaveOut\n"
     )
-    return tmp_path
+    yield tmp_path
+    sys.modules.pop("leaving_out", None)
 
 
 def test_a_word_finds_the_method_of_another_package(package, monkeypatch):
@@ -108,6 +112,37 @@ def test_a_word_finds_the_method_of_another_package(package, monkeypatch):
         InputError, match="method='leaveout' is not known: did you mean 'leave-out'"
     ):
         find_method("leaveout")
+
+
+@pytest.mark.parametrize(
+    ("source", "message"),
+    [
+        (
+            "raise RuntimeError('no such luck')",
+            "leaving_out:LeaveOut cannot be loaded: no such luck",
+        ),
+        ("LeaveOut = 3", "leaving_out:LeaveOut is not a subclass of shapley2d.Method"),
+    ],
+)
+def test_a_package_that_is_broken_does_not_break_others(package, monkeypatch, source, message):
+    (package / "leaving_out.py").write_text(source)
+    monkeypatch.syspath_prepend(package)
+    with pytest.warns(InputWarning, match=message):
+        assert set(all_methods.__wrapped__()) == {"knn", "mc", "exact", "forest"}
+
+
+@dataclass(frozen=True)
+class Clash(LeaveOut):
+    """A method whose options are called as options of the commands are."""
+
+    name = "clash"
+    valid: int = 1
+    id: int = 1
+
+
+def test_options_of_the_commands_come_before_those_of_a_method(monkeypatch):
+    monkeypatch.setattr("shapley2d.cli.method_options.all_methods", lambda: {"clash": Clash})
+    assert [one.name for one in method_parameters()] == ["method", "n_votes", "signs"]
 
 
 def test_the_command_line_has_the_method_of_another_package(package):

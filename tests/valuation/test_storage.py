@@ -105,7 +105,7 @@ def test_a_piece_of_another_file_is_noticed_wherever_it_is(tmp_path):
     """All bytes are checked, in order: any splice is one of the two whole files, or damaged."""
     paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]
     cells().save(paths[0])
-    cells(max_permutations=4).save(paths[1])
+    cells(random_state=1).save(paths[1])
     one, two = (path.read_bytes() for path in paths)
     rng = np.random.default_rng(0)
     spliced = [one[:k] + two[k:] for k in range(len(two))]  # one's start, two's end

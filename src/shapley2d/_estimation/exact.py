@@ -134,8 +134,7 @@ def evaluate_designs(
     Examples
     --------
     >>> from shapley2d._models.function import FunctionGame
-    >>> from shapley2d._theory.coalitions import MaskCoalitions
-    from shapley2d._theory.designs import AllSubsets
+    >>> from shapley2d._theory.designs import AllSubsets
     >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)
     >>> blocks = DesignBlocks.of_rows(game, AllSubsets(2), AllSubsets(1))
     >>> evaluate_designs([blocks], [np.array([0, 2])], 3)[0].tolist()

@@ -66,7 +66,7 @@ class KNN(Method):
     >>> X, y = [[0, 5], [1, 3], [9, 4], [8, 6]], ["low", "low", "high", "high"]
     >>> v = value_cells(X, y, X, y, method=KNN(n_neighbors=2))
     >>> v.column_values.round(6).tolist()
-    [0.375, 0.125]
+    [0.5, 0.0]
     """
 
     name: ClassVar[str] = "knn"

@@ -148,7 +148,8 @@ def value_blocks(
     >>> from shapley2d import value_blocks
     >>> X = [[0, 5, 1], [1, 5, 0], [9, 5, 1], [8, 5, 0]]
     >>> y = ["low", "low", "high", "high"]
-    >>> v = value_blocks(X, y, X, y, rows=["A", "A", "B", "B"], columns=["bank", "shop", "shop"])
+    >>> grid = {"rows": ["A", "A", "B", "B"], "columns": ["bank", "shop", "shop"]}
+    >>> v = value_blocks(X, y, X, y, method="exact", **grid)
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
     ((2, 2), 'exact', 16, 0.5)
     """

@@ -11,12 +11,13 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
+from shapley2d._base.warnings import warn
 from shapley2d._forest.method import Forest
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,9 +28,22 @@ BUILT_IN: dict[str, type[Method]] = {one.name: one for one in (KNN, MonteCarlo, 
 
 @cache
 def all_methods() -> Mapping[str, type[Method]]:
-    """All methods by name; one of another package does not hide the package's own."""
-    found = (entry.load() for entry in entry_points(group="shapley2d.methods"))
-    return {**{one.name: one for one in found}, **BUILT_IN}
+    """All methods by name; one of another package does not hide the package's own.
+
+    One that cannot be loaded is left out with a warning: whoever asks for another does not need it.
+    """
+    found: dict[str, type[Method]] = {}
+    for entry in entry_points(group="shapley2d.methods"):
+        try:
+            method = entry.load()
+        except Exception as error:  # noqa: BLE001  (whatever another package raises)
+            warn(InputWarning(f"the method {entry.value} cannot be loaded: {error}"))
+            continue
+        if isinstance(method, type) and issubclass(method, Method):
+            found[method.name] = method
+        else:
+            warn(InputWarning(f"the method {entry.value} is not a subclass of shapley2d.Method"))
+    return {**found, **BUILT_IN}
 
 
 def find_method(method: Any) -> Method:

@@ -226,9 +226,9 @@ def convergence(valuation: CellValues, ax: Axes | None = None) -> Axes:
 
     Examples
     --------
-    >>> from shapley2d import value_game
+    >>> from shapley2d import MonteCarlo, value_game
     >>> game = lambda S, F: S.max() * F.max()
-    >>> v = value_game(game, 3, 2, method="mc", tolerance=0.5, progress=False)
+    >>> v = value_game(game, 3, 2, method=MonteCarlo(tolerance=0.5), progress=False)
     >>> v.plot_convergence().get_xscale()
     'log'
     """

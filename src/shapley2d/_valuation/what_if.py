@@ -57,10 +57,10 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
 
     Examples
     --------
-    >>> from shapley2d import value_cells
+    >>> from shapley2d import Forest, value_cells
     >>> X, y = [[1.0], [2.0], [30.0], [7.0], [8.0], [9.0]], list("aaabbb")
     >>> new = ([[1.0], [3.0], [7.0], [9.0]], list("aabb"))
-    >>> v = value_cells(X, y, *new, method="forest", model="forest", progress=False)
+    >>> v = value_cells(X, y, *new, method=Forest("forest"), progress=False)
     >>> after = v.what_if({(2, "x0"): 3.0})
     >>> after
     WhatIf: score 0.94, +0.04

@@ -10,7 +10,7 @@ from shapley2d._knn.method import KNN
 from shapley2d._methods.method import options_of
 from shapley2d._models.by_name import OF_NEIGHBOURS
 from shapley2d._valuation.methods import all_methods
-from shapley2d.cli.options import COMMON, METHOD, RUN, option
+from shapley2d.cli.options import COMMON, METHOD, RUN, option, option_flags
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -22,11 +22,13 @@ _TAKE_NEIGHBOURS = ("mc", "exact")  # methods whose model may be nearest neighbo
 
 
 def _takers() -> dict[str, dict[str, Field]]:
-    """Every option by name, with the methods that take it."""
+    """Every option by name, with the methods that take it; not those named as the commands' own."""
     takers: dict[str, dict[str, Field]] = {}
+    own = option_flags()
     for method, kind in all_methods().items():
         for name, one in options_of(kind).items():
-            if not one.option.python_only:
+            taken = name in own or flag_of(name) in own.values()
+            if not one.option.python_only and not taken:
                 takers.setdefault(name, {})[method] = one
     return takers
 
