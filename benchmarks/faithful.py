@@ -106,7 +106,8 @@ def plant(X, y, seed):
 
 def filled_out_of_bag(model, X, y, Xv, yv):
     """Values in which every tree's leaves are filled with the rows that it was not grown on."""
-    problem = weigh_problem(make_problem(X, y, Xv, yv, task="classification"), "balanced_accuracy")
+    asked = {"task": "classification", "scoring": "balanced_accuracy"}
+    problem = weigh_problem(make_problem(X, y, Xv, yv, **asked))
     (split,) = problem.splits
     ensemble = read_fitted(model, split)
     values, seen = np.zeros(X.shape), np.zeros(len(X))
