@@ -148,7 +148,8 @@ def test_the_same_bits_for_any_number_of_workers(score):
 def test_standard_errors_tell_how_far_other_trees_are(score):
     X, y = make_data(3, n=24)
     runs = [
-        value(X, y, seed=seed, max_trees=120, column_share=0.5, oob_score=score) for seed in range(60)
+        value(X, y, seed=seed, max_trees=120, column_share=0.5, oob_score=score)
+        for seed in range(60)
     ]
     for name, axis in (("stderr", None), ("row_stderr", 1), ("column_stderr", 0)):
         means = np.array(
