@@ -160,3 +160,12 @@ def test_columns_of_a_file_that_are_no_features_are_read_again(capsys, folder):
     run(capsys, "verify r.json --table t.csv --owners owners.csv")
     table[:30].to_csv("north.csv", index=False)
     run(capsys, "verify r.json --owner North --block north.csv")
+
+
+@pytest.mark.parametrize("more", ["", "--audit --no-sellers"])
+def test_owners_that_a_column_names_are_read_again(more, capsys, folder):
+    table = pd.read_csv("t.csv")
+    table.assign(bank=np.repeat(["North", "South"], 30)).to_csv("t.csv", index=False)
+    command = "blocks t.csv -t default --id customer --owner-column bank --valid v.csv -k 3"
+    run(capsys, f"{command} {more} --pay 10 --receipt r.json")
+    assert "every amount is the same" in run(capsys, "verify r.json --table t.csv --valid v.csv")

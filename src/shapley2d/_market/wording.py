@@ -59,8 +59,8 @@ def owner_words(info: dict[str, Any]) -> str:
     intervals = f" The intervals include {known}; they do not cover fraud." if known else ""
     if known.startswith(no_error):
         intervals = (
-            f" There are no intervals: {known.removeprefix(no_error)}; groups of these left out in "
-            "turn (validation groups) tell how much."
+            f" There are no intervals: {known.removeprefix(no_error)}; parts of these left out in "
+            "turn (valid_parts=10, --valid-parts 10) tell how much."
         )
     who = "An owner" if info.get("block_owners") else "A group"
     return f"{who} {players[info['players']]}{also}.{intervals}"
