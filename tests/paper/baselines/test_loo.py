@@ -72,7 +72,7 @@ def test_monte_carlo_of_the_tree_reaches_the_exact_values():
     split = make_split(6, 2, n=6, plain=True)
     (game,) = tree_games(make_problem(*tables_of(split)))
     designs = AllSubsets(6), AllSubsets(3)
-    exact = evaluate_designs([DesignBlocks.of_rows(game, *designs)], [np.arange(6)], 6).values
+    exact, _ = evaluate_designs([DesignBlocks.of_rows(game, *designs)], [np.arange(6)], 6)
     method = TreeMC(max_permutations=1500, tolerance=0)
     v = value_cells(*tables_of(split), method=method, progress=False)
     assert (np.abs(v.values - exact) <= 4.5 * v.stderr + 1e-12).all()
