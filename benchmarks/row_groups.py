@@ -1,6 +1,6 @@
 """What a model of one's own gives in a minute by groups of rows and by columns.
 
-Run: python benchmarks/row_groups.py [SECONDS [ROUNDS LEAVES]]   (60 s for each of the four questions)
+Run: python benchmarks/row_sets.py [SECONDS [ROUNDS LEAVES]]   (60 s for each of the four questions)
 
 A made-up table of the size of the Telco churn table: 5,634 training rows, 1,409 validation rows, 19
 columns of text and numbers, about 26 % positives, of which 9 columns matter. The model is

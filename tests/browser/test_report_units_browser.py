@@ -156,7 +156,7 @@ def test_blocks_are_in_points_and_never_called_cells(open_report, width):
     np.testing.assert_allclose(column(page, "#column-list", 3), [4, 3])
     shown = page.inner_text("main").lower()
     assert " cell" not in shown and "average" not in shown
-    assert "groups of rows" in shown and "the columns add 7.0 points" in shown
+    assert "sets of rows" in shown and "the columns add 7.0 points" in shown
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -131,6 +131,6 @@ def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
         values, stderr, ["north", "south", "west"], ["all"], stderr[:, 0], np.zeros(1), info=info
     )
     assert time_limit_sentences(v)[0] == (
-        "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of 2 of 3 groups of rows "
-        "('north' above 0, 'south' below); so is the rank of 3 groups of rows."
+        "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of 2 of 3 sets of rows "
+        "('north' above 0, 'south' below); so is the rank of 3 sets of rows."
     )

@@ -1,4 +1,4 @@
-"""Blocks: groups of rows and columns as players, by every method, against brute force."""
+"""Blocks: sets of rows and columns as players, by every method, against brute force."""
 
 from __future__ import annotations
 

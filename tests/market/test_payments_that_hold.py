@@ -525,7 +525,7 @@ def test_withheld_pay_survives_files_and_receipts(tmp_path):
 
 def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
-    monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_GROUPS", 2)
+    monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_SETS", 2)
     alone, both = (valued(two_classes(m=6), THREE, SAMPLED, valid_parts=parts) for parts in (0, 5))
     assert alone._covariance is not None and (np.diag(alone._covariance) > 0).all()
     assert (np.diag(both._covariance) > np.diag(alone._covariance)).all()

@@ -1,4 +1,4 @@
-"""Groups of rows by name: clusters of similar rows, and the entries of a column."""
+"""Sets of rows by name: clusters of similar rows, and the entries of a column."""
 
 from __future__ import annotations
 

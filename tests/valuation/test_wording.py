@@ -269,7 +269,7 @@ def test_blocks_speak_of_blocks_and_points():
     assert Units.of(v).cells.words == "points"
     shown = v._repr_html_()
     assert "lowest block" in shown and "cell" not in re.sub(r"[Bb]lock values?", "", shown)
-    assert "row groups" in shown and "<th>block</th>" in shown
+    assert "row sets" in shown and "<th>block</th>" in shown
     for i, name in enumerate(["Ann", "Bob"]):
         for j in range(2):
             number = f"{100 * v.values[i, j]:+.3g}".replace("-", "\N{MINUS SIGN}")[:4]

@@ -1,4 +1,4 @@
-"""Values of blocks that join as wholes: the players are groups of rows and groups of columns."""
+"""Values of blocks that join as wholes: the players are sets of rows and sets of columns."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _sampler(method: Method) -> Exact | MonteCarlo:
 def _block_games(
     games: Sequence[Game], problem: Problem, grid: Grid
 ) -> tuple[list[Game], list[NDArray[np.intp]]]:
-    """Games over the groups that train in each split; groups without rows there are left out."""
+    """Games over the sets that train in each split; sets without rows there are left out."""
     blocks: list[Game] = []
     members = []
     for game, split in zip(games, problem.splits, strict=True):

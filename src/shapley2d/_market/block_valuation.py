@@ -34,15 +34,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class BlockValuation(BlockValues, Valuation):
-    """The value of every block of row groups x column groups, and of the owners of the blocks.
+    """The value of every block of row sets x column sets, and of the owners of the blocks.
 
-    A :class:`~shapley2d.Valuation` whose rows are row groups and whose columns are column groups,
+    A :class:`~shapley2d.Valuation` whose rows are row sets and whose columns are column sets,
     with these attributes besides.
 
     Attributes
     ----------
     row_sizes, column_sizes : ndarray of int
-        Rows in every row group, columns in every column group.
+        Rows in every row set, columns in every column set.
 
     Examples
     --------

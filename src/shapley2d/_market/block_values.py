@@ -31,7 +31,7 @@ class BlockValues(CellValues):
     _owner_names : list of str
         The owners, then ``"(escrow)"`` where pay is withheld, and ``"(unowned)"`` last where a
         block has none; empty without owners.
-    _owner_shares : ndarray of shape (owners, row groups, column groups) or None
+    _owner_shares : ndarray of shape (owners, row sets, column sets) or None
         Part of every block that each owner has.
     _owner_values : ndarray of shape (owners,) or None
         The sums of the owners' cells; None where an owner's value is the sum of its blocks.
@@ -42,14 +42,14 @@ class BlockValues(CellValues):
         Of more than 256 owners: what other validation rows would change. ``spread.T @ spread`` is
         the covariance of that.
     _covariance_dof : float
-        Degrees of freedom of either, which few groups of validation rows limit.
+        Degrees of freedom of either, which few parts of the validation rows limit.
     """
 
     _kind: ClassVar[str] = "blocks"
     _nouns: ClassVar[tuple[Nouns, Nouns, Nouns]] = (
         ("block", "blocks"),
-        ("group of rows", "groups of rows"),
-        ("group of columns", "groups of columns"),
+        ("set of rows", "sets of rows"),
+        ("set of columns", "sets of columns"),
     )
     _harm: ClassVar[str] = "these rows make these columns less useful to the model"
 
@@ -72,8 +72,8 @@ class BlockValues(CellValues):
     def _size_words(self) -> str:
         n, m = self.shape
         rows, columns = int(self.row_sizes.sum()), int(self.column_sizes.sum())
-        groups = f"{counted(n, 'row group')} x {counted(m, 'column group')}"
-        return f"{groups} ({counted(rows, 'row')} x {counted(columns, 'column')})"
+        sets = f"{counted(n, 'row set')} x {counted(m, 'column set')}"
+        return f"{sets} ({counted(rows, 'row')} x {counted(columns, 'column')})"
 
     @cached_property
     def _payee_names(self) -> list[str]:

@@ -14,7 +14,7 @@ from shapley2d._base.words import counted, plural
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._market.cell_sums import MAX_JOINT
 from shapley2d._market.copies.rule import Copies
-from shapley2d._market.grid import count_groups
+from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
 from shapley2d._market.layout import claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
@@ -87,26 +87,26 @@ def value_blocks(
     checkpoint: str | os.PathLike[str] | None = None,
     cluster: Any = None,
 ) -> BlockValuation:
-    """Value the blocks of a table, groups of rows by groups of columns, and their owners.
+    """Value the blocks of a table, sets of rows by sets of columns, and their owners.
 
     Parameters
     ----------
     X, y, X_valid, y_valid
         As in :func:`~shapley2d.value_cells`. Without a validation table the blocks are cross-valued
-        over ``cv`` folds; in each of them a group is its rows that train there.
+        over ``cv`` folds; in each of them a set is its rows that train there.
     rows, columns : 1-D array, list, series or mapping, optional
-        The group of every row and of every column: one label each, or a mapping from names to
+        The set of every row and of every column: one label each, or a mapping from names to
         labels. ``rows`` may also be the name of a column of X, which is then not a feature; or
         ``"clusters"`` or ``"clusters=40"`` for that many clusters of similar rows. Left out, the
-        axis is one group. Groups of one axis are its contributors: they are valued as ``owners``
-        are, up to 256 of them with their copies (clusters are nobody's). Groups of both axes make
+        axis is one set. Sets of one axis are its contributors: they are valued as ``owners``
+        are, up to 256 of them with their copies (clusters are nobody's). Sets of both axes make
         a grid of blocks, which join as wholes.
     owners : frame, list of dicts or path of a CSV or Parquet file, optional
         Who contributed what: the columns ``owner``, ``row`` and ``column``, one region per line. An
         empty row or column means all of them (the label too, where it is valued). An entry is a
         label of ``rows`` or ``columns``, a name, or a position; several of them as a list or
         separated by ``;``; or a range such as ``0-99``, both ends included. The table is cut into
-        the coarsest grid that respects every owner's region, and the groups of ``rows`` and
+        the coarsest grid that respects every owner's region, and the sets of ``rows`` and
         ``columns`` if given.
     owner_column : str, optional
         The column of X that names the owner of every row, instead of ``owners``; it is not a
@@ -114,14 +114,14 @@ def value_blocks(
     players : {"cells", "blocks"}, optional
         ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its
         cells. Splitting, merging and renaming owners then changes no one else's value, nor, as long
-        as negative values owe (the default), anyone's payment. ``"blocks"``: groups of rows and of
+        as negative values owe (the default), anyone's payment. ``"blocks"``: sets of rows and of
         columns join as wholes. This values blocks as blocks and is affordable for any model; but an
         owner who splits in four is counted four times. By default cells where ``KNN`` values owners
-        or the groups of one axis, and for ``Forest``; else blocks (``info["players"]``).
+        or the sets of one axis, and for ``Forest``; else blocks (``info["players"]``).
     copies : {"one", "first", "escrow", "each"} or Copies, optional
         What duplicate rows, with one label, and duplicate columns count for; see
         :class:`~shapley2d.Copies`, which also says which are duplicates. ``"one"`` by default where
-        there are owners, or groups of one axis, else ``"each"``. ``info["copies"]`` counts them,
+        there are owners, or sets of one axis, else ``"each"``. ``info["copies"]`` counts them,
         and warnings name owners who have copies of each other.
     valid_parts : int, optional
         Parts of the validation rows to leave out one at a time, 10 or so: the standard errors in
@@ -186,9 +186,9 @@ def prepare_blocks(
     check_checkpoints(run, parts)
     owners, columns = settings["owners"], settings["columns"]
     X, X_valid, rows = named_rows(X, y, X_valid, settings["rows"], owners, settings["owner_column"])
-    # groups of both axes are blocks of a table, which nobody in particular contributed
+    # sets of both axes are blocks of a table, which nobody in particular contributed
     contributed = owners is not None or (rows is None) != (columns is None)
-    owned = owners is not None or (contributed and _groups_own(rows, columns))
+    owned = owners is not None or (contributed and _sets_own(rows, columns))
     players = settle_players(settings["players"], method, contributed=contributed)
     copies, claims = _settle_copies(settings["copies"], owned=owned), claims_of(owners)
     tables = read_tables(
@@ -224,16 +224,16 @@ def prepare_blocks(
     )
 
 
-def _groups_own(rows: Any, columns: Any) -> bool:
-    """Whether the groups of one axis are owners, as if a file of owners had named them.
+def _sets_own(rows: Any, columns: Any) -> bool:
+    """Whether the sets of one axis are owners, as if a file of owners had named them.
 
-    Clusters are no contributors; and more groups than errors are kept jointly for are rows or
+    Clusters are no contributors; and more sets than errors are kept jointly for are rows or
     columns by themselves, whose copies count each.
     """
     if isinstance(rows, Clusters):
         return False
     option, labels = ("columns", columns) if rows is None else ("rows", rows)
-    return count_groups(labels, option) <= MAX_JOINT
+    return count_sets(labels, option) <= MAX_JOINT
 
 
 def _settle_copies(copies: Any, *, owned: bool) -> Copies:
@@ -388,7 +388,7 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
 
 
 def _row_names(names: list[Any]) -> NDArray[Any]:
-    """Names of the row groups as one type, so that files can hold them."""
+    """Names of the row sets as one type, so that files can hold them."""
     if all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names):
         return np.array(names, dtype=np.int64)
     return np.array([str(name) for name in names], dtype=object)

@@ -28,8 +28,8 @@ MAX_JOINT = 256
 Beyond, cells count as independent.
 """
 
-MAX_ROW_GROUPS = 1024
-"""Groups of rows up to which the errors of owners are kept jointly; memory grows with them."""
+MAX_ROW_SETS = 1024
+"""Sets of rows up to which the errors of owners are kept jointly; memory grows with them."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def estimate_cell_sums(
 ) -> CellSums:
     """Values of blocks and of owners, from those of the cells.
 
-    ``shares`` has each owner's part of every block: (owners, row groups, column groups). With
+    ``shares`` has each owner's part of every block: (owners, row sets, column sets). With
     ``joint`` the covariance of the estimate is that of the owners, or of the blocks where there are
     none.
     """
@@ -59,7 +59,7 @@ def estimate_cell_sums(
     few = n * m <= MAX_JOINT
     blocks = np.eye(n * m).reshape(n * m, n, m) if few else np.zeros((0, n, m))
     owners = np.zeros((0, n, m)) if shares is None else shares
-    kept = owners if joint and n <= MAX_ROW_GROUPS else owners[:0]
+    kept = owners if joint and n <= MAX_ROW_SETS else owners[:0]
     sums = BlockSums(np.concatenate([kept, blocks]), grid.rows.labels, grid.columns.labels)
     estimate = method.solve(problem, replace(run, sums=sums if len(sums) else None))
     covariance = _covariance(estimate, sums)
@@ -69,7 +69,7 @@ def estimate_cell_sums(
         variances = np.einsum("ijij->ij", inner)
     owned = BlockSums(owners, grid.rows.labels, grid.columns.labels)
     asked = covariance[: len(kept), : len(kept)] if shares is not None else covariance
-    if joint and len(kept) < len(owned):  # too many groups of rows to keep errors jointly
+    if joint and len(kept) < len(owned):  # too many sets of rows to keep errors jointly
         asked = np.diag(owned.squared(estimate.stderr**2))
     known = joint and estimate.stderr.any() and len(asked)
     return CellSums(

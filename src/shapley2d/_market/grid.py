@@ -1,4 +1,4 @@
-"""The grid of blocks: the group of every row and of every column."""
+"""The grid of blocks: the set of every row and of every column."""
 
 from __future__ import annotations
 
@@ -20,48 +20,48 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Groups:
+class Sets:
     """A partition of the players of one axis."""
 
-    labels: NDArray[np.intp]  # (players,): the number of every player's group
-    names: list[Any]  # names of the groups, in the order of their numbers
+    labels: NDArray[np.intp]  # (players,): the number of every player's set
+    names: list[Any]  # names of the sets, in the order of their numbers
 
     @property
     def sizes(self) -> NDArray[np.intp]:
-        """Players in every group."""
+        """Players in every set."""
         return np.bincount(self.labels, minlength=len(self.names))
 
     @classmethod
-    def single(cls, size: int, name: str) -> Groups:
-        """All players in one group."""
+    def single(cls, size: int, name: str) -> Sets:
+        """All players in one set."""
         return cls(np.zeros(size, dtype=np.intp), [name])
 
-    def with_player(self, name: str) -> Groups:
-        """One more player, last, in a group of its own."""
-        return Groups(np.append(self.labels, len(self.names)), [*self.names, name])
+    def with_player(self, name: str) -> Sets:
+        """One more player, last, in a set of its own."""
+        return Sets(np.append(self.labels, len(self.names)), [*self.names, name])
 
 
 @dataclass(frozen=True)
 class Grid:
-    """Row groups x column groups."""
+    """Row sets x column sets."""
 
-    rows: Groups
-    columns: Groups
+    rows: Sets
+    columns: Sets
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of row groups and of column groups."""
+        """Numbers of row sets and of column sets."""
         return len(self.rows.names), len(self.columns.names)
 
 
-def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Groups:
-    """Groups from one label per player, in order of first occurrence.
+def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Sets:
+    """Sets from one label per player, in order of first occurrence.
 
     ``labels`` has one label per player, or maps names of players to labels. Messages call it
     ``option``, and the players ``kind``, by default from the option.
 
-    >>> groups = label_groups(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
-    >>> groups.labels.tolist(), groups.names
+    >>> sets = label_sets(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
+    >>> sets.labels.tolist(), sets.names
     ([0, 1, 0], ['bank', 'shop'])
     """
     kind = kind or option.removesuffix("s")
@@ -72,7 +72,7 @@ def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | Non
         if absent:
             raise InputError(
                 Setting(option),
-                f" has no group for {kind} {absent[0]!r}: name one for every {kind}",
+                f" has no set for {kind} {absent[0]!r}: name one for every {kind}",
             )
         unknown = [name for name in labels if name not in set(names)]
         if unknown:
@@ -92,15 +92,13 @@ def label_groups(labels: Any, names: Sequence[Any], option: str, kind: str | Non
     codes = np.empty(len(items), dtype=np.intp)
     for k, item in enumerate(with_texts(items)):
         if is_empty(item):
-            raise InputError(
-                Setting(option), f" has no label for {kind} {names[k]!r}: name a group"
-            )
+            raise InputError(Setting(option), f" has no label for {kind} {names[k]!r}: name a set")
         codes[k] = numbers.setdefault(item, len(numbers))
-    return Groups(codes, list(numbers))
+    return Sets(codes, list(numbers))
 
 
-def count_groups(labels: Any, option: str) -> int:
-    """The number of different labels, as :func:`label_groups` would find them."""
+def count_sets(labels: Any, option: str) -> int:
+    """The number of different labels, as :func:`label_sets` would find them."""
     items = list(labels.values()) if isinstance(labels, Mapping) else _as_list(labels, option)
     return len(set(with_texts(items)))
 

@@ -80,13 +80,13 @@ class BlocksJob:
     players: str  # "cells", "blocks"
     copies: Copies
     valid_parts: int | None  # parts of the validation rows to leave out; None for the default
-    # the group of every row and of every column
+    # the set of every row and of every column
     rows: Any
     columns: Any
-    rows_from: str  # the argument that named the groups of rows: "rows", "owner_column"
+    rows_from: str  # the argument that named the sets of rows: "rows", "owner_column"
     claims: list[Claim] | None  # what the owners claim; None where no table names them
-    owned: bool  # whether there are owners: of a table of them, or the groups of one axis
-    contributed: bool  # whether contributors are valued: owners, or the groups of one axis
+    owned: bool  # whether there are owners: of a table of them, or the sets of one axis
+    contributed: bool  # whether contributors are valued: owners, or the sets of one axis
     # the question
     cv: Any
     label: str | None
@@ -127,7 +127,7 @@ class BlocksJob:
             self.columns,
             self.claims,
             varied.regions,
-            groups_own=self.owned and self.claims is None,
+            sets_own=self.owned and self.claims is None,
             option=self.rows_from,
             seed=self.run.seed,
         )

@@ -15,7 +15,7 @@ from shapley2d._market.copies.chance import find_unlikely_copies
 from shapley2d._market.copies.columns import find_same_columns
 from shapley2d._market.copies.count import CopiesFound
 from shapley2d._market.copies.rows import find_copies
-from shapley2d._market.grid import Grid, Groups, label_groups
+from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
 from shapley2d._market.owners import Claim, read_claims
 from shapley2d._market.regions import (
@@ -23,7 +23,7 @@ from shapley2d._market.regions import (
     Regions,
     cut_grid,
     find_regions,
-    regions_of_groups,
+    regions_of_sets,
 )
 from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 class BlockLayout:
     """The blocks of a table."""
 
-    # groups of the rows that are valued: one of each cluster of copies, where these count as one
+    # sets of the rows that are valued: one of each cluster of copies, where these count as one
     grid: Grid
     ownership: Ownership | None = None
     copies: CopiesFound | None = None  # which rows repeat others; None where there are no owners
@@ -113,7 +113,7 @@ class Prepared:
         claims: list[Claim] | None,
         change: Callable[[Regions], Regions] | None = None,
         *,
-        groups_own: bool = False,
+        sets_own: bool = False,
         option: str = "rows",
         seed: int = 0,
     ) -> BlockLayout:
@@ -121,34 +121,34 @@ class Prepared:
 
         ``rows`` and ``columns`` are labels as the user gave them (``option`` named those of rows);
         ``change`` maps what owners have of the changed table to what they would have; with
-        ``groups_own`` the groups of the one axis that has some are its owners.
+        ``sets_own`` the sets of the one axis that has some are its owners.
         """
         label = problem.label
         column_names = problem.table.column_names
         if isinstance(rows, Clusters):
             return BlockLayout(
-                _grid_of_groups(
+                _grid_of_sets(
                     problem,
                     rows.of(problem.table, seed),
-                    self._column_groups(problem, columns),
+                    self._column_sets(problem, columns),
                     problem.table.n_rows,
                 )
             )
-        read_groups = None if rows is None else self._row_groups(problem, rows, option)
-        row_groups = None if read_groups is None else self._of_valued_rows(read_groups)
-        column_groups = self._column_groups(problem, columns)
+        read_sets = None if rows is None else self._row_sets(problem, rows, option)
+        row_sets = None if read_sets is None else self._of_valued_rows(read_sets)
+        column_sets = self._column_sets(problem, columns)
         column_names = column_names if label is None else [*column_names, label]
         row_names = problem.table.row_names.tolist()
-        if claims is None and not groups_own:
-            return BlockLayout(_grid_of_groups(problem, row_groups, column_groups, len(row_names)))
+        if claims is None and not sets_own:
+            return BlockLayout(_grid_of_sets(problem, row_sets, column_sets, len(row_names)))
         assert self.clusters is not None
         assert self.copies is not None
-        if claims is None and column_groups is None and label is not None:
-            column_groups = _all_columns(problem)
+        if claims is None and column_sets is None and label is not None:
+            column_sets = _all_columns(problem)
         read = (
-            regions_of_groups(read_groups, column_groups, len(self.row_names), len(column_names))
+            regions_of_sets(read_sets, column_sets, len(self.row_names), len(column_names))
             if claims is None
-            else find_regions(claims, self.row_names, column_names, read_groups, column_groups)
+            else find_regions(claims, self.row_names, column_names, read_sets, column_sets)
         )
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
@@ -161,11 +161,11 @@ class Prepared:
         kept = np.unique(same, return_index=True)[1]
         merged = valued.merge_columns(same) if merges else valued.take_columns(kept)
         names = [column_names[j] for j in kept]
-        if column_groups is not None and kept.size < same.size:
-            labels = [column_groups.names[k] for k in column_groups.labels[kept]]
-            column_groups = label_groups(labels, names, "columns")
+        if column_sets is not None and kept.size < same.size:
+            labels = [column_sets.names[k] for k in column_sets.labels[kept]]
+            column_sets = label_sets(labels, names, "columns")
         grid, ownership = cut_grid(
-            merged, row_names, names, row_groups, column_groups, escrow=rule == "escrow"
+            merged, row_names, names, row_sets, column_sets, escrow=rule == "escrow"
         )
         copies = CopiesFound.count(regions, self.clusters, rule, self.copies.distance, pairs)
         features = kept[kept < problem.table.n_columns]
@@ -203,26 +203,26 @@ class Prepared:
         place[own[self.kept]] = np.arange(self.kept.size)
         return place[own]
 
-    def _column_groups(self, problem: Problem, columns: Any) -> Groups | None:
-        """The groups of the columns, the label's being its own; None where there are none."""
+    def _column_sets(self, problem: Problem, columns: Any) -> Sets | None:
+        """The sets of the columns, the label's being its own; None where there are none."""
         if columns is None:
             return None
-        groups = label_groups(columns, problem.table.column_names, "columns")
-        return groups if problem.label is None else groups.with_player(problem.label)
+        sets = label_sets(columns, problem.table.column_names, "columns")
+        return sets if problem.label is None else sets.with_player(problem.label)
 
-    def _row_groups(self, problem: Problem, rows: Any, option: str) -> Groups:
-        """The groups of the rows, without those rows that were left out for their targets."""
+    def _row_sets(self, problem: Problem, rows: Any, option: str) -> Sets:
+        """The sets of the rows, without those rows that were left out for their targets."""
         if problem.given is None:
-            return label_groups(rows, self.row_names, option, "row")
-        groups = label_groups(rows, problem.given.names.names.tolist(), option, "row")
-        labels = [groups.names[label] for label in groups.labels[problem.given.kept]]
-        return label_groups(labels, self.row_names, "rows")
+            return label_sets(rows, self.row_names, option, "row")
+        sets = label_sets(rows, problem.given.names.names.tolist(), option, "row")
+        labels = [sets.names[label] for label in sets.labels[problem.given.kept]]
+        return label_sets(labels, self.row_names, "rows")
 
-    def _of_valued_rows(self, groups: Groups) -> Groups:
-        """Groups of the valued rows: a cluster of copies is in the group of its first row."""
+    def _of_valued_rows(self, sets: Sets) -> Sets:
+        """Sets of the valued rows: a cluster of copies is in the set of its first row."""
         rows = self.origin[self.kept]
-        labels = [groups.names[label] for label in groups.labels[rows]]
-        return label_groups(labels, list(range(rows.size)), "rows")
+        labels = [sets.names[label] for label in sets.labels[rows]]
+        return label_sets(labels, list(range(rows.size)), "rows")
 
 
 def _copies(
@@ -236,10 +236,10 @@ def _copies(
     return find_unlikely_copies(table, target, split.valid, split.y_valid.codes)
 
 
-def _grid_of_groups(
-    problem: Problem, row_groups: Groups | None, column_groups: Groups | None, n_rows: int
+def _grid_of_sets(
+    problem: Problem, row_sets: Sets | None, column_sets: Sets | None, n_rows: int
 ) -> Grid:
-    if row_groups is None and column_groups is None:
+    if row_sets is None and column_sets is None:
         raise InputError(
             "name the blocks by ",
             Setting("rows"),
@@ -249,14 +249,14 @@ def _grid_of_groups(
             Setting("owners"),
             "; single cells are for value_cells",
         )
-    rows = row_groups or Groups.single(n_rows, "all rows")
-    return Grid(rows, column_groups or _all_columns(problem))
+    rows = row_sets or Sets.single(n_rows, "all rows")
+    return Grid(rows, column_sets or _all_columns(problem))
 
 
-def _all_columns(problem: Problem) -> Groups:
-    """All columns as one group, and the label, where it is valued, as another."""
-    groups = Groups.single(problem.table.n_columns, "all columns")
-    return groups if problem.label is None else groups.with_player(problem.label)
+def _all_columns(problem: Problem) -> Sets:
+    """All columns as one set, and the label, where it is valued, as another."""
+    sets = Sets.single(problem.table.n_columns, "all columns")
+    return sets if problem.label is None else sets.with_player(problem.label)
 
 
 def claims_of(owners: Any) -> list[Claim] | None:

@@ -1,4 +1,4 @@
-"""Groups of rows by name: the entries of a column of the table, or clusters of similar rows."""
+"""Sets of rows by name: the entries of a column of the table, or clusters of similar rows."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shapley2d._base.defaults import CLUSTERS
-from shapley2d._market.grid import Groups
+from shapley2d._market.grid import Sets
 from shapley2d._tables.intake import is_path, names_of, opened, without_column
 from shapley2d._tables.row_clusters import cluster_rows
 from shapley2d.exceptions import InputError, Setting
@@ -24,7 +24,7 @@ class Clusters:
 
     count: int | None  # None: 40, fewer where that leaves clusters of less than 10 rows
 
-    def of(self, table: Table, seed: int) -> Groups:
+    def of(self, table: Table, seed: int) -> Sets:
         """The cluster of every row of a table."""
         count = self.count
         if count is None:
@@ -35,7 +35,7 @@ class Clusters:
                 f" must have from 2 to {table.n_rows} clusters, the number of rows",
             )
         labels, names = cluster_rows(table, count, seed)
-        return Groups(labels, names)
+        return Sets(labels, names)
 
 
 def is_clusters(text: str) -> bool:
@@ -44,7 +44,7 @@ def is_clusters(text: str) -> bool:
 
 
 class NamedRows(NamedTuple):
-    """Tables without the column that names the groups of rows, and the groups."""
+    """Tables without the column that names the sets of rows, and the sets."""
 
     X: Any
     X_valid: Any
@@ -56,7 +56,7 @@ def named_rows(
 ) -> NamedRows:
     """The labels of the rows in the place of what names them.
 
-    A column that names the groups is not a feature, in the validation table neither.
+    A column that names the sets is not a feature, in the validation table neither.
     """
     given = NamedRows(X, X_valid, rows)
     option, name = ("rows", rows) if owner_column is None else ("owner_column", owner_column)

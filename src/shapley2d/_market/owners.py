@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._market.grid import Groups
+    from shapley2d._market.grid import Sets
 
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
@@ -47,13 +47,13 @@ class Claim:
 
 
 class AxisNames:
-    """Finds rows, or columns, by group label, name or position.
+    """Finds rows, or columns, by set label, name or position.
 
-    Names of groups come first, then names, then positions; if names are whole numbers, a number is
+    Names of sets come first, then names, then positions; if names are whole numbers, a number is
     always a name.
     """
 
-    def __init__(self, kind: str, names: Sequence[Any], groups: Groups | None = None) -> None:
+    def __init__(self, kind: str, names: Sequence[Any], sets: Sets | None = None) -> None:
         self._kind = kind
         self._names = list(names)
         self.size = len(self._names)
@@ -63,9 +63,9 @@ class AxisNames:
             self._known.setdefault(_text(name), []).append(position)
         # if names are whole numbers, numbers mean names, otherwise positions
         self._counted = all(_text(name).isdecimal() for name in self._names)
-        if groups is not None:
-            for number, name in enumerate(groups.names):
-                self._known[_text(name)] = np.flatnonzero(groups.labels == number).tolist()
+        if sets is not None:
+            for number, name in enumerate(sets.names):
+                self._known[_text(name)] = np.flatnonzero(sets.labels == number).tolist()
 
     def find(self, entry: Any, where: str) -> NDArray[np.intp]:
         """Positions of an entry: empty (all), a list, a range or a single name."""

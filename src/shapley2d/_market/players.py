@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from shapley2d._methods.method import Method
 
 PLAYERS = ("cells", "blocks")
-"""Every cell by itself, or groups of rows and groups of columns that join as wholes."""
+"""Every cell by itself, or sets of rows and sets of columns that join as wholes."""
 
 
 def settle_players(players: str | None, method: Method, *, contributed: bool) -> str:

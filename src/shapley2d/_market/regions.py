@@ -1,6 +1,6 @@
 """The regions that owners have, and the coarsest grid that respects them.
 
-An owner's region is the union of its claims, of any shape. Rows in the same regions form a group,
+An owner's region is the union of its claims, of any shape. Rows in the same regions form a set,
 and so do columns; that is the coarsest grid in which every block has the same owners throughout.
 """
 
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._market.grid import Grid, Groups
+from shapley2d._market.grid import Grid, Sets
 from shapley2d._market.owners import ESCROW, UNOWNED, AxisNames, read_claims
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ class Ownership:
     # the owners, then :data:`ESCROW` if pay is withheld, and :data:`UNOWNED` last if a block has no
     # owner
     names: list[str]
-    # (owners, row groups, column groups): each owner's share of every block; owners of one block
+    # (owners, row sets, column sets): each owner's share of every block; owners of one block
     # have equal shares
     shares: NDArray[np.float64]
 
@@ -99,15 +99,15 @@ def find_regions(
     claims: Sequence[Claim],
     row_names: Sequence[Any],
     column_names: Sequence[str],
-    row_groups: Groups | None = None,
-    column_groups: Groups | None = None,
+    row_sets: Sets | None = None,
+    column_sets: Sets | None = None,
 ) -> Regions:
     """The regions that claims describe in a table.
 
-    Claims may name rows and columns of the table, or groups of them.
+    Claims may name rows and columns of the table, or sets of them.
     """
-    rows = AxisNames("row", row_names, row_groups)
-    columns = AxisNames("column", column_names, column_groups)
+    rows = AxisNames("row", row_names, row_sets)
+    columns = AxisNames("column", column_names, column_sets)
     number = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
     # rows by owner and columns
     found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
@@ -123,17 +123,17 @@ def find_regions(
     return Regions(list(number), owner, np.array(list(found.values())), masks)
 
 
-def regions_of_groups(
-    row_groups: Groups | None, column_groups: Groups | None, n_rows: int, n_columns: int
+def regions_of_sets(
+    row_sets: Sets | None, column_sets: Sets | None, n_rows: int, n_columns: int
 ) -> Regions:
-    """The regions where the groups of one axis are the owners of it; the other axis has none."""
-    groups = column_groups if row_groups is None else row_groups
-    assert groups is not None
-    claims = read_claims([{"owner": name} for name in groups.names])
+    """The regions where the sets of one axis are the owners of it; the other axis has none."""
+    sets = column_sets if row_sets is None else row_sets
+    assert sets is not None
+    claims = read_claims([{"owner": name} for name in sets.names])
     names = list(dict.fromkeys(claim.owner for claim in claims))
-    held = groups.labels == np.arange(len(groups.names))[:, None]
-    everything = np.ones((len(held), n_rows if row_groups is None else n_columns), dtype=bool)
-    rows, columns = (everything, held) if row_groups is None else (held, everything)
+    held = sets.labels == np.arange(len(sets.names))[:, None]
+    everything = np.ones((len(held), n_rows if row_sets is None else n_columns), dtype=bool)
+    rows, columns = (everything, held) if row_sets is None else (held, everything)
     owner = np.array([names.index(claim.owner) for claim in claims], dtype=np.intp)
     return Regions(names, owner, rows, columns)
 
@@ -142,14 +142,14 @@ def cut_grid(
     regions: Regions,
     row_names: Sequence[Any],
     column_names: Sequence[str],
-    row_groups: Groups | None = None,
-    column_groups: Groups | None = None,
+    row_sets: Sets | None = None,
+    column_sets: Sets | None = None,
     *,
     escrow: bool = False,
 ) -> tuple[Grid, Ownership]:
     """The coarsest grid that respects every owner's region, and who owns its blocks.
 
-    The grid respects ``row_groups`` and ``column_groups`` too. With ``escrow``, blocks of several
+    The grid respects ``row_sets`` and ``column_sets`` too. With ``escrow``, blocks of several
     owners belong to :data:`ESCROW` instead.
     """
     names, masks, inside = regions.names, regions.columns, regions.rows.T
@@ -160,16 +160,16 @@ def cut_grid(
         for region in np.flatnonzero(inside[row]):
             held[pattern, regions.owner[region]] |= masks[region]
     merged, _ = _number(np.packbits(held.reshape(len(first), -1), axis=1))
-    row_labels, first_rows = _refine(merged[patterns], row_groups)
+    row_labels, first_rows = _refine(merged[patterns], row_sets)
     by_row = held[patterns[first_rows]]
     column_labels, _ = _number(
         np.packbits(np.moveaxis(by_row, 2, 0).reshape(masks.shape[1], -1), axis=1)
     )
-    column_labels, first_columns = _refine(column_labels, column_groups)
+    column_labels, first_columns = _refine(column_labels, column_sets)
     holders = np.moveaxis(by_row[:, :, first_columns], 1, 0)
     grid = Grid(
-        Groups(row_labels, _names(row_labels, row_names, row_groups, "rows")),
-        Groups(column_labels, _names(column_labels, column_names, column_groups, "columns")),
+        Sets(row_labels, _names(row_labels, row_names, row_sets, "rows")),
+        Sets(column_labels, _names(column_labels, column_names, column_sets, "columns")),
     )
     return grid, _ownership(names, holders, escrow=escrow)
 
@@ -196,26 +196,26 @@ def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np
 
 
 def _refine(
-    labels: NDArray[np.intp], groups: Groups | None
+    labels: NDArray[np.intp], sets: Sets | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    if groups is None:
+    if sets is None:
         return _number(labels[:, None])
-    return _number(np.column_stack([labels, groups.labels]))
+    return _number(np.column_stack([labels, sets.labels]))
 
 
 def _names(
-    labels: NDArray[np.intp], names: Sequence[Any], groups: Groups | None, plural: str
+    labels: NDArray[np.intp], names: Sequence[Any], sets: Sets | None, plural: str
 ) -> list[str]:
-    """Names of a grid's groups: the user's label if the group is whole, else its content."""
+    """Names of a grid's sets: the user's label if the set is whole, else its content."""
     found: list[str] = []
     for number in range(int(labels.max()) + 1):
         members = np.flatnonzero(labels == number)
-        if groups is None:
+        if sets is None:
             name = _describe(members, names, plural)
         else:
-            label = groups.labels[members[0]]
-            name = str(groups.names[label])
-            if members.size < np.count_nonzero(groups.labels == label):
+            label = sets.labels[members[0]]
+            name = str(sets.names[label])
+            if members.size < np.count_nonzero(sets.labels == label):
                 name += f" ({_describe(members, names, plural)})"
         found.append(name if name not in found else f"{name} [{number}]")
     return found

@@ -37,7 +37,7 @@ def owner_words(info: dict[str, Any]) -> str:
     """
     players = {
         "cells": "is worth the sum of its cells",
-        "groups": "is worth the sum of its blocks, whose rows and columns join as wholes",
+        "blocks": "is worth the sum of its blocks, whose rows and columns join as wholes",
     }
     rules = {
         "one": ("counts once, shared by its owners", "count once, shared by their owners"),
@@ -62,5 +62,5 @@ def owner_words(info: dict[str, Any]) -> str:
             f" There are no intervals: {known.removeprefix(no_error)}; parts of these left out in "
             "turn (valid_parts=10, --valid-parts 10) tell how much."
         )
-    who = "An owner" if info.get("block_owners") else "A group"
+    who = "An owner" if info.get("block_owners") else "A set"
     return f"{who} {players[info['players']]}{also}.{intervals}"

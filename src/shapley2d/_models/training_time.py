@@ -48,8 +48,8 @@ def seconds_left(run: Run) -> float:
 def folds_in_time(problem: Problem, run: Run, game: Game, training_s: float) -> Problem:
     """The problem with as many of its random folds as there is time for, at least one.
 
-    Subsets of groups differ far more than folds do, so that time is better spent on more subsets.
-    ``game`` is that of the groups in the first fold, and ``training_s`` are seconds of one core.
+    Draws differ far more than folds do, so that time is better spent on more subsets.
+    ``game`` is that of the sets in the first fold, and ``training_s`` are seconds of one core.
     """
     if run.limit is None:
         return problem
@@ -90,8 +90,8 @@ def check_draws(
     )
     advice: tuple[str | Setting, ...] = ("Give it more time",)
     if together >= 2:
-        groups = "Value groups of similar rows instead (value_blocks, shapley2d blocks)"
-        advice = (f"{groups}, all columns together: ", Setting("rows", f"clusters={together}"))
+        sets = "Value sets of similar rows instead (value_blocks, shapley2d blocks)"
+        advice = (f"{sets}, all columns together: ", Setting("rows", f"clusters={together}"))
     if with_columns >= 2 and m > 1:
         advice = (*advice, "; with the columns: ", Setting("rows", f"clusters={with_columns}"))
     raise OutOfTimeError(

@@ -24,7 +24,7 @@ _worker_caches: dict[str, Cache] = {}
 
 
 class GroupedGame:
-    """A game whose players are groups of rows and groups of columns of another game."""
+    """A game whose players are sets of rows and sets of columns of another game."""
 
     def __init__(self, game: Game, row_labels: ArrayLike, column_labels: ArrayLike) -> None:
         self._game = game

@@ -82,7 +82,7 @@ def blocks(
     owners: Any = None
     if only.owners is not None:
         owners = read_owners(only.owners, inputs, encoding=file.encoding)
-    elif only.audit:  # which has no groups of rows
+    elif only.audit:  # which has no sets of rows
         owners = owners_of(inputs.of_rows.pop("rows"))
     for message in inputs.notes:
         note(message)
@@ -177,7 +177,7 @@ def _check_who(only: BlockOptions) -> None:
     given = [flag for flag, value in named.items() if value is not None]
     if not given:
         raise InputError(
-            "who contributed which rows: give --owners FILE, or --owner-column COLUMN; groups of "
+            "who contributed which rows: give --owners FILE, or --owner-column COLUMN; sets of "
             "rows that nobody owns are --rows clusters=40"
         )
     if len(given) > 1:
@@ -233,7 +233,7 @@ def owner_records(
 ) -> tuple[list[dict[str, Any]], InputError | None]:
     """Value and payment of each owner, the largest value first; why there are no payments.
 
-    Values that cannot be divided are values all the same: they are shown, and written. Groups that
+    Values that cannot be divided are values all the same: they are shown, and written. Sets that
     nobody owns have no shares, unless an amount was given.
     """
     undivided, records = None, valuation._payee_lines()
@@ -252,9 +252,9 @@ def owner_records(
 
 
 def _owner_table(records: list[dict[str, Any]], points: Unit, only: BlockOptions) -> Table:
-    """Owners with their values and amounts, or groups with the intervals of their values."""
-    groups, share = only.rows is not None and only.pay is None, only.pay is None
-    names = {} if groups else {"amount": "share" if share else "amount"}
+    """Owners with their values and amounts, or sets with the intervals of their values."""
+    sets, share = only.rows is not None and only.pay is None, only.pay is None
+    names = {} if sets else {"amount": "share" if share else "amount"}
     names |= {"low": "from", "high": "to"}
     if records and "if_unpaid" in records[0]:
         names |= {"if_unpaid": "if unpaid", "collateral": "collateral"}
@@ -263,12 +263,12 @@ def _owner_table(records: list[dict[str, Any]], points: Unit, only: BlockOptions
         if number is None:
             return "-"
         plain = f"{number:,.2f}{' %' if share else ''}"
-        return f"{points.factor * number:+.4g}" if groups else plain
+        return f"{points.factor * number:+.4g}" if sets else plain
 
     values = points.numbers([record["value"] for record in records], signed=True)
     columns: dict[str, list[Any]] = {
-        "group" if groups else "owner": [shown(str(record["owner"])) for record in records],
+        "set" if sets else "owner": [shown(str(record["owner"])) for record in records],
         points.words or "value": values,
         **{heading: [text(one[name]) for one in records] for name, heading in names.items()},
     }
-    return make_table("Groups of rows" if groups else "Owners", columns)
+    return make_table("Sets of rows" if sets else "Owners", columns)

@@ -202,8 +202,8 @@ class BlockOptions:
         str | None,
         option(
             COMMON,
-            "GROUPS",
-            "Instead of --owners: groups of rows that nobody owns, by a column of TRAIN, or "
+            "SETS",
+            "Instead of --owners: sets of rows that nobody owns, by a column of TRAIN, or "
             "clusters=40.",
         ),
     ] = None

@@ -167,8 +167,8 @@ def _check_inputs(
 
 
 def _refuse_unnamed(inputs: Inputs, of_rows: Mapping[str, str]) -> None:
-    """Refuse rows of no owner, or of no group."""
-    for option, what in (("owner_column", "an owner"), ("rows", "a group")):
+    """Refuse rows of no owner, or of no set."""
+    for option, what in (("owner_column", "an owner"), ("rows", "a set")):
         if option not in of_rows:
             continue
         empty = [k for k, name in enumerate(inputs.of_rows["rows"].to_pylist()) if is_empty(name)]
