@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from shapley2d import KNN, Method, Option
-from shapley2d._estimation.estimate import Estimate
+from shapley2d import KNN, Estimate, Method, Option
 from shapley2d._theory.coalitions import MaskCoalitions
 
 

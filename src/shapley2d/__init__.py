@@ -15,6 +15,7 @@ from shapley2d._valuation.kinds import HOMES as _FILES
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
+    from shapley2d._estimation.estimate import Estimate
     from shapley2d._forest.method import Forest
     from shapley2d._inspection.inspect import inspect_cells
     from shapley2d._inspection.inspection import Inspection
@@ -46,6 +47,7 @@ __all__ = [
     "CellInspector",
     "CellValuer",
     "Copies",
+    "Estimate",
     "Exact",
     "Forest",
     "InputError",
@@ -70,19 +72,20 @@ __all__ = [
 # numba, scikit-learn, pyarrow and plotting load when they are first needed, so that the import is
 # quick
 _HOMES = {
-    "Copies": "shapley2d._market.copies.rule",
-    "Option": "shapley2d._methods.method",
-    "Method": "shapley2d._methods.method",
-    "Exact": "shapley2d._models.exact",
-    "MonteCarlo": "shapley2d._models.monte_carlo",
-    "Forest": "shapley2d._forest.method",
-    "KNN": "shapley2d._knn.method",
     "Audit": "shapley2d._market.audit_result",
     "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",
+    "Copies": "shapley2d._market.copies.rule",
+    "Estimate": "shapley2d._estimation.estimate",
+    "Exact": "shapley2d._models.exact",
+    "Forest": "shapley2d._forest.method",
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._inspection.inspection",
+    "KNN": "shapley2d._knn.method",
+    "Method": "shapley2d._methods.method",
+    "MonteCarlo": "shapley2d._models.monte_carlo",
+    "Option": "shapley2d._methods.method",
     "Receipt": "shapley2d._market.receipts.receipt",
     "RepairGain": "shapley2d._inspection.repair_gain",
     "Valuation": "shapley2d._valuation.valuation",

@@ -36,6 +36,11 @@ class Estimate:
         Degrees of freedom of the standard errors; infinite where values are exact.
     held : object
         What answers questions about other entries; None where a method has no answer.
+
+    Examples
+    --------
+    >>> Estimate.exact(np.ones((2, 3))).noting(n_utilities=64).info
+    {'n_utilities': 64}
     """
 
     values: NDArray[np.float64]

@@ -142,8 +142,7 @@ class Method(ABC):
     --------
     >>> from dataclasses import dataclass
     >>> import numpy as np
-    >>> from shapley2d import Method, value_cells
-    >>> from shapley2d._estimation.estimate import Estimate
+    >>> from shapley2d import Estimate, Method, value_cells
     >>> @dataclass(frozen=True)
     ... class Equal(Method):
     ...     name, summary, total = "equal", "every cell is worth the same", "1"
