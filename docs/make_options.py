@@ -12,7 +12,7 @@ from shapley2d._methods.method import options_of
 from shapley2d._methods.score_facts import CLOSED_SCORES
 from shapley2d._models.by_name import MODELS
 from shapley2d._valuation.methods import BUILT_IN
-from shapley2d.cli.method_options import flag_of
+from shapley2d.cli.methods import flag_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

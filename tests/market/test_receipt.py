@@ -459,8 +459,8 @@ def test_settings_that_no_file_can_hold_are_given_again():
         verify_receipt(receipt, *data, owners=owners, progress=False)
     method = MonteCarlo(GaussianNB())
     verify_receipt(receipt, *data, owners=owners, method=method, progress=False)
-    with pytest.raises(InputError, match="task is recorded in the receipt"):
-        verify_receipt(receipt, *data, owners=owners, method=method, task="auto", progress=False)
+    with pytest.raises(InputError, match="scoring is recorded in the receipt"):
+        verify_receipt(receipt, *data, owners=owners, method=method, scoring="r2", progress=False)
 
 
 def test_an_audit_must_be_about_the_same_payments(tmp_path):

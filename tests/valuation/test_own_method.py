@@ -20,7 +20,7 @@ from report_page import html_of
 from shapley2d import KNN, CellValuer, InputError, Valuation, value_blocks, value_cells, value_game
 from shapley2d._tables.problem import make_problem
 from shapley2d._valuation.methods import all_methods, find_method
-from shapley2d.cli.method_options import method_parameters
+from shapley2d.cli.methods import method_parameters
 from shapley2d.exceptions import InputWarning
 
 from small_tables import two_classes
@@ -141,7 +141,7 @@ class Clash(LeaveOut):
 
 
 def test_options_of_the_commands_come_before_those_of_a_method(monkeypatch):
-    monkeypatch.setattr("shapley2d.cli.method_options.all_methods", lambda: {"clash": Clash})
+    monkeypatch.setattr("shapley2d.cli.methods.all_methods", lambda: {"clash": Clash})
     assert [one.name for one in method_parameters()] == ["method", "n_votes", "signs"]
 
 

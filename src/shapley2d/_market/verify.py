@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -16,7 +16,9 @@ from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from shapley2d._methods.method import Method
 
 
 def verify_receipt(
@@ -27,9 +29,16 @@ def verify_receipt(
     y_valid: Any = None,
     *,
     owners: Any = None,
+    method: Method | None = None,
+    rows: Any = None,
+    columns: Any = None,
+    cv: Any = None,
+    groups: Any = None,
+    time_order: Any = None,
+    valid_weight: Any = None,
+    scoring: Callable[..., float] | None = None,
     n_jobs: int | None = None,
-    progress: Any = "auto",
-    **unrecorded: Any,
+    progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
 ) -> None:
     """Compute a receipt again from the data; an :class:`~shapley2d.InputError` names what differs.
 
@@ -41,11 +50,11 @@ def verify_receipt(
     receipt : Receipt or path of its file
     X, y, X_valid, y_valid, owners
         As in :func:`~shapley2d.value_blocks`; no ``owners`` where a column of X names them.
+    method, rows, columns, cv, groups, time_order, valid_weight, scoring
+        As in :func:`~shapley2d.value_blocks`, where the receipt could not record them: a method
+        with a model of your own, arrays, functions. The receipt names those that it needs.
     n_jobs, progress
         As in :func:`~shapley2d.value_blocks`.
-    **unrecorded
-        Settings that no file can hold, such as a model or an array, under their names in
-        :func:`~shapley2d.value_blocks`. The receipt names those that it needs.
 
     Examples
     --------
@@ -65,6 +74,11 @@ def verify_receipt(
     if not isinstance(receipt, Receipt):
         receipt = Receipt.load(receipt)
     question, paid = receipt.body["question"], receipt.body["payments"]
+    given = {
+        "method": method, "rows": rows, "columns": columns, "cv": cv, "groups": groups,
+        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
+    }  # fmt: skip
+    unrecorded = {name: value for name, value in given.items() if value is not None}
     _check_given(question["unrecorded"], unrecorded)
     settings = settings_of(question["settings"])
     with without_warnings():

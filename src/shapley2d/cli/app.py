@@ -8,7 +8,7 @@ from shapley2d._version import __version__
 from shapley2d.cli import blocks, cells
 from shapley2d.cli.demo import demo
 from shapley2d.cli.inspect import inspect
-from shapley2d.cli.method_options import method_lines, method_parameters
+from shapley2d.cli.methods import method_lines, method_parameters
 from shapley2d.cli.options import as_command
 from shapley2d.cli.repair import repair
 from shapley2d.cli.report import report

@@ -25,7 +25,7 @@ from shapley2d.cli.console import (
     warnings_as_notes,
 )
 from shapley2d.cli.errors import computing, stop_if_partial
-from shapley2d.cli.method_options import make_method, parse_semivalue
+from shapley2d.cli.methods import make_method, parse_semivalue
 from shapley2d.cli.options import BlockOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, owners_of, read_inputs, read_owners
 from shapley2d.cli.wording import in_words

@@ -7,7 +7,7 @@ from typing import Any
 from shapley2d._base.defaults import FOLDS
 from shapley2d.cli.console import collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
-from shapley2d.cli.method_options import make_method, parse_semivalue
+from shapley2d.cli.methods import make_method, parse_semivalue
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
 from shapley2d.cli.reading.inputs import check_split, label_notes, read_inputs
 from shapley2d.cli.writing.outputs import (

@@ -1,7 +1,7 @@
 """The options of the commands, as records: what several commands share is declared once.
 
 A field has the name of the keyword in Python; its flag follows from the name unless one is given
-here. The options of the methods come from their own records (:mod:`shapley2d.cli.method_options`).
+here. The options of the methods come from their own records (:mod:`shapley2d.cli.methods`).
 """
 
 import inspect

@@ -7,7 +7,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shapley2d._market.copies.rule import Copies
-from shapley2d.cli.method_options import flags
+from shapley2d.cli.methods import flags
 from shapley2d.cli.options import option_flags
 from shapley2d.exceptions import Place, Row, Setting, Worded
 
