@@ -36,12 +36,12 @@ function waterfall(table, i, j, steps, others) {
   const ends = [0, ...[...bars, total].flatMap((one) => [one.from, one.to, one.low, one.high])];
   const scale = [Math.min(...ends), Math.max(...ends)];
   const rows = bars.map((step) => waterfallStep(table, i, j, step, others, scale));
-  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: `the ${table.blocks ? "group" : "row"}'s value` }));
+  const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: `the ${table.blocks ? "set" : "row"}'s value` }));
   last.append(make("td", { className: "bars" }, bar(total, scale)));
   last.append(make("td", { className: "right number", textContent: numberText(table.rows[i], table.unit, table.rowScale) }));
   const entry = table.hasEntries ? [["entry", "what"]] : [];
   const head = headRow([["column", "name"], ...entry, ["adds up", "bars"], [table.unit.heading, "right"]]);
-  return [make("caption", { className: "visually-hidden", textContent: `What the ${table.blocks ? "group" : "row"}'s value is made of` }), head, make("tbody", {}, ...rows, last)];
+  return [make("caption", { className: "visually-hidden", textContent: `What the ${table.blocks ? "set" : "row"}'s value is made of` }), head, make("tbody", {}, ...rows, last)];
 }
 
 function waterfallStep(table, i, j, step, others, scale) {
