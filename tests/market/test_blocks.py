@@ -344,7 +344,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({}, "name the blocks by rows, columns or owners; single cells are for value_cells"),
         ({"rows": [1, 2]}, "rows has 2 labels, but the table has 24 rows"),
         ({"columns": ["a", None, "b", "c"]}, "columns has no label for column 'x1'"),
-        ({"columns": {"x0": "a"}}, "columns has no group for column 'x1'"),
+        ({"columns": {"x0": "a"}}, "columns has no set for column 'x1'"),
         ({"columns": dict.fromkeys(["x0", "x1", "x2", "x3", "x9"], "a")}, "names column 'x9'"),
         ({"rows": [[1]] * 24}, "must be a list of labels"),
         ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),

@@ -93,7 +93,7 @@ def test_who_the_owners_are_is_said_once():
     with pytest.raises(InputError, match="has no names: pass the entries"):
         value_blocks(X.to_numpy(), y, owner_column="hospital")
     table.loc[4, "hospital"] = None
-    with pytest.raises(InputError, match="owner_column has no label for row 4: name a group"):
+    with pytest.raises(InputError, match="owner_column has no label for row 4: name its owner"):
         value_blocks(table, y, owner_column="hospital")
     with pytest.raises(InputError, match="an audit is about owners"):
         audit_owners(X, y, X_valid, y_valid)

@@ -326,7 +326,7 @@ def test_blocks_and_payments():
     page = page_of(v, payments=payments)
     assert page.record["blocks"] is True
     assert page.record["owners"] == [[0, 0, "Ann"], [0, 1, "Ann, Bob"]]
-    assert "2 blocks, 1 group of rows by 2 groups of columns" in page.text
+    assert "2 blocks, 1 set of rows by 2 sets of columns" in page.text
     assert "Ann 1,250.50 0.625 1,000.00 1,500.00" in page.text
 
 

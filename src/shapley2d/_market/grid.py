@@ -92,7 +92,10 @@ def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None 
     codes = np.empty(len(items), dtype=np.intp)
     for k, item in enumerate(with_texts(items)):
         if is_empty(item):
-            raise InputError(Setting(option), f" has no label for {kind} {names[k]!r}: name a set")
+            what = "owner" if option == "owner_column" else "set"
+            raise InputError(
+                Setting(option), f" has no label for {kind} {names[k]!r}: name its {what}"
+            )
         codes[k] = numbers.setdefault(item, len(numbers))
     return Sets(codes, list(numbers))
 

@@ -26,7 +26,7 @@ function startColumns(table) {
 
   function show(page) {
     const order = Array.from({ length: table.m }, (_, j) => j).sort(orders[byId("column-sort").value]);
-    const names = [[table.blocks ? "group" : "column"], ["", "bars"], [table.columnUnit.heading, "right"]];
+    const names = [[table.blocks ? "set" : "column"], ["", "bars"], [table.columnUnit.heading, "right"]];
     if (table.total) names.push(["share", "right share"]);
     if (typical) names.push(["typical entries", "typical"]);
     const caption = make("caption", { className: "visually-hidden", textContent: `Values of the ${table.blocks ? "sets of columns" : "columns"}` });

@@ -40,7 +40,7 @@ class ValuedTable {
     this.readEntries(entries, texts);
     this.markedSet = new Set(record.marked);
     this.noun = record.blocks ? "block" : "cell";
-    this.rowWord = record.blocks ? "group" : record.rowWord;
+    this.rowWord = record.blocks ? "set" : record.rowWord;
   }
 
   readEntries(bytes, texts) {
