@@ -90,6 +90,8 @@ def _beyond_as_strays(column: Column) -> Column:
     texts = {i: repr(float(column.entries[i])) for i in rows.tolist()}
     entries = column.entries.copy()
     entries[rows] = np.nan
+    if np.isnan(entries).all():  # nothing that they could be strays of
+        return as_category(column.text(), column.name)
     read = replace(column.from_text, strays=column.from_text.strays | texts)
     return replace(column.with_entries(entries), from_text=read)
 
