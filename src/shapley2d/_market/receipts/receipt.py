@@ -8,6 +8,7 @@ same bytes, or null. Its layout is of no importance.
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -336,5 +337,5 @@ def _all_fit(part: Any) -> bool:
     if isinstance(part, list):
         return all(_all_fit(item) for item in part)
     if isinstance(part, (int, float)) and not isinstance(part, bool):
-        return fits_float(part) and bool(np.isfinite(part))
+        return fits_float(part) and math.isfinite(part)
     return True
