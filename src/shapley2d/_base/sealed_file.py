@@ -47,7 +47,7 @@ def write_table(
     # half a character of a name, which UTF-8 does not have, becomes JSON's own escape of it
     text = json.dumps({"format": FORMAT, **record}, ensure_ascii=False)
     table = table.replace_schema_metadata({key: text.encode(errors="backslashreplace")})
-    with atomic_write(path) as temporary:
+    with atomic_write(path, ".parquet", ".pq") as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
         try:
             limits = Limits(str(path), temporary.stat().st_size)

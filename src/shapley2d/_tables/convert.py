@@ -348,7 +348,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         stamps = np.array([_naive(item) for item in present], dtype="datetime64[ms]")
         entries[~missing] = _days(stamps)
         return Column(key, "date", entries)
-    texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
+    texts = [None if gone else as_text(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))
 
 

@@ -102,7 +102,7 @@ class Receipt:
             "signature": self.signature,
         }
         text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False)
-        with atomic_write(path) as temporary:
+        with atomic_write(path, ".json") as temporary:
             temporary.write_text(f"{text}\n", encoding="ascii")
 
     @classmethod
