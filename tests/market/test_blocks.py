@@ -450,3 +450,10 @@ def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
         again = value_blocks(X, y, X_valid, y_valid, **options)
     assert np.array_equal(first.values, again.values)
     assert np.array_equal(first.stderr, again.stderr)
+
+
+@pytest.mark.parametrize("axis", ["rows", "columns"])
+def test_lists_where_names_of_sets_should_be_get_one_line(axis):
+    X, y, X_valid, y_valid = small_table()
+    with pytest.raises(InputError, match=f"{axis} has a list where the name of a set should be"):
+        value_blocks(X, y, X_valid, y_valid, **{axis: {"A": [0, 1], "B": [2]}})

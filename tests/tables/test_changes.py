@@ -11,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from shapley2d import inspect_cells
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
@@ -192,3 +193,17 @@ def test_whole_numbers_of_an_array_keep_their_digits():
     array = np.array([[TOP, 1], [LOW, 2]])
     for text in (None, "2.5", str(TOP + 1)):
         assert change_cells(array, {"x1": {0: text}})[:, 0].tolist() == [TOP, LOW]
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_dates_of_arrow_as_categories_are_repaired_in_place(unit):
+    stamps = pd.Series([datetime(2024, 1, day) for day in (1, 2, 3)])
+    X = pd.DataFrame({"c": stamps.astype(f"timestamp[{unit}][pyarrow]").astype("category")})
+    changed = change_cells(X, {"c": {0: "2024-01-02 00:00:00", 2: None}})
+    assert changed["c"].dtype == X["c"].dtype
+    assert changed["c"].cat.codes.tolist() == [1, 1, -1]
+    X = X.take([0, 1, 2] * 20).reset_index(drop=True)
+    found = inspect_cells(X, progress=False)
+    assert found._cells.entries[0][1] == "2024-01-02 00:00:00"
+    repaired, _ = found.repair(X, cells=[(0, "c", found._cells.entries[0][1])])
+    assert repaired["c"].cat.codes.tolist()[:3] == [1, 1, 2]

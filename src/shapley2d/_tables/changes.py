@@ -242,15 +242,16 @@ def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, neede
     if isinstance(series.dtype, pd.SparseDtype):
         series = series.sparse.to_dense()
     if isinstance(series.dtype, pd.CategoricalDtype):
-        names = {as_text(name): name for name in series.cat.categories}
-        values = [None if value is None else names.get(value, value) for value in values]
-        new = [
-            value
-            for value in dict.fromkeys(values)
-            if value is not None and value not in names.values()
-        ]
-        changed = series.cat.add_categories(new) if new else series.copy()
-    elif needed == kind or (series.dtype == object):
+        # by position: pandas does not find Arrow's dates among its own categories
+        places = {as_text(name): k for k, name in enumerate(series.cat.categories)}
+        new = [text for text in dict.fromkeys(values) if text is not None and text not in places]
+        places |= {text: len(places) + k for k, text in enumerate(new)}
+        changed = series.cat.add_categories(new) if new else series
+        codes = changed.cat.codes.to_numpy().copy()
+        codes[rows] = [-1 if text is None else places[text] for text in values]
+        held = pd.Categorical.from_codes(codes, dtype=changed.dtype)
+        return pd.Series(held, series.index, name=series.name)
+    if needed == kind or (series.dtype == object):
         changed = series.copy()
         if gone and changed.dtype.kind in "iu" and isinstance(changed.dtype, np.dtype):
             changed = changed.astype("float64" if _fit_floats(changed.tolist()) else object)
