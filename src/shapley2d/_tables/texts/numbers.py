@@ -204,7 +204,8 @@ def are_endless(texts: Any) -> NDArray[np.bool_]:
     import pyarrow.compute as pc
 
     # bytes first: hardly a column holds as many in one entry, and letters take longer to count
-    size = pc.max(pc.binary_length(texts)).as_py() if len(texts) else None
+    known = len(texts) > texts.null_count  # a column of nulls has no lengths
+    size = pc.max(pc.binary_length(texts)).as_py() if known else None
     if size is None or size <= LONGEST:
         return np.zeros(len(texts), dtype=bool)
     return flags(pc.greater(pc.utf8_length(texts), LONGEST))
