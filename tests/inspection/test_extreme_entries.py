@@ -83,3 +83,11 @@ def test_numbers_near_zero_are_expected_as_such(scale):
     assert found.expected["extreme"].notna().all()
     repaired, _ = found.repair(X, n=3)
     assert repaired["extreme"].between(0, 90 * scale).all()
+
+
+def test_findings_quote_at_most_80_characters_of_a_name():
+    X = {"n" * 5000: ["12.0 oz", "12.0 oz.", "16.0 oz", "12.0 ounce"] * 5}
+    (found,) = find_in_columns(as_table(X))
+    assert found.columns == ("n" * 5000,)
+    assert "n" * 79 + "…" in found.text
+    assert "n" * 80 not in found.text
