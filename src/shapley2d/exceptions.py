@@ -7,6 +7,7 @@ argument.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,30 @@ __all__ = [
 
 _NAME_ONLY: Any = object()
 _LONGEST = 200  # characters of a value in a message
+_LONGEST_NAME = 80
+_LONG_NAMES = re.compile(
+    rf"(?<!\w)(?P<mark>['\"])(?P<quoted>(?:(?!(?P=mark)).){{{_LONGEST_NAME + 1},}})(?P=mark)(?!\w)"
+    rf"|[^\s/\\'\"]{{{_LONGEST_NAME + 1},}}"
+)
+
+
+def cut_names(message: str) -> str:
+    """The message with at most 80 characters of any name: what is quoted, or is one long word.
+
+    Folders of a path are words of their own.
+
+    >>> cut_names("there is no column '" + 90 * "x" + "'") == (
+    ...     "there is no column '" + 79 * "x" + "…'"
+    ... )
+    True
+    """
+
+    def cut(found: re.Match[str]) -> str:
+        mark, name = found["mark"] or "", found["quoted"] or found[0]
+        end = mark or name[len(name.rstrip(":,;.?)")) :]  # of the sentence
+        return f"{mark}{name[: _LONGEST_NAME - 1]}…{end}"
+
+    return _LONG_NAMES.sub(cut, message)
 
 
 @dataclass(frozen=True)
@@ -127,9 +152,11 @@ class Worded(Exception):  # noqa: N818  (base of errors and warnings)
 
     def worded(self, word: Callable[[Setting | Place | Row], str]) -> str:
         """The message with options, places and rows in other words."""
-        return "".join(
-            word(part) if isinstance(part, (Setting, Place, Row)) else str(part)
-            for part in self.args
+        return cut_names(
+            "".join(
+                word(part) if isinstance(part, (Setting, Place, Row)) else str(part)
+                for part in self.args
+            )
         )
 
     def __str__(self) -> str:

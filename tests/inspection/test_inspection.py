@@ -308,3 +308,12 @@ def test_nothing_stands_out_is_the_headline_of_a_clean_table(tmp_path):
         for name in ("clean.html", "wrong.html")
     ]
     assert heads == ["Nothing stands out", "Which entries are wrong"]
+
+
+@pytest.mark.parametrize("kinds", ["text", ["age"], {"age": 5}])
+def test_forged_kinds_are_refused_in_one_line(kinds, inspection, tmp_path):
+    path = tmp_path / "cells.parquet"
+    forged = dataclasses.replace(inspection, info={**inspection.info, "kinds": kinds})
+    forged.save(path)
+    with pytest.raises(InputError, match="is damaged: kinds in its record"):
+        Inspection.load(path)

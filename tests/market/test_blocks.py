@@ -382,13 +382,16 @@ def test_sweeps_value_blocks_too():
 
 
 @pytest.mark.usefixtures("always_sampled")
-def test_parts_of_the_validation_rows_widen_the_owners_intervals_only(tmp_path):
+def test_parts_of_the_validation_rows_widen_all_intervals_and_change_no_value(tmp_path):
     X, y, X_valid, y_valid = small_table()
     options = {"rows": ROWS, "method": MonteCarlo("ridge", max_permutations=40, tolerance=0)}
     plain = value_blocks(X, y, X_valid, y_valid, **options)
     parted = value_blocks(X, y, X_valid, y_valid, valid_parts=3, **options)
     assert plain.dof == parted.dof == 39
-    np.testing.assert_array_equal(plain.interval(), parted.interval())
+    np.testing.assert_array_equal(plain.values, parted.values)
+    np.testing.assert_array_equal(plain.stderr, parted.stderr)
+    (low, high), (lower, higher) = plain.interval(), parted.interval()
+    assert ((lower < low) & (high < higher)).all()
     assert (plain._covariance_dof, parted._covariance_dof) == (39, 2)
     assert interval_factor(parted._payee_dof) > 4 > interval_factor(plain._payee_dof)
     parted.save(tmp_path / "blocks.parquet")
@@ -447,3 +450,10 @@ def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
         again = value_blocks(X, y, X_valid, y_valid, **options)
     assert np.array_equal(first.values, again.values)
     assert np.array_equal(first.stderr, again.stderr)
+
+
+@pytest.mark.parametrize("axis", ["rows", "columns"])
+def test_lists_where_names_of_sets_should_be_get_one_line(axis):
+    X, y, X_valid, y_valid = small_table()
+    with pytest.raises(InputError, match=f"{axis} has a list where the name of a set should be"):
+        value_blocks(X, y, X_valid, y_valid, **{axis: {"A": [0, 1], "B": [2]}})

@@ -23,6 +23,7 @@ from shapley2d import (
     value_blocks,
     verify_receipt,
 )
+from shapley2d.cli.verify import _headline as headline
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 OWNERS = [
@@ -347,11 +348,8 @@ def test_any_field_removed_or_of_another_type_gets_one_line(valued, tmp_path, da
             if isinstance(one, (dict, list)) and len(path) < 5:
                 yield from places(one, (*path, name))
 
-    known = [
-        place for place in places(receipt.body) if place[0] in ("digests", "values", "payments")
-    ]
-    place = data.draw(st.sampled_from(known))
-    other = data.draw(st.sampled_from(["gone", None, 5, "text", [], {}, True]))
+    place = data.draw(st.sampled_from(list(places(receipt.body))))
+    other = data.draw(st.sampled_from(["gone", None, 5, 2**70, -(2**70), "text", [], {}, True]))
 
     def change(body):
         for step in place[:-1]:
@@ -365,11 +363,53 @@ def test_any_field_removed_or_of_another_type_gets_one_line(valued, tmp_path, da
     said = ""
     with contextlib.suppress(InputError):  # anything else is a fault
         try:
-            Receipt.load(path)
+            found = Receipt.load(path)
+            repr(found), found.payments, headline(found)
+            if place[0] == "question":
+                verify_receipt(found, *tables(), owners=OWNERS, progress=False)
         except InputError as error:
             said = str(error)
             raise
     assert "\n" not in said
+
+
+@pytest.mark.parametrize("seed", [2**60, 2**127])
+def test_any_seed_has_a_receipt(seed, tmp_path):
+    method = KNN(n_neighbors=3)
+    found = value_blocks(*tables(), method=method, owners=OWNERS, random_state=seed, progress=False)
+    found.receipt().save(tmp_path / "r.json")
+    verify_receipt(tmp_path / "r.json", *tables(), owners=OWNERS, progress=False)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        (("made",), None),
+        (("question",), None),
+        (("made", "versions"), {"numpy": 2**70}),
+        (("question", "settings", "method", "name"), []),
+        (("question", "reading"), {"separator": 5}),
+        (("question", "reading"), {"drop": "a"}),
+    ],
+)
+def test_forms_that_once_were_tracebacks_get_one_line(place, value, valued, tmp_path):
+    def change(body):
+        for step in place[:-1]:
+            body = body[step]
+        body[place[-1]] = value
+
+    path = written(tmp_path / "r.json", valued.receipt(1000), change)
+    with pytest.raises(InputError, match=r"r.json is refused|not known"):
+        verify_receipt(path, *tables(), owners=OWNERS, progress=False)
+
+
+def test_a_setting_that_nobody_knows_is_named(valued, tmp_path):
+    def change(body):
+        body["question"]["settings"]["shoes"] = 2**70
+
+    path = written(tmp_path / "r.json", valued.receipt(1000), change)
+    with pytest.raises(InputError, match="'shoes', which is not known"):
+        verify_receipt(path, *tables(), owners=OWNERS, progress=False)
 
 
 def test_debts_and_collateral_are_checked_too(tmp_path):

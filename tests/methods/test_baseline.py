@@ -20,6 +20,9 @@ from shapley2d.exceptions import InputError, InputWarning, UtilityError
 
 from oracles import brute_force
 
+# idle columns are there on purpose
+pytestmark = pytest.mark.filterwarnings("ignore:.*empty throughout")
+
 TASKS = ["classification", "regression"]
 NAMED = [("tree", "classification"), ("tree", "regression"), ("ridge", "classification"),
             ("ridge", "regression"), ("gaussian_nb", "classification")]  # fmt: skip

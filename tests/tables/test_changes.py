@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -10,6 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from shapley2d import inspect_cells
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
@@ -131,3 +133,77 @@ def test_digests_tell_tables_apart_and_nothing_else():
     different = [digest([1, 2]), digest([2, 1]), digest([1, 2], "b"), digest([1, None]), digest(["x", "y"]),
                  digest(["1", "2", "3", "4", "5", "6", "x"]), digest(["1", "2", "3", "4", "5", "6", "y"])]  # fmt: skip
     assert len(set(different)) == len(different)
+
+
+def coded(values):
+    """An Arrow column of three values by turns, as a dictionary."""
+    return pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int32()), pa.array(values))
+
+
+TOP, LOW = 2**63 - 1, -(2**63)
+DAYS = [timedelta(days=k) for k in (1, 2, 3)]
+ODD_TYPES = {
+    "pandas durations": (pd.Series(DAYS), "2.5", timedelta(days=2.5)),
+    "polars durations": (pl.Series(DAYS), "2.5", timedelta(days=2.5)),
+    "Arrow durations": (pa.chunked_array([DAYS]), "2.5", timedelta(days=2.5)),
+    "Arrow durations, missing": (pa.chunked_array([DAYS]), None, None),
+    "booleans in a dictionary": (coded([True, False, None]), "false", False),
+    "floats in a dictionary": (coded([1.5, 2.5, 3.5]), "9.5", 9.5),
+    "dates in a dictionary": (
+        coded([datetime(2024, 1, day) for day in (1, 2, 3)]),
+        "2024-02-01",
+        datetime(2024, 2, 1),
+    ),
+    "text in a dictionary of floats": (coded([1.5, 2.5, 3.5]), "high", "high"),
+    "polars objects": (pl.Series(["a", 1, None], dtype=pl.Object), "b", "b"),
+    "top of int64, pandas": (pd.Series([TOP, TOP - 1, LOW]), str(TOP + 1), TOP + 1),
+    "top of int64, polars": (pl.Series([TOP, TOP - 1, LOW]), str(TOP + 1), str(TOP + 1)),
+    "top of int64, Arrow": (pa.chunked_array([[TOP, TOP - 1, LOW]]), str(TOP + 1), str(TOP + 1)),
+    "half among long numbers, pandas": (pd.Series([TOP, TOP - 1, LOW]), "2.5", "2.5"),
+    "half among long numbers, Arrow": (pa.chunked_array([[TOP, TOP - 1, LOW]]), "2.5", "2.5"),
+    "missing among long numbers": (pd.Series([TOP, TOP - 1, LOW]), None, None),
+    "decimals, polars": (
+        pl.Series([Decimal("1.25")] * 3, dtype=pl.Decimal(9, 2)), "2.5", Decimal("2.50"),
+    ),
+    "longer decimals, polars": (
+        pl.Series([Decimal("1.25")] * 3, dtype=pl.Decimal(9, 2)), "2.555", "2.555",
+    ),
+    "decimals, Arrow": (pa.chunked_array([[Decimal("1.25")] * 3]), "2.5", Decimal("2.50")),
+    "times, Arrow": (pa.chunked_array([[time(1), time(2), time(3)]]), "04:00:00", time(4)),
+    "text among times": (pl.Series([time(1), time(2), time(3)]), "noon", "noon"),
+    "nothing but nulls": (pa.chunked_array([pa.nulls(3)]), "x", "x"),
+    "sparse": (pd.Series(pd.arrays.SparseArray([0, 0, 1])), "2", 2),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ODD_TYPES)
+def test_entries_of_odd_types_are_changed_or_become_text_and_no_other_entry_changes(name):
+    before, text, after = ODD_TYPES[name]
+    before = pa.chunked_array([before]) if isinstance(before, pa.Array) else before
+    changed = change_vector(before, {0: text})
+    assert type(changed) is type(before)
+    was, new = ([*one.to_pylist()] if isinstance(one, pa.ChunkedArray) else one.tolist()
+                if isinstance(one, pd.Series) else one.to_list()
+                for one in (before, changed))  # fmt: skip
+    assert new[0] == after
+    assert [*map(str, new[1:])] == [*map(str, was[1:])]
+
+
+def test_whole_numbers_of_an_array_keep_their_digits():
+    array = np.array([[TOP, 1], [LOW, 2]])
+    for text in (None, "2.5", str(TOP + 1)):
+        assert change_cells(array, {"x1": {0: text}})[:, 0].tolist() == [TOP, LOW]
+
+
+@pytest.mark.parametrize("unit", ["s", "us", "ns"])
+def test_dates_of_arrow_as_categories_are_repaired_in_place(unit):
+    stamps = pd.Series([datetime(2024, 1, day) for day in (1, 2, 3)])
+    X = pd.DataFrame({"c": stamps.astype(f"timestamp[{unit}][pyarrow]").astype("category")})
+    changed = change_cells(X, {"c": {0: "2024-01-02 00:00:00", 2: None}})
+    assert changed["c"].dtype == X["c"].dtype
+    assert changed["c"].cat.codes.tolist() == [1, 1, -1]
+    X = X.take([0, 1, 2] * 20).reset_index(drop=True)
+    found = inspect_cells(X, progress=False)
+    assert found._cells.entries[0][1] == "2024-01-02 00:00:00"
+    repaired, _ = found.repair(X, cells=[(0, "c", found._cells.entries[0][1])])
+    assert repaired["c"].cat.codes.tolist()[:3] == [1, 1, 2]

@@ -10,6 +10,7 @@ import pytest
 
 from shapley2d import (
     KNN,
+    BlockValuation,
     Inspection,
     Valuation,
     inspect_cells,
@@ -169,3 +170,15 @@ def test_the_command_reads_cut_json(lines, tmp_path, capsys):
 def test_other_text_is_left_alone():
     for text in ("café", "日本", "👩\u200d💻", "\x00", "\\ud800", "a\nb"):
         assert as_text(text) == text
+
+
+@pytest.mark.parametrize("axis", ["rows", "columns"])
+def test_a_set_is_saved_and_read_again(axis, tmp_path):
+    X, y = entries()
+    names = [LONE, "q"] * (N // 2 if axis == "rows" else 1)
+    found = value_blocks(X, y, X, y, **{axis: names}, method=KNN(n_neighbors=3), progress=False)
+    found.save(tmp_path / "sets.parquet")
+    again = BlockValuation.load(tmp_path / "sets.parquet")
+    assert again == found
+    assert again.info["call"] == found.info["call"]
+    assert SHOWN in again.owners["owner"].tolist()

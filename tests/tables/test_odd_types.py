@@ -69,6 +69,7 @@ def test_features_that_are_read(tmp_path, column):
 @pytest.mark.parametrize(
     "column", [*READ.values(), pa.array([FAR, 2] * 12, pa.date32())], ids=[*READ, "far dates"]
 )
+@pytest.mark.filterwarnings("ignore:.*empty throughout")
 def test_features_from_python(column):
     X = pa.table({"a": [float(k * k % 11) for k in range(N)], "b": column})
     assert np.isfinite(

@@ -144,6 +144,7 @@ def test_validation_tables_that_do_not_fit(valid, message):
         match_columns(as_table(valid), as_table(FRAME))
 
 
+@pytest.mark.filterwarnings("ignore:.*empty throughout")
 def test_blank_columns_and_flags_fit_numbers():
     train = as_table(pd.DataFrame({"a": [1.0, 2.0], "b": ["x", "y"]}))
     valid = match_columns(as_table(pd.DataFrame({"a": [True, False], "b": [None, None]})), train)
@@ -191,7 +192,7 @@ def test_guessing_the_task():
         ([0.5, 1.5, 2.5], "classification", "holds fractions, not classes"),
         ([0, 1, 0], "ranking", "task='ranking' is not known"),
         (np.eye(3), "auto", "must be 1-D"),
-        (None, "auto", "the target y is None"),
+        (None, "auto", "give the labels or numbers to predict"),
         (np.array([1j, 2, 3]), "auto", "Complex data not supported"),
     ],
 )
@@ -297,6 +298,7 @@ def test_numbers_too_large_to_square_are_named():
         as_table([[1.0], [1e300]])
 
 
+@pytest.mark.filterwarnings("ignore:.*empty throughout")
 def test_a_blank_training_column_takes_any_validation_column():
     train = as_table(pd.DataFrame({"a": [None, None], "b": [1, 2]}))
     valid = match_columns(as_table(pd.DataFrame({"a": ["x", "y"], "b": [1, 2]})), train)

@@ -149,3 +149,11 @@ print(type(found).__name__, type(found.owners).__module__)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["BlockValuation", "pyarrow.lib"]
+
+
+@pytest.mark.parametrize("name", ["x.docx", "x.csv", "x.xlsx"])
+def test_names_of_other_formats_are_refused_and_nothing_is_written(name, tmp_path):
+    for write in (of_game().save, of_game().to_html):
+        with pytest.raises(InputError, match="the name must end in"):
+            write(tmp_path / name)
+    assert not [*tmp_path.iterdir()]

@@ -33,8 +33,13 @@ except ImportError:
 
 
 @contextmanager
-def atomic_write(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield a temporary path that replaces ``path`` when the block ends without an error."""
+def atomic_write(path: str | os.PathLike[str], *endings: str) -> Iterator[Path]:
+    """Yield a temporary path that replaces ``path`` when the block ends without an error.
+
+    A name must have one of the ``endings``, or none: what is in ``x.docx`` should be a document.
+    """
+    if endings and Path(path).suffix.lower() not in ("", *endings):
+        raise InputError(f"cannot write {path}: the name must end in {' or '.join(endings)}")
     reason = obstacle(Path(path))
     if reason:
         raise InputError(f"cannot write {path}: {reason}")

@@ -29,18 +29,20 @@ def as_text(item: Any) -> str:
     r"""An entry or a name as text that can be written: lone surrogates become their escapes.
 
     Python reads them from files in an unknown encoding and from cut JSON, but no file, page or
-    terminal takes them. All text of a user's table passes through here.
+    terminal takes them. All text of a user's table passes through here, and so do bytes.
     """
+    if isinstance(item, bytes):
+        return item.decode("utf-8", "backslashreplace")
     return str(item).encode("utf-8", "backslashreplace").decode()
 
 
 def with_texts(items: Iterable[Any]) -> list[Any]:
-    """The items, those that are text by :func:`as_text`."""
+    """The items, those that are text or bytes by :func:`as_text`."""
     items = list(items)
     if set(map(type, items)) == {str}:  # once for every distinct text: labels repeat
         changed = {item: text for item in set(items) if (text := as_text(item)) != item}
         return [changed.get(item, item) for item in items] if changed else items
-    return [as_text(item) if isinstance(item, str) else item for item in items]
+    return [as_text(item) if isinstance(item, (str, bytes)) else item for item in items]
 
 
 def is_missing(item: Any) -> bool:

@@ -63,7 +63,7 @@ def write_page(
             **content,
         )
     )
-    with atomic_write(path) as temporary:
+    with atomic_write(path, ".html", ".htm") as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
 
 

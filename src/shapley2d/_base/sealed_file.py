@@ -44,9 +44,10 @@ def write_table(
     """Write a pyarrow table, with a record of plain JSON values under ``key`` in its metadata."""
     import pyarrow.parquet as pq
 
-    text = json.dumps({"format": FORMAT, **record}, ensure_ascii=False).encode()
-    table = table.replace_schema_metadata({key: text})
-    with atomic_write(path) as temporary:
+    # half a character of a name, which UTF-8 does not have, becomes JSON's own escape of it
+    text = json.dumps({"format": FORMAT, **record}, ensure_ascii=False)
+    table = table.replace_schema_metadata({key: text.encode(errors="backslashreplace")})
+    with atomic_write(path, ".parquet", ".pq") as temporary:
         pq.write_table(table, temporary, compression="zstd", write_page_checksum=True)
         try:
             limits = Limits(str(path), temporary.stat().st_size)

@@ -37,12 +37,22 @@ def one_of(words: Iterable[Any]) -> str:
     return " or ".join(shown) if len(shown) <= 2 else f"one of {', '.join(shown)}"
 
 
-def nearest_word(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known word that is most like another one; None if none is similar."""
-    return next(iter(difflib.get_close_matches(word, list(known), 1, cutoff)), None)
+def nearest_word(word: str, known: Iterable[Any], cutoff: float = 0.6) -> str | None:
+    """The known word, or number as text, that is most like another; None if none is similar.
+
+    An ending that both have, such as .csv, says nothing.
+
+    >>> nearest_word("peple.csv", ["people.csv"]), nearest_word("nofile.csv", ["people.csv"])
+    ('people.csv', None)
+    """
+    stem, dot, ending = word.rpartition(".")
+    tail = f".{ending}" if stem and dot else ""
+    stems = {one.removesuffix(tail): one for one in map(str, known)}
+    near = difflib.get_close_matches(word.removesuffix(tail), stems, 1, cutoff)
+    return stems[near[0]] if near else None
 
 
-def did_you_mean(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+def did_you_mean(word: str, known: Iterable[Any], cutoff: float = 0.6) -> str:
     """A hint at the nearest known word, to append to a message; empty if none is similar."""
     near = nearest_word(word, known, cutoff)
     return "" if near is None else f" (did you mean {near!r}?)"

@@ -15,6 +15,7 @@ import numpy as np
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.kernels.distinct import split_groups
+from shapley2d._tables.texts.numbers import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,7 +109,7 @@ def shape_of(text: str) -> str:
     >>> shape_of("12.0 oz"), shape_of("St. Mary's")
     ('9.9 a', "a. a'a")
     """
-    return _RUN.sub(lambda run: "9" if run[0][0].isdigit() else "a", text)
+    return _RUN.sub(lambda run: "9" if run[0][0].isdigit() else "a", text[:LONGEST])
 
 
 def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -132,6 +133,7 @@ def rare_pairs(words: Sequence[str]) -> NDArray[np.float64]:
 
 def _pairs(word: str) -> Iterator[tuple[str, str]]:
     """The pairs of neighbouring characters, the word's ends included."""
+    word = word[:LONGEST]
     return zip("^" + word, word + "$", strict=True)
 
 

@@ -40,7 +40,8 @@ _FINDING = {
 _RECORD = {
     **_BY_COLUMN, "has_label": bool, "frame": str, "digests": {str: str}, "fingerprint": str,
     "settled": [(int, int)], "notes": [(int, int, str)], "findings": [_FINDING],
-    "new entries": [(int, int, Maybe(str), float)], "facts": dict, "info": dict,
+    "new entries": [(int, int, Maybe(str), float)], "facts": dict,
+    "info": {"kinds": Maybe({str: str})},
 }  # fmt: skip
 
 

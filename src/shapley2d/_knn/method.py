@@ -210,11 +210,10 @@ class KNN(Method):
 
         self._check(problem)
         weighed = weigh_problem(problem)
-        return {
-            "votes": self.votes,
-            **knn_baseline(weighed, self.n_neighbors, self.votes),
-            **score_facts(weighed, "neighbours", self.n_neighbors),
-        }
+        facts = {"votes": self.votes, **knn_baseline(weighed, self.n_neighbors, self.votes)}
+        if self.n_neighbors >= _most_rows(problem):  # a share of neighbours that are not there
+            return facts
+        return facts | score_facts(weighed, "neighbours", self.n_neighbors)
 
     def repeating(self, info: dict[str, Any]) -> Self:
         """The method with as many column subsets as a run had."""
@@ -264,9 +263,14 @@ class KNN(Method):
         )
 
 
+def _most_rows(problem: Problem) -> int:
+    """The most rows that train."""
+    return max(split.train.n_rows for split in problem.splits)
+
+
 def _warn_of_few_rows(problem: Problem, n_neighbors: int) -> None:
     """Warn where all rows are neighbours of every validation row: nothing depends on a column."""
-    most = max(split.train.n_rows for split in problem.splits)
+    most = _most_rows(problem)
     if n_neighbors < most:
         return
     warn(

@@ -43,6 +43,10 @@ class BlockValuation(BlockValues, Valuation):
     ----------
     row_sizes, column_sizes : ndarray of int
         Rows in every row set, columns in every column set.
+    row_stderr, column_stderr : ndarray
+        Standard errors of the sums of row sets and column sets. Like :meth:`interval` and
+        ``owners`` they include what other validation rows would change, where that was measured
+        (``info["intervals"]``); ``stderr`` is of sampling alone.
 
     Examples
     --------
@@ -52,6 +56,16 @@ class BlockValuation(BlockValues, Valuation):
     >>> v.payments(100)[["owner", "amount"]].values.tolist()
     [['bank', 66.67], ['shop', 33.33]]
     """
+
+    def interval(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper ends of the 95 % intervals of all blocks.
+
+        They include what other validation rows would change, as those of :meth:`payments` do,
+        where that was measured (``info["intervals"]``).
+        """
+        stderr = self.stderr if self._block_stderr is None else self._block_stderr
+        half = self._interval_factor * stderr
+        return self.values - half, self.values + half
 
     @property
     def owners(self) -> Any:

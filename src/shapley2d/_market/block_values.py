@@ -43,6 +43,9 @@ class BlockValues(CellValues):
         the covariance of that.
     _covariance_dof : float
         Degrees of freedom of either, which few parts of the validation rows limit.
+    _block_stderr : ndarray of shape (row sets, column sets) or None
+        Standard errors of the blocks with what other validation rows would change; None where that
+        is not known.
     """
 
     _kind: ClassVar[str] = "blocks"
@@ -61,6 +64,7 @@ class BlockValues(CellValues):
     _covariance_dof: float = math.inf
     _owner_values: NDArray[np.float64] | None = None
     _spread: NDArray[np.float64] | None = None
+    _block_stderr: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -103,6 +107,11 @@ class BlockValues(CellValues):
             return JointErrors.shared(variance.ravel())
         alone = np.tensordot(self._owner_shares**2, variance, axes=2)
         return JointErrors.shared(np.asarray(alone), self._spread)
+
+    @property
+    def _interval_factor(self) -> float:
+        # few parts of the validation rows limit the degrees of freedom of all errors
+        return interval_factor(self.dof if self._block_stderr is None else self._covariance_dof)
 
     @property
     def _payee_dof(self) -> float:

@@ -258,7 +258,7 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
     """
     _warn_of_owners(job, found, asked)
     problem, estimate, grid = found.problem, found.estimate, found.layout.grid
-    ownership, copies = found.layout.ownership, found.layout.copies
+    ownership, copies, errors = found.layout.ownership, found.layout.copies, found.errors
     crossed = asked["X_valid"] is None and problem.splits
     by = job.method if job.players == "cells" else found.method
     return BlockValuation(
@@ -266,8 +266,8 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
         stderr=estimate.stderr,
         row_names=_row_names(grid.rows.names),
         column_names=[str(name) for name in grid.columns.names],
-        row_stderr=estimate.row_stderr,
-        column_stderr=estimate.column_stderr,
+        row_stderr=errors.added_to(estimate.row_stderr, estimate.values, 1),
+        column_stderr=errors.added_to(estimate.column_stderr, estimate.values, 0),
         dof=estimate.dof,
         info=job.run.record(
             kind="blocks",
@@ -299,9 +299,12 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
         _owner_names=[] if ownership is None else ownership.names,
         _owner_shares=None if ownership is None else ownership.shares,
         _owner_values=found.owners,
-        _covariance=found.errors.covariance,
-        _spread=found.errors.spread,
-        _covariance_dof=found.errors.dof,
+        _covariance=errors.covariance,
+        _spread=errors.spread,
+        _covariance_dof=errors.dof,
+        _block_stderr=None
+        if errors.blocks is None
+        else errors.added_to(estimate.stderr, estimate.values),
     )
 
 

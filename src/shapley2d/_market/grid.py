@@ -103,7 +103,12 @@ def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None 
 def count_sets(labels: Any, option: str) -> int:
     """The number of different labels, as :func:`label_sets` would find them."""
     items = list(labels.values()) if isinstance(labels, Mapping) else _as_list(labels, option)
-    return len(set(with_texts(items)))
+    try:
+        return len(set(with_texts(items)))
+    except TypeError:
+        raise InputError(
+            Setting(option), " has a list where the name of a set should be: give one per player"
+        ) from None
 
 
 def is_empty(item: Any) -> bool:

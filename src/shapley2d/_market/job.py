@@ -18,6 +18,7 @@ from shapley2d._market.other_validation_rows import (
     leaving_time,
     replicates_of,
     sums_of,
+    with_blocks,
 )
 from shapley2d._tables.problem import split_tables
 from shapley2d.exceptions import InputError, Setting
@@ -153,11 +154,11 @@ class BlocksJob:
 
             def without(part: Problem, quiet: Run) -> NDArray[np.float64]:
                 found = estimate_blocks(part, quiet, layout.grid, None, again, as_before=True)
-                return sums.of(found.estimate.values)
+                return with_blocks(sums, found.estimate.values)
 
             parts = problems_without_a_part(problem, n_parts, self.run.seed)
             replicates = replicates_of(self.run, n_parts, parts, without)
-            errors, n_parts = errors.with_spread(replicates), len(replicates)
+            errors, n_parts = errors.with_spread(replicates, sums), len(replicates)
         return Answer(problem, layout, estimate, None, errors, chosen, n_parts)
 
     def _by_cells(self, problem: Problem, layout: BlockLayout) -> Answer:
@@ -176,9 +177,10 @@ class BlocksJob:
             n_parts = 0
         if n_parts and not estimate.info.get("interrupted"):
             assert sums is not None
-            again, whole = self.method.repeating(estimate.info), sums.of(estimate.values)
+            again = self.method.repeating(estimate.info)
+            whole = with_blocks(sums, estimate.values)
             replicates = cell_replicates(self.run, problem, layout, again, sums, whole, n_parts)
-            errors, n_parts = errors.with_spread(replicates), len(replicates)
+            errors, n_parts = errors.with_spread(replicates, sums), len(replicates)
         return Answer(problem, layout, estimate, found.owners, errors, self.method, n_parts)
 
     def _n_parts(self, problem: Problem) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.precision import joint_without_rounding
+from shapley2d._base.precision import joint_without_rounding, without_rounding
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._estimation.checkpoint import check_place, remove_checkpoint
@@ -46,11 +46,11 @@ def cell_replicates(
     whole: NDArray[np.float64],
     n_parts: int,
 ) -> list[NDArray[np.float64]]:
-    """The sums without each part of the validation rows in turn; ``whole`` are those of all."""
+    """Sums and blocks without each part of the validation rows in turn; ``whole`` are of all."""
     cells = BlockSums(sums.weights, layout.grid.rows.labels, layout.grid.columns.labels)
 
     def solved(part: Problem, quiet: Run) -> NDArray[np.float64]:
-        return cells.of(method.solve(part, quiet).values)
+        return with_blocks(sums, cells.blocks(method.solve(part, quiet).values))
 
     if not method.averages:
         return replicates_of(
@@ -100,6 +100,11 @@ def replicates_of(
     return found
 
 
+def with_blocks(sums: BlockSums, blocks: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sums of some blocks, then the blocks themselves: what a replicate holds."""
+    return np.append(np.tensordot(sums.weights, blocks, axes=2), blocks)
+
+
 @dataclass(frozen=True)
 class Errors:
     """Errors of the sums: a covariance matrix, or beyond 256 sums what these share."""
@@ -107,19 +112,34 @@ class Errors:
     covariance: NDArray[np.float64] | None
     spread: NDArray[np.float64] | None
     dof: float
+    # what other validation rows would change, (parts, row sets, column sets); None if unknown.
+    # Its square summed over the parts is a variance, of blocks or of sums of them
+    blocks: NDArray[np.float64] | None = None
 
-    def with_spread(self, replicates: list[NDArray[np.float64]]) -> Errors:
-        """The errors with the choice of validation rows."""
-        if not replicates:
+    def with_spread(self, found: list[NDArray[np.float64]], sums: BlockSums) -> Errors:
+        """The errors with the choice of validation rows, from replicates of sums and blocks."""
+        if not found:
             return self
+        replicates = np.array(found)
+        replicates, blocks = replicates[:, : len(sums)], replicates[:, len(sums) :]
         dof = min(self.dof, float(len(replicates) - 1))
-        if replicates[0].size > MAX_JOINT:
-            return Errors(None, jackknife_spread(np.array(replicates)), dof)
-        covariance = jackknife_covariance(np.array(replicates))
+        off = jackknife_spread(blocks).reshape(-1, *sums.weights.shape[1:])
+        if len(sums) > MAX_JOINT:
+            return Errors(None, jackknife_spread(replicates), dof, off)
+        covariance = jackknife_covariance(replicates)
         covariance = joint_without_rounding(covariance, np.abs(replicates[0]).sum())
         if self.covariance is not None:
             covariance = self.covariance + covariance
-        return Errors(covariance, None, dof)
+        return Errors(covariance, None, dof, off)
+
+    def added_to(
+        self, stderr: NDArray[np.float64], values: NDArray[np.float64], *axes: int
+    ) -> NDArray[np.float64]:
+        """Sampling errors with the choice of validation rows, of blocks summed over some axes."""
+        if self.blocks is None:
+            return stderr
+        off = self.blocks.sum(axis=tuple(1 + axis for axis in axes)) if axes else self.blocks
+        return without_rounding(np.sqrt(stderr**2 + (off**2).sum(axis=0)), values)
 
 
 def leaving_time(run: Run, n_parts: int) -> Run:

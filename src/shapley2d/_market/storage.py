@@ -32,7 +32,7 @@ _INFO = {  # entries that reports and commands read
 _BLOCKS = {
     "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),
     "covariance": Maybe(list), "spread": Maybe(list), "covariance_dof": Maybe(float),
-    "owner_values": Maybe(list),
+    "owner_values": Maybe(list), "block_stderr": Maybe(list),
 }  # fmt: skip
 
 
@@ -50,6 +50,9 @@ def block_record(valuation: BlockValues) -> dict[str, Any]:
         "owner_values": None
         if valuation._owner_values is None
         else valuation._owner_values.tolist(),
+        "block_stderr": None
+        if valuation._block_stderr is None
+        else valuation._block_stderr.tolist(),
     }
     return {"blocks": blocks}
 
@@ -89,16 +92,19 @@ def _check_owners(fields: dict[str, Any]) -> None:
 def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
     names, owned = record["owner_names"], record.get("owned")
     count = n * m if owned is None else len(owned)
-    covariance, spread, values = (
+    covariance, spread, values, stderr = (
         None if record.get(key) is None else numbers_of(record[key], *shape)
         for key, shape in (
             ("covariance", (count, count)),
             ("spread", (None, len(names))),
             ("owner_values", (len(names),)),
+            ("block_stderr", (n, m)),
         )
     )
     if covariance is not None and (np.diag(covariance) < 0).any():
         raise ValueError("its covariance does not fit")
+    if stderr is not None and not (stderr >= 0).all():
+        raise ValueError("its errors of blocks do not fit")
     if spread is not None and not np.isfinite(spread).all():
         raise ValueError("its errors of owners do not fit")
     return {
@@ -109,6 +115,7 @@ def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any
         "_covariance": covariance,
         "_spread": spread,
         "_owner_values": values,
+        "_block_stderr": stderr,
         "_covariance_dof": infinite_if_none(record.get("covariance_dof")),
     }
 

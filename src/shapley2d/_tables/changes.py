@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -12,6 +13,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number
 from shapley2d._tables.table import Table
+from shapley2d._tables.texts.numbers import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,8 +27,11 @@ _WIDER = {
     "integer": "float",
     "float": "text",
     "boolean": "text",
+    "decimal": "text",
     "date": "text",
     "datetime": "text",
+    "duration": "text",
+    "time": "text",
 }
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
@@ -49,18 +54,65 @@ def change_cells(native: Any, changes: Mapping[str, Mapping[int, str | None]]) -
 
 
 def change_entries(series: nw.Series[Any], changes: Mapping[int, str | None]) -> nw.Series[Any]:
-    """A copy of a series with some entries replaced."""
+    """A copy of a series with some entries replaced.
+
+    Where its type has no place for them, the copy holds text (pandas: Python objects).
+    """
+    series, is_coded = _decoded(series)
     kind = _kind(series)
     values, needed = _values(list(changes.values()), kind)
+    if needed == "float" and kind == "integer" and not _fit_floats(series.to_list()):
+        values, needed = list(changes.values()), "text"  # the other entries would be rounded
     rows = list(changes)
     native = series.to_native()
-    if series.implementation.is_pandas():
-        changed = _in_pandas(native, rows, values, kind, needed)
-    elif series.implementation.is_polars():
-        changed = _in_polars(native, rows, values, kind, needed)
-    else:
-        changed = _in_arrow(native, rows, values, kind, needed)
+    own = series.implementation
+    change = _in_pandas if own.is_pandas() else _in_polars if own.is_polars() else _in_arrow
+    try:
+        changed = change(native, rows, values, kind, needed)
+    except Exception:  # noqa: BLE001  (every library has errors of its own for what does not fit)
+        needed, changed = "text", _rebuilt(series, dict(zip(rows, values, strict=True)))
+    if is_coded and needed == kind:
+        changed = changed.dictionary_encode()
     return nw.from_native(changed, series_only=True)
+
+
+def _decoded(series: nw.Series[Any]) -> tuple[nw.Series[Any], bool]:
+    """The series with the entries of an Arrow dictionary in their own type, and whether it is."""
+    if not series.implementation.is_pyarrow():
+        return series, False
+    import pyarrow as pa
+
+    native = series.to_native()
+    if not pa.types.is_dictionary(native.type):
+        return series, False
+    return nw.from_native(native.cast(native.type.value_type), series_only=True), True
+
+
+def _rebuilt(series: nw.Series[Any], changes: Mapping[int, Any]) -> Any:
+    """The series as Python objects where its library has those, else as text."""
+    items = series.to_list()
+    for row, value in changes.items():
+        items[row] = value
+    native = series.to_native()
+    if series.implementation.is_pandas():
+        import pandas as pd
+
+        return pd.Series(items, native.index, dtype=object, name=native.name)
+    texts = [None if is_missing(item) else as_text(item) for item in items]
+    if series.implementation.is_polars():
+        import polars as pl
+
+        if native.dtype == pl.Object:
+            return pl.Series(items, dtype=pl.Object)
+        return pl.Series(texts, dtype=pl.String)
+    import pyarrow as pa
+
+    return pa.chunked_array([pa.array(texts, pa.string())])
+
+
+def _fit_floats(items: Sequence[Any]) -> bool:
+    """Whether floats hold all of some whole numbers exactly."""
+    return all(is_missing(item) or abs(int(item)) <= EXACT for item in items)
 
 
 def change_vector(y: Any, changes: Mapping[int, str | None]) -> Any:
@@ -83,13 +135,17 @@ def _kind(series: nw.Series[Any]) -> str:
     if dtype.is_integer():
         return "integer"
     if dtype.is_numeric():
-        return "float"
+        return "decimal" if dtype.is_decimal() else "float"
     if dtype == nw.Boolean:
         return "boolean"
     if dtype == nw.Date:
         return "date"
     if dtype == nw.Datetime:
         return "datetime"
+    if dtype == nw.Duration:
+        return "duration"
+    if dtype == nw.Time:
+        return "time"
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return "text"
     return _kind_of_objects(series.to_list())
@@ -106,11 +162,12 @@ def _kind_of_object(item: Any) -> str:
         return "boolean"
     if isinstance(item, (int, np.integer)):
         return "integer"
+    if isinstance(item, Decimal):
+        return "decimal"
     if is_number(item):
         return "float"
-    if isinstance(item, datetime):  # before date, of which it is a subclass
-        return "datetime"
-    return "date" if isinstance(item, date) else "text"
+    kinds = {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
+    return next((kind for one, kind in kinds.items() if isinstance(item, one)), "text")
 
 
 def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
@@ -118,7 +175,7 @@ def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
     while kind != "text":
         try:
             return [None if text is None else _parsed(text.strip(), kind) for text in texts], kind
-        except (ValueError, OverflowError):
+        except (ValueError, OverflowError, InvalidOperation):
             kind = _WIDER[kind]
     return list(texts), "text"
 
@@ -135,6 +192,12 @@ def _parsed(text: str, kind: str) -> Any:
         if text.lower() not in (*_TRUE, *_FALSE):
             raise ValueError(text)
         return text.lower() in _TRUE
+    if kind == "decimal":
+        return Decimal(text)
+    if kind == "duration":  # tables hold them in days
+        return timedelta(days=float(text))
+    if kind == "time":
+        return time.fromisoformat(text)
     stamp = datetime.fromisoformat(text)
     return stamp if kind == "datetime" else stamp.date()
 
@@ -155,14 +218,20 @@ def _in_array(array: NDArray[Any], changes: Mapping[int, Mapping[int, str | None
             if needed == "text" and kind != "text":
                 changed = changed.astype(object)
             elif (gone and changed.dtype.kind in "iu") or (needed == "float" and kind == "integer"):
-                changed = changed.astype(np.float64)
+                exact = _fit_floats(changed.ravel().tolist())
+                changed = changed.astype(np.float64 if exact else object)
             elif gone and changed.dtype.kind in "bUS":
                 changed = changed.astype(object)
             elif changed.dtype.kind in "US":
                 widest = max(len(str(value)) for value in values)
                 changed = changed.astype(np.result_type(changed.dtype, np.dtype(f"U{widest}")))
         for row, value in zip(rows, values, strict=True):
-            changed[row, j] = np.nan if value is None and changed.dtype.kind == "f" else value
+            new = np.nan if value is None and changed.dtype.kind == "f" else value
+            try:
+                changed[row, j] = new
+            except (ValueError, TypeError, OverflowError):  # its type has no place for it
+                changed = changed.astype(object)
+                changed[row, j] = new
     return changed
 
 
@@ -170,19 +239,22 @@ def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, neede
     import pandas as pd
 
     gone = any(value is None for value in values)
+    if isinstance(series.dtype, pd.SparseDtype):
+        series = series.sparse.to_dense()
     if isinstance(series.dtype, pd.CategoricalDtype):
-        names = {as_text(name): name for name in series.cat.categories}
-        values = [None if value is None else names.get(value, value) for value in values]
-        new = [
-            value
-            for value in dict.fromkeys(values)
-            if value is not None and value not in names.values()
-        ]
-        changed = series.cat.add_categories(new) if new else series.copy()
-    elif needed == kind or (series.dtype == object):
+        # by position: pandas does not find Arrow's dates among its own categories
+        places = {as_text(name): k for k, name in enumerate(series.cat.categories)}
+        new = [text for text in dict.fromkeys(values) if text is not None and text not in places]
+        places |= {text: len(places) + k for k, text in enumerate(new)}
+        changed = series.cat.add_categories(new) if new else series
+        codes = changed.cat.codes.to_numpy().copy()
+        codes[rows] = [-1 if text is None else places[text] for text in values]
+        held = pd.Categorical.from_codes(codes, dtype=changed.dtype)
+        return pd.Series(held, series.index, name=series.name)
+    if needed == kind or (series.dtype == object):
         changed = series.copy()
         if gone and changed.dtype.kind in "iu" and isinstance(changed.dtype, np.dtype):
-            changed = changed.astype("float64")
+            changed = changed.astype("float64" if _fit_floats(changed.tolist()) else object)
         elif gone and changed.dtype.kind == "b" and isinstance(changed.dtype, np.dtype):
             changed = changed.astype(object)
     else:
@@ -203,7 +275,10 @@ def _in_polars(series: Any, rows: list[int], values: list[Any], kind: str, neede
     nominal = isinstance(series.dtype, (pl.Categorical, pl.Enum))
     wanted = series.dtype if needed == kind else pl.Float64 if needed == "float" else pl.String
     plain = series.cast(pl.String if nominal else wanted)
-    changed = plain.clone().scatter(rows, pl.Series(values, dtype=plain.dtype))
+    new = pl.Series(values, dtype=plain.dtype)
+    if kind == "decimal" and new.to_list() != values:
+        raise ValueError(values)  # polars drops the digits that the type has no place for
+    changed = plain.clone().scatter(rows, new)
     if nominal:
         known = set(series.dtype.categories) if isinstance(series.dtype, pl.Enum) else None
         if known is None or {value for value in values if value is not None} <= known:
@@ -213,23 +288,16 @@ def _in_polars(series: Any, rows: list[int], values: list[Any], kind: str, neede
 
 def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed: str) -> Any:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    dictionary = column.type if pa.types.is_dictionary(column.type) else None
-    if dictionary is not None:
-        column = column.cast(dictionary.value_type)
     if needed != kind:
         column = column.cast(pa.float64() if needed == "float" else pa.string())
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
-    mask = np.zeros(len(column), dtype=bool)
-    mask[rows] = True
-    order = np.argsort(rows)
-    new = pa.array([values[k] for k in order], column.type)
-    changed = pc.replace_with_mask(column, pa.array(mask), new)
-    if dictionary is not None and needed == kind:
-        changed = changed.dictionary_encode()
-    return pa.chunked_array([changed])
+    # not replace_with_mask, which lacks durations
+    taken = np.arange(len(column))
+    taken[rows] = len(column) + np.arange(len(rows))
+    both = pa.concat_arrays([column, pa.array(values, column.type)])
+    return pa.chunked_array([both.take(pa.array(taken))])
 
 
 def take_cells(table: Table, index: Sequence[NDArray[np.intp]]) -> Table:

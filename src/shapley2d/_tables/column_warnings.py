@@ -94,6 +94,21 @@ def in_words(keys: Iterable[Key]) -> str:
     return ", ".join(f"{key.name!r} ({key.why})" for key in keys)
 
 
+def warn_of_empty(table: Table) -> None:
+    """Warn of all columns without an entry, in one message."""
+    names = [column.name for column in table.columns if np.isnan(column.entries).all()]
+    if names:
+        n, first = len(names), ", ".join(map(repr, names[:_MOST]))
+        more = f" and {n - _MOST} more" if n > _MOST else ""
+        warn(
+            InputWarning(
+                Place("X"),
+                f": {plural(n, 'column')} {first}{more} {plural(n, 'is', 'are')} empty throughout: "
+                f"nothing can be learned from {plural(n, 'it, so drop it', 'them, so drop them')}",
+            )
+        )
+
+
 def warn_of_keys(table: Table) -> None:
     """Warn of all columns of text that look like keys, in one message."""
     keys = [key for key in find_keys(table) if key.text]

@@ -90,6 +90,8 @@ def _beyond_as_strays(column: Column) -> Column:
     texts = {i: repr(float(column.entries[i])) for i in rows.tolist()}
     entries = column.entries.copy()
     entries[rows] = np.nan
+    if np.isnan(entries).all():  # nothing that they could be strays of
+        return as_category(column.text(), column.name)
     read = replace(column.from_text, strays=column.from_text.strays | texts)
     return replace(column.with_entries(entries), from_text=read)
 
@@ -346,7 +348,7 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
         stamps = np.array([_naive(item) for item in present], dtype="datetime64[ms]")
         entries[~missing] = _days(stamps)
         return Column(key, "date", entries)
-    texts = [None if gone else str(item) for item, gone in zip(items, missing, strict=True)]
+    texts = [None if gone else as_text(item) for item, gone in zip(items, missing, strict=True)]
     return read(as_texts(texts))
 
 

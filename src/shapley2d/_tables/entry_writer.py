@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+import sys
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -28,7 +29,8 @@ class EntryWriter:
     """Writes entries in the style of a column."""
 
     column: Column
-    decimals: int | None  # decimals of its numbers; None if it holds no numbers
+    # decimals of its numbers; None if it holds none, or such as have more than a power of ten can
+    decimals: int | None
     # the most common text of each entry in the column
     known: dict[float, str] = field(default_factory=dict)
     style: NumberStyle | None = None  # how its numbers are written, where not as Python writes them
@@ -173,14 +175,18 @@ def _places(digits: str, number: float) -> int:
     return max(0, len(written.lstrip("0")) - whole) if number >= 1 else len(written) - 1
 
 
-def _decimals(entries: NDArray[np.float64]) -> int:
-    """Decimals of a column's numbers; with endless decimals, as many as give 3 or 4 digits."""
+def _decimals(entries: NDArray[np.float64]) -> int | None:
+    """Decimals of a column's numbers; with endless decimals, as many as give 3 or 4 digits.
+
+    None where numbers are so small that NumPy rounds them to NaN, by a power of ten beyond floats.
+    """
     distinct = np.unique(entries)
     for decimals in range(_MOST_DECIMALS + 1):
         if np.allclose(distinct, np.round(distinct, decimals), rtol=1e-12, atol=0):
             return decimals
     spread = float(np.subtract(*np.quantile(distinct, [0.75, 0.25])))
-    return max(0, 3 - math.floor(math.log10(spread))) if spread > 0 else _MOST_DECIMALS
+    decimals = max(0, 3 - math.floor(math.log10(spread))) if spread > 0 else _MOST_DECIMALS
+    return decimals if decimals <= sys.float_info.max_10_exp else None
 
 
 def _dated(iso: str, example: str, notation: str) -> str:

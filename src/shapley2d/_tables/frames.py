@@ -90,7 +90,13 @@ def entries_of(series: nw.Series[Any]) -> list[Any]:
     import pyarrow as pa
 
     native = series.to_native()
-    if not series.implementation.is_pyarrow() or series.dtype not in (nw.Categorical, nw.Enum):
+    if series.dtype not in (nw.Categorical, nw.Enum):
+        return series.to_list()
+    if series.implementation.is_pandas() and hasattr(native, "cat"):
+        # pandas lists dates of Arrow in categories as whole numbers
+        known = objects([*native.cat.categories, None])
+        return list(known[native.cat.codes.to_numpy()])
+    if not series.implementation.is_pyarrow():
         return series.to_list()
     # ten times faster than one by one, and a label that repeats is one object
     entries: list[Any] = []

@@ -129,13 +129,14 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
             " has no names: pass the entries",
         )
     key = as_text(key)
-    if key not in frame.columns:
-        hint = did_you_mean(key, frame.columns)
+    names = {as_text(column): column for column in frame.columns}  # pandas has whole numbers, too
+    if key not in names:
+        hint = did_you_mean(key, names)
         use = ("to predict",) if option == "y" else ("for ", Setting(option))
         raise InputError(Place(name), f" has no column {Setting('', key).shown(repr)} ", *use, hint)
-    rest = frame.drop(key).to_native()
+    rest = frame.drop(names[key]).to_native()
     rest = replace(data, table=rest) if isinstance(data, Source) else rest
-    return rest, frame.get_column(key).to_native()
+    return rest, frame.get_column(names[key]).to_native()
 
 
 def _from_arrow(data: Any) -> Any:

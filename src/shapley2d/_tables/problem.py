@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.defaults import FOLDS
-from shapley2d._tables.column_warnings import warn_of_keys, warn_of_reading
+from shapley2d._tables.column_warnings import warn_of_empty, warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
@@ -180,6 +180,7 @@ def read_tables(
         given, kept = GivenRows(names, target.kept), target.kept
         table = table.take_rows(kept)
     warn_of_reading(table)
+    warn_of_empty(table)
     warn_of_keys(table)
     split = None
     if X_valid is not None:

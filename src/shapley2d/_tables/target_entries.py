@@ -38,10 +38,13 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
             return np.asarray(numbers.to_numpy()), key, True
         return object_vector(items), key, series.dtype in (nw.Categorical, nw.Enum)
     if hasattr(y, "to_pylist"):
-        return object_vector(listed(y.to_pylist, y.type, name)), None, hasattr(y, "dictionary")
+        items = with_texts(listed(y.to_pylist, y.type, name))
+        return object_vector(items), None, hasattr(y, "dictionary")
     if y is None:
         raise InputError(
-            Place(name), " is missing: requires y to be passed, but the target y is None"
+            Place(name),  # the end is what scikit-learn looks for
+            " is missing: give the labels or numbers to predict, or the name of their column; "
+            "y should be a 1d array",
         )
     try:
         vector = np.asarray(y)
@@ -57,7 +60,7 @@ def as_vector(y: Any, name: str) -> tuple[NDArray[Any], str | None, bool]:
         vector = vector.ravel()
     if vector.ndim != 1:
         raise InputError(Place(name), f" must be 1-D, got an array of shape {vector.shape}")
-    if vector.dtype.kind in "OU":
+    if vector.dtype.kind in "OUS":
         vector = object_vector(with_texts(vector.tolist()))
     return vector, None, hasattr(y, "categories")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shlex
 import traceback
 from contextlib import contextmanager
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from shapley2d._base.words import printable
+from shapley2d._base.words import did_you_mean, printable
 from shapley2d.cli.console import say
 from shapley2d.cli.wording import in_words
-from shapley2d.exceptions import InputError, UtilityError
+from shapley2d.exceptions import InputError, UtilityError, cut_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +33,22 @@ _DEBUG = "SHAPLEY2D_DEBUG"
 _LIKE_MAX_TIME = (
     "--timeout", "--time-out", "--time-limit", "--timelimit", "--max-seconds", "--limit"
 )  # fmt: skip
+
+_THEIR_WORDS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": (
+        "it must be a whole number"
+    ),
+    "Input should be a valid number, unable to parse string as a number": (
+        "it must be a number such as 1500 or 99.5, without a currency or a thousands separator"
+    ),
+    "Input should be greater than or equal to": "it must be at least",
+    "Input should be less than or equal to": "it must be at most",
+    "Input should be greater than": "it must be more than",
+    "Input should be less than": "it must be less than",
+    "Input should be": "it must be",
+}
+_NOT_ONE_OF = re.compile(r"'([^']*)' is not one of (.*)\.")
 
 # as Python, the dynamic linker, LLVM, OpenBLAS and Arrow put it
 _NO_THREADS = ("can't start new thread", "resource temporarily unavailable", "pthread_create")
@@ -103,7 +120,7 @@ def report_error(error: Exception, arguments: Sequence[str] = ()) -> int:
 
 def _assess(error: Exception) -> tuple[int, str]:
     if isinstance(error, UsageError):
-        wrong = _one_line(error.format_message().replace("Value error, ", ""))
+        wrong = _one_line(_in_our_words(error.format_message()))
         if (name := getattr(error, "option_name", None)) in _LIKE_MAX_TIME:
             wrong = f"No such option: {name} (did you mean --max-time?)"
         return USER_ERROR, f"{wrong} (--help shows the options)"
@@ -116,6 +133,16 @@ def _assess(error: Exception) -> tuple[int, str]:
     if isinstance(error, OSError) and error.errno is not None:
         return USER_ERROR, _os_error(error)
     return OUR_ERROR, f"{type(error).__name__}: {_one_line(str(error))}"
+
+
+def _in_our_words(wrong: str) -> str:
+    """What typer and the library that reads its numbers say, as this program says it."""
+    for theirs, ours in _THEIR_WORDS.items():
+        wrong = wrong.replace(theirs, ours)
+    if found := _NOT_ONE_OF.search(wrong):
+        known = re.findall(r"'([^']*)'", found[2])
+        wrong += did_you_mean(found[1], known)
+    return wrong
 
 
 def _shortage(error: BaseException | None) -> str:
@@ -158,4 +185,4 @@ def _os_error(error: OSError) -> str:
 
 
 def _one_line(message: str) -> str:
-    return " ".join(message.split())
+    return cut_names(" ".join(message.split()))

@@ -7,6 +7,7 @@ in the file that fits (``missing``, ``notations``, ``shapes``, ``spellings``, ``
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,6 +24,7 @@ from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
 from shapley2d._inspection.columns.spellings import find_spellings
 from shapley2d._tables.column_warnings import find_keys
+from shapley2d.exceptions import cut_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +71,8 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
         is_fact = one.kind in ("key", "constant", "empty")
         return is_fact, -one.probability, not one.suggestions, place[one.columns[0]]
 
-    return sorted(weigh_codes(found), key=order)
+    brief = [replace(one, text=cut_names(one.text)) for one in weigh_codes(found)]
+    return sorted(brief, key=order)
 
 
 def _find_constant(column: Column) -> Iterator[ColumnFinding]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, shorten
 from shapley2d._tables.texts.column import as_texts, series_texts
+from shapley2d._tables.texts.numbers import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,7 +84,8 @@ class WrittenColumn:
     ----------
     column : Column
     words : list of str
-        The distinct texts, without space around them.
+        The distinct texts, without space around them, and no longer than
+        :data:`~shapley2d._tables.texts.numbers.LONGEST` characters.
     codes : ndarray of int of shape (n,)
         The position of every entry's text; -1 for an empty cell.
     is_text : bool
@@ -140,6 +142,13 @@ class WrittenColumn:
         """A finding about this column; ``chance`` is one for all its rows, or one for each."""
         chances = chance if isinstance(chance, np.ndarray) else None
         names, new = (self.name, *depends_on), suggestions or {}
+        cut = [len(word) == LONGEST for word in (*self.words, "")]
+        if any(cut):  # text that was not seen whole is neither replaced nor suggested
+            new = {
+                row: text
+                for row, text in new.items()
+                if len(text) < LONGEST and not cut[int(self.codes[row])]
+            }
         return ColumnFinding(names, kind, text, rows, new, float(np.mean(chance)), chances, right)
 
     def counted_entries(self, rows: NDArray[np.intp]) -> str:
@@ -186,6 +195,7 @@ def _written(table: Table, j: int) -> WrittenColumn:
     codes = np.asarray(encoded.indices.fill_null(-1)).astype(np.intp)
     if "" in words:
         codes[codes == words.index("")] = -1
+    words = [word[:LONGEST] for word in words]
     return WrittenColumn(table.columns[j], words, codes, is_text)
 
 

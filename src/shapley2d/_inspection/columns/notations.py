@@ -11,6 +11,7 @@ from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import SURE, UNKNOWN, shortened
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.texts.numbers import LONGEST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,6 +60,8 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
     own = "" if writer.style is None else _currency(writer.style.before + writer.style.after)
     suggestions = {}
     for row, text in sorted(column.from_text.strays.items()):
+        if len(text) > LONGEST:
+            continue
         found = {
             number
             for number in read_numbers(text.strip(), own)

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 # Shares of a column's entries, set by hand on the tables of benchmarks/detection.py dirty.
 _USUAL = 0.8  # at least this share is written in one way, else the column has no usual way
 _SHARED = 0.05  # a second way that at least this share has is not a slip
-_WITH_UNIT = re.compile(r"([+-]?(?:\d[\d,]*)?\.?\d+(?:[eE][+-]?\d+)?)\s*([^\d\s.,+-][^\d]*)")
+_WITH_UNIT = re.compile(
+    r"([+-]?(?:\d[\d,]*(?<=\d)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.,+-][^\d]*)"
+)
 _UNITS = frozenset(
     ("m", "mm", "mi", "min", "mile", "miles", "minutes", "mg", "ml", "mb", "g", "gb", "gal",
      "gallon", "h", "ha", "hp", "k", "kg", "km", "kb", "kw", "kwh", "l", "lb", "d", "dl",

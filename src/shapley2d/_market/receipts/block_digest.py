@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -112,9 +113,17 @@ class RowDigests:
     def _labels(self) -> list[str]:
         assert self.labels is not None
         return [  # 1, 1.0 and "1" are the same label
-            json.dumps(entry_text(float(label)) if is_number(label) else as_text(label))
+            json.dumps(entry_text(float(label)) if _is_float(label) else as_text(label))
             for label in self.labels
         ]
+
+
+def _is_float(label: Any) -> bool:
+    """Whether a label is a number that a float can hold; classes may be whole numbers beyond."""
+    try:
+        return is_number(label) and math.isfinite(float(label))
+    except OverflowError:
+        return False
 
 
 def digest_of(digests: Iterable[str]) -> str:

@@ -67,7 +67,8 @@ def settings_of(record: dict[str, Any]) -> dict[str, Any]:
 
 def _method(record: Any) -> Method:
     known = all_methods()
-    if not isinstance(record, dict) or record.get("name") not in known:
+    name = record.get("name") if isinstance(record, dict) else None
+    if not isinstance(name, str) or name not in known:
         raise InputError("the receipt's method is not known")
     options = {name: value for name, value in record.items() if name != "name"}
     if isinstance(options.get("model"), dict):

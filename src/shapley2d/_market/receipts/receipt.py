@@ -8,6 +8,7 @@ same bytes, or null. Its layout is of no importance.
 from __future__ import annotations
 
 import json
+import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
@@ -101,7 +102,7 @@ class Receipt:
             "signature": self.signature,
         }
         text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False)
-        with atomic_write(path) as temporary:
+        with atomic_write(path, ".json") as temporary:
             temporary.write_text(f"{text}\n", encoding="ascii")
 
     @classmethod
@@ -336,5 +337,5 @@ def _all_fit(part: Any) -> bool:
     if isinstance(part, list):
         return all(_all_fit(item) for item in part)
     if isinstance(part, (int, float)) and not isinstance(part, bool):
-        return fits_float(part) and bool(np.isfinite(part))
+        return fits_float(part) and math.isfinite(part)
     return True

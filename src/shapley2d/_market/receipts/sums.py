@@ -9,12 +9,32 @@ from typing import Any
 import numpy as np
 
 from shapley2d._base.entries import is_number
-from shapley2d._base.json_record import real_number, whole_number
+from shapley2d._base.json_record import Maybe, check_form, real_number, whole_number
 from shapley2d._market.audit_result import Audit
 from shapley2d._market.owners import ESCROW, UNOWNED
 from shapley2d._market.payments import RULES, divide_units, whole_units
 from shapley2d.exceptions import InputError
 
+_COLUMNS = ("drop", "number", "date", "text")
+_WORDS = (
+    "target", "groups", "time_order", "valid_weight", "row_id", "separator", "encoding",
+    "owner_column",
+)  # fmt: skip
+_FORM = {  # entries that commands and checks read; settings are checked by what takes them
+    "made": {"date": Maybe(str), "versions": {str: str}},
+    "question": {
+        "settings": {"task": str},
+        "unrecorded": [str],
+        "seed": Maybe(object),  # up to 2**128, checked where it is used
+        "reading": Maybe(
+            {
+                **dict.fromkeys(_WORDS, Maybe(str)),
+                **dict.fromkeys(_COLUMNS, Maybe([str])),
+                "drop_keys": Maybe(bool),
+            }
+        ),
+    },
+}
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _ROUNDING = 1e-9  # relative; sums of owners' values are rounded once each
 
@@ -24,6 +44,10 @@ def check_sums(body: dict[str, Any]) -> None:
     fields = {"made", "question", "digests", "values", "payments", "audit"}
     if set(body) != fields:
         raise ValueError("its body is not what it should be")
+    check_form(body, _FORM)
+    for part, form in _FORM.items():
+        if not {*form} <= {*body[part]}:
+            raise ValueError(f"{part} in its body lacks an entry")
     _check_digests(body["digests"])
     names, values = _values(body["values"])
     brought = [one["owner"] for one in body["digests"]["owners"]]

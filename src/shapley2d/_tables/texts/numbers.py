@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 EXACT = 2.0**53
 """Up to here float64 holds every whole number exactly; beyond, neighbours become equal."""
 
+LONGEST = 1000
+"""Characters of an entry that are looked at: a longer one is text, whatever it holds."""
+
 _PLAIN = r"^[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|(?i:inf(inity)?))$"
 _SPACE = r"[ \x{a0}\x{2007}\x{2009}\x{202f}]"
 _QUOTE = r"['\x{2019}]"
@@ -64,6 +67,8 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     """The numbers of a column that holds nothing else, NaN for nulls; None for other columns."""
     import pyarrow as pa
 
+    if are_endless(texts).any():
+        return None
     try:
         texts.slice(0, 64).cast(pa.float64())  # pyarrow reads on after the first failure
         numbers = texts.cast(pa.float64())
@@ -192,6 +197,18 @@ def _floats(array: Any) -> NDArray[np.float64]:
 def flags(array: Any) -> NDArray[np.bool_]:
     """A pyarrow array of booleans as numpy, with null as false."""
     return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def are_endless(texts: Any) -> NDArray[np.bool_]:
+    """Which texts are longer than :data:`LONGEST`."""
+    import pyarrow.compute as pc
+
+    # bytes first: hardly a column holds as many in one entry, and letters take longer to count
+    known = len(texts) > texts.null_count  # a column of nulls has no lengths
+    size = pc.max(pc.binary_length(texts)).as_py() if known else None
+    if size is None or size <= LONGEST:
+        return np.zeros(len(texts), dtype=bool)
+    return flags(pc.greater(pc.utf8_length(texts), LONGEST))
 
 
 def are_long(numbers: NDArray[np.float64]) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._tables.texts.dates import may_be_dates, parse_dates
-from shapley2d._tables.texts.numbers import flags, parse_numbers
+from shapley2d._tables.texts.numbers import are_endless, flags, parse_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -57,7 +57,8 @@ def read_texts(
 
     It holds numbers or dates if at least 90 % of the entries are, or all but one of six or more;
     the others are strays. At most 20 different whole numbers may be codes: if a text among them
-    occurs three times or more, it is a code too, and the column is text. The texts are distinct and
+    occurs three times or more, it is a code too, and the column is text. An entry longer than
+    :data:`~shapley2d._tables.texts.numbers.LONGEST` characters is text. The texts are distinct and
     trimmed, null where missing; ``counts`` says how often each occurs. ``kind`` is the one that the
     user set; ``notation``, of another column or of the training table, decides where both are
     possible.
@@ -84,7 +85,7 @@ def read_texts(
             "boolean", np.where(present, flags(pc.equal(lower, "true")), np.nan), none
         )
     given = present & ~flags(pc.is_in(lower, value_set=pa.array(MISSING_AMONG_NUMBERS)))
-    texts = pc.if_else(pa.array(given), texts, None)
+    texts = pc.if_else(pa.array(given & ~are_endless(texts)), texts, None)
     if kind != "date":
         numbers = parse_numbers(texts, counts, commas=notation)
         strays = given & ~numbers.found
