@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.crafted import _varint, change_footer
-from shapley2d._base.limits import FREE_BYTES, MAX_COLUMNS, Limits, read_parquet
+from shapley2d._base.limits import FREE_BYTES, MAX_COLUMNS, Limits, is_too_deep, read_parquet
 from shapley2d._tables.reading.files import read_table
 from shapley2d.exceptions import InputError
 
@@ -111,3 +111,18 @@ def test_what_is_within_the_limits_is_read_as_it_was_written():
     empty = io.BytesIO()
     pq.write_table(table.slice(0, 0), empty)
     assert read_parquet(empty, "t").num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [
+        ("[" * 100 + "]" * 100, False),
+        ("[" * 101 + "]" * 101, True),
+        ('{"a":' * 101 + "1" + "}" * 101, True),
+        ('[{"a": "' + "[" * 500 + r"\"" + '{"}]', False),
+        ("[" + ",".join(['{"a": [1]}'] * 1000) + "]", False),
+        ('"' + r"\"" * 200_000 + "[" * 200, False),  # one string without an end
+    ],
+)
+def test_depth_is_seen_without_reading(text, deep):
+    assert is_too_deep(text) == deep

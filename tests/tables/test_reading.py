@@ -199,3 +199,19 @@ def test_json_that_is_no_table_is_refused(tmp_path, text, message):
 
 def test_braces_do_not_make_a_csv_json(tmp_path):
     assert typed(read(tmp_path, "{a},b\n{1},2\n{3},4\n")) == {"{a}": ["{1}", "{3}"], "b": [2, 4]}
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.txt"])
+@pytest.mark.parametrize("depth", [101, 1000, 20_000])
+@pytest.mark.parametrize("text", ['{{"a": {}}}', '{{"b": 1}}\n{{"a": {}}}', '[{{"a": {}}}]', "{}"])
+def test_json_that_is_nested_deeply_is_refused_before_it_is_read(tmp_path, name, depth, text):
+    with pytest.raises(InputError, match="nests lists or objects deeper than 100 levels"):
+        read(tmp_path, text.format("[" * depth + "]" * depth), name)
+
+
+@pytest.mark.parametrize("large", [2**53 + 1, 2**63, 2**64, -(10**30)])
+@pytest.mark.parametrize("other", [1, -1, 1.5])
+def test_whole_numbers_of_any_length_in_json(tmp_path, large, other):
+    table = as_table(read(tmp_path, f'{{"a": {large}}}\n{{"a": {other}}}\n', "t.jsonl").table)
+    assert table.columns[0].kind == "number"
+    assert table.columns[0].entries.tolist() == [float(large), other]

@@ -1,4 +1,4 @@
-"""Limits of files that may come from anyone: bytes unpacked, columns and cells.
+"""Limits of files that may come from anyone: bytes unpacked, columns, cells and depth.
 
 A file of a few kilobytes may unpack to gigabytes, and what it declares cannot be trusted. So
 readers count what they have read, and stop where it is too much for the size of the file.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,6 +23,12 @@ FREE_BYTES = 2**28
 
 MAX_COLUMNS = 100_000
 """Columns of a table."""
+
+MAX_DEPTH = 100
+"""Levels of lists and objects in JSON: deeper ones exhaust the stack of the reader."""
+
+# its end is optional: a search for it from every quote of a broken file would take forever
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 
 def allowed_bytes(size: int) -> int:
@@ -49,6 +56,22 @@ class Limits:
                     f"{self.name} has more than {limit:,} {what}, the most that is read of a file "
                     f"of {self.size:,} bytes: keep fewer rows or columns, or do not compress it"
                 )
+
+
+def is_too_deep(text: str, levels: int = MAX_DEPTH) -> bool:
+    r"""Whether JSON is nested beyond some levels, seen before any reader sees it.
+
+    >>> is_too_deep('[{"a": "[["}]'), is_too_deep("[" * 101)
+    (False, True)
+    """
+    if text.count("[") + text.count("{") <= levels:
+        return False
+    depth = 0
+    for mark in re.sub(r"[^][{}]+", "", _STRING.sub("", text)):
+        depth += 1 if mark in "[{" else -1
+        if depth > levels:
+            return True
+    return False
 
 
 def read_record_file(path: str | os.PathLike[str]) -> bytes:

@@ -138,12 +138,12 @@ def repair(
             else one.new
         )
         changes.setdefault(one.column, {})[one.row] = new
-    write_changed(output, table, kind, source.table, changes, file)
+    written = write_changed(output, table, kind, source.table, changes, file)
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
-        after = read_inspected(str(output), wanted, file)
+        after = read_inspected(str(output), wanted, file, source=written)
         values = quick_values(
             after, "auto", seed, workers, wanted=gains or report is not None, gains=gains
         )

@@ -67,7 +67,13 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
 
     ``separator`` and ``encoding`` of a CSV file are auto-detected by default.
     """
-    data = _contents(path)
+    return parse_table(_contents(path), path, separator=separator, encoding=encoding)
+
+
+def parse_table(
+    data: bytes, path: str, *, separator: str | None = None, encoding: str | None = None
+) -> Source:
+    """The table that the bytes of a file hold."""
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
         try:
@@ -101,7 +107,9 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
     mark = find_separator(text, name, separator)
     table = read_strings(text, mark, name)
     n_lines = (
-        len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
+        sum(1 for _ in io.StringIO(text, newline=""))
+        if "\r" in text
+        else text.count("\n") + (not text.endswith("\n"))
     )
     lined = n_lines == table.num_rows + 1
     return Source(
