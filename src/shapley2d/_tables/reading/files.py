@@ -19,7 +19,13 @@ import numpy as np
 from shapley2d._base.limits import FREE_BYTES, read_parquet, unpack_gzip
 from shapley2d._base.words import format_bytes, nearest_word
 from shapley2d._tables.frames import plain_types
-from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
+from shapley2d._tables.reading.csv_text import (
+    check_quotes,
+    decode,
+    find_separator,
+    first_lines,
+    read_strings,
+)
 from shapley2d._tables.reading.json_text import looks_like_json, read_json, record_lines
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError, Note
@@ -105,6 +111,7 @@ def parse_table(
             notes=notes,
         )
     mark = find_separator(text, name, separator)
+    check_quotes(text, mark, name)
     table = read_strings(text, mark, name)
     n_lines = (
         sum(1 for _ in io.StringIO(text, newline=""))
