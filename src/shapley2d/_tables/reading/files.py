@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 import zlib
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -177,7 +178,7 @@ def _read_parquet(data: bytes, name: str) -> Source:
         raise InputError(f"{name} is not a readable Parquet file{why}") from None
     table = plain_types(table)
     table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
-    repeated = {key for key in table.column_names if table.column_names.count(key) > 1}
+    repeated = {key for key, count in Counter(table.column_names).items() if count > 1}
     if repeated:
         raise InputError(
             f"{name}: the column name {min(repeated)!r} occurs twice: rename one of them"
