@@ -76,6 +76,15 @@ Target = Annotated[
         o.COMMON, "COLUMN", "The column to predict. (default: as in DECISIONS)", "--target", "-t"
     ),
 ]
+KeepFormulas = Annotated[
+    bool,
+    o.option(
+        o.COMMON,
+        None,
+        "Of a spreadsheet, write text that a spreadsheet would run as a formula, too.",
+        "--keep-formulas",
+    ),
+]
 ModelName = Annotated[
     str,
     o.option(
@@ -98,6 +107,7 @@ def repair(
     file: o.FileOptions,
     model: ModelName = "forest",
     gains: Gains = False,
+    keep_formulas: KeepFormulas = False,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,
     as_json_: o.AsJson = False,
@@ -138,7 +148,9 @@ def repair(
             else one.new
         )
         changes.setdefault(one.column, {})[one.row] = new
-    written = write_changed(output, table, kind, source.table, changes, file)
+    written = write_changed(
+        output, table, kind, source.table, changes, file, keep_formulas=keep_formulas
+    )
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):

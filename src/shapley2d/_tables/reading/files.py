@@ -140,6 +140,11 @@ def unpacked_contents(path: str) -> bytes:
     return unpack_gzip(data, path) if data.startswith(_GZIP) else data
 
 
+def is_spreadsheet(path: str) -> bool:
+    """Whether a file is a spreadsheet, by its content."""
+    return looks_like_spreadsheet(_contents(path)[:8])
+
+
 def _contents(path: str) -> bytes:
     if path == "-":
         if sys.stdin is None:

@@ -16,9 +16,9 @@ from shapley2d._tables.changes import change_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import entries_of
 from shapley2d._tables.reading.csv_text import decode, encoding_of, field_spans, find_separator
-from shapley2d._tables.reading.files import parse_table, unpacked_contents
+from shapley2d._tables.reading.files import is_spreadsheet, parse_table, unpacked_contents
 from shapley2d._tables.reading.json_text import change_records, looks_like_json
-from shapley2d.cli.writing.outputs import naming
+from shapley2d.cli.writing.outputs import is_formula, naming
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -69,8 +69,14 @@ def write_changed(
     table: Any,
     changes: Changes,
     file: FileOptions,
+    *,
+    keep_formulas: bool = False,
 ) -> Source:
-    """Write a file again with some entries replaced, whole or not at all, and read it again."""
+    """Write a file again with some entries replaced, whole or not at all, and read it again.
+
+    A spreadsheet becomes CSV, where text that was harmless in its cell may run as a formula: that
+    is refused without ``keep_formulas``.
+    """
     with naming(output), atomic_write(output) as temporary:
         if kind == "parquet":
             import pyarrow.parquet as pq
@@ -89,6 +95,8 @@ def write_changed(
         except InputError as error:
             raise InputError(f"{output} is not written: it could not be read ({error})") from None
         _check_written(output, table, written, changes)
+        if not keep_formulas and is_spreadsheet(path):
+            _check_formulas(output, path, written)
     return written
 
 
@@ -125,6 +133,18 @@ def _check_written(output: Path, before: Any, written: Source, changes: Changes)
             f"{output} would say {_text(now[row])[:40]!r} in {written.where(row)}, column "
             f"{name[:80]!r}, not {_text(wanted)[:40]!r}: {advice}"
         )
+
+
+def _check_formulas(output: Path, path: str, written: Source) -> None:
+    for name in written.table.column_names:
+        texts = [name, *written.table[name].to_pylist()]
+        row = next((row for row, text in enumerate(texts, -1) if is_formula(text)), None)
+        if row is not None:
+            where = "the header" if row < 0 else f"{written.where(row)}, column {name[:80]!r}"
+            raise InputError(
+                f"{path}: {texts[row + 1][:40]!r} would run as a formula where a spreadsheet opens "
+                f"{output} ({where}): write it otherwise, or keep it with --keep-formulas"
+            )
 
 
 def _is_same(now: Any, was: Any) -> bool:
