@@ -96,14 +96,22 @@ def count_varying(data: Any) -> int:
 
     There may be more, so that a number that is too large can be refused at once.
     """
+    columns: list[list[Any]] = []
     if isinstance(data, np.ndarray):
-        columns = data[:_FIRST_ROWS].T.tolist() if data.ndim == 2 else []
+        plain_array = data.ndim == 2 and data.dtype.kind in "iufU"
+        columns = data[:_FIRST_ROWS].T.tolist() if plain_array else []
     else:
-        frame = nw.from_native(
-            data.table if isinstance(data, Source) else data, eager_only=True, pass_through=True
-        )
+        try:
+            frame = nw.from_native(
+                data.table if isinstance(data, Source) else data, eager_only=True, pass_through=True
+            )
+        except nw.exceptions.NarwhalsError:  # a repeated column name, which is refused later
+            return 0
         first = frame.head(_FIRST_ROWS) if isinstance(frame, nw.DataFrame) else None
-        columns = [] if first is None else [first[name].to_list() for name in first.columns]
+        parts = [] if first is None else [first.get_column(name) for name in first.columns]
+        # numbers and text; other entries may be none that Python can hold
+        plain = [part for part in parts if part.dtype == nw.String or part.dtype.is_numeric()]
+        columns = [part.to_list() for part in plain]
     return sum(len({_plain(item) for item in column} - {None}) > 1 for column in columns)
 
 
