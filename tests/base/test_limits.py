@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -11,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from campaign.crafted import _varint, change_footer
-from shapley2d._base.limits import FREE_BYTES, MAX_COLUMNS, Limits, read_parquet
+from shapley2d._base.limits import FREE_BYTES, MAX_COLUMNS, Limits, is_too_deep, read_parquet
 from shapley2d._tables.reading.files import read_table
 from shapley2d.exceptions import InputError
 
@@ -111,3 +112,28 @@ def test_what_is_within_the_limits_is_read_as_it_was_written():
     empty = io.BytesIO()
     pq.write_table(table.slice(0, 0), empty)
     assert read_parquet(empty, "t").num_rows == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "deep"),
+    [
+        ("[" * 100 + "]" * 100, False),
+        ("[" * 101 + "]" * 101, True),
+        ('{"a":' * 101 + "1" + "}" * 101, True),
+        ('[{"a": "' + "[" * 500 + r"\"" + '{"}]', False),
+        ("[" + ",".join(['{"a": [1]}'] * 1000) + "]", False),
+        ('"' + r"\"" * 200_000 + "[" * 200, False),  # one string without an end
+    ],
+)
+def test_depth_is_seen_without_reading(text, deep):
+    assert is_too_deep(text) == deep
+
+
+def test_a_wide_file_takes_time_by_its_columns(tmp_path):
+    names = [f"c{k}" for k in range(20_000)]
+    path = tmp_path / "wide.parquet"
+    pq.write_table(pa.table([pa.array(np.arange(20))] * len(names), names), path)
+    start = time.monotonic()
+    table = read_table(str(path)).table
+    assert table.column_names == names
+    assert time.monotonic() - start < 40  # 100 s where each column was set by itself

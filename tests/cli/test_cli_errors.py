@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import run
+from shapley2d import value_cells
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -275,3 +276,22 @@ def test_traceback_on_request(capsys, monkeypatch):
 def test_a_tolerance_whose_square_is_no_number(capsys):
     command = f"{GOOD} -m mc --model knn --tolerance 1e-300 --max-permutations 11"
     assert "wanted --tolerance 1e-300" in run(capsys, command).err
+
+
+def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, capsys, monkeypatch):
+    def prepare(*_, **__):
+        raise AssertionError("prepared")
+
+    path = tmp_path / "wide.csv"
+    lines = [
+        [f"c{k}" for k in range(1100)],
+        *([str((i + k) % 3) for k in range(1100)] for i in range(9)),
+    ]
+    path.write_text("\n".join(map(",".join, lines)))
+    monkeypatch.setattr("shapley2d.cli.reading.inputs.as_table", prepare)
+    monkeypatch.setattr("shapley2d._tables.problem.as_table", prepare)
+    assert main(["cells", str(path), "--target", "c0"]) == 2
+    told = capsys.readouterr().err
+    assert "1,099 columns are more than the 1,024 that --method knn can take" in told
+    with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
+        value_cells(str(path), "c0")

@@ -20,8 +20,9 @@ from shapley2d import Inspection, inspect_cells, value_cells
 from shapley2d._inspection.decisions import Decision
 from shapley2d._tables.digest import file_digest
 from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.reading.json_text import change_records
 from shapley2d.cli import main
-from shapley2d.cli.writing.rewrite import changed_csv, changed_json
+from shapley2d.cli.writing.rewrite import changed_csv
 from shapley2d.exceptions import InputError
 
 TABLE, LABEL = people(80)
@@ -208,9 +209,8 @@ def test_parquet_and_json_stay_what_they_are(capsys):
     )
     assert json.loads(after[3]) == {"n": 7, "t": "b"}
     assert before[:3] + before[4:] == after[:3] + after[4:]
-    assert (
-        changed_json('[{"a": 1}, {"a": 2}]', {"a": {1: None}}) == '[\n{"a": 1},\n{"a": null}\n]\n'
-    )
+    text = '[{"a": 1}, {"a": 2}]'
+    assert change_records(text, "t.json", {1: {"a": None}}) == '[{"a": 1}, {"a": null}]'
 
 
 def test_a_spreadsheet_is_repaired_into_a_csv(capsys):
@@ -521,3 +521,29 @@ def test_harm_that_takes_too_long_is_offered_by_a_forest(capsys, monkeypatch, co
     more = " --model none" if "repair" in command else ""
     told = " ".join(run(capsys, f"{command} --report page.html{more}").err.split())
     assert "harm is not shown: by nearest neighbours 80 rows take a while; --gains shows it" in told
+
+
+@pytest.mark.parametrize("place", ["header", "entry", "decision"])
+def test_a_spreadsheet_does_not_become_a_csv_that_runs(capsys, place):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    text = "=cmd|' /C calc'!A0"
+    book = openpyxl.Workbook()
+    rows = [["a", "b"], *([-k, "-" if k % 2 else "x"] for k in range(12))]
+    if place != "decision":
+        rows[0 if place == "header" else 5][1] = text
+    for i, row in enumerate(rows, 1):
+        for j, entry in enumerate(row, 1):
+            cell = book.active.cell(i, j, entry)
+            cell.data_type = "s" if entry == text else cell.data_type
+    book.save("t.xlsx")
+    made = [Decision(3, "a", "-3", "edit", text if place == "decision" else "-7")]
+    decide(table="t.xlsx", made=made)
+    command = "repair t.xlsx decisions.csv -o clean.csv --model none"
+    told = run(capsys, command, code=2)
+    assert "would run as a formula where a spreadsheet opens clean.csv" in told.err
+    assert "=cmd" in told.err
+    assert "or keep it with --keep-formulas" in told.err
+    assert not Path("clean.csv").exists()
+    run(capsys, f"{command} --keep-formulas")
+    assert text in Path("clean.csv").read_text()

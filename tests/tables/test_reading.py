@@ -199,3 +199,53 @@ def test_json_that_is_no_table_is_refused(tmp_path, text, message):
 
 def test_braces_do_not_make_a_csv_json(tmp_path):
     assert typed(read(tmp_path, "{a},b\n{1},2\n{3},4\n")) == {"{a}": ["{1}", "{3}"], "b": [2, 4]}
+
+
+@pytest.mark.parametrize("name", ["t.json", "t.txt"])
+@pytest.mark.parametrize("depth", [101, 1000, 20_000])
+@pytest.mark.parametrize("text", ['{{"a": {}}}', '{{"b": 1}}\n{{"a": {}}}', '[{{"a": {}}}]', "{}"])
+def test_json_that_is_nested_deeply_is_refused_before_it_is_read(tmp_path, name, depth, text):
+    with pytest.raises(InputError, match="nests lists or objects deeper than 100 levels"):
+        read(tmp_path, text.format("[" * depth + "]" * depth), name)
+
+
+@pytest.mark.parametrize("large", [2**53 + 1, 2**63, 2**64, -(10**30)])
+@pytest.mark.parametrize("other", [1, -1, 1.5])
+def test_whole_numbers_of_any_length_in_json(tmp_path, large, other):
+    table = as_table(read(tmp_path, f'{{"a": {large}}}\n{{"a": {other}}}\n', "t.jsonl").table)
+    assert table.columns[0].kind == "number"
+    assert table.columns[0].entries.tolist() == [float(large), other]
+
+
+ROWS = [f'{k},x{k},"t{k}"' if k == 50 else f"{k},x{k},t{k}" for k in range(1, 62)]
+
+
+def with_row(k, row):
+    return "\n".join(["a,b,c", *ROWS[: k - 1], row, *ROWS[k:]]) + "\n"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", ""])
+@pytest.mark.parametrize(
+    ("text", "line", "how_far"),
+    [
+        (with_row(55, '55,x,"open'), 56, "to the end of the file"),
+        (with_row(61, '61,x,"open'), 62, "to the end of the file"),
+        (with_row(55, '55,"open,y'), 56, "to the end of the file"),
+        (with_row(31, '31,x,"open'), 32, "over rows up to line 51"),
+        (with_row(48, '48,x,"open'), 49, "up to line 51, where text follows its end"),
+        (with_row(31, '31,x,"open').replace('"t50"', '5"'), 32, "over rows up to line 51"),
+        ('a,b,"c\n1,2,3\n4,5,6\n', 1, "to the end of the file"),
+    ],
+)
+def test_a_quote_without_its_partner_is_refused_by_its_line(tmp_path, text, line, how_far, end):
+    text = text.removesuffix("\n") if end == "" else text.replace("\n", end)
+    message = f"t.csv, line {line}: a field with a quote goes on {how_far}: close its quote"
+    with pytest.raises(InputError, match=message):
+        read(tmp_path, text, "t.csv")
+
+
+def test_fields_of_several_lines_and_quotes_in_the_text_are_read(tmp_path):
+    letter = "Dear all,\n\nmany lines,\nsome with commas,\nsome without\n, and, so, on"
+    text = f'a,b\n1,"{letter}"\n2,5" nail\n3,"a ""quote"""\n4,"x" y\n5,"two,\nlines"'
+    table = read(tmp_path, text, "t.csv").table
+    assert table["b"].to_pylist() == [letter, '5" nail', 'a "quote"', "x y", "two,\nlines"]

@@ -74,7 +74,7 @@ def test_other_sheets_are_named(tmp_path):
             "has more than 268,435,456 bytes when unpacked",
         ),
         (lambda path: path.write_bytes(b"PK\x03\x04 nothing"), "is damaged"),
-        (lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0 nothing"), "cannot be read as a spread"),
+        (lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0 nothing"), "is an old spreadsheet"),
     ],
 )
 def test_what_is_no_table_is_one_line(tmp_path, make, words):

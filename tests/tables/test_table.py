@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import pickle
+import tracemalloc
 from decimal import Decimal
 
 import numpy as np
@@ -349,3 +350,15 @@ def test_numbers_beyond_single_precision_are_the_last_within():
     assert as_float32(numbers).tolist() == [largest, -largest, 3.0, np.float32(1e38)]
     assert as_float32(np.ones((3, 2)).T).flags.c_contiguous
     assert np.isnan(as_float32(np.array([np.nan]))).all()
+
+
+def test_a_text_that_many_rows_share_stays_one(tmp_path):
+    coded = pa.DictionaryArray.from_arrays(
+        pa.array(np.arange(20_000) % 2), pa.array(["x" * 100_000, "y"])
+    )
+    tracemalloc.start()
+    table = as_table(pa.table({"a": coded}))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert table.columns[0].categories == ("x" * 100_000, "y")
+    assert peak < 50 * 2**20  # a gigabyte, written out

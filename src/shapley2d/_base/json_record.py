@@ -8,37 +8,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.limits import is_too_deep
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+RECORD_DEPTH = 32
+"""Levels of lists and objects in a record; our own have about five."""
 
 
 def parse_record(data: bytes) -> dict[str, Any]:
     """Parse a JSON object, or raise a ValueError whose message is a phrase."""
     try:
-        record = json.loads(data.decode("utf-8"))
-    except RecursionError:
-        raise ValueError("its record is nested too deeply") from None
+        text = data.decode("utf-8")
+        deep = is_too_deep(text, RECORD_DEPTH)
+        record = None if deep else json.loads(text)
     except ValueError:
         raise ValueError("its record is not JSON") from None
+    if deep:
+        raise ValueError("its record is nested too deeply")
     if not isinstance(record, dict):
         raise ValueError("its record is not a JSON object")  # noqa: TRY004  (one kind of error for one cause)
-    check_depth(record)
     return record
-
-
-def check_depth(record: Any) -> None:
-    """Refuse lists and objects nested deeper than 32 levels; our own files have about five."""
-    level: list[Any] = [record] if isinstance(record, (dict, list)) else []
-    for _ in range(32):
-        level = [
-            item
-            for part in level
-            for item in (part.values() if isinstance(part, dict) else part)
-            if isinstance(item, (dict, list))
-        ]
-        if not level:
-            return
-    raise ValueError("its record is nested too deeply")
 
 
 def whole_number(value: Any, what: str, least: int = 0, most: int = 2**53) -> int:

@@ -1,4 +1,4 @@
-"""Limits of files that may come from anyone: bytes unpacked, columns and cells.
+"""Limits of files that may come from anyone: bytes unpacked, columns, cells and depth.
 
 A file of a few kilobytes may unpack to gigabytes, and what it declares cannot be trusted. So
 readers count what they have read, and stop where it is too much for the size of the file.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
@@ -22,6 +23,12 @@ FREE_BYTES = 2**28
 
 MAX_COLUMNS = 100_000
 """Columns of a table."""
+
+MAX_DEPTH = 100
+"""Levels of lists and objects in JSON: deeper ones exhaust the stack of the reader."""
+
+# its end is optional: a search for it from every quote of a broken file would take forever
+_STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"?', re.DOTALL)
 
 
 def allowed_bytes(size: int) -> int:
@@ -49,6 +56,22 @@ class Limits:
                     f"{self.name} has more than {limit:,} {what}, the most that is read of a file "
                     f"of {self.size:,} bytes: keep fewer rows or columns, or do not compress it"
                 )
+
+
+def is_too_deep(text: str, levels: int = MAX_DEPTH) -> bool:
+    r"""Whether JSON is nested beyond some levels, seen before any reader sees it.
+
+    >>> is_too_deep('[{"a": "[["}]'), is_too_deep("[" * 101)
+    (False, True)
+    """
+    if text.count("[") + text.count("{") <= levels:
+        return False
+    depth = 0
+    for mark in re.sub(r"[^][{}]+", "", _STRING.sub("", text)):
+        depth += 1 if mark in "[{" else -1
+        if depth > levels:
+            return True
+    return False
 
 
 def read_record_file(path: str | os.PathLike[str]) -> bytes:
@@ -106,21 +129,28 @@ def _read_batches(file: BinaryIO, limits: Limits) -> Any:
         columns=about.num_columns,
         cells=about.num_rows * about.num_columns,
     )
-    rows = max(1, about.num_rows // 256)  # a part of what a file that lies can hold
+    # a batch is a part of what a file that lies can hold, but not of few cells: columns cost time
+    each = max(1, 2**18 // max(1, about.num_columns))
+    rows = max(1, about.num_rows // min(256, each), min(each, 100))
     n_bytes = n_cells = 0
     parts: list[list[Any]] = [[] for _ in schema]
     for batch in parquet.iter_batches(rows):
-        for column in batch.columns:
-            is_coded = pa.types.is_dictionary(column.type)
-            n_bytes += (column.indices if is_coded else column).nbytes
-            if is_coded and column.type.value_type in kinds:
+        columns = batch.columns
+        coded = [k for k, kind in enumerate(batch.schema.types) if pa.types.is_dictionary(kind)]
+        n_bytes += batch.select(sorted(set(range(len(columns))) - set(coded))).nbytes
+        for column in (columns[k] for k in coded):
+            n_bytes += column.indices.nbytes
+            if column.type.value_type in kinds:
                 lengths = pc.take(pc.binary_length(column.dictionary), column.indices)
                 n_bytes += pc.sum(lengths).as_py() or 0
         n_cells += batch.num_rows * batch.num_columns
         limits.check(n_bytes=n_bytes, cells=n_cells)
-        for part, column, field in zip(parts, batch.columns, schema, strict=True):
-            part.append(column.cast(field.type))
+        for k in coded:
+            columns[k] = columns[k].cast(schema.field(k).type)
+        for part, column in zip(parts, columns, strict=True):
+            part.append(column)
+    parts.reverse()
     columns = [  # one chunk each, and no second copy of them all
-        pa.chunked_array(parts.pop(0), field.type).combine_chunks() for field in schema
+        pa.chunked_array(parts.pop(), field.type).combine_chunks() for field in schema
     ]
     return pa.table(columns, schema=schema)

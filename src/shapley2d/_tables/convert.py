@@ -13,7 +13,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
-from shapley2d._tables.frames import entries_of
+from shapley2d._tables.frames import entries_of, with_columns
 from shapley2d._tables.intake import as_frame, opened
 from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
@@ -356,12 +356,12 @@ def with_typed_native(table: Table) -> Table:
     """The table of a file with a native table whose columns have the types that were found."""
     import pyarrow as pa
 
-    native = table.native
-    for place, column in enumerate(table.columns):
-        kind = native.schema.field(place).type
-        if pa.types.is_string(kind) or pa.types.is_large_string(kind):
-            native = native.set_column(place, column.name, _as_arrow(column))
-    return replace(table, frame=native, rows=None)
+    texts = (pa.string(), pa.large_string())
+    columns = [
+        _as_arrow(column) if there.type in texts else there
+        for column, there in zip(table.columns, table.native.columns, strict=True)
+    ]
+    return replace(table, frame=with_columns(table.native, columns), rows=None)
 
 
 def _as_arrow(column: Column) -> Any:

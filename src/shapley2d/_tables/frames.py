@@ -64,14 +64,24 @@ def plain_types(table: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    for k, field in enumerate(table.schema):
-        if pa.types.is_run_end_encoded(field.type):
-            table = table.set_column(k, field.name, pc.run_end_decode(table.column(k)))
-            field = table.schema.field(k)  # noqa: PLW2901
-        kind = _plain_type(field.type)
-        if kind != field.type:
-            table = table.set_column(k, field.name, table.column(k).cast(kind))
-    return table
+    columns = table.columns
+    for k, column in enumerate(columns):
+        if pa.types.is_run_end_encoded(column.type):
+            columns[k] = pc.run_end_decode(column)
+        kind = _plain_type(columns[k].type)
+        if kind != columns[k].type:
+            columns[k] = columns[k].cast(kind)
+    return with_columns(table, columns)
+
+
+def with_columns(table: Any, columns: list[Any]) -> Any:
+    """A pyarrow table with other columns of the same names; one by one this would be quadratic."""
+    import pyarrow as pa
+
+    fields = [
+        field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)
+    ]
+    return pa.table(columns, schema=pa.schema(fields, table.schema.metadata))
 
 
 def _plain_type(kind: Any) -> Any:

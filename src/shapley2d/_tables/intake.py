@@ -20,6 +20,7 @@ from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, did_you_mean
 from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
 from shapley2d._tables.reading.files import Source, read_table
+from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 LARGE_BYTES = 2**30
 """A warning says how much a query is about to collect from this size on, at 8 bytes a number."""
 
+_FIRST_ROWS = 50
 _COUNTS = ("polars", "duckdb", "ibis")  # engines that count rows without reading them
 _KEEPS_ORDER = ("polars", "dask")
 
@@ -87,6 +89,42 @@ def names_of(data: Any) -> list[str]:
     """Names of the columns of a table; none where it has no names."""
     frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
     return frame.columns if isinstance(frame, nw.DataFrame) else []
+
+
+def count_varying(data: Any) -> int:
+    """How many columns have different entries among the first rows, before columns are typed.
+
+    There may be more, so that a number that is too large can be refused at once.
+    """
+    columns: list[list[Any]] = []
+    if isinstance(data, np.ndarray):
+        plain_array = data.ndim == 2 and data.dtype.kind in "iufU"
+        columns = data[:_FIRST_ROWS].T.tolist() if plain_array else []
+    else:
+        try:
+            frame = nw.from_native(
+                data.table if isinstance(data, Source) else data, eager_only=True, pass_through=True
+            )
+        except nw.exceptions.NarwhalsError:  # a repeated column name, which is refused later
+            return 0
+        first = frame.head(_FIRST_ROWS) if isinstance(frame, nw.DataFrame) else None
+        parts = [] if first is None else [first.get_column(name) for name in first.columns]
+        # numbers and text; other entries may be none that Python can hold
+        plain = [part for part in parts if part.dtype == nw.String or part.dtype.is_numeric()]
+        columns = [part.to_list() for part in plain]
+    return sum(len({_plain(item) for item in column} - {None}) > 1 for column in columns)
+
+
+def _plain(item: Any) -> Any:
+    """An entry for a comparison: 1 and "1.0" are the same, and so are all missing ones."""
+    text = str(item).strip()
+    if item is None or text in MISSING:
+        return None
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    return None if np.isnan(number) else number
 
 
 def _check_unique_names(data: Any, name: str) -> None:

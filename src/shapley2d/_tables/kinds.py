@@ -66,7 +66,11 @@ def as_kind(column: Column, kind: str) -> Column:
 
 def as_category(items: Sequence[Any], key: str) -> Column:
     """A column of categories, whatever its entries are."""
-    labels = [None if is_missing(item) else as_text(item) for item in items]
+    known = {item: as_text(item) for item in {item for item in items if type(item) is str}}
+    labels = [  # a text that many rows share stays one object
+        known[item] if type(item) is str else None if is_missing(item) else as_text(item)
+        for item in items
+    ]
     categories = tuple(sorted({label for label in labels if label is not None}))
     position = {label: float(code) for code, label in enumerate(categories)}
     entries = np.array([np.nan if label is None else position[label] for label in labels])

@@ -204,6 +204,7 @@ def valued_cells(
         baseline=settings["baseline"],
         seed=run.seed,
         validates=method.needs_validation,
+        check_columns=method.check_columns,
     )
     closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
     run = run.advising(FOREST if closed and method.name != "forest" else "")

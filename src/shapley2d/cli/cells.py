@@ -37,11 +37,11 @@ def cells(
     check_outputs(run.output, run.report, given_files, run.checkpoint)
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
-    inputs = read_inputs(table, file)
+    chosen = make_method(method, given)
+    inputs = read_inputs(table, file, check_columns=chosen.check_columns)
     of_labels = label_notes(inputs, table.task, valued=table.include_label)
     for message in [*inputs.notes, *of_labels]:
         note(message)
-    chosen = make_method(method, given)
 
     from shapley2d import value_cells
 

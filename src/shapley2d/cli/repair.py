@@ -76,6 +76,15 @@ Target = Annotated[
         o.COMMON, "COLUMN", "The column to predict. (default: as in DECISIONS)", "--target", "-t"
     ),
 ]
+KeepFormulas = Annotated[
+    bool,
+    o.option(
+        o.COMMON,
+        None,
+        "Of a spreadsheet, write text that a spreadsheet would run as a formula, too.",
+        "--keep-formulas",
+    ),
+]
 ModelName = Annotated[
     str,
     o.option(
@@ -98,6 +107,7 @@ def repair(
     file: o.FileOptions,
     model: ModelName = "forest",
     gains: Gains = False,
+    keep_formulas: KeepFormulas = False,
     workers: o.NJobs = None,
     seed: o.RandomState = 0,
     as_json_: o.AsJson = False,
@@ -138,12 +148,14 @@ def repair(
             else one.new
         )
         changes.setdefault(one.column, {})[one.row] = new
-    write_changed(output, table, kind, source.table, changes, file)
+    written = write_changed(
+        output, table, kind, source.table, changes, file, keep_formulas=keep_formulas
+    )
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
-        after = read_inspected(str(output), wanted, file)
+        after = read_inspected(str(output), wanted, file, source=written)
         values = quick_values(
             after, "auto", seed, workers, wanted=gains or report is not None, gains=gains
         )

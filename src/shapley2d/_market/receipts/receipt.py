@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._base.json_record import check_depth, fits_float
-from shapley2d._base.limits import read_record_file
+from shapley2d._base.json_record import RECORD_DEPTH, fits_float
+from shapley2d._base.limits import is_too_deep, read_record_file
 from shapley2d._market.payments import whole_units
 from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
@@ -281,9 +281,10 @@ def _parse(path: str | os.PathLike[str]) -> dict[str, Any]:
         why = getattr(error, "strerror", None) or "it is not the name of a file"
         raise InputError(f"{path} cannot be read: {why}") from None
     try:
-        record = json.loads(
-            data.decode("utf-8"), object_pairs_hook=_object, parse_constant=_no_number
-        )
+        text = data.decode("utf-8")
+        if is_too_deep(text, RECORD_DEPTH):
+            raise InputError(f"{path} is not a receipt: it is nested too deeply")  # noqa: TRY301
+        record = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
         _check_form(record, path)
     except InputError:
         raise
@@ -291,8 +292,6 @@ def _parse(path: str | os.PathLike[str]) -> dict[str, Any]:
         raise InputError(f"{path} is not a receipt: it is not a text file") from None
     except json.JSONDecodeError:
         raise InputError(f"{path} is not a receipt, or is damaged: it is not JSON") from None
-    except RecursionError:
-        raise InputError(f"{path} is not a receipt: it is nested too deeply") from None
     except ValueError as error:
         raise InputError(f"{path} is not a receipt, or is damaged: {error}") from None
     found: dict[str, Any] = record
@@ -300,7 +299,6 @@ def _parse(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 def _check_form(record: Any, path: str | os.PathLike[str]) -> None:
-    check_depth(record)
     if not isinstance(record, dict) or not isinstance(record.get("format"), str):
         raise ValueError("it is not a receipt")  # noqa: TRY004  (one kind of error for one cause)
     version = _KNOWN.fullmatch(record["format"])

@@ -27,6 +27,9 @@ _MARKS = {
 }
 
 
+_FEW_LINES = 3  # that a field may hold if they look like rows
+
+
 def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | None]:
     """The text of a file, and a note if its encoding was guessed."""
     if encoding is not None:
@@ -157,6 +160,45 @@ def first_lines(text: str, separator: str, n_rows: int) -> list[int]:
     r"""The line where each row starts; empty if the numbers of rows differ."""
     lines = [start for start, _ in _records(text, separator)][1:]
     return lines if len(lines) == n_rows else []
+
+
+def check_quotes(text: str, separator: str, path: str) -> None:
+    """Refuse a quote without its partner: all lines up to the next quote would be one field.
+
+    Such a field ends with the file, or text follows its closing quote, or the lines in it are rows:
+    more than a few, all with as many separators as the header.
+    """
+    if '"' not in text:
+        return
+    lines: list[str] = []  # of the record that is being read
+
+    def feed() -> Iterator[str]:
+        for line in io.StringIO(text, newline=""):
+            lines.append(line)
+            yield line
+        if lines:
+            refuse("to the end of the file")
+
+    def refuse(how_far: str) -> None:
+        raise InputError(
+            f"{path}, line {reader.line_num - len(lines) + 1}: a field with a quote goes on "
+            f"{how_far}: close its quote, or double the quotes in its text"
+        )
+
+    csv.field_size_limit(2**31 - 1)
+    reader = csv.reader(feed(), delimiter=separator)
+    width = 0
+    for fields in reader:
+        width = width or len(fields)
+        if len(lines) > 1:
+            inner = [line.count(separator) for line in lines[1:-1]]
+            if width > 1 and len(inner) > _FEW_LINES and set(inner) == {width - 1}:
+                refuse(f"over rows up to line {reader.line_num}")
+            try:
+                list(csv.reader(lines, delimiter=separator, strict=True))
+            except csv.Error:
+                refuse(f"up to line {reader.line_num}, where text follows its end")
+        lines.clear()
 
 
 def read_strings(text: str, separator: str, path: str) -> Any:

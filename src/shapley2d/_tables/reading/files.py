@@ -10,6 +10,7 @@ import re
 import stat
 import sys
 import zlib
+from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +20,13 @@ import numpy as np
 from shapley2d._base.limits import FREE_BYTES, read_parquet, unpack_gzip
 from shapley2d._base.words import format_bytes, nearest_word
 from shapley2d._tables.frames import plain_types
-from shapley2d._tables.reading.csv_text import decode, find_separator, first_lines, read_strings
+from shapley2d._tables.reading.csv_text import (
+    check_quotes,
+    decode,
+    find_separator,
+    first_lines,
+    read_strings,
+)
 from shapley2d._tables.reading.json_text import looks_like_json, read_json, record_lines
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet, sheet_as_csv
 from shapley2d.exceptions import InputError, Note
@@ -67,7 +74,13 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
 
     ``separator`` and ``encoding`` of a CSV file are auto-detected by default.
     """
-    data = _contents(path)
+    return parse_table(_contents(path), path, separator=separator, encoding=encoding)
+
+
+def parse_table(
+    data: bytes, path: str, *, separator: str | None = None, encoding: str | None = None
+) -> Source:
+    """The table that the bytes of a file hold."""
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
         try:
@@ -99,9 +112,12 @@ def read_table(path: str, *, separator: str | None = None, encoding: str | None 
             notes=notes,
         )
     mark = find_separator(text, name, separator)
+    check_quotes(text, mark, name)
     table = read_strings(text, mark, name)
     n_lines = (
-        len(text.splitlines()) if "\r" in text else text.count("\n") + (not text.endswith("\n"))
+        sum(1 for _ in io.StringIO(text, newline=""))
+        if "\r" in text
+        else text.count("\n") + (not text.endswith("\n"))
     )
     lined = n_lines == table.num_rows + 1
     return Source(
@@ -122,6 +138,11 @@ def unpacked_contents(path: str) -> bytes:
     if looks_like_spreadsheet(data):
         return sheet_as_csv(data, path)[0].encode()
     return unpack_gzip(data, path) if data.startswith(_GZIP) else data
+
+
+def is_spreadsheet(path: str) -> bool:
+    """Whether a file is a spreadsheet, by its content."""
+    return looks_like_spreadsheet(_contents(path)[:8])
 
 
 def _contents(path: str) -> bytes:
@@ -162,7 +183,7 @@ def _read_parquet(data: bytes, name: str) -> Source:
         raise InputError(f"{name} is not a readable Parquet file{why}") from None
     table = plain_types(table)
     table = table.drop_columns([key for key in table.column_names if _PANDAS_INDEX.fullmatch(key)])
-    repeated = {key for key in table.column_names if table.column_names.count(key) > 1}
+    repeated = {key for key, count in Counter(table.column_names).items() if count > 1}
     if repeated:
         raise InputError(
             f"{name}: the column name {min(repeated)!r} occurs twice: rename one of them"

@@ -1,39 +1,48 @@
-"""JSON records: one per line, or all in one list."""
+"""JSON records: one per line, or all in one list.
+
+Lines end at line feeds only: a string may hold other characters that Python takes for line ends,
+such as U+2028.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from contextlib import suppress
+from json.decoder import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.entries import as_text, with_texts
-from shapley2d._base.limits import Limits
+from shapley2d._base.limits import MAX_DEPTH, Limits, is_too_deep
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
+_SPACE = " \t\r\n"
+_GAP = re.compile(f"[{_SPACE}]*")
+_DECODER = json.JSONDecoder()
+_DEEP = f"nests lists or objects deeper than {MAX_DEPTH} levels: a table needs plain records"
 
 
 def looks_like_json(text: str, path: str) -> bool:
     r"""Whether a file holds records as JSON, by its content or by its name."""
     if any(suffix.lower() in _SUFFIXES for suffix in Path(path).suffixes):
         return True
-    start = text.lstrip()
+    start = text.lstrip(_SPACE)
     if not start.startswith(("{", "[")):
         return False
-    line = start.split("\n", 1)[0].strip()
-    try:
-        return isinstance(json.loads(line), dict)
-    except ValueError:
-        return start.startswith("[") and start[1:].lstrip().startswith("{")
+    line = start.split("\n", 1)[0]
+    with suppress(ValueError):
+        return is_too_deep(line) or isinstance(json.loads(line), dict)
+    return start.startswith("[") and start[1:].lstrip(_SPACE).startswith("{")
 
 
 def record_lines(text: str, n_rows: int) -> list[int]:
     r"""The line of every record; empty where there is not one record to a line."""
-    lines = [k for k, line in enumerate(text.split("\n"), 1) if line.strip()]
+    lines = [number for number, _, _ in _lines(text)]
     return lines if len(lines) == n_rows else []
 
 
@@ -44,7 +53,7 @@ def read_json(text: str, path: str) -> Any:
     limits = Limits(path, len(text))
     columns: dict[str, list[Any]] = {}
     n_rows = 0
-    for n_rows, record in enumerate(_records(text, path), 1):
+    for n_rows, (_, record) in enumerate(_records(text, path), 1):
         for key in record:
             columns.setdefault(key, [])
         limits.check(columns=len(columns), cells=len(columns) * n_rows)
@@ -61,34 +70,120 @@ def read_json(text: str, path: str) -> Any:
     )
 
 
-def _records(text: str, path: str) -> Iterator[dict[str, Any]]:
-    if text.lstrip().startswith("["):
-        try:
-            found = json.loads(text)
-        except (ValueError, RecursionError) as error:
-            raise InputError(f"{path} is not readable as JSON: {error}") from None
-        lines: Iterator[tuple[int, Any]] = enumerate(found, 1)
-    else:
-        lines = _parsed_lines(text, path)
-    for number, record in lines:
+def change_records(text: str, path: str, changes: dict[int, dict[str, str | None]]) -> str:
+    r"""The text with some fields of some records replaced; all others stay byte for byte.
+
+    Examples
+    --------
+    >>> change_records('{"a":1.50}\n{"a": 20, "b":1.0}\n', "t.json", {1: {"a": "2"}})
+    '{"a":1.50}\n{"a": 2, "b":1.0}\n'
+    """
+    parts: list[str] = []
+    done = 0
+    for row, (start, record) in enumerate(_records(text, path)):
+        spans, end = _field_spans(text, start) if row in changes else ({}, 0)
+        new = changes.get(row, {})
+        here = {as_text(key): key for key in record}
+        edits = {}
+        for name in [name for name in new if name in here]:
+            entry = _typed(record[here[name]], new[name])
+            edits[spans[here[name]]] = json.dumps(entry, ensure_ascii=False)
+        added = {name: _typed(None, entry) for name, entry in new.items() if name not in here}
+        if added:
+            comma = ", " if record else ""
+            edits[end, end] = comma + json.dumps(added, ensure_ascii=False)[1:-1]
+        for (first, last), entry in sorted(edits.items()):
+            parts += [text[done:first], entry]
+            done = last
+    return "".join([*parts, text[done:]])
+
+
+def _typed(before: Any, new: str | None) -> Any:
+    """A new entry as JSON: a number where the old entry was one and the new one is."""
+    if new is None or isinstance(before, str):
+        return new
+    try:
+        plain = json.loads(new)
+    except (ValueError, RecursionError):
+        return new
+    return plain if isinstance(plain, (int, float, bool)) else new
+
+
+def _field_spans(text: str, start: int) -> tuple[dict[str, tuple[int, int]], int]:
+    """Where the entries of a record are, by their keys, and where its closing brace is."""
+    spans = {}
+    place = _after_gap(text, start + 1)
+    while text[place] != "}":
+        key, place = _DECODER.raw_decode(text, place)
+        first = _after_gap(text, _after_gap(text, place) + 1)  # behind the colon
+        _, last = _DECODER.raw_decode(text, first)
+        spans[key] = (first, last)  # of a key that occurs twice the last entry counts
+        place = _after_gap(text, last)
+        if text[place] == ",":
+            place = _after_gap(text, place + 1)
+    return spans, place
+
+
+def _after_gap(text: str, place: int) -> int:
+    found = _GAP.match(text, place)
+    assert found is not None
+    return found.end()
+
+
+def _lines(text: str) -> Iterator[tuple[int, int, str]]:
+    """The lines that are not blank: their numbers, where they start, and what they say."""
+    start = 0
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip(_SPACE):
+            yield number, start, line
+        start += len(line) + 1
+
+
+def _records(text: str, path: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The records, and where each starts in the text."""
+    found = _listed(text, path) if text.lstrip(_SPACE).startswith("[") else _on_lines(text, path)
+    for number, (start, record) in enumerate(found, 1):
         if not isinstance(record, dict):
             raise InputError(
                 f'{path}: entry {number} is not a record such as {{"age": 30}}: '
                 "a table needs records"
             )
-        yield record
+        yield start, record
 
 
-def _parsed_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.strip():
-            try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError) as error:
-                raise InputError(
-                    f"{path}, line {number} is not a JSON record ({error}): a table needs one "
-                    "record per line, or a list of records"
-                ) from None
+def _listed(text: str, path: str) -> Iterator[tuple[int, Any]]:
+    if is_too_deep(text):
+        raise InputError(f"{path} {_DEEP}")
+    place = text.index("[")
+    empty = _after_gap(text, place + 1)
+    mark = ","
+    if text.startswith("]", empty):
+        place, mark = empty, "]"
+    try:
+        while mark == ",":
+            start = _after_gap(text, place + 1)
+            record, end = _DECODER.raw_decode(text, start)
+            yield start, record
+            place = _after_gap(text, end)
+            mark = text[place : place + 1]
+    except ValueError as error:
+        raise InputError(f"{path} is not readable as JSON: {error}") from None
+    if mark != "]" or _after_gap(text, place + 1) < len(text):
+        where = JSONDecodeError("the list does not end as it should", text, place)
+        raise InputError(f"{path} is not readable as JSON: {where}")
+
+
+def _on_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
+    for number, start, line in _lines(text):
+        if is_too_deep(line):
+            raise InputError(f"{path}, line {number} {_DEEP}")
+        try:
+            yield start + _after_gap(line, 0), json.loads(line)
+        except ValueError as error:
+            raise InputError(
+                f"{path}, line {number} is not a JSON record ({error}): a table needs one "
+                "record per line, or a list of records"
+            ) from None
 
 
 def _column(items: list[Any], key: str, path: str) -> Any:
@@ -102,7 +197,8 @@ def _column(items: list[Any], key: str, path: str) -> Any:
         )
     kinds = {type(item) for item in items} - {type(None)}
     if len(kinds) < 2 or kinds == {int, float}:
-        with suppress(OverflowError):  # an integer that 64 bits do not hold
+        # whole numbers beyond 64 bits, or beyond the 53 of a fraction beside them
+        with suppress(OverflowError, pa.ArrowInvalid):
             return pa.array(items)
     return pa.array(
         [item if item is None or isinstance(item, str) else json.dumps(item) for item in items]

@@ -1,14 +1,13 @@
-"""Spreadsheets (.xlsx, .xls, .ods) as the CSV text that their first sheet would be saved as."""
+"""Spreadsheets (.xlsx, .ods) as the CSV text that their first sheet would be saved as."""
 
 from __future__ import annotations
 
 import csv
 import datetime as dt
 import io
-import zipfile
 from typing import Any
 
-from shapley2d._base.limits import Limits
+from shapley2d._tables.reading.sheet_size import counted_archive
 from shapley2d.exceptions import InputError, Note
 
 ZIP = b"PK\x03\x04"
@@ -22,13 +21,8 @@ def looks_like_spreadsheet(data: bytes) -> bool:
 
 def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
     """First sheet with entries as CSV text, the row of its header, and notes on other sheets."""
-    limits = Limits(name, len(data))
-    if data.startswith(ZIP):
-        try:
-            parts = zipfile.ZipFile(io.BytesIO(data)).infolist()
-        except zipfile.BadZipFile:
-            raise InputError(f"{name} is damaged: copy or download it again") from None
-        limits.check(n_bytes=sum(part.file_size for part in parts))
+    if not data.startswith(ZIP):  # its cells cannot be counted before they are read
+        raise InputError(f"{name} is an old spreadsheet (.xls): save it as .xlsx, .ods or CSV")
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:
@@ -37,7 +31,7 @@ def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
             "spreadsheets: pip install 'shapley2d[excel]'"
         ) from None
     try:
-        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        book = CalamineWorkbook.from_filelike(io.BytesIO(counted_archive(data, name)))
         sheets = [(title, book.get_sheet_by_name(title)) for title in book.sheet_names]
         filled = [(title, sheet, sheet.start) for title, sheet in sheets if sheet.start]
         rows = filled[0][1].to_python() if filled else []
@@ -48,7 +42,6 @@ def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
     if not filled:
         raise InputError(f"{name} is empty: it needs a header line and rows")
     (title, _, (first, _)), others = filled[0], [other for other, *_ in filled[1:]]
-    limits.check(columns=len(rows[0]), cells=len(rows) * len(rows[0]))
     while not any(entry != "" for entry in rows[-1]):
         rows.pop()
     text = io.StringIO()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.entries import with_texts
+from shapley2d._tables.frames import with_columns
 from shapley2d._tables.table import Column, FromText
 from shapley2d._tables.texts.numbers import are_long, common_places, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, TextReading, read_texts
@@ -155,12 +156,12 @@ def clean_texts(table: Any) -> Any:
     """A pyarrow table with trimmed text, and nulls where an entry is missing."""
     import pyarrow as pa
 
-    for place, key in enumerate(table.column_names):
-        if pa.types.is_string(table[key].type) or pa.types.is_large_string(table[key].type):
-            words, codes = encode_texts(table[key])
-            positions = pa.array(codes, mask=codes < 0)
-            table = table.set_column(place, key, words.take(positions))
-    return table
+    columns = table.columns
+    for k, column in enumerate(columns):
+        if column.type in (pa.string(), pa.large_string()):
+            words, codes = encode_texts(column)
+            columns[k] = words.take(pa.array(codes, mask=codes < 0))
+    return with_columns(table, columns)
 
 
 def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextReading | None:

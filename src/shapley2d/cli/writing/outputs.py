@@ -182,6 +182,21 @@ def write_csv(table: Any, path: Path) -> None:
         temporary.write_bytes(stream.getvalue())
 
 
+def is_formula(text: str) -> bool:
+    """Whether a spreadsheet would run text as a formula; numbers and marks such as - are harmless.
+
+    >>> is_formula("=1+1"), is_formula(" @x"), is_formula("-2.5"), is_formula("-"), is_formula("a")
+    (True, True, False, False, False)
+    """
+    if not _FORMULA.match(text) or not re.search(r"\w", text):
+        return False
+    try:
+        float(text)
+    except ValueError:
+        return True
+    return False
+
+
 def harmless(column: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with a quote before it."""
     import pyarrow as pa

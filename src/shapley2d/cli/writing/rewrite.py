@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
+import narwhals.stable.v2 as nw
+import numpy as np
+
 from shapley2d._base.atomic_write import atomic_write
+from shapley2d._inspection.decisions import same_entry
 from shapley2d._tables.changes import change_cells
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.frames import entries_of
 from shapley2d._tables.reading.csv_text import decode, encoding_of, field_spans, find_separator
-from shapley2d._tables.reading.files import unpacked_contents
-from shapley2d._tables.reading.json_text import looks_like_json
-from shapley2d.cli.writing.outputs import naming
+from shapley2d._tables.reading.files import is_spreadsheet, parse_table, unpacked_contents
+from shapley2d._tables.reading.json_text import change_records, looks_like_json
+from shapley2d.cli.writing.outputs import is_formula, naming
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from shapley2d._tables.changes import Changes
+    from shapley2d._tables.reading.files import Source
     from shapley2d.cli.options import FileOptions
 
 _DECIMAL = re.compile(r"-?\d+(?:\.(\d*))?")
@@ -63,38 +69,138 @@ def write_changed(
     table: Any,
     changes: Changes,
     file: FileOptions,
-) -> None:
-    """Write a file again with some entries replaced, whole or not at all."""
-    data = unpacked_contents(path)
-    if kind == "parquet":
-        import pyarrow.parquet as pq
+    *,
+    keep_formulas: bool = False,
+) -> Source:
+    """Write a file again with some entries replaced, whole or not at all, and read it again.
 
-        changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
-        with naming(output), atomic_write(output) as temporary:
+    A spreadsheet becomes CSV, where text that was harmless in its cell may run as a formula: that
+    is refused without ``keep_formulas``.
+    """
+    with naming(output), atomic_write(output) as temporary:
+        if kind == "parquet":
+            import pyarrow.parquet as pq
+
+            changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
             pq.write_table(changed, temporary)
-        return
+        else:
+            temporary.write_bytes(_changed_bytes(output, path, kind, table, changes, file))
+        try:
+            written = parse_table(
+                temporary.read_bytes(),
+                str(output),
+                separator=file.separator,
+                encoding=file.encoding,
+            )
+        except InputError as error:
+            raise InputError(f"{output} is not written: it could not be read ({error})") from None
+        _check_written(output, table, written, changes)
+        if not keep_formulas and is_spreadsheet(path):
+            _check_formulas(output, path, written)
+    return written
+
+
+def _check_written(output: Path, before: Any, written: Source, changes: Changes) -> None:
+    """Refuse a file that says other than what was decided, before it takes its name."""
+    after = written.table
+    advice = "nothing is written; write another entry, or correct the table by hand"
+    if after.column_names != before.column_names or after.num_rows != before.num_rows:
+        raise InputError(
+            f"{output} would have {after.num_rows:,} rows x {after.num_columns:,} columns, not "
+            f"{before.num_rows:,} x {before.num_columns:,}, or other names of columns: {advice}"
+        )
+    for name in before.column_names:
+        decided = changes.get(name, {})
+        if not decided and after[name].equals(before[name]):
+            continue
+        now = entries_of(nw.from_native(after[name], series_only=True))
+        was = entries_of(nw.from_native(before[name], series_only=True))
+        wrong = [
+            row
+            for row in range(len(now))
+            if (
+                not same_entry(_text(now[row]), decided[row])
+                if row in decided
+                else now[row] is not was[row] and not _is_same(now[row], was[row])
+            )
+        ]
+        typed = [row for row in wrong if row in decided]
+        if not wrong or (len(typed) == len(wrong) and _read_as(after[name], typed, decided)):
+            continue
+        row = wrong[0]
+        wanted = decided.get(row, was[row])
+        raise InputError(
+            f"{output} would say {_text(now[row])[:40]!r} in {written.where(row)}, column "
+            f"{name[:80]!r}, not {_text(wanted)[:40]!r}: {advice}"
+        )
+
+
+def _check_formulas(output: Path, path: str, written: Source) -> None:
+    for name in written.table.column_names:
+        texts = [name, *written.table[name].to_pylist()]
+        row = next((row for row, text in enumerate(texts, -1) if is_formula(text)), None)
+        if row is not None:
+            where = "the header" if row < 0 else f"{written.where(row)}, column {name[:80]!r}"
+            raise InputError(
+                f"{path}: {texts[row + 1][:40]!r} would run as a formula where a spreadsheet opens "
+                f"{output} ({where}): write it otherwise, or keep it with --keep-formulas"
+            )
+
+
+def _is_same(now: Any, was: Any) -> bool:
+    """Whether an entry is the old one; a field of JSON may have become a number, or text."""
+    if isinstance(now, str) and isinstance(was, str):
+        return now == was
+    return bool(now == was) or same_entry(_text(now), _text(was))
+
+
+def _text(entry: Any) -> str:
+    if isinstance(entry, bool):
+        return str(entry).lower()
+    return "" if entry is None else str(entry)
+
+
+def _read_as(column: Any, rows: list[int], decided: dict[int, str | None]) -> bool:
+    """Whether entries are read as what was decided on as text, as 2024-01-02 is read as a day."""
+    import pyarrow as pa
+
+    there = as_table(pa.table({"x": column}), infinite=True)
+    said = as_table({"x": [decided[row] for row in rows]}, like=there, infinite=True)
+    one, other = there.columns[0].take(np.array(rows, dtype=np.intp)), said.columns[0]
+    return one.kind == other.kind and one.text() == other.text()
+
+
+def _changed_bytes(
+    output: Path, path: str, kind: str, table: Any, changes: Changes, file: FileOptions
+) -> bytes:
+    data = unpacked_contents(path)
     name = encoding_of(data, file.encoding)
     text = data.decode(name)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    text = text.removeprefix(mark)
     if kind == "json":
-        text = changed_json(text, changes)
+        by_row: dict[int, dict[str, str | None]] = {}
+        for column, part in changes.items():
+            for row, new in part.items():
+                by_row.setdefault(row, {})[column] = new
+        text = change_records(text, path, by_row)
     else:
-        mark = find_separator(text.removeprefix("\ufeff"), path, file.separator)
-        text = changed_csv(text, mark, table.column_names, changes)
+        separator = find_separator(text, path, file.separator)
+        text = changed_csv(text, separator, table.column_names, changes)
     try:
-        written = text.encode(name)
+        written = (mark + text).encode(name)
     except UnicodeEncodeError as error:
         raise InputError(
             f"{path} is written in {name}, which has no letter {error.object[error.start]!r}: "
             "write another one, or read the table with another ",
             Setting("encoding"),
         ) from None
-    if output.name.lower().endswith(".gz"):
-        packed = io.BytesIO()
-        with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as stream:
-            stream.write(written)
-        written = packed.getvalue()
-    with naming(output), atomic_write(output) as temporary:
-        temporary.write_bytes(written)
+    if not output.name.lower().endswith(".gz"):
+        return written
+    packed = io.BytesIO()
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=0) as stream:
+        stream.write(written)
+    return packed.getvalue()
 
 
 def changed_csv(text: str, separator: str, names: list[str], changes: Changes) -> str:
@@ -116,7 +222,8 @@ def changed_csv(text: str, separator: str, names: list[str], changes: Changes) -
             start, stop = spans[j]
             parts += [
                 text[done:start],
-                _field(new or "", separator, quoted=text.startswith('"', start)),
+                # a line of one empty field would be blank, and no row
+                _field(new or "", separator, quoted=text.startswith('"', start) or len(spans) == 1),
             ]
             done = stop
     assert not by_row
@@ -148,50 +255,3 @@ def as_written(new: str | None, column: Any) -> str | None:
     if others or only is None or len(_DECIMAL.fullmatch(new)[1] or "") >= only:  # type: ignore[index]
         return new
     return f"{float(new):.{only}f}"
-
-
-def changed_json(text: str, changes: Changes) -> str:
-    r"""The text of a file of JSON records with some fields replaced; other lines stay the same.
-
-    Examples
-    --------
-    >>> changed_json('{"a":1}\n{"a": 20}\n', {"a": {1: "2"}})
-    '{"a":1}\n{"a": 2}\n'
-    """
-    by_row: dict[int, dict[str, str | None]] = {}
-    for name, part in changes.items():
-        for place, entry in part.items():
-            by_row.setdefault(place, {})[name] = entry
-    if text.lstrip("\ufeff \t\r\n").startswith("["):
-        records = json.loads(text.removeprefix("\ufeff"))
-        for row, fields in by_row.items():
-            records[row] |= {
-                name: _typed(records[row].get(name), new) for name, new in fields.items()
-            }
-        return (
-            "[\n"
-            + ",\n".join(json.dumps(record, ensure_ascii=False) for record in records)
-            + "\n]\n"
-        )
-    lines, row = [], 0
-    for line in text.splitlines(keepends=True):
-        new = by_row.get(row, {}) if line.strip("\ufeff \t\r\n") else None
-        row += new is not None
-        if new:
-            record = json.loads(line.lstrip("\ufeff"))
-            record |= {name: _typed(record.get(name), text) for name, text in new.items()}
-            end = line[len(line.rstrip("\r\n")) :]
-            line = json.dumps(record, ensure_ascii=False) + end  # noqa: PLW2901
-        lines.append(line)
-    return "".join(lines)
-
-
-def _typed(before: Any, new: str | None) -> Any:
-    """A new entry as JSON: a number where the old entry was one and the new one is."""
-    if new is None or isinstance(before, str):
-        return new
-    try:
-        plain = json.loads(new)
-    except ValueError:
-        return new
-    return plain if isinstance(plain, (int, float, bool)) else new

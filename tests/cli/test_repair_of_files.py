@@ -1,0 +1,219 @@
+"""Repaired files say what was decided in the rows that were meant, whatever their format."""
+
+import csv
+import datetime as dt
+import gzip
+import io
+import json
+import re
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from shapley2d._inspection.decisions import same_entry
+from shapley2d._tables.reading.files import read_table
+from shapley2d.cli.options import FileOptions
+from shapley2d.cli.writing import rewrite
+from shapley2d.cli.writing.rewrite import file_format, write_changed
+from shapley2d.exceptions import InputError
+
+# also what Python takes for line ends, quotes, separators, byte-order marks and formulas
+LETTERS = st.sampled_from(
+    [*"ab1.;,|\t\"'=-{}[]\\ ", "\n", "\r", "\r\n", *"\x0b\x0c\x1c\x85\u2028\u2029\ufeffé"]
+)
+TEXTS = st.lists(LETTERS, max_size=6).map("".join)
+NAMES = ("a", "b", "c")
+
+
+@st.composite
+def repairs(draw):
+    """Rows of texts, and new entries by row and column."""
+    n = draw(st.integers(2, 6))
+    rows = [[draw(TEXTS) for _ in NAMES] for _ in range(n)]
+    places = st.tuples(st.integers(0, n - 1), st.sampled_from(NAMES))
+    new = st.one_of(st.none(), TEXTS.filter(bool))
+    return rows, draw(st.dictionaries(places, new, min_size=1, max_size=4))
+
+
+def csv_text(rows, end="\n", separator=","):
+    stream = io.StringIO(newline="")
+    csv.writer(stream, lineterminator=end, delimiter=separator).writerows([NAMES, *rows])
+    return stream.getvalue()
+
+
+def records(rows):
+    return [dict(zip(NAMES, row, strict=True)) for row in rows]
+
+
+def sheet_bytes(rows):
+    openpyxl = pytest.importorskip("openpyxl")
+    pytest.importorskip("python_calamine")
+    book = openpyxl.Workbook()
+    for i, row in enumerate([NAMES, *rows], 1):
+        for j, text in enumerate(row, 1):
+            cell = book.active.cell(i, j)
+            cell.value, cell.data_type = re.sub(r"[\x0b\x0c\x1c]", "", text), "s"
+    stream = io.BytesIO()
+    book.save(stream)
+    return stream.getvalue()
+
+
+def parquet_bytes(rows):
+    stream = io.BytesIO()
+    pq.write_table(pa.table([list(column) for column in zip(*rows, strict=True)], NAMES), stream)
+    return stream.getvalue()
+
+
+FORMATS = {
+    "t.csv": lambda rows: csv_text(rows).encode(),
+    "dos.csv": lambda rows: csv_text(rows, "\r\n", ";").encode("utf-16"),
+    "t.csv.gz": lambda rows: gzip.compress(csv_text(rows).encode("utf-8-sig")),
+    "t.json": lambda rows: json.dumps(records(rows), ensure_ascii=False).encode(),
+    "t.jsonl": lambda rows: "\n".join(
+        json.dumps(one, ensure_ascii=False) for one in records(rows)
+    ).encode(),
+    "dos.jsonl": lambda rows: "".join(json.dumps(one) + "\r\n" for one in records(rows)).encode(),
+    "t.parquet": parquet_bytes,
+    "t.xlsx": sheet_bytes,
+}
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(repair=repairs())
+def test_a_repair_changes_the_decided_cells_only_or_nothing(name, repair, tmp_path_factory):
+    folder = tmp_path_factory.getbasetemp() / "repairs"
+    folder.mkdir(exist_ok=True)
+    rows, new = repair
+    path, output = folder / name, folder / f"clean-{name.replace('.xlsx', '.csv')}"
+    output.unlink(missing_ok=True)
+    path.write_bytes(FORMATS[name](rows))
+    try:
+        before = read_table(str(path), separator=None).table
+    except InputError:
+        return
+    assert before.num_rows <= len(rows)
+    changes = {}
+    for (row, column), text in new.items():
+        if row < before.num_rows and column in before.column_names:
+            changes.setdefault(column, {})[row] = text
+    kind = file_format(str(path))
+    try:
+        write_changed(output, str(path), kind, before, changes, FileOptions())
+    except InputError:
+        assert not output.exists()
+        return
+    after = read_table(str(output)).table
+    assert after.column_names == before.column_names
+    assert after.num_rows == before.num_rows
+    for column in before.column_names:
+        decided = changes.get(column, {})
+        pairs = zip(before[column].to_pylist(), after[column].to_pylist(), strict=True)
+        for row, (was, now) in enumerate(pairs):
+            if row in decided:
+                assert same_entry(now, decided[row]), (row, column, was, now)
+            else:
+                assert now == was, (row, column)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_plain_repairs_are_written(name, tmp_path):
+    rows = [[f"{k}", "x, y", "é"] for k in range(9)]
+    path, output = tmp_path / name, tmp_path / f"clean-{name.replace('.xlsx', '.csv')}"
+    path.write_bytes(FORMATS[name](rows))
+    source = read_table(str(path))
+    changes = {"a": {3: "30"}, "c": {8: None, 0: "two\nlines"}}
+    write_changed(output, str(path), file_format(str(path)), source.table, changes, FileOptions())
+    table = read_table(str(output)).table.to_pydict()
+    assert table["a"][2:5] == ["2", "30", "4"]
+    assert table["c"][0] == "two\nlines"
+    assert not table["c"][8]
+
+
+def test_other_fields_of_json_keep_their_bytes(tmp_path):
+    path, output = tmp_path / "t.json", tmp_path / "clean.json"
+    path.write_text('[ {"a" : 1.50, "b":1e2},\n {"b": 007e0 , "a":null}]\n'.replace("007e0", "7E0"))
+    source = read_table(str(path))
+    changes = {"b": {1: "8"}, "a": {1: "2.5"}}
+    write_changed(output, str(path), "json", source.table, changes, FileOptions())
+    assert output.read_text() == '[ {"a" : 1.50, "b":1e2},\n {"b": 8 , "a":2.5}]\n'
+
+
+def test_a_record_without_the_field_gets_it(tmp_path):
+    path, output = tmp_path / "t.jsonl", tmp_path / "clean.jsonl"
+    path.write_text('{"a": 1}\n{}\n{"b": 2 }\n')
+    source = read_table(str(path))
+    write_changed(output, str(path), "json", source.table, {"a": {1: "5", 2: "6"}}, FileOptions())
+    assert output.read_text() == '{"a": 1}\n{"a": 5}\n{"b": 2 , "a": 6}\n'
+
+
+def test_typed_columns_of_parquet(tmp_path):
+    path, output = tmp_path / "t.parquet", tmp_path / "clean.parquet"
+    days = [dt.date(2024, 1, k) for k in (1, 2, 3)]
+    table = pa.table(
+        {
+            "day": days,
+            "moment": [dt.datetime(2024, 1, 2, 3, k) for k in (1, 2, 3)],
+            "flag": [True, None, False],
+            "number": [1.5, float("nan"), 2.5],
+            "word": pa.array(["u", "v", "u"]).dictionary_encode(),
+        }
+    )
+    pq.write_table(table, path)
+    changes = {
+        "day": {0: "2023-12-31"},
+        "moment": {1: "2024-05-06"},
+        "flag": {2: "true"},
+        "number": {2: "7"},
+        "word": {0: "v"},
+    }
+    write_changed(output, str(path), "parquet", table, changes, FileOptions())
+    after = pq.read_table(output)
+    assert after["day"].to_pylist() == [dt.date(2023, 12, 31), *days[1:]]
+    assert after["moment"].to_pylist()[1] == dt.datetime(2024, 5, 6)
+    assert after["flag"].to_pylist() == [True, None, True]
+    assert after["word"].to_pylist() == ["v", "v", "u"]
+    assert after.schema.types == table.schema.types
+
+
+@pytest.mark.parametrize(("name", "row"), [("t.csv", 1), ("t.jsonl", 0), ("t.parquet", 2)])
+def test_a_file_that_would_say_something_else_is_not_written(name, row, tmp_path, monkeypatch):
+    path, output = tmp_path / name, tmp_path / f"clean-{name}"
+    path.write_bytes(FORMATS[name]([["1", "x", "u"], ["2", "y", "v"], ["3", "z", "w"]]))
+    table = read_table(str(path)).table
+    for function in ("changed_csv", "change_records", "change_cells"):
+        real = getattr(rewrite, function)
+
+        def elsewhere(*parts, real=real):  # writes into the next row
+            *rest, changes = parts
+            by_row = all(isinstance(key, int) for key in changes)
+            moved = (
+                {(key + 1) % 3: part for key, part in changes.items()}
+                if by_row
+                else {
+                    key: {(k + 1) % 3: v for k, v in part.items()} for key, part in changes.items()
+                }
+            )
+            return real(*rest, moved)
+
+        monkeypatch.setattr(rewrite, function, elsewhere)
+    with pytest.raises(InputError, match=r"would say .*, column 'b', not .*: nothing is written"):
+        write_changed(
+            output, str(path), file_format(str(path)), table, {"b": {row: "new"}}, FileOptions()
+        )
+    assert [place.name for place in Path(tmp_path).iterdir()] == [name]
+
+
+def test_a_line_end_inside_a_string_is_not_the_end_of_a_line(tmp_path, capsys):
+    path = tmp_path / "t.jsonl"
+    path.write_text('{"a": "x\u2028y", "b": 1}\n{"a": "\x85", "b": 2}\n\u2028\n', encoding="utf-8")
+    with pytest.raises(InputError, match="line 3 is not a JSON record"):
+        read_table(str(path))
+    path.write_text('{"a": "x\u2028y", "b": 1}\n{"a": "\x85z", "b": 2}\n', encoding="utf-8")
+    source = read_table(str(path))
+    assert source.table.to_pydict() == {"a": ["x\u2028y", "\x85z"], "b": [1, 2]}
+    assert [source.line(row) for row in range(2)] == [1, 2]
