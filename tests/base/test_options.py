@@ -80,7 +80,7 @@ def test_blocks_and_games_check_them_too():
 
 @pytest.mark.parametrize("blank", [pd.NA, pd.NaT, None, float("nan"), " "])
 def test_a_missing_group_label_is_named(blank):
-    with pytest.raises(InputError, match="rows has no label for row 1: name a group"):
+    with pytest.raises(InputError, match="rows has no label for row 1: name its set"):
         value_blocks(X, Y, X, Y, rows=["a", blank, *["b"] * 10])
 
 

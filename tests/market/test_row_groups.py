@@ -22,7 +22,7 @@ from shapley2d._models.training_time import check_draws
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.row_clusters import cluster_rows
 from shapley2d.cli import main
-from shapley2d.exceptions import InputError, OutOfTimeError
+from shapley2d.exceptions import InputError, InputWarning, OutOfTimeError
 from tests.time_limits import CountedLimit
 
 MODEL = DecisionTreeClassifier(max_depth=3, random_state=0)
@@ -175,7 +175,8 @@ def test_missing_entries_text_and_a_numeric_target():
     score = DecisionTreeRegressor(max_depth=3, random_state=0).fit(encoded, y).score(encoded, y)
     assert found.total == pytest.approx(score, abs=1e-6)
     empty = X.assign(nothing=np.nan)
-    more = value_blocks(empty, y, empty, y, method=MonteCarlo(model), rows="clusters=3")
+    with pytest.warns(InputWarning, match="column 'nothing' is empty throughout"):
+        more = value_blocks(empty, y, empty, y, method=MonteCarlo(model), rows="clusters=3")
     assert more.row_sizes.tolist() == found.row_sizes.tolist()
 
 
