@@ -198,6 +198,7 @@ def test_columns_that_lose_digits_are_named_in_one_note():
     assert sum("differ by less than" in str(one.message) for one in caught) == 1  # of 4 folds
 
 
+@pytest.mark.filterwarnings("ignore:X. column 'x1' is empty:shapley2d.exceptions.InputWarning")
 @pytest.mark.parametrize("constant", [5.0, np.nan, 0.0005])
 def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     """A column that never differs has no scale of its own."""

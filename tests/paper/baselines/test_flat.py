@@ -21,6 +21,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d.exceptions import InputWarning
 from shapley2d_paper.baselines.flat import Flat, FlatDraws, FlatTree, stand_in
 from shapley2d_paper.baselines.tree import TreeGame
 
@@ -132,7 +133,8 @@ def test_missing_entries_are_worth_nothing():
     X[2, 1] = X[4, 0] = X_valid[0, 0] = np.nan
     X[:, 2] = np.nan
     method = QUICK.but(max_permutations=4)
-    v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method, progress=False)
+    with pytest.warns(InputWarning, match="column 'x2' is empty throughout"):
+        v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method, progress=False)
     assert v.values[2, 1] == v.values[4, 0] == 0
     assert v.stderr[2, 1] == v.stderr[4, 0] == 0
     assert not v.values[:, 2].any()
