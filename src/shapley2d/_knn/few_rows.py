@@ -32,9 +32,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-VOTES = ("k", "share")
-"""Right votes are divided by K, or by the votes there are."""
-
 
 @dataclass(frozen=True)
 class FewRows:

@@ -109,5 +109,5 @@ def check_columns(n_columns: int) -> None:
             Setting("method", "mc"),
             " with ",
             Setting("model", "knn"),
-            ", value groups of columns as blocks, or drop columns",
+            ", value sets of columns as blocks, or drop columns",
         )

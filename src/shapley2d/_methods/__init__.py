@@ -1,1 +1,1 @@
-"""The methods by name: from a checked problem and its options to an estimate."""
+"""What a method is: the base class, the run, the identity of a run, baselines and scores."""

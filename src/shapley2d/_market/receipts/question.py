@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from shapley2d._market.copies.rule import Copies
+from shapley2d._methods.method import Method
 from shapley2d._valuation.methods import all_methods
 from shapley2d.exceptions import InputError
-
-if TYPE_CHECKING:
-    from shapley2d._methods.method import Method
 
 NAMES = (
     "rows", "columns", "owner_column", "players", "copies", "valid_parts", "method", "task",
@@ -33,7 +31,7 @@ def recorded(asked: dict[str, Any], method: Method) -> dict[str, Any]:
     """``settings`` that a file can hold; names of ``unrecorded`` ones: arrays and models."""
     copies = asked["copies"]
     given = {name: asked[name] for name in NAMES} | {
-        "method": {"name": method.name, **asdict_flat(method)},
+        "method": _of_method(method),
         "copies": asdict(copies) if isinstance(copies, Copies) else copies,
     }
     plain = {name: _as_json(value) for name, value in given.items()}
@@ -41,15 +39,13 @@ def recorded(asked: dict[str, Any], method: Method) -> dict[str, Any]:
     return {"settings": settings, "unrecorded": [name for name in plain if name not in settings]}
 
 
-def asdict_flat(method: Method) -> dict[str, Any]:
-    """The options of a method that differ from its defaults; a method inside by its own."""
-    return {name: _of_method(value) for name, value in method.settings().items()}
-
-
-def _of_method(value: Any) -> Any:
-    from shapley2d._methods.method import Method
-
-    return {"name": value.name, **asdict_flat(value)} if isinstance(value, Method) else value
+def _of_method(method: Method) -> dict[str, Any]:
+    """A method by its name and the options that differ from its defaults; so one inside it."""
+    options = {
+        name: _of_method(value) if isinstance(value, Method) else value
+        for name, value in method.settings().items()
+    }
+    return {"name": method.name, **options}
 
 
 def settings_of(record: dict[str, Any]) -> dict[str, Any]:
