@@ -25,17 +25,22 @@ from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._forest.ensemble import encoded_rows, is_fitted, library_of
-from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model
-from shapley2d._forest.grow import TreeDraws
-from shapley2d._forest.held import HeldForest, HeldSplit
+from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model, split_game
+from shapley2d._forest.grow import GROVE, TreeDraws
+from shapley2d._forest.held import HeldForest
 from shapley2d._forest.library import has_text
+from shapley2d._forest.own_score import (
+    check_scoring,
+    facts_of_models,
+    facts_of_score,
+    hold_models,
+)
 from shapley2d._forest.pipelines import last_step
 from shapley2d._knn.votes import varies
-from shapley2d._methods.baseline import MEAN_OF_ALL, votes_baseline, warn_of_perfect_zero
+from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
-from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
 from shapley2d._tables.problem import weigh_problem
-from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+from shapley2d.exceptions import InputWarning, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,6 +50,7 @@ if TYPE_CHECKING:
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.draws import Draws
     from shapley2d._forest.ensemble import Ensemble
+    from shapley2d._forest.fitted import FittedTrees
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
@@ -79,48 +85,49 @@ def forest_cells(
         Without a model the standard errors are those of the mean over trees; with one they are 0,
         or those of the mean over orders where it has deep leaves.
     """
-    check_forest_scoring(problem)
+    check_scoring(problem)
     if run.checkpoint is not None:
         check_place(run.checkpoint)  # before anything is trained
+    n_threads = count_threads(run.n_jobs)
     sample = partial(
         monte_carlo,
         tolerance=tolerance,
         progress=run.progress,
         sums=run.sums,
         cluster=run.cluster,
-        n_threads=count_threads(run.n_jobs),
+        n_threads=n_threads,
         limit=run.limit,
     )
     unweighed, problem = problem, weigh_problem(problem)
-    facts = forest_baseline(problem) | score_facts(problem, "leaves")
-    from_zero = problem.baseline == "zero"
     if model is None:
         grown = GrownForests(problem, run)
-        games = grown.games
+        games, blind, facts = grown.games, grown.blind(), grown.facts(problem)
         known = _checkpoint(problem, run, trees="grown")
+        most = -(-max_trees // GROVE)
         estimate = sample(
-            grown.draws, max_draws=max_trees, title="forest", checkpoint=known, unit="tree"
+            grown.draws, max_draws=most, title="forest", checkpoint=known, unit="grove"
         )
         estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
         run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
-        count = estimate.info["n_trees"]
-        facts["forest"] = f"a forest of {counted(count, 'tree')}"
+        count = GROVE * estimate.info.pop("n_groves")
+        facts |= {"n_trees": count, "forest": f"a forest of {counted(count, 'tree')}"}
         facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
-        splits = grown.held(count)
+        hold = partial(grown.held, count, n_threads)
+        sees: list[Any] = grown.sees
     else:
         ensembles, fitted = read_model(model, problem, run)
         _warn_of_seen_rows(model, problem)
-        pieces = TreePieces(ensembles, problem, run)
-        games = pieces.games
+        held = hold_models(fitted, ensembles, problem, n_threads)
+        games = [split_game(one.features, problem, run) for one in ensembles]
+        pieces = TreePieces(held, games)
         deep = DeepDraws(pieces, [split.rows for split in problem.splits], run.seed)
         known = None
         if run.checkpoint is not None:
             known = _checkpoint(problem, run, trees=_digest(ensembles))
-        facts |= {"model": _text(fitted), **_about_trees(fitted, ensembles)}
-        splits = [
-            HeldSplit(game, partial(list, ensemble.trees), ensemble.see)
-            for game, ensemble in zip(games, ensembles, strict=True)
-        ]
+        blind = [one.blind() for one in held]
+        facts = {"model": _text(fitted), **_about_trees(fitted, ensembles)}
+        facts |= facts_of_models(held) | facts_of_score(problem, held[0].model.loss, held[0].unit)
+        hold, sees = partial(list, held), [one.see for one in ensembles]
         if not deep.columns.any():
             total = _sum_pieces(pieces, problem, run, known)
             estimate, resumed = Estimate.exact(total.values), total.resumed
@@ -145,46 +152,27 @@ def forest_cells(
                 f" ({1 - deep.share:.0%} of their predictions exact, those of deeper leaves by "
                 f"{count} of the columns on each path)"
             )
-    if from_zero:
-        added = np.zeros_like(estimate.values)
-        for split, game in zip(problem.splits, games, strict=True):
-            added[split.rows] += game.from_zero() / len(games)
-        estimate.values += added
-    estimate.held = HeldForest(
-        unweighed,
-        splits,
-        (run.seed, estimate.info.get("n_rounds", 0)),
-        n_threads=count_threads(run.n_jobs),
-    )
+    facts |= _baseline(problem, facts, float(np.mean(blind)))
+    if problem.baseline == "zero":
+        facts.pop("baseline_utility")
+        for split, game, one in zip(problem.splits, games, blind, strict=True):
+            estimate.values[split.rows] += game.of_no_rows(one) / len(games)
+    rounds = (run.seed, estimate.info.get("n_rounds", 0))
+    estimate.held = HeldForest(unweighed, hold, games, sees, rounds, n_threads=n_threads)
     return estimate.noting(**facts)
 
 
-def check_forest_scoring(problem: Problem) -> None:
-    """Refuse a score that has no closed form."""
-    scoring, task = problem.scoring, problem.target.task
-    known = CLOSED_SCORES[task]
-    if scoring is None or scoring in known:
-        return
-    raise InputError(
-        Setting("scoring", scoring),
-        f" has no closed form for the leaves of trees in {task}: use "
-        f"{' or '.join(map(repr, known))}, or ",
-        Setting("method", "mc"),
-        " with the same model",
-    )
-
-
-def forest_baseline(problem: Problem) -> dict[str, Any]:
-    """The baseline of trees, in whose leaves all rows vote, for a result's record."""
-    classifies = problem.target.task == "classification"
+def _baseline(problem: Problem, facts: dict[str, Any], blind: float) -> dict[str, Any]:
+    """The baseline that values are counted from, for a result's record."""
     if problem.baseline == "zero":
-        if not classifies:
+        if facts["score"].get("squared"):
             warn_of_perfect_zero()
         return {}
     if problem.label is None:
-        return votes_baseline(problem)
-    # without a label none is right, and a number is guessed by the mean of all
-    return {} if classifies else {**votes_baseline(problem), "baseline": MEAN_OF_ALL}
+        return {"baseline": LABELS_ALONE}
+    if blind == 0.0:  # without a label none is right
+        return {"baseline_utility": None}
+    return {"baseline_utility": blind, "baseline": MEAN_OF_ALL}
 
 
 class GrownForests:
@@ -193,29 +181,40 @@ class GrownForests:
     Attributes
     ----------
     draws : Draws
-        Values under trees by number, the mean over the splits.
+        Values under groves of trees by number, the mean over the splits.
     games : list of LeafGame
+    sees : list of callable
+        For every split, ``see(table)``: features of any rows.
     """
 
     def __init__(self, problem: Problem, run: Run) -> None:
-        self._splits = problem.splits
         seeds = draw_seeds(run.seed, len(problem.splits))
         self._draws = [
-            TreeDraws(split, run.semivalues, seed, labelled=problem.label is not None)
+            TreeDraws(split, problem, run, seed)
             for split, seed in zip(problem.splits, seeds, strict=True)
         ]
         self.games = [one.game for one in self._draws]
+        self.sees = [partial(encoded_rows, split.train) for split in problem.splits]
         self.draws: Draws = self._draws[0]
         if len(self.games) > 1 or self.games[0].n_rows < problem.table.n_rows:
             rows = [split.rows for split in problem.splits]
             self.draws = MeanDraws([*self._draws], rows, problem.table.n_rows)
 
-    def held(self, count: int) -> list[HeldSplit]:
-        """The splits with the first ``count`` trees of each."""
-        return [
-            HeldSplit(draws.game, partial(draws.first, count), partial(encoded_rows, split.train))
-            for draws, split in zip(self._draws, self._splits, strict=True)
-        ]
+    def held(self, count: int, n_threads: int) -> list[FittedTrees]:
+        """The forests of the first ``count`` trees of each split."""
+        return [draws.held(range(count), n_threads) for draws in self._draws]
+
+    def blind(self) -> list[float]:
+        """The score of every split without any rows."""
+        return [draws.blind() for draws in self._draws]
+
+    def facts(self, problem: Problem) -> dict[str, Any]:
+        """The score and its baseline, for a result's record."""
+        baseline = float(np.mean([draws.baseline() for draws in self._draws]))
+        first = self._draws[0]
+        return {
+            "baseline_utility": baseline, **facts_of_score(problem, first.loss, first.unit),
+        }  # fmt: skip
 
 
 def _constant_columns(problem: Problem) -> NDArray[np.intp]:
@@ -252,10 +251,12 @@ def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     last = last_step(model)
     name = type(last).__name__
     name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
-    forest = f"the {counted(count, 'tree')} of {name}"
-    if ensembles[0].boosted:
-        forest += ", whose leaves stand in for the boosted sum"
-    return {"n_trees": count, "forest": forest, "boosted": ensembles[0].boosted}
+    boosted = ensembles[0].reading.boosted
+    return {
+        "n_trees": count,
+        "forest": f"the {counted(count, 'tree')} of {name}",
+        "boosted": boosted,
+    }
 
 
 def _text(model: Any) -> str:
@@ -268,8 +269,8 @@ def _digest(ensembles: Sequence[Ensemble]) -> str:
     return hash_parts(
         np.ascontiguousarray(array).tobytes()
         for ensemble in ensembles
-        for tree in ensemble.trees
-        for array in tree.arrays
+        for tree, leaf in zip(ensemble.trees, ensemble.reading.leaves, strict=True)
+        for array in (*tree.arrays, leaf)
     )
 
 

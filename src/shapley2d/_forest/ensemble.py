@@ -15,6 +15,7 @@ from shapley2d._forest.read_lightgbm import LIGHTGBM
 from shapley2d._forest.read_sklearn import SKLEARN, fitted_on
 from shapley2d._forest.read_xgboost import XGBOOST
 from shapley2d._forest.trees import Features
+from shapley2d._models.fitting import error_line
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.table import Column, Table
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._forest.library import Library
+    from shapley2d._forest.library import Library, Reading
     from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.problem import Split
 
@@ -39,22 +40,33 @@ _ADVICE = (
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The trees of a fitted model, and their features of the tables of a split.
+    """A fitted model as it was read, and the features of the tables of a split.
 
     Attributes
     ----------
-    trees : list of SplitTree
+    reading : Reading
     features : Features
-    boosted : bool
-        Whether the model predicts by a sum of its trees, rather than by their mean.
     see : callable
         ``see(table)``: features of any rows of such a table, one row per feature.
+    raw : callable
+        ``raw(table)``: the model's own raw predictions of them.
+    classes : ndarray
+        The labels in the order of the model's outputs.
+    fitted_here : bool
+        Whether it was fitted on the training rows of the split, rather than on the whole table.
     """
 
-    trees: list[SplitTree]
+    reading: Reading
     features: Features
-    boosted: bool
     see: Callable[[Table], Floats]
+    raw: Callable[[Table], Floats]
+    classes: NDArray[Any]
+    fitted_here: bool
+
+    @property
+    def trees(self) -> list[SplitTree]:
+        """The trees of the model."""
+        return self.reading.trees
 
 
 def library_of(model: Any) -> Library:
@@ -94,20 +106,26 @@ def encoded_rows(train: Table, table: Table) -> Floats:
     return _by_feature(as_float32(encode_tables(train, table).valid))
 
 
-def read_encoded(model: Any, train: Table, encoded: Features) -> Ensemble:
+def read_encoded(model: Any, split: Split, encoded: Features) -> Ensemble:
     """The ensemble of a model that was fitted on the matrix of :func:`encoded_matrices`."""
     reading = library_of(model).read(model)
 
+    def matrix(table: Table) -> Floats:
+        return np.ascontiguousarray(encoded_rows(split.train, table).T)
+
     def see(table: Table) -> Floats:
-        return reading.see(_matrix_table(encoded_rows(train, table).T))
+        return reading.see(_matrix_table(matrix(table)))
+
+    def raw(table: Table) -> Floats:
+        return reading.raw(matrix(table))
 
     tables = (_matrix_table(encoded.train.T), _matrix_table(encoded.valid.T))
     owners = encoded.owners[reading.columns]
     features = Features(reading.see(tables[0]), reading.see(tables[1]), owners)
-    return Ensemble(reading.trees, features, reading.boosted, see)
+    return Ensemble(reading, features, see, raw, _classes(reading), fitted_here=True)
 
 
-def read_fitted(model: Any, split: Split) -> Ensemble:
+def read_fitted(model: Any, split: Split, *, fitted_here: bool = False) -> Ensemble:
     """The ensemble of a model, or of a pipeline, that was fitted on the user's table."""
     _check_columns(model, split.train)
     reading = library_of(model).read(last_step(model))
@@ -121,8 +139,24 @@ def read_fitted(model: Any, split: Split) -> Ensemble:
             return reading.see(as_table(made) if is_frame else _matrix_table(np.asarray(made)))
 
         see = see_transformed
+
+    def raw(table: Table) -> Floats:
+        try:
+            return reading.raw(transform_table(model, table.native))
+        except (ValueError, TypeError) as error:
+            raise InputError(
+                about(model), f" cannot predict the validation rows: {error_line(error)}"
+            ) from error
+
     features = Features(see(split.train), see(split.valid), owners[reading.columns])
-    return Ensemble(reading.trees, features, reading.boosted, see)
+    return Ensemble(reading, features, see, raw, _classes(reading), fitted_here)
+
+
+def _classes(reading: Reading) -> NDArray[Any]:
+    """The labels in the order of the outputs; their numbers where the model has no names."""
+    if reading.classes is not None:
+        return np.asarray(reading.classes)
+    return np.arange(max(max(reading.outputs, default=0) + 1, 2))
 
 
 def _matrix_table(matrix: NDArray[Any]) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from shapley2d._forest.ensemble import (
     read_encoded,
     read_fitted,
 )
+from shapley2d._forest.fitted import PIECE
 from shapley2d._forest.game import LeafGame
 from shapley2d._forest.pipelines import is_pipeline, last_step
 from shapley2d._models.by_name import is_built_in, resolve_model
@@ -24,13 +26,10 @@ from shapley2d.exceptions import InputError, Setting, UtilityError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._forest.trees import Features, SplitTree
+    from shapley2d._forest.fitted import FittedTrees
+    from shapley2d._forest.trees import Features
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
-    from shapley2d._theory.semivalues import Semivalue
-
-PIECE_TREES = 4
-"""Trees of a batch: its values are added to the sum as a whole."""
 
 
 def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], Any]:
@@ -59,54 +58,50 @@ def read_model(model: Any, problem: Problem, run: Run) -> tuple[list[Ensemble], 
     return [_fit(model, split) for split in problem.splits], model
 
 
-def split_game(
-    features: Features, split: Split, semivalues: tuple[Semivalue, Semivalue], *, labelled: bool
-) -> LeafGame:
-    """The game of one split, whose tables have these features."""
-    target = (split.y, split.y_valid, split.valid_weights)
-    return LeafGame(features, *target, semivalues, split.train.n_columns, labelled=labelled)
+def split_game(features: Features, problem: Problem, run: Run) -> LeafGame:
+    """The game of the training rows of a split, which have these features."""
+    return LeafGame(
+        features,
+        run.semivalues,
+        problem.table.n_columns,
+        labelled=problem.label is not None,
+        from_zero=problem.baseline == "zero",
+    )
 
 
 def _fit(model: Any, split: Split) -> Ensemble:
-    library, y = library_of(model), split.y.y
+    library, y, classes = library_of(model), split.y.y, None
     # others name, encode or fill columns of the user's table
     encoded = not is_pipeline(model) and not library.takes_table(model, split.train)
     matrix, features = encoded_matrices(split) if encoded else (split.train.native, None)
     if library.counts_classes and split.y.task == "classification":
-        y = np.unique(split.y.codes, return_inverse=True)[1]
+        used, y = np.unique(split.y.codes, return_inverse=True)
+        classes = split.y.classes[used]
     try:
         fitted = cloned(model).fit(matrix, y)
     except Exception as error:
         words = f"{model_name(model)} failed on {split.rows.size:,} rows: {error_line(error)}"
         raise UtilityError(words) from error
     if features is None:
-        return read_fitted(fitted, split)
-    return read_encoded(fitted, split.train, features)
+        ensemble = read_fitted(fitted, split, fitted_here=True)
+    else:
+        ensemble = read_encoded(fitted, split, features)
+    return ensemble if classes is None else replace(ensemble, classes=classes)
 
 
 class TreePieces:
-    """Numbered batches of trees, and the part of each in the mean over trees and splits.
+    """Numbered batches of trees, and the part of each in the values, the mean over the splits.
 
     Parameters
     ----------
-    ensembles : list of Ensemble
+    held : list of FittedTrees
         One per split.
-    problem : Problem
-    run : Run
+    games : list of LeafGame
     """
 
-    def __init__(self, ensembles: list[Ensemble], problem: Problem, run: Run) -> None:
-        labelled = problem.label is not None
-        self.games = [
-            split_game(ensemble.features, split, run.semivalues, labelled=labelled)
-            for ensemble, split in zip(ensembles, problem.splits, strict=True)
-        ]
-        self.trees = [ensemble.trees for ensemble in ensembles]
-        self._pieces = [
-            (k, start)
-            for k, trees in enumerate(self.trees)
-            for start in range(0, len(trees), PIECE_TREES)
-        ]
+    def __init__(self, held: list[FittedTrees], games: list[LeafGame]) -> None:
+        self.held, self.games = held, games
+        self._pieces = [(k, p) for k, one in enumerate(held) for p in range(len(one.pieces))]
 
     def __len__(self) -> int:
         return len(self._pieces)
@@ -116,12 +111,12 @@ class TreePieces:
         return self._pieces[number][0]
 
     def __call__(self, number: int) -> NDArray[np.float64]:
-        k, start = self._pieces[number]
+        k, piece = self._pieces[number]
         game = self.games[k]
         values = np.zeros((game.n_rows, game.n_columns))
-        for tree in self.trees[k][start : start + PIECE_TREES]:
-            game.add_values(tree, values)
-        values /= len(self.trees) * len(self.trees[k])
+        for leaves in self.held[k].leaves_in(piece):
+            game.add_values(leaves, values)
+        values /= len(self.held)
         return values
 
     def column_errors(self, sums: list[NDArray[np.float64]]) -> NDArray[np.float64] | None:
@@ -133,16 +128,17 @@ class TreePieces:
             Sums over the rows, of all batches in order.
         """
         variances = np.zeros(self.games[0].n_columns)
-        for k, trees in enumerate(self.trees):
+        for k, held in enumerate(self.held):
+            count = len(held.model.trees)
             full = [
                 one
-                for one, (split, start) in zip(sums, self._pieces, strict=True)
-                if split == k and start + PIECE_TREES <= len(trees)
+                for one, (split, piece) in zip(sums, self._pieces, strict=True)
+                if split == k and (piece + 1) * PIECE <= count
             ]
             if len(full) < 5:  # too few to estimate a variance
                 return None
             # the variance of a sum of independent batches, the last trees of all included
-            variances += np.var(full, axis=0, ddof=1) * len(trees) / PIECE_TREES
+            variances += np.var(full, axis=0, ddof=1) * count / PIECE
         return np.asarray(np.sqrt(variances))
 
 
@@ -165,27 +161,30 @@ class DeepDraws:
     """
 
     def __init__(self, pieces: TreePieces, rows: list[NDArray[np.intp]], seed: int) -> None:
-        self._games, self._rows, self._seed = pieces.games, rows, seed
-        self._counts = [len(trees) for trees in pieces.trees]
-        self._deep: list[list[tuple[int, SplitTree]]] = []
+        self._pieces, self._rows, self._seed = pieces, rows, seed
+        self._deep: list[list[int]] = []  # batches of every split with deep leaves
         self.share, self.columns = 0.0, np.zeros(pieces.games[0].n_columns, dtype=np.bool_)
-        for game, trees in zip(pieces.games, pieces.trees, strict=True):
+        for game, held in zip(pieces.games, pieces.held, strict=True):
             deep = []
-            for number, tree in enumerate(trees):
-                mass, named = game.deep_part(tree)
-                if named.any():
-                    deep.append((number, tree))
+            for p, rounds in enumerate(held.pieces):
+                if not any(game.is_deep(held.model.trees[t]) for one in rounds for t in one):
+                    continue
+                found = [game.deep_part(leaves) for leaves in held.leaves_in(p)]
+                if any(named.any() for _, named in found):
+                    deep.append(p)
+                for share, named in found:
                     self.columns |= named
-                    self.share += mass / len(trees) / len(pieces.trees)
+                    self.share += share / len(held.model.trees) / len(pieces.held)
             self._deep.append(deep)
 
     def values(self, exact: NDArray[np.float64], number: int) -> NDArray[np.float64]:
         """The values of round ``number``, those of all other leaves (``exact``) included."""
         values = exact.copy()
-        for k, (game, deep) in enumerate(zip(self._games, self._deep, strict=True)):
+        for k, (game, held) in enumerate(zip(self._pieces.games, self._pieces.held, strict=True)):
             part = np.zeros((game.n_rows, game.n_columns))
-            for t, tree in deep:
-                random = generator(self._seed, "path orders", number, k, t)
-                game.add_deep_values(tree, random, part)
-            values[self._rows[k]] += part / (len(self._games) * self._counts[k])
+            for p in self._deep[k]:
+                for leaves in held.leaves_in(p):
+                    random = generator(self._seed, "path orders", number, k, leaves.number)
+                    game.add_deep_values(leaves, random, part)
+            values[self._rows[k]] += part / len(self._pieces.games)
         return values

@@ -1,9 +1,8 @@
-"""The game of a tree ensemble whose splits are held fixed: values of all cells under single trees.
+"""The game of single trees whose splits are held fixed: values of all cells in their leaves.
 
 A tree sends a validation row to a leaf. Of a coalition of rows and columns, the rows that pass all
-splits on the leaf's path whose column is present predict: the share of the row's label among them,
-or their mean target. Rows are all training rows, whichever the tree was grown on. Where no row
-passes, no label is right, and a number is predicted by the mean of all targets.
+splits on the leaf's path whose column is present predict: the mean of their numbers, 0 where no row
+passes. What a leaf counts is its weight (see :mod:`shapley2d._forest.fitted`).
 
 Only the columns on a path play in its leaf, so the sum over all their subsets is exact and short,
 as in TreeSHAP (Lundberg et al. 2020, arXiv:1905.04610), which values the columns of a prediction;
@@ -15,15 +14,16 @@ doi:10.1016/j.cor.2008.04.004).
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shapley2d._forest.kernels.deep_leaves import add_orders
 from shapley2d._forest.kernels.leaf_states import fill_states, find_bundles, find_leaves, find_paths
-from shapley2d._forest.kernels.leaf_tables import error_coefficients, share_coefficients
+from shapley2d._forest.kernels.leaf_tables import row_coefficients
 from shapley2d._forest.kernels.leaf_values import add_rows, fill_tables
-from shapley2d._forest.weights import error_weights, share_weights, weight_table
+from shapley2d._forest.weights import mean_weights, weight_table
 from shapley2d._theory.semivalues import feature_semivalue, marginal_weights, size_probabilities
 from shapley2d.exceptions import InputError, Setting
 
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._forest.trees import Features, SplitTree
-    from shapley2d._tables.target import Target
     from shapley2d._theory.semivalues import Semivalue
 
     Floats = NDArray[np.float64]
@@ -66,56 +65,65 @@ def leaves_of(tree: SplitTree, features: Floats) -> NDArray[np.int32]:
     return leaves
 
 
-class LeafGame:
-    """The cells of one split under single trees.
+@dataclass(frozen=True)
+class Leaves:
+    """The game of one tree.
 
-    Arrays of all nodes with one column per class, or with two in regression, hold sums over the
-    rows in every leaf: the weight of each label; or the weight of all, and of their targets.
+    Attributes
+    ----------
+    number : int
+    tree : SplitTree
+    weights : ndarray of shape (nodes, kinds)
+        What every leaf counts, for each kind of rows.
+    kinds, numbers, plays : ndarray of shape (n,)
+        Of every row: its kind, the number whose mean is predicted, and 1 where the tree was grown
+        on it; both numbers are 0 where not.
+    plain : bool
+        Whether all numbers of rows that play are 1.
+    """
+
+    number: int
+    tree: SplitTree
+    weights: Floats
+    kinds: NDArray[np.int32]
+    numbers: Floats
+    plays: Floats
+    plain: bool = False
+
+    @property
+    def rows(self) -> tuple[NDArray[np.int32], Floats, Floats]:
+        """What the compiled code takes of the rows."""
+        return self.kinds, self.numbers, self.plays
+
+
+class LeafGame:
+    """The cells of one training table under single trees.
 
     Parameters
     ----------
     features : Features
-    y, y_valid : Target
-    weights : ndarray, optional
-        Of the validation rows, in any unit.
     semivalues : (Semivalue, Semivalue)
         Of the rows and of the columns.
     n_columns : int
         Columns of the table.
     labelled : bool
         Whether the label is valued as one more column.
+    from_zero : bool
+        Whether no columns, or no rows, score 0, rather than what the labels alone predict.
     """
 
     def __init__(
         self,
         features: Features,
-        y: Target,
-        y_valid: Target,
-        weights: Floats | None,
         semivalues: tuple[Semivalue, Semivalue],
         n_columns: int,
         *,
         labelled: bool = False,
+        from_zero: bool = False,
     ) -> None:
         self.features, self.labelled = features, labelled
-        self._given = (semivalues, n_columns)
-        self.n_rows, self.n_columns = y.y.size, n_columns + labelled
-        mass = np.ones(y_valid.y.size) if weights is None else np.asarray(weights, np.float64)
-        self._weights, self._ones = mass / mass.sum(), np.ones(self.n_rows)
-        self.classifies = y.task == "classification"
-        self._y: NDArray[Any]
-        self._target: tuple[Any, Any]  # labels and targets, one of them empty
-        if self.classifies:
-            self._y, self._wanted = y.codes.astype(np.int32), y_valid.codes
-            self._target = (self._y, np.zeros(0))
-            self._channels = int(y.classes.size)
-            self._row_weights = share_weights(semivalues[0], self.n_rows)
-        else:
-            mean = float(y.codes.mean())
-            self._y, self._wanted = y.codes - mean, y_valid.codes - mean
-            self._target = (np.zeros(0, dtype=np.int32), self._y)
-            self._channels = 2
-            self._row_weights = error_weights(semivalues[0], self.n_rows)
+        self.n_rows, self.n_columns = features.train.shape[1], n_columns + labelled
+        self._row_weights = mean_weights(semivalues[0], self.n_rows)
         factor, beside = feature_semivalue(semivalues[1]) if labelled else (1.0, semivalues[1])
         self._most = most_columns(self.n_rows)
         exact, deepest = min(n_columns, self._most), min(n_columns, MAX_PATH)
@@ -128,94 +136,75 @@ class LeafGame:
             label_steps = weight_table(size_probabilities, semivalues[1], deepest + 1)[1:]
         self._all_subsets = (self._row_weights, joins, of_label)
         self._one_order = (self._row_weights, steps, label_steps)
+        self._first = np.zeros(self.n_columns)
+        self._first_row = float(marginal_weights(semivalues[0], self.n_rows)[0])
+        if from_zero:  # what a column gets as the first to join, and what the label loses
+            self._first[:n_columns] = factor * marginal_weights(beside, n_columns)[0]
+            if labelled:
+                self._first[n_columns] = -marginal_weights(semivalues[1], n_columns + 1)[0]
+        self._from_zero = from_zero
 
-    def changed(
-        self, features: Features, targets: tuple[Target, Target, Floats | None] | None = None
-    ) -> LeafGame:
-        """The game of other features; and of other targets and validation weights, if given."""
-        if targets is not None:
-            return LeafGame(features, *targets, *self._given, labelled=self.labelled)
+    def changed(self, features: Features) -> LeafGame:
+        """The game of other features."""
         game = copy(self)
         game.features = features
         return game
 
-    def leaf_weights(self, tree: SplitTree, leaves: NDArray[np.int32] | None = None) -> Floats:
-        """Sums over the validation rows in every leaf; ``leaves`` has theirs, where known."""
-        leaves = leaves_of(tree, self.features.valid) if leaves is None else leaves
-        return self._sums(tree.n_nodes, leaves, self._wanted, self._weights)
+    def is_deep(self, tree: SplitTree) -> bool:
+        """Whether a tree has deep leaves."""
+        is_leaf = tree.left < 0
+        depth, *_ = find_paths(tree.arrays, self.features.owners, is_leaf, self.n_columns)
+        return bool(depth[is_leaf].max() > self._most)
 
-    def leaf_counts(self, tree: SplitTree, leaves: NDArray[np.int32] | None = None) -> Floats:
-        """Sums over the training rows in every leaf, each with a weight of 1."""
-        leaves = leaves_of(tree, self.features.train) if leaves is None else leaves
-        return self._sums(tree.n_nodes, leaves, self._y, self._ones)
-
-    def _sums(
-        self, n_nodes: int, leaves: NDArray[np.int32], y: NDArray[Any], weights: Floats
-    ) -> Floats:
-        if not self.classifies:
-            sums = [np.bincount(leaves, w, n_nodes) for w in (weights, weights * y)]
-            return np.ascontiguousarray(np.column_stack(sums))
-        known = y >= 0  # no row has a label that training never shows
-        cells = leaves[known] * self._channels + y[known]
-        flat = np.bincount(cells, weights[known], n_nodes * self._channels)
-        return np.asarray(flat.reshape(n_nodes, self._channels))
-
-    def row_weights(self, rows: NDArray[np.intp]) -> Floats:
-        """The summands of :meth:`leaf_weights` of some validation rows."""
-        return self._summands(self._wanted[rows], self._weights[rows])
-
-    def row_counts(self, rows: NDArray[np.intp]) -> Floats:
-        """The summands of :meth:`leaf_counts` of some training rows."""
-        return self._summands(self._y[rows], self._ones[rows])
-
-    def _summands(self, y: NDArray[Any], weights: Floats) -> Floats:
-        if not self.classifies:
-            return np.column_stack([weights, weights * y])
-        return np.asarray(np.eye(self._channels)[y] * ((y >= 0) * weights)[:, None])
-
-    def leaf_scores(self, leaf_weights: Floats, counts: Floats) -> Floats:
-        """The part of every leaf in the score; in regression less that of an empty leaf."""
-        if self.classifies:
-            count = counts.sum(axis=-1)
-            right = (leaf_weights * counts).sum(axis=-1)
-            return np.asarray(np.divide(right, count, out=np.zeros_like(right), where=count > 0))
-        count, total = counts[..., 0], counts[..., 1]
-        mean = np.divide(total, count, out=np.zeros_like(total), where=count > 0)
-        return np.asarray(mean * (2 * leaf_weights[..., 1] - mean * leaf_weights[..., 0]))
-
-    def deep_part(self, tree: SplitTree) -> tuple[float, NDArray[np.bool_]]:
-        """The weight of the validation rows in deep leaves, and the columns on their paths."""
-        named, is_leaf = np.zeros(self.n_columns, dtype=np.bool_), tree.left < 0
-        depth, _, paths, _ = find_paths(tree.arrays, self.features.owners, is_leaf, self.n_columns)
-        if depth[is_leaf].max() <= self._most:
+    def deep_part(self, leaves: Leaves) -> tuple[float, NDArray[np.bool_]]:
+        """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
+        named, tree = np.zeros(self.n_columns, dtype=np.bool_), leaves.tree
+        deep = self._deep_leaves(leaves)
+        if not deep.any():
             return 0.0, named
-        leaf_weights = self.leaf_weights(tree)
-        deep = self._deep_leaves(tree, leaf_weights)
+        is_leaf = tree.left < 0
+        depth, _, paths, _ = find_paths(tree.arrays, self.features.owners, is_leaf, self.n_columns)
         for leaf in np.flatnonzero(deep).tolist():
             named[paths[leaf, : depth[leaf]]] = True
-        mass = leaf_weights[deep] if self.classifies else leaf_weights[deep, :1]
-        return float(mass.sum()), named
+        mass = np.abs(leaves.weights).sum(axis=1)
+        return float(mass[deep].sum() / mass.sum()), named
 
-    def add_values(
-        self, tree: SplitTree, values: Floats, leaf_weights: Floats | None = None
-    ) -> None:
+    def add_values(self, leaves: Leaves, values: Floats) -> None:
         """Add the values of the cells under a tree, the label's in the last column.
 
-        Deep leaves are left out; others are where ``leaf_weights`` are given and 0.
+        Deep leaves are left out.
         """
-        leaf_weights = self.leaf_weights(tree) if leaf_weights is None else leaf_weights
-        deep = self._deep_leaves(tree, leaf_weights)
+        deep = self._deep_leaves(leaves)
         if deep.any():
-            leaf_weights = np.where(deep[:, None], 0.0, leaf_weights)
+            kept = np.where(deep[:, None], 0.0, leaves.weights)
+            leaves = replace(leaves, weights=kept)
+        self._add_subsets(leaves, values)
+        if self._from_zero:
+            self._add_alone(leaves, values)
+
+    def add_deep_values(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
+        """Add the values of the cells in deep leaves, by one random order of the columns of each.
+
+        Every deep leaf of the tree has an order, with validation rows or without, so that it does
+        not depend on the validation rows.
+        """
+        deep = self._deep_leaves(leaves)
+        if deep.any():
+            self._add_order(leaves, deep, random, values)
+            if self._from_zero:
+                kept = np.where(deep[:, None], leaves.weights, 0.0)
+                self._add_alone(replace(leaves, weights=kept), values)
+
+    def _add_subsets(self, leaves: Leaves, values: Floats) -> None:
+        tree, weights = leaves.tree, leaves.weights
         n, n_columns = values.shape
-        channels = self._channels if self.classifies else 3
+        n_kinds = weights.shape[1]
         # a table with more rows than these takes longer than the rows, or leaves the cache
-        weighs = np.asarray(leaf_weights.any(axis=1))
-        roots, paths, plan = self._bundles(tree, weighs, min(2**12, n))
+        roots, paths, plan = self._bundles(tree, np.asarray(weights.any(axis=1)), min(2**12, n))
         depth, place, inner, *_ = plan
         nodes = (tree.left, tree.right, depth, place, paths, inner)
         bits = depth[roots] + inner[roots]
-        sizes = (1 << bits) * channels * (bits + self.labelled)
+        sizes = (1 << bits) * (n_kinds + 1) * (bits + self.labelled)
         for first, last in _batches(sizes, n):
             count = last - first
             offsets = np.concatenate([[0], np.cumsum(sizes[first:last])])
@@ -227,53 +216,61 @@ class LeafGame:
                 nodes,
                 roots[first:last],
                 states,
-                *self._target,
-                leaf_weights,
+                *leaves.rows,
+                weights,
                 self._all_subsets,
+                leaves.plain,
                 columns,
                 widths,
                 offsets,
                 tables,
             )
-            add_rows(states, *self._target, columns, widths, offsets, tables, channels, values)
+            of_tables = (columns, widths, offsets, tables)
+            add_rows(states, *leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
-    def add_deep_values(
+    def _add_order(
         self,
-        tree: SplitTree,
+        leaves: Leaves,
+        deep: NDArray[np.bool_],
         random: np.random.Generator,
         values: Floats,
-        leaf_weights: Floats | None = None,
     ) -> None:
-        """Add the values of the cells in deep leaves, by one random order of the columns of each.
-
-        Every deep leaf of the tree has an order, with validation rows or without, so that it does
-        not depend on the validation rows.
-        """
-        leaf_weights = self.leaf_weights(tree) if leaf_weights is None else leaf_weights
-        deep = self._deep_leaves(tree, leaf_weights)
-        if not deep.any():
-            return
-        leaves, paths, plan = self._bundles(tree, deep, 0)
+        tree, n = leaves.tree, self.n_rows
+        roots, paths, plan = self._bundles(tree, deep, 0)
         depth, width = plan[0], paths.shape[1]
         all_deep = np.flatnonzero((tree.left < 0) & (depth > self._most))
-        keys = random.random((all_deep.size, width))[np.searchsorted(all_deep, leaves)]
-        keys[np.arange(width) >= depth[leaves][:, None]] = 2.0  # after all columns of the leaf
+        keys = random.random((all_deep.size, width))[np.searchsorted(all_deep, roots)]
+        keys[np.arange(width) >= depth[roots][:, None]] = 2.0  # after all columns of the leaf
         orders = np.argsort(keys, axis=1)
-        step = max(_ROOM // (8 * self.n_rows), 1)
-        for first in range(0, leaves.size, step):
-            part = leaves[first : first + step]
-            codes = np.empty((part.size, self.n_rows), dtype=np.uint64)
+        step = max(_ROOM // (8 * n), 1)
+        for first in range(0, roots.size, step):
+            part = roots[first : first + step]
+            codes = np.empty((part.size, n), dtype=np.uint64)
             fill_states(tree.arrays, self.features.train, plan, first, codes)
             add_orders(
                 codes,
                 orders[first : first + step],
                 paths[part],
                 depth[part],
-                *self._target,
-                leaf_weights[part],
+                *leaves.rows,
+                leaves.weights[part],
                 *self._one_order,
                 values,
             )
+
+    def _add_alone(self, leaves: Leaves, values: Floats) -> None:
+        """Add what the first column to join gets: the rows' values in the game without columns."""
+        each = leaves.weights.sum(axis=0)[leaves.kinds] * leaves.numbers
+        counts, found = np.array([[leaves.plays.sum(), each.sum()]]), np.empty((1, 2))
+        row_coefficients(counts, self._row_weights, 1, found)
+        values += (leaves.plays * found[0, 0] + found[0, 1] * each)[:, None] * self._first
+
+    def of_no_rows(self, blind: float) -> Floats:
+        """What every cell of a row is worth more, where no rows score ``blind`` rather than 0."""
+        first = self._first.copy()
+        if self._from_zero and self.labelled:
+            first[-1] += 1.0
+        return self._first_row * blind * first
 
     def changed_leaves(self, tree: SplitTree, before: Floats, after: Floats) -> NDArray[np.bool_]:
         """Leaves whose splits rows with changed features pass in other columns than before."""
@@ -284,41 +281,6 @@ class LeafGame:
         changed = np.zeros(tree.n_nodes, dtype=np.bool_)
         changed[leaves] = (codes[0] != codes[1]).any(axis=1)
         return changed
-
-    def from_zero(self) -> Floats:
-        """The amount by which every cell's value is larger where scores are counted from 0.
-
-        Without any column nothing is then predicted, and without any row neither. Of the first
-        column to join, a row gets its value in the game of the labels alone.
-        """
-        alone, blind = self._labels_alone(), self.without_rows()
-        (rows, columns), m = self._given
-        factor, beside = feature_semivalue(columns) if self.labelled else (1.0, columns)
-        added = np.empty((self.n_rows, self.n_columns))
-        first = marginal_weights(rows, self.n_rows)[0]
-        added[:, :m] = factor * marginal_weights(beside, m)[0] * (alone + first * blind)[:, None]
-        if self.labelled:
-            lone = marginal_weights(columns, m + 1)[0]
-            added[:, m] = (1.0 - lone) * first * blind - lone * alone
-        return added
-
-    def without_rows(self) -> float:
-        """The score of no rows at all."""
-        return 0.0 if self.classifies else -float(self._weights @ self._wanted**2)
-
-    def _labels_alone(self) -> Floats:
-        """The values of the rows in the game without columns: all of them in one leaf."""
-        if self.classifies:
-            one_leaf = np.zeros(self._wanted.size, dtype=np.int32)
-            each = self._sums(1, one_leaf, self._wanted, self._weights)[0][self._y]
-            counts, found = np.array([[self.n_rows, each.sum()]]), np.empty((1, 2))
-            share_coefficients(counts, self._row_weights, 1, found)
-            return np.asarray(found[0, 0] + found[0, 1] * each)
-        y = self._y
-        counts, found = np.array([[self.n_rows, y.sum(), (y**2).sum()]]), np.empty((1, 3))
-        mass = np.array([self._weights.sum(), (self._weights * self._wanted).sum()])
-        error_coefficients(counts, self._row_weights, mass, 1, found)
-        return np.asarray(found[0, 0] + y * (found[0, 1] + y * found[0, 2]))
 
     def _bundles(self, tree: SplitTree, weighs: NDArray[np.bool_], most_states: int) -> Any:
         """The bundles of leaves that weigh: their roots, the columns on all paths, and the plan.
@@ -331,9 +293,9 @@ class LeafGame:
         roots, *numbers = find_bundles(tree.left, tree.right, depth, inner, most_states)
         return roots, paths, (depth, place, inner, *numbers)
 
-    def _deep_leaves(self, tree: SplitTree, leaf_weights: Floats) -> NDArray[np.bool_]:
+    def _deep_leaves(self, leaves: Leaves) -> NDArray[np.bool_]:
         """Whether each node is a deep leaf that weighs."""
-        weighs = np.asarray(leaf_weights.any(axis=1))
+        tree, weighs = leaves.tree, np.asarray(leaves.weights.any(axis=1))
         found = find_paths(tree.arrays, self.features.owners, weighs, self.n_columns)
         depth, _, _, inner = found
         most = int(depth[inner == 0].max(initial=0))

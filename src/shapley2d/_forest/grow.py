@@ -9,15 +9,21 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d._base.streams import generator
 from shapley2d._forest.ensemble import encoded_matrices
+from shapley2d._forest.fitted import FittedTrees, Rows, Trees
 from shapley2d._forest.fixed import split_game
+from shapley2d._forest.losses import RightProbability, SquaredError
+from shapley2d._forest.own_score import loss_of_constant, unit_of
 from shapley2d._forest.read_sklearn import read_tree
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from numpy.typing import NDArray
 
+    from shapley2d._forest.losses import Loss
     from shapley2d._forest.trees import SplitTree
-    from shapley2d._tables.problem import Split
-    from shapley2d._theory.semivalues import Semivalue
+    from shapley2d._methods.run import Run
+    from shapley2d._tables.problem import Problem, Split
 
 DEPTH, LEAF_ROWS = 6, 5
 """Splits on a path at most, and rows of a leaf at least.
@@ -27,42 +33,68 @@ to 10 and leaves of 1 to 10 rows differ by little more than chance, and deeper t
 """
 
 
+GROVE = 4
+"""Trees of a draw."""
+
+
 class TreeDraws:
-    """Values of the cells of a split under numbered trees.
+    """Values of the cells of a split under numbered groves of trees.
 
     A tree depends on its number alone: it is grown on a bootstrap sample of the training rows, and
-    every split chooses among as many random features as the root of their number.
+    every split chooses among as many random features as the root of their number. Its leaves are
+    the means of all training rows in them.
+
+    A squared error has slopes that depend on the prediction. Those of a tree are taken from the
+    other trees of its grove, so that a draw is unbiased: its expectation is the value under the
+    mean of infinitely many trees.
 
     Parameters
     ----------
     split : Split
-    semivalues : (Semivalue, Semivalue)
+    problem : Problem
+    run : Run
     seed : int
-    labelled : bool
-        Whether the label is valued as one more column.
     """
 
-    def __init__(
-        self,
-        split: Split,
-        semivalues: tuple[Semivalue, Semivalue],
-        seed: int,
-        *,
-        labelled: bool,
-    ) -> None:
+    def __init__(self, split: Split, problem: Problem, run: Run, seed: int) -> None:
         self._matrix, features = encoded_matrices(split)
-        self._y, self._seed = split.y.codes, seed
+        self._seed = seed
         self._grown: dict[int, SplitTree] = {}
-        self.game = split_game(features, split, semivalues, labelled=labelled)
+        self.game = split_game(features, problem, run)
+        weights = (
+            np.ones(split.y_valid.y.size) if split.valid_weights is None else split.valid_weights
+        )
+        target = (split.y.codes, split.y_valid.codes, weights / weights.sum())
+        self.rows = Rows(features, *target)
+        self._classifies = split.y.task == "classification"
+        self.loss: Loss = RightProbability() if self._classifies else SquaredError()
+        self._start = np.zeros(max(split.y.classes.size, 1))
+        if not self._classifies:
+            self._start = self.loss.best_constant(split.y.codes, np.ones(split.y.codes.size), 1)
+        self.unit = unit_of(problem, self.loss, [self.rows])
 
     def __call__(self, number: int) -> NDArray[np.float64]:
         values = np.zeros((self.game.n_rows, self.game.n_columns))
-        self.game.add_values(self._tree(number), values)
+        held = self.held(range(number * GROVE, (number + 1) * GROVE))
+        for leaves in held.leaves_in(0, None if self._classifies else _masses_by_others(held)):
+            self.game.add_values(leaves, values)
         return values
 
-    def first(self, count: int) -> list[SplitTree]:
-        """The first ``count`` trees."""
-        return [self._tree(number) for number in range(count)]
+    def held(self, numbers: Iterable[int], n_threads: int = 1) -> FittedTrees:
+        """The forest of some of the trees."""
+        trees = [self._tree(number) for number in numbers]
+        rounds = [list(range(len(trees)))]
+        model = Trees(trees, [], [0] * len(trees), rounds, self.loss, self._start)
+        return FittedTrees(model, self.rows, self.unit, n_threads=n_threads)
+
+    def baseline(self) -> float:
+        """The score of all rows without any column."""
+        return self.unit.score(loss_of_constant(self.loss, self.rows))
+
+    def blind(self) -> float:
+        """The score without any rows."""
+        raw = np.broadcast_to(self._start, (self.rows.y_valid.size, self._start.size))
+        return self.unit.score(float(self.rows.weights @ self.loss.each(self.rows.y_valid, raw)))
 
     def _tree(self, number: int) -> SplitTree:
         """Tree ``number``; kept, since it may be needed again."""
@@ -72,13 +104,24 @@ class TreeDraws:
 
     def _grow(self, number: int) -> SplitTree:
         random = generator(self._seed, "draw", number)
-        n = self._y.size
+        n = self.rows.y.size
         counts = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
-        kind = DecisionTreeClassifier if self.game.classifies else DecisionTreeRegressor
+        kind = DecisionTreeClassifier if self._classifies else DecisionTreeRegressor
         estimator = kind(
             max_depth=DEPTH,
             min_samples_leaf=LEAF_ROWS,
             max_features="sqrt",
             random_state=int(random.integers(2**31)),
         )
-        return read_tree(estimator.fit(self._matrix, self._y, sample_weight=counts))
+        return read_tree(estimator.fit(self._matrix, self.rows.y, sample_weight=counts))
+
+
+def _masses_by_others(held: FittedTrees) -> list[NDArray[np.float64]]:
+    """Sums of slopes in the leaves of every tree of a grove, by the mean of the others."""
+    rows, model, found = held.rows, held.model, []
+    factor = held.unit.factor * rows.weights[:, None]
+    for t, (leaf, at) in enumerate(zip(held.leaves, held.places, strict=True)):
+        others = model.start + (held.predicted - model.start - leaf[at]) * GROVE / (GROVE - 1)
+        slopes = factor * model.loss.slopes(rows.y_valid, model.start, others)
+        found.append(held.masses_of(t, at, slopes))
+    return found

@@ -1,9 +1,10 @@
 """Fitted forests that answer what other entries would change, without a new run.
 
-A changed cell changes only the leaves whose path it passes in other columns than before. In these
-alone the values of all rows are computed before and after, with the splits, the folds and the
-encoding held fixed. In a cross-valuation a row also moves where it validates: the leaves that it
-leaves and enters there change too. A changed label changes all leaves.
+The splits, the scales of leaves, what other rows were fitted on, the folds and the encoding are
+held fixed. The score after a change is that of the changed predictions themselves. Values are
+computed anew in the leaves that change: those whose path a row passes in other columns than before,
+and those whose validation rows have another slope of their loss. A changed label changes all
+leaves. In a cross-valuation a row also moves where it validates.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._forest.fitted import FittedTrees
     from shapley2d._forest.game import LeafGame
-    from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.edits import Cell, Edits
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._tables.table import Table
@@ -40,53 +41,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class HeldSplit:
-    """One split of a run.
-
-    Attributes
-    ----------
-    game : LeafGame
-    grow : callable
-        Gives its trees.
-    see : callable
-        ``see(table)``: features of any rows of the table.
-    """
-
-    game: LeafGame
-    grow: Callable[[], list[SplitTree]]
-    see: Callable[[Table], Floats]
-
-
-@dataclass(frozen=True)
-class _HeldTree:
-    """One tree with the leaf of every row of its split, and sums and scores of every leaf."""
-
-    number: int
-    tree: SplitTree
-    valid: NDArray[np.int32]
-    train: NDArray[np.int32]
-    weights: Floats
-    counts: Floats
-    scores: Floats
-
-    @classmethod
-    def of(cls, game: LeafGame, number: int, tree: SplitTree) -> _HeldTree:
-        valid, train = (leaves_of(tree, one) for one in (game.features.valid, game.features.train))
-        weights, counts = game.leaf_weights(tree, valid), game.leaf_counts(tree, train)
-        scores = game.leaf_scores(weights, counts)
-        return cls(number, tree, valid, train, weights, counts, scores)
-
-
-@dataclass(frozen=True)
 class _Moved:
-    """A split after edits: its game, the changed rows, and their features."""
+    """A split after edits: the model on it, its game, the changed rows, and their features."""
 
+    trees: FittedTrees
     game: LeafGame
     train: Places
-    valid: Places
     before: Floats
     after: Floats
-    after_valid: Floats
 
 
 class HeldForest:
@@ -96,7 +58,12 @@ class HeldForest:
     ----------
     problem : Problem
         Without the weights of its score.
-    splits : list of HeldSplit
+    hold : callable
+        Gives the trees of every split.
+    games : list of LeafGame
+        One per split.
+    sees : list of callable
+        For every split, ``see(table)``: features of any rows of the table.
     rounds : (int, int)
         The seed and the number of random orders in deep leaves.
     n_threads : int
@@ -105,23 +72,25 @@ class HeldForest:
     def __init__(
         self,
         problem: Problem,
-        splits: list[HeldSplit],
+        hold: Callable[[], list[FittedTrees]],
+        games: list[LeafGame],
+        sees: list[Callable[[Table], Floats]],
         rounds: tuple[int, int],
         *,
         n_threads: int,
     ) -> None:
-        self._problem, self._splits = problem, splits
+        self._problem, self._hold, self._games, self._sees = problem, hold, games, sees
         self._rounds, self._n_threads = rounds, n_threads
-        self._held: list[list[_HeldTree]] | None = None
+        self._held: list[FittedTrees] | None = None
         self._names: CellNames | None = None
 
     @property
     def n_columns(self) -> int:
-        """Columns of the table, the label not counted."""
+        """Columns of the table, without the label."""
         return self._problem.table.n_columns
 
-    def what_if(self, changes: Any) -> tuple[float, float, Floats]:
-        """The scores before and after changes, and the change of all values.
+    def what_if(self, changes: Any) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
+        """Scores before and after changes, the change of all values, and of the rows' predictions.
 
         Parameters
         ----------
@@ -130,7 +99,7 @@ class HeldForest:
         if self._names is None:
             self._names = CellNames.of(self._problem)
         edits = read_edits(self._problem, [self._names.find(changes)])
-        return self._both(edits, values=True)
+        return self._compare(edits, values=True)
 
     def gains(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
         """The change of the score by each of some edits, made alone.
@@ -149,7 +118,8 @@ class HeldForest:
         single = [k for k, one in enumerate(cells) if len(one) == 1 and next(iter(one))[1] < m]
         for k in set(range(len(cells))) - set(single):
             with suppress(InputError):
-                before, after, _ = self._both(read_edits(self._problem, [cells[k]]), values=False)
+                edits = read_edits(self._problem, [cells[k]])
+                before, after, *_ = self._compare(edits, values=False)
                 found[k] = after - before
         try:
             found[single] = self._alone([cells[k] for k in single])
@@ -159,102 +129,113 @@ class HeldForest:
                     found[k] = self._alone([cells[k]])[0]
         return found
 
-    def _trees(self) -> list[list[_HeldTree]]:
+    def _trees(self) -> list[FittedTrees]:
         if self._held is None:
-            self._held = [
-                [_HeldTree.of(split.game, t, tree) for t, tree in enumerate(split.grow())]
-                for split in self._splits
-            ]
+            self._held = self._hold()
         return self._held
 
-    def _both(self, edits: Edits, *, values: bool) -> tuple[float, float, Floats]:
-        """The scores before and after, and the change of all values, if these are wanted."""
-        shape = (self._problem.table.n_rows, self._splits[0].game.n_columns)
-        scores, added = np.zeros(2), np.zeros(shape)
-        for k, (split, held) in enumerate(zip(self._splits, self._trees(), strict=True)):
+    def _compare(
+        self, edits: Edits, *, values: bool
+    ) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
+        """The scores before and after; changes of all values and predictions, if wanted."""
+        held, count = self._trees(), len(self._games)
+        scores, added = (
+            np.zeros(2),
+            np.zeros((self._problem.table.n_rows, self._games[0].n_columns)),
+        )
+        own = np.zeros((2, edits.rows.size))
+        for k, trees in enumerate(held):
             moved = self._moved(k, edits)
-            task = partial(self._compare, k, moved, relabelled=bool(edits.labels), values=values)
-            gain, change = 0.0, np.zeros((split.game.n_rows, shape[1]))
-            for gained, part in map_in_threads(task, _parts(held), self._n_threads):
-                gain += gained
+            scores += [trees.score() / count, moved.trees.score() / count]
+            if not values:
+                continue
+            own += self._own_predictions(k, edits, moved.trees) / count
+            change = np.zeros((trees.n_rows, added.shape[1]))
+            task = partial(self._changed_piece, k, moved, relabelled=bool(edits.labels))
+            for part in map_in_threads(task, range(len(trees.pieces)), self._n_threads):
                 change += part
-            before = sum(float(one.scores.sum()) for one in held)
-            both = np.array([before, before + gain]) / len(held)
-            both += [split.game.without_rows(), moved.game.without_rows()]
-            scores += both / len(self._splits)
-            change /= len(held)
-            if self._problem.baseline == "zero" and edits.labels:
-                change += moved.game.from_zero() - split.game.from_zero()
-            added[self._problem.splits[k].rows] += change / len(self._splits)
-        return float(scores[0]), float(scores[1]), added
+            change += moved.game.of_no_rows(moved.trees.blind() - trees.blind())
+            added[self._problem.splits[k].rows] += change / count
+        names = self._problem.table.row_names[edits.rows].tolist()
+        pairs = {name: (float(a), float(b)) for name, a, b in zip(names, *own, strict=True)}
+        return float(scores[0]), float(scores[1]), added, pairs
+
+    def _own_predictions(self, k: int, edits: Edits, after: FittedTrees) -> Floats:
+        """Predictions of the changed rows, before and after, as people know them."""
+        trees, table = self._trees()[k], self._problem.table
+        labels = self._problem.target.codes[edits.rows]
+        y = labels if after.rows.places is None else after.rows.places[labels]
+        own = table.take_rows(edits.rows)
+        found = []
+        for one, rows in ((trees, own), (after, edits.table if edits.table is not None else own)):
+            places = one.model.find_all(self._sees[k](rows), self._n_threads)
+            raw = one.model.predict(places, one.leaves)
+            found.append(one.model.loss.readable(y, raw))
+        return np.array(found)
+
+    def _changed_piece(self, k: int, moved: _Moved, piece: int, *, relabelled: bool) -> Floats:
+        """The change of all values under the trees of a piece."""
+        seed, rounds = self._rounds
+        games, held = (self._games[k], moved.game), (self._trees()[k], moved.trees)
+        sums = np.zeros((2, games[0].n_rows, games[0].n_columns))
+        for both in zip(*(one.leaves_in(piece) for one in held), strict=True):
+            tree = both[0].tree
+            changed = (both[0].weights != both[1].weights).any(axis=1) | relabelled
+            changed |= games[0].changed_leaves(tree, moved.before, moved.after)
+            if not changed.any():
+                continue
+            for k_sum, (game, leaves) in enumerate(zip(games, both, strict=True)):
+                only = replace(leaves, weights=np.where(changed[:, None], leaves.weights, 0.0))
+                game.add_values(only, sums[k_sum])
+                if rounds:
+                    deep = np.zeros_like(sums[k_sum])
+                    for number in range(rounds):  # the orders of the run
+                        random = generator(seed, "path orders", number, k, leaves.number)
+                        game.add_deep_values(only, random, deep)
+                    sums[k_sum] += deep / rounds
+        return np.asarray(sums[1] - sums[0])
 
     def _moved(self, k: int, edits: Edits) -> _Moved:
         """Split k with changed rows."""
-        split, known = self._problem.splits[k], self._splits[k].game
+        split, trees = self._problem.splits[k], self._trees()[k]
         none = np.zeros(0, dtype=np.intp)
         train, by_train = _matches(split.rows, edits.rows)
         valid, by_valid = none, none
         if split.valid_rows is not None:
             valid, by_valid = _matches(split.valid_rows, edits.rows)
-        features = known.features
+        rows = trees.rows
+        features = rows.features
         if edits.table is not None:
-            lines = self._splits[k].see(edits.table)
+            lines = self._sees[k](edits.table)
             features = Features(
                 _with_columns(features.train, train, lines[:, by_train]),
                 _with_columns(features.valid, valid, lines[:, by_valid]),
                 features.owners,
             )
-        targets = None
+        changed = replace(rows, features=features)
         if edits.labels:
             y = _relabelled(split.y, train, by_train, edits.labels)
             y_valid = _relabelled(split.y_valid, valid, by_valid, edits.labels)
-            targets = (y, y_valid, self._weights(split, y, y_valid))
+            weights = self._weights(split, y, y_valid)
+            codes = [one.codes for one in (y, y_valid)]
+            if rows.places is not None:
+                codes = [rows.places[one] for one in codes]
+            changed = replace(changed, y=codes[0], y_valid=codes[1], weights=weights)
         return _Moved(
-            known.changed(features, targets),
+            trees.changed(changed),
+            self._games[k].changed(features),
             train,
-            valid,
-            np.ascontiguousarray(known.features.train[:, train]),
+            np.ascontiguousarray(rows.features.train[:, train]),
             np.ascontiguousarray(features.train[:, train]),
-            np.ascontiguousarray(features.valid[:, valid]),
         )
 
-    def _weights(self, split: Split, y: Target, y_valid: Target) -> Floats | None:
+    def _weights(self, split: Split, y: Target, y_valid: Target) -> Floats:
         """Weights of validation rows, whose labels may be others now."""
         changed = replace(split, y=y, y_valid=y_valid)
         (found,) = weigh_problem(replace(self._problem, splits=[changed])).splits
-        return found.valid_weights
-
-    def _compare(
-        self, k: int, moved: _Moved, trees: Sequence[_HeldTree], *, relabelled: bool, values: bool
-    ) -> tuple[float, Floats]:
-        """The change of the score and of all values, summed over some trees."""
-        game, (seed, rounds) = self._splits[k].game, self._rounds
-        gain, sums = 0.0, np.zeros((2, game.n_rows, game.n_columns) if values else (2, 1))
-        for held in trees:
-            tree, weights = held.tree, held.weights
-            train, valid = held.train.copy(), held.valid.copy()
-            train[moved.train] = leaves_of(tree, moved.after)
-            valid[moved.valid] = leaves_of(tree, moved.after_valid)
-            if relabelled or moved.valid.size:
-                weights = moved.game.leaf_weights(tree, valid)
-            scores = moved.game.leaf_scores(weights, moved.game.leaf_counts(tree, train))
-            gain += float((scores - held.scores).sum())
-            if not values:
-                continue
-            changed = (weights != held.weights).any(axis=1) | relabelled
-            changed |= game.changed_leaves(tree, moved.before, moved.after)
-            if not changed.any():
-                continue
-            for t, one in enumerate((game, moved.game)):
-                only = np.where(changed[:, None], (held.weights, weights)[t], 0.0)
-                one.add_values(tree, sums[t], only)
-                if rounds:
-                    deep = np.zeros_like(sums[t])
-                    for number in range(rounds):  # the orders of the run
-                        random = generator(seed, "path orders", number, k, held.number)
-                        one.add_deep_values(tree, random, deep, only)
-                    sums[t] += deep / rounds
-        return gain, sums[1] - sums[0]
+        weights = found.valid_weights
+        weights = np.ones(y_valid.y.size) if weights is None else weights
+        return np.asarray(weights / weights.sum())
 
     def _alone(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
         """The change of the score by every new entry alone, none of them a label."""
@@ -263,48 +244,58 @@ class HeldForest:
         edits = read_edits(self._problem, cells)
         assert edits.table is not None
         found = np.zeros(edits.rows.size)
-        for k, (one, held) in enumerate(zip(self._splits, self._trees(), strict=True)):
-            split, lines = self._problem.splits[k], one.see(edits.table)
+        for k, trees in enumerate(self._trees()):
+            split, lines = self._problem.splits[k], self._sees[k](edits.table)
             train, by_train = _matches(split.rows, edits.rows)
-            move = partial(_move_train, one.game, train, np.ascontiguousarray(lines[:, by_train]))
-            found[by_train] += self._mean(move, held)
+            step = max(2**22 // trees.predicted.size, 1)  # predictions that are held at a time
+            parts = [slice(i, i + step) for i in range(0, train.size, step)]
+            move = partial(_move_train, trees, train, np.ascontiguousarray(lines[:, by_train]))
+            for part, gains in zip(
+                parts, map_in_threads(move, parts, self._n_threads), strict=True
+            ):
+                found[by_train[part]] += gains
             if split.valid_rows is not None:
                 valid, by_valid = _matches(split.valid_rows, edits.rows)
-                lines = np.ascontiguousarray(lines[:, by_valid])
-                found[by_valid] += self._mean(partial(_move_valid, one.game, valid, lines), held)
-        return found / len(self._splits)
-
-    def _mean(self, move: Callable[[Sequence[_HeldTree]], Floats], held: list[_HeldTree]) -> Floats:
-        return sum(map_in_threads(move, _parts(held), self._n_threads), np.zeros(1)) / len(held)
+                found[by_valid] += _move_valid(trees, valid, lines[:, by_valid])
+        return found / len(self._games)
 
 
-def _parts(held: list[_HeldTree]) -> list[list[_HeldTree]]:
-    return [held[i : i + 25] for i in range(0, len(held), 25)]  # each holds a table of changes
+def _move_train(trees: FittedTrees, places: Places, lines: Floats, part: slice) -> Floats:
+    """The change of the score by training rows, each moved alone."""
+    places, lines = places[part], np.ascontiguousarray(lines[:, part])
+    rows, model = trees.rows, trees.model
+    moved = np.repeat(trees.predicted[None], places.size, axis=0)
+    own, at = np.ascontiguousarray(rows.features.train[:, places]), np.arange(places.size)
+    for piece in range(len(trees.pieces)):
+        for leaves in trees.leaves_in(piece):
+            t, tree = leaves.number, leaves.tree
+            one, other = leaves_of(tree, own), leaves_of(tree, lines)
+            moves = (one != other) & (leaves.plays[places] > 0)
+            if not moves.any():
+                continue
+            kind = rows.y[places] if model.by_class else np.zeros(places.size, dtype=np.intp)
+            change = np.zeros((places.size, tree.n_nodes, trees.n_kinds))
+            for leaf, sign in ((one, -1.0), (other, 1.0)):
+                sums = trees.sums[t][leaf].copy()
+                sums[at, kind] += sign * leaves.numbers[places]
+                count = np.maximum(trees.counts[t][leaf] + sign, 1.0)[:, None]
+                after = trees.scales[t][leaf] * sums / count + trees.rest[t][leaf]
+                change[at, leaf] = np.where(moves[:, None], after - trees.leaves[t][leaf], 0.0)
+            found = change[:, trees.places[t]]
+            if model.by_class:
+                moved += found
+            else:
+                moved[:, :, model.outputs[t]] += found[:, :, 0]
+    return np.array([trees.score(one) for one in moved]) - trees.score()
 
 
-def _move_train(
-    game: LeafGame, places: Places, features: Floats, trees: Sequence[_HeldTree]
-) -> Floats:
-    """The change of the score by training rows, each moved alone, summed over some trees."""
-    row, added = game.row_counts(places), np.zeros(places.size)
-    for held in trees:
-        one, other = held.train[places], leaves_of(held.tree, features)
-        moves = one != other
-        for leaf, sign in ((one, -1.0), (other, 1.0)):
-            after = game.leaf_scores(held.weights[leaf], held.counts[leaf] + sign * row)
-            added += np.where(moves, after - held.scores[leaf], 0.0)
-    return added
-
-
-def _move_valid(
-    game: LeafGame, places: Places, features: Floats, trees: Sequence[_HeldTree]
-) -> Floats:
-    """The change of the score by validation rows, each moved alone, summed over some trees."""
-    row, added = game.row_weights(places), np.zeros(places.size)
-    for held in trees:
-        one, other = held.valid[places], leaves_of(held.tree, features)
-        added += game.leaf_scores(row, held.counts[other]) - game.leaf_scores(row, held.counts[one])
-    return added
+def _move_valid(trees: FittedTrees, places: Places, lines: Floats) -> Floats:
+    """The change of the score by validation rows, each moved alone."""
+    model, rows = trees.model, trees.rows
+    raw = model.predict(model.find_all(np.ascontiguousarray(lines), 1), trees.leaves)
+    y = rows.y_valid[places]
+    change = model.loss.each(y, trees.predicted[places]) - model.loss.each(y, raw)
+    return np.asarray(trees.unit.factor * rows.weights[places] * change)
 
 
 def _matches(positions: Places, rows: Places) -> tuple[Places, Places]:

@@ -17,10 +17,18 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._forest.losses import Loss
     from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.table import Column, Table
 
     Floats = NDArray[np.float64]
+
+
+NO_DART = (
+    " was boosted by DART, which leaves trees out at random: what each tree was fitted on cannot "
+    "be known; use another booster"
+)
+"""The end of a message about a model of DART."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +38,53 @@ class Reading:
     Attributes
     ----------
     trees : list of SplitTree
+    leaves : list of ndarray
+        What every node adds to the raw prediction if it is a leaf: of shape (nodes, 1), or with one
+        column per class in trees that predict the shares of all.
+    outputs : list of int
+        The output that each tree adds to; 0 where it adds to all of them.
+    rounds : list of list of int
+        Numbers of trees that were fitted on the same residuals.
+    loss : Loss
     see : callable
         ``see(table)``: one row per feature; NaN where an entry is missing.
     columns : ndarray of int32
         The column of a table behind every feature.
-    boosted : bool
-        Whether the model predicts by a sum of its trees, rather than by their mean.
+    raw : callable
+        ``raw(rows)``: the model's own raw prediction of rows as it takes them, one column per
+        output.
+    classes : ndarray, optional
+        The labels in the order of the outputs; numbers of classes where it is None.
+    start_in : {"", "first", "all"}
+        Which trees have the model's first guess, the best constant, in their leaves: none, the
+        first of every output, or all.
+    start_weights : callable, optional
+        ``start_weights(y)``: the weights of rows in that guess.
+    penalty : float
+        The L2 penalty of leaves.
+    bags : callable, optional
+        ``bags(y)``: for every tree the weights of the rows that it was grown on, 0 for others,
+        given all labels; None where the rows are not those that the model was fitted on.
     """
 
     trees: list[SplitTree]
+    leaves: list[Floats]
+    outputs: list[int]
+    rounds: list[list[int]]
+    loss: Loss
     see: Callable[[Table], Floats]
     columns: NDArray[np.int32]
-    boosted: bool
+    raw: Callable[[Any], Floats]
+    classes: NDArray[Any] | None = None
+    start_in: str = ""
+    start_weights: Callable[[NDArray[Any]], Floats] | None = None
+    penalty: float = 0.0
+    bags: Callable[[NDArray[Any]], list[NDArray[Any]] | None] | None = None
+
+    @property
+    def boosted(self) -> bool:
+        """Whether trees correct each other in a sum, rather than being averaged."""
+        return len(self.rounds) > 1
 
 
 @dataclass(frozen=True)
@@ -98,6 +141,34 @@ class Library:
                 f" keeps its trees in a way that is not known: {self.name} is {version}, and "
                 f"{self.known} is known to work",
             ) from error
+
+
+def refuse_loss(model: Any, name: str) -> InputError:
+    """The error for a loss that is not known, or has no value for single rows."""
+    return InputError(
+        about(model),
+        f" was fitted by {name!r}, and the losses that can be valued are the squared error, the "
+        "log loss, the Poisson and Gamma deviance, and those of quantiles",
+    )
+
+
+def by_rounds(outputs: list[int], per_round: int) -> list[list[int]]:
+    """Numbers of trees in rounds of equal length."""
+    count = len(outputs)
+    return [list(range(i, min(i + per_round, count))) for i in range(0, count, per_round)]
+
+
+def columns_of(raw: Any) -> Floats:
+    """Raw predictions with one column per output."""
+    found = np.asarray(raw, dtype=np.float64)
+    return found[:, None] if found.ndim == 1 else found
+
+
+def same_weights(
+    weigh: Callable[[NDArray[Any]], Floats], count: int, y: NDArray[Any]
+) -> list[NDArray[Any]]:
+    """Bags of trees that are all grown on the same rows, with these weights."""
+    return [weigh(y)] * count
 
 
 def is_of(model: Any, module: str, *names: str) -> bool:

@@ -8,6 +8,7 @@ of categories (CTR) are refused: most mix several columns.
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,10 +19,21 @@ from shapley2d._forest.library import (
     Library,
     Reading,
     about,
+    by_rounds,
+    columns_of,
     is_of,
     numbers,
     own_entries,
     positions,
+    refuse_loss,
+    same_weights,
+)
+from shapley2d._forest.losses import (
+    LogLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SoftmaxLoss,
+    SquaredError,
 )
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
@@ -30,6 +42,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
@@ -41,15 +54,62 @@ _TALKING = {"verbose", "verbose_eval", "silent", "logging_level"}
 
 def _read(model: Any) -> Reading:
     with CATBOOST.parsing(model):
+        asked = model.get_all_params()
+        loss = _loss(model, str(asked["loss_function"]))
         saved = _saved(model, [])
         reader = _Reader(model, saved["features_info"])
+        factor = float(saved["scale_and_bias"][0])
         if "oblivious_trees" in saved:
             # a tree of one leaf has null for its splits
-            trees = [reader.oblivious(one["splits"] or []) for one in saved["oblivious_trees"]]
+            found = [
+                (reader.oblivious(one["splits"] or []), np.array(one["leaf_values"], dtype=float))
+                for one in saved["oblivious_trees"]
+            ]
         else:
-            trees = [reader.nested(one) for one in saved["trees"]]
+            found = [reader.nested(one) for one in saved["trees"]]
+        trees, leaves, outputs = [], [], []
+        for tree, values in found:
+            ends = np.flatnonzero(tree.left < 0)
+            by_output = factor * values.reshape(ends.size, -1)
+            for k, column in enumerate(by_output.T):
+                one = np.zeros((tree.n_nodes, 1))
+                one[ends, 0] = column
+                trees.append(tree)
+                leaves.append(one)
+                outputs.append(k)
+        weights = asked.get("class_weights")
+    rounds = by_rounds(outputs, max(outputs, default=0) + 1)
+    bags = partial(same_weights, partial(_weigh, weights), len(trees)) if weights else None
     columns = np.arange(len(model.feature_names_), dtype=np.int32)
-    return Reading(trees, _Features(model, reader.named), columns, boosted=True)
+    classes = getattr(model, "classes_", None)
+    return Reading(
+        trees, leaves, outputs, rounds, loss, _Features(model, reader.named), columns,
+        partial(_raw, model), classes=classes if classes is not None and len(classes) else None,
+        penalty=float(asked.get("l2_leaf_reg", 0.0)), bags=bags,
+    )  # fmt: skip
+
+
+def _loss(model: Any, name: str) -> Loss:
+    kind, _, options = name.partition(":")
+    if kind == "Quantile":
+        asked = dict(option.split("=") for option in options.split(";") if option)
+        return QuantileLoss(float(asked.get("alpha", 0.5)))
+    known: dict[str, Loss] = {
+        "RMSE": SquaredError(), "Logloss": LogLoss(), "MultiClass": SoftmaxLoss(),
+        "Poisson": PoissonLoss(), "MAE": QuantileLoss(),
+    }  # fmt: skip
+    if kind not in known:
+        raise refuse_loss(model, name)
+    return known[kind]
+
+
+def _weigh(weights: list[float], y: NDArray[Any]) -> Floats:
+    """The weights of rows by their classes, which are sorted."""
+    return np.asarray(weights, dtype=np.float64)[np.unique(y, return_inverse=True)[1]]
+
+
+def _raw(model: Any, rows: Any) -> Floats:
+    return columns_of(model.predict(rows, prediction_type="RawFormulaVal"))
 
 
 class _Features:
@@ -147,11 +207,12 @@ class _Reader:
         level = [splits[depth - 1 - d] for d in range(depth) for _ in range(2**d)]
         return self._tree(left, np.where(left >= 0, left + 1, -1), dict(enumerate(level)))
 
-    def nested(self, root: dict[str, Any]) -> SplitTree:
-        """A tree of nested nodes; leaves are numbered from left to right."""
+    def nested(self, root: dict[str, Any]) -> tuple[SplitTree, Floats]:
+        """A tree of nested nodes, and the values of its leaves; parents come first."""
         left: list[int] = []
         right: list[int] = []
         splits: dict[int, Split] = {}
+        values: list[Any] = []
         waiting: list[tuple[dict[str, Any], int]] = [(root, -1)]
         while waiting:
             node, parent = waiting.pop()
@@ -166,8 +227,9 @@ class _Reader:
                 splits[here] = node["split"]
                 waiting += [(node["right"], here), (node["left"], here)]
             else:
-                node["value"]  # a leaf has one
-        return self._tree(np.array(left), np.array(right), splits)
+                values.append(node["value"])
+        tree = self._tree(np.array(left), np.array(right), splits)
+        return tree, np.array(values, dtype=np.float64)
 
     def _tree(self, left: NDArray[Any], right: NDArray[Any], splits: dict[int, Split]) -> SplitTree:
         feature, threshold = np.zeros(left.size, np.int32), np.zeros(left.size)

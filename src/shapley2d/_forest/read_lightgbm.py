@@ -12,27 +12,42 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._base.words import counted
 from shapley2d._forest.library import (
+    NO_DART,
     Library,
     Reading,
     about,
+    by_rounds,
+    columns_of,
     has_categoricals,
     is_categorical,
     is_of,
     numbers,
     own_entries,
     positions,
+    refuse_loss,
+    same_weights,
+)
+from shapley2d._forest.losses import (
+    GammaLoss,
+    LogLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SoftmaxLoss,
+    SquaredError,
 )
 from shapley2d._forest.trees import SplitTree
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
@@ -49,13 +64,83 @@ def _read(model: Any) -> Reading:
         fields = dict(_fields(header))
         if fields["version"] != "v4":
             raise ValueError(fields["version"])
-        splits = [_Splits(dict(_fields(block))) for block in blocks]
+        asked = dict(
+            line.strip("[]").split(": ", 1)
+            for line in text[text.index("\nparameters:") :].splitlines()
+            if line.startswith("[") and ": " in line
+        )
+        blocks = [dict(_fields(block)) for block in blocks]
+        if asked.get("boosting") == "dart":
+            raise InputError(about(model), NO_DART)
+        if any(block.get("is_linear") == "1" for block in blocks):
+            raise InputError(
+                about(model), " has linear leaves (linear_tree), which no rows average to"
+            )
+        splits = [_Splits(block) for block in blocks]
         known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
         seen = [np.zeros(1, np.int64), *(one.views for one in splits)]  # never without any feature
         views = np.unique(np.concatenate(seen))
         trees = [one.tree(np.searchsorted(views, one.views)) for one in splits]
+        loss, sigmoid = _loss(model, fields["objective"], asked)
+        per_round = int(fields["num_tree_per_iteration"])
+        outputs = [t % per_round for t in range(len(trees))]
+        rounds, averages = by_rounds(outputs, per_round), "average_output" in fields
+        factor = sigmoid / len(rounds) if averages else sigmoid
+        sizes = [tree.n_nodes for tree in trees]
+        leaves = [factor * one.leaves(n) for one, n in zip(splits, sizes, strict=True)]
+        first = asked.get("boost_from_average", "1") == "1"
     see = partial(_see, model, known or [], views)
-    return Reading(trees, see, (views // 3).astype(np.int32), "average_output" not in fields)
+    start_in = "all" if averages else "first"
+    return Reading(
+        trees, leaves, outputs, [list(range(len(trees)))] if averages else rounds, loss, see,
+        (views // 3).astype(np.int32), partial(_raw, model, factor),
+        classes=getattr(model, "classes_", None), start_in=start_in if first else "",
+        start_weights=_class_weights(model), penalty=float(asked.get("lambda_l2", 0.0)),
+        bags=_bags(model, asked, len(trees)),
+    )  # fmt: skip
+
+
+def _loss(model: Any, objective: str, asked: dict[str, str]) -> tuple[Loss, float]:
+    """The loss, and the factor of the raw prediction in it."""
+    name, *rest = objective.split()
+    options = dict(part.split(":", 1) for part in rest if ":" in part)
+    if name == "binary":
+        return LogLoss(), float(options.get("sigmoid", 1.0))
+    known: dict[str, Loss] = {
+        "regression": SquaredError(), "multiclass": SoftmaxLoss(), "poisson": PoissonLoss(),
+        "gamma": GammaLoss(), "regression_l1": QuantileLoss(),
+        "quantile": QuantileLoss(float(asked.get("alpha", 0.5))),
+    }  # fmt: skip
+    if name not in known or "sqrt" in rest:
+        raise refuse_loss(model, objective)
+    return known[name], 1.0
+
+
+def _raw(model: Any, factor: float, rows: Any) -> Floats:
+    return factor * columns_of(model.predict(rows, raw_score=True))
+
+
+def _class_weights(model: Any) -> Callable[[NDArray[Any]], Floats] | None:
+    weights = getattr(model, "class_weight", None)
+    return None if weights is None else partial(compute_sample_weight, weights)
+
+
+def _bags(model: Any, asked: dict[str, str], count: int) -> Any:
+    """The weights of rows that are known from the options of a model."""
+    weigh = _class_weights(model)
+    positive, balanced = float(asked.get("scale_pos_weight", 1)), asked.get("is_unbalance") == "1"
+    if weigh is None and positive == 1.0 and not balanced:
+        return None
+
+    def weigh_second(y: NDArray[Any]) -> Floats:
+        second = y == np.unique(y)[-1]
+        if not balanced:
+            return np.asarray(np.where(second, positive, 1.0))
+        share = second.mean()
+        most = max((1 - share) / share, 1.0), max(share / (1 - share), 1.0)
+        return np.asarray(np.where(second, *most))
+
+    return partial(same_weights, weigh or weigh_second, count)
 
 
 def _see(model: Any, known: list[list[Any]], views: NDArray[np.int64], table: Table) -> Floats:
@@ -89,6 +174,7 @@ class _Splits:
         self._children = [np.where(one >= 0, one, self._n_splits + ~one) for one in sides]
         self._bounds = values("cat_boundaries", np.int64)
         self._words = values("cat_threshold", np.uint32)
+        self._leaves = values("leaf_value", np.float64)
         feature = values("split_feature", np.int64)
         sizes = (feature.size, self._threshold.size, self._decision.size)
         if set(sizes) != {self._n_splits}:
@@ -97,6 +183,12 @@ class _Splits:
         at_zero = (self._decision & 12) == 4  # these two bits tell what is missing
         view = np.where(self._by_category, _CODES, np.where(at_zero, _GAPS_AT_ZERO, _PLAIN))
         self.views = 3 * feature + view
+
+    def leaves(self, n_nodes: int) -> Floats:
+        """What every node adds to the prediction: splits come first."""
+        found = np.zeros((n_nodes, 1))
+        found[self._n_splits :, 0] = self._leaves
+        return found
 
     def tree(self, feature: NDArray[np.intp]) -> SplitTree:
         """The tree, given the feature of every split."""

@@ -10,8 +10,28 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils.class_weight import compute_sample_weight
 
-from shapley2d._forest.library import Library, Reading, about, is_of, numbers
+from shapley2d._forest.library import (
+    Library,
+    Reading,
+    about,
+    by_rounds,
+    columns_of,
+    is_of,
+    numbers,
+    refuse_loss,
+    same_weights,
+)
+from shapley2d._forest.losses import (
+    GammaLoss,
+    LogLoss,
+    PoissonLoss,
+    QuantileLoss,
+    RightProbability,
+    SoftmaxLoss,
+    SquaredError,
+)
 from shapley2d._forest.trees import SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -19,6 +39,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
@@ -53,13 +74,10 @@ def read_tree(estimator: Any) -> SplitTree:
     return SplitTree.of(*children, feature, tree.threshold, tree.missing_go_to_left)
 
 
-def read_trees(model: Any) -> list[SplitTree]:
-    """The splits of all trees of a fitted model."""
-    if hasattr(model, "tree_"):
-        return [read_tree(model)]
-    if not _is_ensemble(model, "HistGradientBoosting"):
-        return [read_tree(estimator) for estimator in np.ravel(model.estimators_)]
-    return [_read_predictor(one) for step in model._predictors for one in step]  # noqa: SLF001
+def _tree_leaves(estimator: Any, *, classifies: bool) -> Floats:
+    """The predictions of the nodes of a tree: one column per class, or one."""
+    values = np.asarray(estimator.tree_.value[:, 0], dtype=np.float64)
+    return values / values.sum(axis=1, keepdims=True) if classifies else values
 
 
 def _read_predictor(predictor: Any) -> SplitTree:
@@ -100,15 +118,98 @@ def _number_features(model: Any, table: Table) -> Floats:
 
 def _read(model: Any) -> Reading:
     with SKLEARN.parsing(model):
-        trees = read_trees(model)
         columns = np.arange(model.n_features_in_, dtype=np.int32)
-        if not _is_ensemble(model, "HistGradientBoosting"):
-            see = partial(_number_features, model)
-        else:
+        classes = getattr(model, "classes_", None)
+        if _is_ensemble(model, "HistGradientBoosting"):
+            steps = model._predictors  # noqa: SLF001
+            predictors = [one for step in steps for one in step]
+            trees = [_read_predictor(one) for one in predictors]
+            leaves = [np.array(one.nodes["value"], dtype=np.float64)[:, None] for one in predictors]
+            outputs = [k for step in steps for k in range(len(step))]
             see = partial(_histogram_features, model)
             if model.is_categorical_ is not None:  # columns of categories come first
                 columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
-    return Reading(trees, see, columns, _is_ensemble(model, *_BOOSTED))
+            bags, penalty = None, float(model.l2_regularization)
+            if getattr(model, "class_weight", None) is not None:
+                weigh = partial(compute_sample_weight, model.class_weight)
+                bags = partial(same_weights, weigh, len(trees))
+        else:
+            return _read_plain(model, columns, classes)
+    rounds = by_rounds(outputs, len(steps[0]))
+    of_tables = (see, columns, partial(_raw, model), classes)
+    return Reading(
+        trees, leaves, outputs, rounds, _loss(model), *of_tables, penalty=penalty, bags=bags
+    )
+
+
+def _read_plain(model: Any, columns: NDArray[np.int32], classes: Any) -> Reading:
+    """A model that keeps decision trees: a single one, a forest, or gradient boosting."""
+    see, raw = partial(_number_features, model), partial(_raw, model)
+    if _is_ensemble(model, "GradientBoosting"):
+        estimators = list(np.ravel(model.estimators_))
+        per_round = model.estimators_.shape[1]
+        outputs = [t % per_round for t in range(len(estimators))]
+        leaves = [model.learning_rate * _tree_leaves(one, classifies=False) for one in estimators]
+        trees, rounds = [read_tree(one) for one in estimators], by_rounds(outputs, per_round)
+        return Reading(trees, leaves, outputs, rounds, _loss(model), see, columns, raw, classes)
+    estimators = [model] if hasattr(model, "tree_") else list(model.estimators_)
+    classifies, count = classes is not None, len(estimators)
+    leaves = [_tree_leaves(one, classifies=classifies) / count for one in estimators]
+    loss = RightProbability() if classifies else SquaredError()
+    bags = partial(_bags, model, count)
+    trees, rounds = [read_tree(one) for one in estimators], [list(range(count))]
+    of_tables = (see, columns, raw, classes)
+    return Reading(trees, leaves, [0] * count, rounds, loss, *of_tables, start_in="all", bags=bags)
+
+
+def _loss(model: Any) -> Loss:
+    """The loss of gradient boosting."""
+    name = model.loss
+    if name == "log_loss":
+        return LogLoss() if len(model.classes_) == 2 else SoftmaxLoss()
+    quantile: Any = getattr(model, "quantile", None) or getattr(model, "alpha", 0.5)
+    known: dict[str, Loss] = {
+        "squared_error": SquaredError(), "absolute_error": QuantileLoss(),
+        "quantile": QuantileLoss(quantile), "poisson": PoissonLoss(), "gamma": GammaLoss(),
+    }  # fmt: skip
+    if name not in known:
+        raise refuse_loss(model, name)
+    return known[name]
+
+
+def _raw(model: Any, rows: Any) -> Floats:
+    """The raw predictions of a model."""
+    if hasattr(model, "decision_function"):
+        return columns_of(model.decision_function(rows))
+    if hasattr(model, "predict_proba"):
+        return columns_of(model.predict_proba(rows))
+    found = columns_of(model.predict(rows))
+    return np.log(found) if getattr(model, "loss", None) in ("poisson", "gamma") else found
+
+
+def _bags(model: Any, count: int, y: NDArray[Any]) -> list[NDArray[Any]] | None:
+    """The weights of the rows in every tree of a forest; None where the rows are others.
+
+    A row that a bootstrap sample has several times counts once: how often is in the leaves' scales.
+    """
+    given, n = getattr(model, "class_weight", None), y.size
+    if not getattr(model, "bootstrap", False):
+        if given is None:
+            return None
+        return same_weights(partial(compute_sample_weight, given), count, y)
+    samples = model.estimators_samples_
+    if any(drawn.max(initial=0) >= n for drawn in samples):
+        return None
+    bags = [np.bincount(drawn, minlength=n) > 0 for drawn in samples]
+    if given is None:
+        return bags
+    if given != "balanced_subsample":
+        weights = compute_sample_weight(given, y)
+        return [weights * bag for bag in bags]
+    return [
+        compute_sample_weight("balanced", y, indices=drawn) * bag
+        for drawn, bag in zip(samples, bags, strict=True)
+    ]
 
 
 def _is_fitted(model: Any) -> bool:

@@ -8,19 +8,32 @@ from __future__ import annotations
 
 import json
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._forest.library import (
+    NO_DART,
     Library,
     Reading,
     about,
+    columns_of,
     has_categoricals,
     is_of,
     numbers,
     own_entries,
     positions,
+    refuse_loss,
+    same_weights,
+)
+from shapley2d._forest.losses import (
+    GammaLoss,
+    LogLoss,
+    PoissonLoss,
+    QuantileLoss,
+    SoftmaxLoss,
+    SquaredError,
 )
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
@@ -29,6 +42,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
@@ -42,22 +56,73 @@ def _read(model: Any) -> Reading:
         learner = json.loads(bytes(booster.save_raw("json")))["learner"]
         gradient_booster = learner["gradient_booster"]
         if gradient_booster["name"] == "gblinear":
-            raise InputError(about(model), " has no trees: use booster='gbtree' or 'dart'")
-        forest = gradient_booster.get("gbtree", gradient_booster)["model"]
+            raise InputError(about(model), " has no trees: use booster='gbtree'")
+        if gradient_booster["name"] == "dart":
+            raise InputError(about(model), NO_DART)
+        forest = gradient_booster["model"]
         starts = forest["iteration_indptr"]
-        rounds = _rounds(model, len(starts) - 1)
-        raw = forest["trees"][: starts[rounds]]
+        kept = _rounds(model, len(starts) - 1)
+        rounds = [list(range(*pair)) for pair in pairwise(starts[: kept + 1])]
+        raw = forest["trees"][: starts[len(rounds)]]
         width = int(booster.num_features())
         sizes = _set_sizes(raw, width)
         trees = [_tree(one, sizes) for one in raw]
-        in_parallel = int(forest["gbtree_model_param"]["num_parallel_tree"])
+        leaves = [_leaves(one) for one in raw]
+        outputs = [int(k) for k in forest["tree_info"][: len(trees)]]
         codes = {
             j: int(sizes[j]) for j, kind in enumerate(booster.feature_types or []) if kind == "c"
         }
         known = _known_categories(booster)
+        loss = _loss(model, learner["objective"])
+        asked = json.loads(booster.save_config())["learner"]["gradient_booster"]
+        penalty = float(asked.get("tree_train_param", {}).get("lambda", 1.0))
+        options = learner["objective"].get("reg_loss_param", {})
+        positive = float(options.get("scale_pos_weight", 1.0))
     see = partial(_see, model, codes, known)
     columns = np.arange(width, dtype=np.int32)
-    return Reading(trees, see, columns, not (in_parallel > 1 and rounds == 1))
+    bags = None
+    if positive != 1.0:
+        bags = partial(same_weights, partial(_weigh, positive), len(trees))
+    return Reading(
+        trees, leaves, outputs, rounds, loss, see, columns, partial(_margin, model),
+        classes=getattr(model, "classes_", None), penalty=penalty, bags=bags,
+    )  # fmt: skip
+
+
+def _loss(model: Any, objective: dict[str, Any]) -> Loss:
+    name = objective["name"]
+    if name == "reg:quantileerror":
+        return QuantileLoss(float(objective["quantile_loss_param"]["quantile_alpha"].strip("[]")))
+    known: dict[str, Loss] = {
+        "reg:squarederror": SquaredError(), "binary:logistic": LogLoss(),
+        "binary:logitraw": LogLoss(), "multi:softmax": SoftmaxLoss(),
+        "multi:softprob": SoftmaxLoss(), "count:poisson": PoissonLoss(), "reg:gamma": GammaLoss(),
+        "reg:absoluteerror": QuantileLoss(),
+    }  # fmt: skip
+    if name not in known:
+        raise refuse_loss(model, name)
+    return known[name]
+
+
+def _weigh(positive: float, y: NDArray[Any]) -> Floats:
+    return np.where(y == np.unique(y)[-1], positive, 1.0)
+
+
+def _margin(model: Any, rows: Any) -> Floats:
+    """The raw predictions of a model."""
+    if not is_of(model, "xgboost", "Booster"):
+        return columns_of(model.predict(rows, output_margin=True))
+    import xgboost
+
+    matrix = xgboost.DMatrix(rows, enable_categorical=True)
+    return columns_of(model.predict(matrix, output_margin=True, validate_features=False))
+
+
+def _leaves(tree: dict[str, Any]) -> Floats:
+    """What every node adds to the prediction, if it is a leaf."""
+    if int(tree["tree_param"]["size_leaf_vector"]) > 1:
+        raise ValueError("leaves with several outputs")
+    return np.array(tree["split_conditions"], dtype=np.float32).astype(np.float64)[:, None]
 
 
 def _see(model: Any, codes: dict[int, int], known: dict[int, list[Any]], table: Table) -> Floats:

@@ -1,15 +1,13 @@
-"""Scores of forests with all rows and columns, from the row counts of their leaves."""
+"""Scores of models with all rows and columns, less that of the labels alone."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from shapley2d._forest.cells import check_forest_scoring
-from shapley2d._forest.fixed import TreePieces, read_model
-from shapley2d._methods.baseline import votes_baseline
+from shapley2d._base.in_threads import count_threads
+from shapley2d._forest.fixed import read_model
+from shapley2d._forest.own_score import check_scoring, facts_of_models, hold_models
 from shapley2d._tables.problem import weigh_problem
 
 if TYPE_CHECKING:
@@ -18,13 +16,10 @@ if TYPE_CHECKING:
 
 
 def forest_score(problem: Problem, run: Run, model: Any) -> float:
-    """The score of a model's trees less that of the labels alone: what Shapley values sum to."""
-    check_forest_scoring(problem)
+    """The score of a model less that of the labels alone: what Shapley values sum to."""
+    check_scoring(problem)
     problem = weigh_problem(replace(problem, label=None))
-    ensembles, _ = read_model(model, problem, run)
-    pieces = TreePieces(ensembles, problem, run)
-    scores = []
-    for game, trees in zip(pieces.games, pieces.trees, strict=True):
-        leaves = (game.leaf_scores(game.leaf_weights(t), game.leaf_counts(t)) for t in trees)
-        scores.append(np.mean([float(one.sum()) for one in leaves]) + game.without_rows())
-    return float(np.mean(scores)) - float(votes_baseline(problem)["baseline_utility"])
+    ensembles, fitted = read_model(model, problem, run)
+    facts = facts_of_models(hold_models(fitted, ensembles, problem, count_threads(run.n_jobs)))
+    gain = facts["model_score"] - facts["baseline_utility"]
+    return float(gain * (1.0 - facts["unexplained"]))

@@ -3,9 +3,7 @@
 Every semivalue is a mixture over a probability t that another player has joined, so that null
 players drop out: in a leaf only its c rows and d columns play. With ``q(k) = E[(1 - t)^k]`` the
 weights of a row that joins s of the c - 1 others are sums of positive numbers:
-
-- P(s = 0) = q(c - 1), and E[1 / (s + 1)] = (q(0) + ... + q(c - 1)) / c;
-- E[1 / s; s >= 1] and E[1 / (s + 1)^2], which squared errors need, are convolutions with 1 / j.
+P(s = 0) = q(c - 1), and E[1 / (s + 1)] = (q(0) + ... + q(c - 1)) / c.
 """
 
 from __future__ import annotations
@@ -43,15 +41,15 @@ def absent_moments(semivalue: Semivalue, count: int) -> Floats:
     return np.asarray(np.exp(betaln(b, a + k) - betaln(a, b)))
 
 
-def share_weights(semivalue: Semivalue, n_rows: int) -> Floats:
-    """Weights of a row in the share of a label, for c = 0 .. n rows in play, (2, n + 1).
+def mean_weights(semivalue: Semivalue, n_rows: int) -> Floats:
+    """Weights of a row in a mean, for c = 0 .. n rows in play, (2, n + 1).
 
     Row 0 has P(s = 0), for a row that joins none; row 1 has E[1 / (s + 1); s >= 1], for one that
-    moves the share of s others. Column 0, no rows, is not used.
+    moves the mean of s others. Column 0, no rows, is not used.
 
     Examples
     --------
-    >>> share_weights("shapley", 3).round(4).tolist()
+    >>> mean_weights("shapley", 3).round(4).tolist()
     [[0.0, 1.0, 0.5, 0.3333], [0.0, 0.0, 0.25, 0.2778]]
     """
     first = absent_moments(semivalue, n_rows)
@@ -60,45 +58,6 @@ def share_weights(semivalue: Semivalue, n_rows: int) -> Floats:
     weights[1, 1:] = np.cumsum(first) / np.arange(1, n_rows + 1) - first
     weights[1, 1:2] = 0.0  # a lone row has none to move
     return weights
-
-
-def error_weights(semivalue: Semivalue, n_rows: int) -> Floats:
-    """Weights of a row in a squared error, for c = 0 .. n rows in play, (4, n + 1).
-
-    Rows 0 and 1 are those of :func:`share_weights`; row 2 has E[1 / (s + 1)^2; s >= 1]. The mean
-    of s of the c - 1 others has the variance ``v (c - 1 - s) / (s (c - 2))``, where v is that of
-    the others, and row 3 has the coefficient of v:
-    E[(c - 1 - s) / s (2 / (s + 1) - 1 / (s + 1)^2); s >= 1] / (c - 2).
-    """
-    q = absent_moments(semivalue, n_rows)
-    c = np.arange(1, n_rows + 1, dtype=np.float64)
-    weights = np.zeros((4, n_rows + 1))
-    weights[:2] = share_weights(semivalue, n_rows)
-    if semivalue == "shapley":
-        squares = np.cumsum(1.0 / c**2) / c
-        inverse = np.concatenate([[0.0], np.cumsum(1.0 / c)[:-1]]) / c
-    else:
-        harmonic = np.concatenate([[0.0], np.cumsum(1.0 / c)])
-        # sums over k < c of q(k) (H(c) - H(c - 1 - k)), and over j < c of (q(c-1-j) - q(c-1)) / j
-        squares = (harmonic[1:] * np.cumsum(q) - _convolve(q, harmonic[:-1])) / c
-        over_j = np.concatenate([[0.0], 1.0 / c[:-1]])
-        inverse = _convolve(q, over_j) - q * harmonic[:-1]
-    weights[2, 1:] = squares - q
-    later, later_squared = weights[1, 1:], weights[2, 1:]
-    spread = (c - 1) * inverse - (c + 1) * later + c * later_squared
-    weights[3, 3:] = spread[2:] / (c[2:] - 2)
-    weights[2:, 1:2] = 0.0
-    return weights
-
-
-def _convolve(left: Floats, right: Floats) -> Floats:
-    """The first terms of a convolution of two sequences of one length, as many as each has."""
-    size = left.size
-    if size <= 4096:  # above, a transform is much faster
-        return np.asarray(np.convolve(left, right)[:size])
-    from scipy.signal import fftconvolve
-
-    return np.asarray(fftconvolve(left, right)[:size])
 
 
 def weight_table(

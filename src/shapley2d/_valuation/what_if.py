@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.words import figure
+from shapley2d._valuation.wording.units import Score
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -26,14 +28,28 @@ class WhatIf:
         What was added to the score.
     values : ndarray of shape (n, m)
         The new values of all cells.
+    predictions : dict from row to (float, float)
+        What the trees predict for each changed row, before and after: the target, or the
+        probability of the row's label.
     """
 
     score: float
     change: float
     values: NDArray[np.float64]
+    predictions: dict[Any, tuple[float, float]]
+    _shown: Score | None = None
 
     def __repr__(self) -> str:
-        return f"WhatIf: score {self.score:.5g}, {self.change:+.3g}"
+        lines = [f"Score {self.score:.5g} ({self.change:+.3g})"]
+        if self._shown is not None:
+            decimals = max(self._shown.decimals(self.change), 1)
+            gain = f"+{self._shown.gain(self.change, decimals)}".replace("+-", "-")
+            lines = [f"Score {self._shown.level(self.score, decimals)} ({gain})"]
+        for row, (before, after) in list(self.predictions.items())[:5]:
+            lines.append(f"row {row}: prediction {figure(before)} -> {figure(after)}")
+        if len(self.predictions) > 5:
+            lines.append(f"{len(self.predictions) - 5:,} more rows in `predictions`")
+        return "; ".join(lines)
 
 
 def what_if(valuation: CellValues, changes: Any) -> WhatIf:
@@ -63,12 +79,12 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
     >>> v = value_cells(X, y, *new, method=Forest("forest"), progress=False)
     >>> after = v.what_if({(2, "x0"): 3.0})
     >>> after
-    WhatIf: score 0.94, +0.04
+    Score 94.0 % (+4.0 points); row 2: prediction 0.94 -> 0.94
     >>> round(float(after.values.sum() - v.total), 6)
     0.04
     """
-    before, score, added = needs_trees(valuation, "what_if").what_if(changes)
-    return WhatIf(score, score - before, valuation.values + added)
+    before, score, added, own = needs_trees(valuation, "what_if").what_if(changes)
+    return WhatIf(score, score - before, valuation.values + added, own, Score.of(valuation.info))
 
 
 def needs_trees(valuation: CellValues, asked: str) -> Any:

@@ -1,7 +1,8 @@
 """Permutation sampling in leaves with many columns on their path: one random order of the columns.
 
 Along an order the column subsets are nested, and a row is in play up to the first column whose
-splits it does not pass. So rows differ by that position and by their label only. The values of an
+splits it does not pass. So rows differ by that position, their kind and
+their number only. The values of an
 order are unbiased: their mean over all orders is the sum over all subsets (Castro, Gomez and Tejada
 2009, doi:10.1016/j.cor.2008.04.004).
 """
@@ -14,7 +15,7 @@ import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
-from shapley2d._forest.kernels.leaf_tables import error_coefficients, share_coefficients
+from shapley2d._forest.kernels.leaf_tables import row_coefficients
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -26,8 +27,9 @@ def add_orders(
     orders: NDArray[np.int64],
     columns: NDArray[np.int32],
     depths: NDArray[np.int64],
-    labels: NDArray[np.int32],
-    targets: NDArray[np.float64],
+    kinds: NDArray[np.int32],
+    numbers: NDArray[np.float64],
+    plays: NDArray[np.float64],
     leaf_weights: NDArray[np.float64],
     row_weights: NDArray[np.float64],
     steps: NDArray[np.float64],
@@ -46,13 +48,11 @@ def add_orders(
         The columns, in the order of their bits.
     depths : ndarray of shape (leaves,)
         Their number.
-    labels, targets : ndarray of shape (n,)
-        Classes, empty in regression; numbers, empty in classification.
-    leaf_weights : ndarray of shape (leaves, classes or 2)
-        Of the validation rows in each leaf, as in
-        :func:`~shapley2d._forest.kernels.leaf_values.fill_tables`.
+    kinds, numbers, plays : ndarray of shape (n,)
+    leaf_weights : ndarray of shape (leaves, kinds)
+        As in :func:`~shapley2d._forest.kernels.leaf_values.fill_tables`.
     row_weights : ndarray
-        ``share_weights`` or ``error_weights`` of :mod:`shapley2d._forest.weights`.
+        ``mean_weights`` of :mod:`shapley2d._forest.weights`.
     steps : ndarray
         Row d has the weights of a step that joins s of d columns; 1 for the Shapley value.
     beside : ndarray
@@ -61,65 +61,37 @@ def add_orders(
         Is added to.
     """
     n, label = values.shape[0], values.shape[1] - 1
-    classifies = labels.size > 0
-    kinds = 2 if classifies else 3
-    channels = leaf_weights.shape[1] if classifies else 3
     most = depths.max()
-    counts, coefficients = np.empty((most + 1, kinds)), np.empty((most + 1, kinds))
-    worth = np.empty((most + 1, channels))  # of a row under the first columns, by label
-    gains = np.empty((most + 1, channels))  # what it gets for the step to them
+    counts, coefficients = np.empty((most + 1, 2)), np.empty((most + 1, 2))
+    gains = np.empty((most + 1, 2))  # what a row gets for the step to the first columns
     reached = np.empty(n, np.int64)
     for b in range(depths.size):
         d, order, code = depths[b], orders[b], codes[b]
-        masses = leaf_weights[b]
         counts[:] = 0.0
         for i in range(n):
             r = 0
             while r < d and (code[i] >> np.uint64(order[r])) & np.uint64(1):
                 r += 1
             reached[i] = r
-            counts[r, 0] += 1.0
-            if classifies:
-                counts[r, 1] += masses[labels[i]]
-            else:
-                counts[r, 1] += targets[i]
-                counts[r, 2] += targets[i] * targets[i]
+            counts[r, 0] += plays[i]
+            counts[r, 1] += leaf_weights[b, kinds[i]] * numbers[i]
         for r in range(d - 1, -1, -1):
-            for k in range(kinds):
+            for k in range(2):
                 counts[r, k] += counts[r + 1, k]
-        if classifies:
-            share_coefficients(counts, row_weights, d + 1, coefficients)
-        else:
-            error_coefficients(counts, row_weights, masses, d + 1, coefficients)
-        for r in range(d + 1):
-            for c in range(channels):
-                if classifies:
-                    worth[r, c] = coefficients[r, 0] + coefficients[r, 1] * masses[c]
-                else:
-                    worth[r, c] = coefficients[r, c]
-                if r:
-                    gains[r, c] = steps[d, r - 1] * (worth[r, c] - worth[r - 1, c])
+        row_coefficients(counts, row_weights, d + 1, coefficients)
+        for r in range(1, d + 1):
+            for k in range(2):
+                gains[r, k] = steps[d, r - 1] * (coefficients[r, k] - coefficients[r - 1, k])
         for i in range(n):
-            r = reached[i]
-            if classifies:
-                c = labels[i]
-                for k in range(r):
-                    values[i, columns[b, order[k]]] += gains[k + 1, c]
-                if r < d:
-                    values[i, columns[b, order[r]]] -= steps[d, r] * worth[r, c]
-                if beside.shape[0]:
-                    for k in range(r + 1):
-                        values[i, label] += beside[d, k] * worth[k, c]
-            else:
-                y = targets[i]
-                for k in range(r):
-                    gain = gains[k + 1, 0] + y * (gains[k + 1, 1] + y * gains[k + 1, 2])
-                    values[i, columns[b, order[k]]] += gain
-                lost = worth[r, 0] + y * (worth[r, 1] + y * worth[r, 2])
-                if r < d:
-                    values[i, columns[b, order[r]]] -= steps[d, r] * lost
-                if beside.shape[0]:
-                    for k in range(r + 1):
-                        values[i, label] += beside[d, k] * (
-                            worth[k, 0] + y * (worth[k, 1] + y * worth[k, 2])
-                        )
+            if plays[i] == 0.0:
+                continue
+            r, u = reached[i], leaf_weights[b, kinds[i]] * numbers[i]
+            for k in range(r):
+                values[i, columns[b, order[k]]] += gains[k + 1, 0] + gains[k + 1, 1] * u
+            if r < d:
+                lost = coefficients[r, 0] + coefficients[r, 1] * u
+                values[i, columns[b, order[r]]] -= steps[d, r] * lost
+            if beside.shape[0]:
+                for k in range(r + 1):
+                    worth = coefficients[k, 0] + coefficients[k, 1] * u
+                    values[i, label] += beside[d, k] * worth

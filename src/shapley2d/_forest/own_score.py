@@ -1,0 +1,224 @@
+"""The score of a fitted model itself: what its values sum to, and what they cannot explain."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._forest.ensemble import library_of
+from shapley2d._forest.fitted import FittedTrees, Rows, Trees, Unit
+from shapley2d._forest.library import about
+from shapley2d._forest.losses import LogLoss, RightProbability, SoftmaxLoss, SquaredError
+from shapley2d._methods.score_facts import score_facts, target_variance
+from shapley2d.exceptions import InputError, Setting
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from shapley2d._forest.ensemble import Ensemble
+    from shapley2d._forest.library import Reading
+    from shapley2d._forest.losses import Loss
+    from shapley2d._tables.problem import Problem, Split
+
+    Floats = NDArray[np.float64]
+
+SCORES = {
+    "classification": ("accuracy", "balanced_accuracy"),
+    "regression": ("r2", "neg_mean_squared_error"),
+}
+"""Scores that trees can be valued by: with each the model's own loss, or probability, is meant."""
+
+MOST_UNEXPLAINED = 0.1
+"""The largest share of what a model's predictions move the score that the rows may leave open."""
+
+
+def check_scoring(problem: Problem) -> None:
+    """Refuse a score that has no closed form."""
+    scoring, task = problem.scoring, problem.target.task
+    if scoring is None or scoring in SCORES[task]:
+        return
+    raise InputError(
+        Setting("scoring", scoring),
+        f" has no closed form for the leaves of trees in {task}: use "
+        f"{' or '.join(map(repr, SCORES[task]))}, or ",
+        Setting("method", "mc"),
+        " with the same model",
+    )
+
+
+def hold_models(
+    model: Any, ensembles: list[Ensemble], problem: Problem, n_threads: int
+) -> list[FittedTrees]:
+    """The trees of every split with their residuals; refuses what cannot be told exactly.
+
+    Parameters
+    ----------
+    model : estimator
+        Named in messages.
+    ensembles : list of Ensemble
+        One per split.
+    problem : Problem
+    n_threads : int
+    """
+    both = list(zip(ensembles, problem.splits, strict=True))
+    rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]
+    loss = ensembles[0].reading.loss
+    unit, held = unit_of(problem, loss, rows), []
+    for (ensemble, split), these in zip(both, rows, strict=True):
+        own, reading = ensemble.raw(split.valid), ensemble.reading
+        weights = np.ones(split.y.y.size)
+        if reading.start_weights is not None:
+            weights = reading.start_weights(split.y.y)
+        trees = _trees(reading, these, weights, own.shape[1])
+        places = trees.find_all(these.features.valid, n_threads)
+        predicted = trees.predict(places, trees.leaves)
+        if not reading.start_in:  # the model adds it to the sum of its trees
+            trees = replace(trees, start=own[0] - predicted[0])
+            predicted += trees.start
+        size = 1.0 + sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.leaves)
+        if not np.abs(own - predicted).max() <= 1e-6 * size:
+            raise _not_reproduced(model)
+        held.append(FittedTrees(trees, these, unit, (places, predicted), n_threads))
+    _check_explained(model, held)
+    return held
+
+
+def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Rows:
+    """The rows of a split, their classes numbered as the model does."""
+    y, y_valid, place = split.y.codes, split.y_valid.codes, None
+    if split.y.task == "classification":
+        place = _class_places(model, ensemble, split)
+        y, y_valid = place[y], place[y_valid]
+    bags, reading = None, ensemble.reading
+    if reading.bags is not None:
+        whole = split if ensemble.fitted_here else None
+        labels = problem.target.y if whole is None else split.y.y
+        bags = reading.bags(labels)
+        if bags is not None and whole is None and split.rows.size < labels.size:
+            bags = [bag[split.rows] for bag in bags]
+    weights = np.ones(y_valid.size) if split.valid_weights is None else split.valid_weights
+    return Rows(ensemble.features, y, y_valid, weights / weights.sum(), bags, place)
+
+
+def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.int64]:
+    """The output of every class of the table; the last place is for labels that it lacks."""
+    known, here = ensemble.classes, split.y.classes
+    names = {name: k for k, name in enumerate(known.tolist())}
+    if not names.keys() & set(here.tolist()):  # text for numbers, or the numbers of classes
+        names = {str(name): k for k, name in enumerate(known.tolist())}
+        here = here.astype(str)
+        if not names.keys() & set(here.tolist()) and here.size == known.size:
+            names = {name: k for k, name in enumerate(here.tolist())}
+    used = np.unique(split.y.codes)
+    unknown = [str(here[code]) for code in used.tolist() if here[code] not in names]
+    if unknown:
+        raise InputError(
+            about(model),
+            f" does not know the label {unknown[0][:80]!r}: it was fitted on "
+            f"{', '.join(str(one)[:80] for one in known[:5].tolist())}"
+            f"{', ...' if known.size > 5 else ''}; pass the labels that it was fitted on",
+        )
+    return np.array([names.get(name, -1) for name in here.tolist()] + [-1], dtype=np.int64)
+
+
+def _trees(reading: Reading, rows: Rows, weights: Floats, n_outputs: int) -> Trees:
+    """The trees, the model's first guess taken out of their leaves."""
+    loss, leaves = reading.loss, reading.leaves
+    start = np.zeros(n_outputs)
+    if reading.start_in and not isinstance(loss, RightProbability):
+        start = loss.best_constant(rows.y, weights, n_outputs)
+        trees_with = len(leaves) / n_outputs if reading.start_in == "all" else 1
+        leaves = [
+            leaf - start[k] / trees_with if reading.start_in == "all" or t < n_outputs else leaf
+            for t, (leaf, k) in enumerate(zip(leaves, reading.outputs, strict=True))
+        ]
+    return Trees(
+        reading.trees, leaves, reading.outputs, reading.rounds, loss, start, reading.penalty
+    )
+
+
+def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
+    """The unit of the score: a probability, or the share of a loss that predictions remove.
+
+    Of the squared error that of the mean of the validation targets counts, as in R squared, and of
+    other losses that of the best constant of the training rows.
+    """
+    if isinstance(loss, RightProbability) or problem.scoring == "neg_mean_squared_error":
+        return Unit()
+    if isinstance(loss, SquaredError):
+        whole = target_variance(problem)
+    else:
+        whole = float(np.mean([loss_of_constant(loss, one) for one in rows]))
+    return Unit(1.0, 1.0 / whole) if 0 < whole < np.inf else Unit()
+
+
+def loss_of_constant(loss: Loss, rows: Rows) -> float:
+    """The loss of the best constant of the training rows, on the validation rows."""
+    by_class = isinstance(loss, SoftmaxLoss | RightProbability)
+    n_outputs = int(max(rows.y.max(), rows.y_valid.max())) + 1 if by_class else 1
+    constant = loss.best_constant(rows.y, np.ones(rows.y.size), n_outputs)
+    raw = np.broadcast_to(constant, (rows.y_valid.size, constant.size))
+    with np.errstate(invalid="ignore", over="ignore"):
+        return float(rows.weights @ loss.each(rows.y_valid, raw))
+
+
+def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
+    """The score for a result's record: its name, what it is, and how to show it."""
+    if isinstance(loss, RightProbability) or unit == Unit():
+        return score_facts(problem, "leaves")
+    if isinstance(loss, SquaredError):
+        return score_facts(replace(problem, scoring="r2"), "leaves")
+    name = f"{loss.name} removed"
+    frequent = "class frequencies" if isinstance(loss, LogLoss | SoftmaxLoss) else "best constant"
+    says = (
+        f"the share of the {loss.name} of the {frequent} that the predictions remove; 100 % is a "
+        "perfect prediction, 0 % is no better than without any column"
+    )
+    if problem.scoring == "balanced_accuracy":
+        name, says = f"{name}, balanced", f"{says}; all classes count the same"
+    facts = score_facts(problem, "leaves")["score"]
+    rarest = {"rarest": facts["rarest"]} if "rarest" in facts else {}
+    return {
+        "score": {
+            "name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True, **rarest,
+        }
+    }  # fmt: skip
+
+
+def facts_of_models(held: list[FittedTrees]) -> dict[str, Any]:
+    """The model's own score, the baseline, and what the rows do not explain."""
+    sums = np.mean([one.summed() for one in held], axis=0)
+    score = float(np.mean([one.score() for one in held]))
+    baseline, nobodys = float(sums[0]), float(sums[1])
+    share = nobodys / (score - baseline) if score != baseline else 0.0
+    return {
+        "model_score": score,
+        "baseline_utility": baseline,
+        "unexplained": share if abs(share) > 1e-9 else 0.0,
+    }
+
+
+def _check_explained(model: Any, held: list[FittedTrees]) -> None:
+    nobodys = abs(sum(one.summed()[1] for one in held))
+    moved = sum(one.moved() for one in held)
+    if nobodys <= MOST_UNEXPLAINED * moved:
+        return
+    raise InputError(
+        about(model),
+        f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, so "
+        "that its values would not be theirs; pass the rows and labels that it was fitted on, in "
+        "their order, or the model unfitted",
+    )
+
+
+def _not_reproduced(model: Any) -> InputError:
+    library = library_of(model)
+    version = getattr(sys.modules[library.module], "__version__", "of an unknown version")
+    return InputError(
+        about(model),
+        f" predicts the validation rows otherwise than its trees as they were read ({library.name} "
+        f"{version}; {library.known} is known to work): nothing is valued",
+    )
