@@ -33,7 +33,6 @@ SEVERAL = -2
 """The owner of a feature that several columns change."""
 
 _DRAWS = 2  # random exchanges of every set of columns
-_PLAIN = (nw.Boolean, nw.String)  # and numbers: columns that can get other entries
 
 
 class Watch:
@@ -141,7 +140,6 @@ def _with_unseen(rows: Any, random: np.random.Generator, *, gaps: bool) -> Any:
     if isinstance(rows, np.ndarray):
         return np.stack([_unseen(column, random, gaps=gaps) for column in rows.T], axis=1)
     frame = nw.from_native(rows, eager_only=True)
-    plain = [one for one in frame.iter_columns() if one.dtype.is_numeric() or one.dtype in _PLAIN]
     changed = [
         nw.new_series(
             one.name,
@@ -149,9 +147,16 @@ def _with_unseen(rows: Any, random: np.random.Generator, *, gaps: bool) -> Any:
             one.dtype,
             backend=frame.implementation,
         )
-        for one in plain
+        for one in frame.iter_columns()
+        if one.dtype.is_float() or one.dtype == nw.String or _is_whole(one)
     ]
     return frame.with_columns(*changed).to_native()
+
+
+def _is_whole(series: nw.Series[Any]) -> bool:
+    """Whether numpy holds integers or booleans as such, which it does without gaps only."""
+    whole = series.dtype.is_integer() or series.dtype == nw.Boolean
+    return whole and series.null_count() == 0
 
 
 def _unseen(column: NDArray[Any], random: np.random.Generator, *, gaps: bool) -> NDArray[Any]:
