@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
     Owners = NDArray[np.int32]
 
-_ROWS = 500  # rows that steps are watched with; others are added for what is constant in these
-_FEWEST_ROWS = 64  # fewer are repeated, so that a random exchange of rows changes some of them
+_ROWS = 500  # rows that steps are watched with: random ones, and others for what is constant there
 
 
 def is_pipeline(model: Any) -> bool:
@@ -57,7 +56,8 @@ def feature_owners(model: Any, table: Table) -> Owners:
     path = _Path(table.column_names)
 
     def follow(rows: NDArray[np.intp]) -> Owners:
-        native = native_rows(table.native, np.resize(rows, max(rows.size, _FEWEST_ROWS)))
+        # few rows are repeated, so that an exchange of random rows changes some of them
+        native = native_rows(table.native, np.resize(rows, max(rows.size, _ROWS)))
         owners = np.arange(table.n_columns, dtype=np.int32)
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")  # of entries that the table does not have
