@@ -6,8 +6,9 @@ of its column; a feature that changes with both depends on several. So a few tra
 however wide the table is.
 
 Rows are watched as they are, and again with entries that the table need not have: other numbers,
-unknown words, gaps. They show what a constant column does, and an imputer that fills gaps of one
-column from others. A step that refuses such entries is not watched with them.
+unknown words, and gaps if the step takes them. They show what a constant column does, and an
+imputer that fills gaps of one column from others. A step that refuses all these is not watched
+with them.
 """
 
 from __future__ import annotations
@@ -32,8 +33,6 @@ NOBODY = -1
 SEVERAL = -2
 """The owner of a feature that several columns change."""
 
-_DRAWS = 2  # random exchanges of every set of columns
-
 
 class Watch:
     """A step's transformation, watched with some rows.
@@ -54,8 +53,10 @@ class Watch:
         self._known = np.unique(input_owners[input_owners != NOBODY])
         self._plain = entries(transform(rows))
         self._watched = [(rows, self._plain)]
-        for gaps in (False, True):
-            self._watched += self._tried(partial(_with_unseen, rows, self._random, gaps=gaps))
+        unseen = partial(_with_unseen, rows, self._random)
+        self._watched += self._tried(partial(unseen, gaps=True)) or self._tried(
+            partial(unseen, gaps=False)
+        )
 
     def owners(self) -> NDArray[np.int32]:
         """The owner of every feature; NOBODY or SEVERAL where it is not one."""
@@ -85,8 +86,9 @@ class Watch:
         """Features that change where the columns of some owners take entries of random rows."""
         columns = np.flatnonzero(np.isin(self._input_owners, owners))
         changed = np.zeros(self._plain.shape[1], dtype=np.bool_)
-        for rows, plain in _DRAWS * self._watched:
-            donors = self._random.integers(len(plain), size=len(plain))
+        for rows, plain in self._watched:
+            n = len(plain)
+            donors = (np.arange(n) + self._random.integers(1, n, n)) % n  # none is its own
             for _, made in self._tried(partial(_exchanged, rows, columns, donors)):
                 changed |= differ(made, plain).any(axis=0)
         return changed
