@@ -16,6 +16,7 @@ from shapley2d._version import __version__
 
 if TYPE_CHECKING:
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._forest.explain import Explanation, PredictionExplainer, explain_prediction
     from shapley2d._forest.method import Forest
     from shapley2d._inspection.inspect import inspect_cells
     from shapley2d._inspection.inspection import Inspection
@@ -49,18 +50,21 @@ __all__ = [
     "Copies",
     "Estimate",
     "Exact",
+    "Explanation",
     "Forest",
     "InputError",
     "Inspection",
     "Method",
     "MonteCarlo",
     "Option",
+    "PredictionExplainer",
     "Receipt",
     "RepairGain",
     "Valuation",
     "WhatIf",
     "__version__",
     "audit_owners",
+    "explain_prediction",
     "inspect_cells",
     "measure_repair",
     "value_blocks",
@@ -79,6 +83,7 @@ _HOMES = {
     "Copies": "shapley2d._market.copies.rule",
     "Estimate": "shapley2d._estimation.estimate",
     "Exact": "shapley2d._models.exact",
+    "Explanation": "shapley2d._forest.explain",
     "Forest": "shapley2d._forest.method",
     "InputError": "shapley2d.exceptions",
     "Inspection": "shapley2d._inspection.inspection",
@@ -86,11 +91,13 @@ _HOMES = {
     "Method": "shapley2d._methods.method",
     "MonteCarlo": "shapley2d._models.monte_carlo",
     "Option": "shapley2d._methods.method",
+    "PredictionExplainer": "shapley2d._forest.explain",
     "Receipt": "shapley2d._market.receipts.receipt",
     "RepairGain": "shapley2d._inspection.repair_gain",
     "Valuation": "shapley2d._valuation.valuation",
     "WhatIf": "shapley2d._valuation.what_if",
     "audit_owners": "shapley2d._market.audit",
+    "explain_prediction": "shapley2d._forest.explain",
     "inspect_cells": "shapley2d._inspection.inspect",
     "measure_repair": "shapley2d._inspection.measure",
     "value_blocks": "shapley2d._market.blocks",

@@ -202,7 +202,7 @@ class FittedTrees:
         self._kinds = self._find_kinds()
         self.sums, self.counts = [], []
         for piece in range(len(self.pieces)):
-            for leaves in self._fitted_on(piece):
+            for leaves in self.fitted_on(piece):
                 self._add_sums(self.model.find(rows.features.train, leaves.number), leaves)
         sums = zip(self.scales, self.sums, self.counts, self.rest, strict=True)
         self.leaves = [scale * _ratio(one, n[:, None]) + rest for scale, one, n, rest in sums]
@@ -267,7 +267,7 @@ class FittedTrees:
                 plain &= bag.dtype == np.bool_
             yield Leaves(t, self.model.trees[t], _NO_WEIGHTS, self._kinds, own, plays, plain)
 
-    def _fitted_on(self, piece: int) -> Iterator[Leaves]:
+    def fitted_on(self, piece: int) -> Iterator[Leaves]:
         """What the trees of a piece were fitted on."""
         raw, rounds = self._before[piece], self.pieces[piece]
         for k, numbers in enumerate(rounds):
@@ -368,7 +368,7 @@ class FittedTrees:
 
     def leaves_in(self, piece: int, masses: Sequence[Floats] | None = None) -> Iterator[Leaves]:
         """The game of every tree of a piece; ``masses`` are others than the model's."""
-        for leaves in self._fitted_on(piece):
+        for leaves in self.fitted_on(piece):
             t = leaves.number
             mass = self.masses[t] if masses is None else masses[t]
             yield replace(leaves, weights=mass * self.scales[t])

@@ -74,14 +74,16 @@ def what_if(valuation: CellValues, changes: Any) -> WhatIf:
     Examples
     --------
     >>> from shapley2d import Forest, value_cells
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> X, y = [[1.0], [2.0], [30.0], [7.0], [8.0], [9.0]], list("aaabbb")
     >>> new = ([[1.0], [3.0], [7.0], [9.0]], list("aabb"))
-    >>> v = value_cells(X, y, *new, method=Forest("forest"), progress=False)
+    >>> stump = DecisionTreeClassifier(max_depth=1, random_state=0)
+    >>> v = value_cells(X, y, *new, method=Forest(stump), progress=False)
     >>> after = v.what_if({(2, "x0"): 3.0})
     >>> after
-    Score 94.0 % (+4.0 points); row 2: prediction 0.94 -> 0.94
+    Score 100.0 % (+12.5 points); row 2: prediction 0.250 -> 1.00
     >>> round(float(after.values.sum() - v.total), 6)
-    0.04
+    0.125
     """
     before, score, added, own = needs_trees(valuation, "what_if").what_if(changes)
     return WhatIf(score, score - before, valuation.values + added, own, Score.of(valuation.info))

@@ -34,10 +34,18 @@ def score_words(values: CellValues) -> str:
     if not isinstance(baseline, float):
         level, start = score.level(total, decimals), score.level(0.0, 0)
         return f"Score {level} ({score.name}). Counted from {start}, {summed} {gain}."
-    level, start = score.level(total + baseline, decimals), score.level(baseline, decimals)
+    own = _of_model(values)
+    level = score.level(total + baseline if own is None else own, decimals)
+    start = score.level(baseline, decimals)
     gives = "the labels alone give" if _baseline(words) == "labels alone" else _baseline(words)
     gives += "" if gives.endswith("give") else " gives"
     add = "The columns and the label add" if values.info.get("label") else "The columns add"
+    if own is not None:
+        sentence = (
+            f"Your model: {level} ({score.name}) on the validation rows; {gives} {start}. "
+            f"{add} {gain}: that is what {summed}."
+        )
+        return sentence + _unexplained(values)
     sentence = (
         f"Score {level} ({score.name}); {gives} {start}. {add} {gain}: that is what {summed}."
     )
@@ -47,6 +55,24 @@ def score_words(values: CellValues) -> str:
         off, blind = (figure(math.sqrt(max(-one, 0.0))) for one in (total + baseline, baseline))
         sentence += f" Root mean squared error: {off} instead of {blind}, in units of the target."
     return sentence
+
+
+def _of_model(values: CellValues) -> float | None:
+    """The score of the model itself, where it is known and the values sum to it."""
+    own = values.info.get("model_score")
+    return own if isinstance(own, float) and values.info.get("baseline") else None
+
+
+def _unexplained(values: CellValues) -> str:
+    """What of a model's gain is nobody's; empty where that is nothing."""
+    share = values.info.get("unexplained")
+    if not isinstance(share, float) or abs(share) < 0.0005:
+        return ""
+    return (
+        f" {abs(share):.1%} of its gain {'is missing' if share > 0 else 'is too much'} in that: "
+        "the trees were fitted on a part of the rows, or with weights, and the difference is "
+        "nobody's."
+    )
 
 
 def _baseline(total: str) -> str:
@@ -62,7 +88,10 @@ def score_tiles(values: CellValues) -> list[tuple[str, str]]:
     if score is not None and sums_to_score(values) and isinstance(baseline, float):
         decimals = score.decimals(total)
         tiles = [
-            (score.level(total + baseline, decimals), f"score: {score.name}"),
+            (
+                score.level(_of_model(values) or total + baseline, decimals),
+                f"{'your model' if _of_model(values) else 'score'}: {score.name}",
+            ),
             (score.level(baseline, decimals), f"baseline: {_baseline(words or '')}"),
             (f"+{score.gain(total, decimals)}".replace("+-", "-"), "what the columns add"),
         ]

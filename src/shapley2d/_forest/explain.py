@@ -1,0 +1,341 @@
+"""Which training rows and cells made a prediction: the game of a single row, in its own units.
+
+With a slope of 1 for the one row that is asked for, the values of all training cells, labels
+included, sum to its prediction less what the model predicts without any rows. The cells of a row
+sum to its Shapley value among all rows, given all columns: rows that are in no leaf with the
+prediction add 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.checks import check_whole
+from shapley2d._base.in_threads import count_threads
+from shapley2d._base.streams import generator
+from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import figure
+from shapley2d._forest.ensemble import is_fitted, read_fitted
+from shapley2d._forest.game import LeafGame
+from shapley2d._forest.library import about
+from shapley2d._forest.losses import LogLoss, RightProbability, SquaredError
+from shapley2d._forest.own_score import hold_models
+from shapley2d._models.fitting import check_task
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.frames import frame_kind, make_frame
+from shapley2d._tables.kinds import match_columns
+from shapley2d._tables.problem import make_problem
+from shapley2d._tables.table import native_rows
+from shapley2d._tables.target import LABEL
+from shapley2d.exceptions import InputError, Place, Setting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from shapley2d._forest.game import Leaves
+    from shapley2d._theory.semivalues import Semivalue
+
+    Floats = NDArray[np.float64]
+
+_ORDERS = 64  # random orders of the columns in leaves with too many of them
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Explanation:
+    """What every training cell adds to one prediction.
+
+    Attributes
+    ----------
+    prediction : float
+        What the model predicts, in ``unit``.
+    baseline : float
+        What is predicted without any rows: the first guess of a model, in regression forests the
+        mean of the targets; 0 for a probability.
+    unit : str
+        The unit: that of the target, a probability, or log odds.
+    values : ndarray of shape (n, m + 1)
+        What every cell of the training table adds, the label's last; they sum to ``prediction -
+        baseline``, less what the rows do not explain (see :class:`~shapley2d.Forest`).
+    exact : bool
+        Whether nothing was sampled; leaves with more than 12 to 16 columns on their path are.
+    row_names, column_names : list
+    """
+
+    prediction: float
+    baseline: float
+    unit: str
+    values: Floats
+    exact: bool
+    row_names: list[Any]
+    column_names: list[str]
+    _texts: Any = None
+    _kind: str = "pandas"
+
+    @property
+    def row_values(self) -> Floats:
+        """What every training row adds."""
+        return np.asarray(self.values.sum(axis=1))
+
+    @property
+    def column_values(self) -> Floats:
+        """What every column adds."""
+        return np.asarray(self.values.sum(axis=0))
+
+    def rows(self, n: int = 10, *, down: bool = False) -> Any:
+        """The training rows that pulled the prediction up most, or down, as a frame.
+
+        Parameters
+        ----------
+        n : int
+        down : bool
+        """
+        check_whole(n, "n", 0)
+        sums = self.row_values
+        order = np.argsort(sums if down else -sums, kind="stable")[:n]
+        names = {"row": [self.row_names[i] for i in order], "adds": sums[order]}
+        names["label"] = [self._texts(i, len(self.column_names) - 1) for i in order.tolist()]
+        return make_frame(names, self._kind)
+
+    def cells(self, n: int = 10, *, down: bool = False) -> Any:
+        """The training cells that pulled the prediction up most, or down, as a frame.
+
+        Parameters
+        ----------
+        n : int
+        down : bool
+        """
+        check_whole(n, "n", 0)
+        flat = self.values.ravel()
+        order = np.argsort(flat if down else -flat, kind="stable")[:n]
+        rows, columns = np.unravel_index(order, self.values.shape)
+        pairs = list(zip(rows.tolist(), columns.tolist(), strict=True))
+        return make_frame(
+            {
+                "row": [self.row_names[i] for i, _ in pairs],
+                "column": [self.column_names[j] for _, j in pairs],
+                "content": [self._texts(i, j) for i, j in pairs],
+                "adds": flat[order],
+            },
+            self._kind,
+        )
+
+    def __repr__(self) -> str:
+        sums, columns = self.row_values, self.column_values
+        up, down = np.argsort(-sums, kind="stable")[:3], np.argsort(sums, kind="stable")[:3]
+        first = np.argsort(-np.abs(columns), kind="stable")[:5]
+
+        def words(rows: NDArray[np.intp]) -> str:
+            return ", ".join(f"{self.row_names[i]} ({figure(sums[i], signed=True)})" for i in rows)
+
+        named = [f"{self.column_names[j]} {figure(columns[j], signed=True)}" for j in first]
+        return (
+            f"Prediction {figure(self.prediction, 4)} ({self.unit}), {figure(self.baseline, 4)} "
+            f"without any rows\n  columns    {', '.join(named)}\n  rows up    {words(up)}\n"
+            f"  rows down  {words(down)}"
+        )
+
+
+class PredictionExplainer:
+    """Explains predictions of a fitted tree ensemble by the rows that it was fitted on.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree ensemble of scikit-learn, LightGBM, XGBoost or CatBoost, or a pipeline that
+        ends in one.
+    X, y : table and target
+        What it was fitted on.
+    task : {"auto", "classification", "regression"}
+    kinds : mapping, optional
+        Kinds of columns, as in :func:`~shapley2d.value_cells`.
+    n_jobs : int
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from shapley2d import PredictionExplainer
+    >>> X, y = [[k, 5] for k in range(20)], [float(k > 12) for k in range(20)]
+    >>> model = RandomForestRegressor(10, bootstrap=False, random_state=0).fit(X, y)
+    >>> found = PredictionExplainer(model, X, y, task="regression").explain([15, 5])
+    >>> round(found.prediction, 2), round(found.baseline, 2)
+    (1.0, 0.35)
+    >>> found.row_values.round(2)[11:15].tolist()
+    [0.0, 0.0, 0.09, 0.09]
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        X: Any,
+        y: Any,
+        *,
+        task: str = "auto",
+        kinds: Mapping[str, str] | None = None,
+        n_jobs: int = -1,
+    ) -> None:
+        if isinstance(model, str) or not is_fitted(model):
+            raise InputError(
+                Setting("model"), " has to be fitted, for it is its prediction that is explained"
+            )
+        table = as_table(X)
+        with without_warnings():  # the first row stands for those that will be asked for
+            first = native_rows(table.native, np.arange(1))
+            labels = np.asarray(y)[:1] if not hasattr(y, "iloc") else y.iloc[:1]
+            problem = make_problem(X, y, first, labels, task=task, kinds=kinds)
+        if hasattr(model, "fit"):
+            check_task(model, problem.target.task)
+        (split,) = problem.splits
+        ensemble = read_fitted(model, split)
+        (self._held,) = hold_models(model, [ensemble], problem, count_threads(n_jobs))
+        self._see, self._table, self._target = ensemble.see, problem.table, problem.target
+        plain: tuple[Semivalue, Semivalue] = ("shapley", "shapley")
+        self._game = LeafGame(ensemble.features, plain, problem.table.n_columns, labelled=True)
+        self._kind = frame_kind(X)
+        self._leaves: list[Leaves] | None = None
+
+    def explain(self, row: Any, label: Any = None) -> Explanation:
+        """What every training cell adds to the prediction of a row.
+
+        Parameters
+        ----------
+        row : mapping, sequence, or table of one row
+            The row that is predicted, with the columns of the training table.
+        label : optional
+            In classification, the class whose probability, or log odds, is explained; by default
+            the one that is predicted.
+
+        Returns
+        -------
+        Explanation
+        """
+        held = self._held
+        features = self._see(self._read(row))
+        places = held.model.find_all(features, 1)
+        raw = held.model.predict(places, held.leaves)[0]
+        output, sign, unit = self._output(raw, label)
+        if self._leaves is None:  # what the trees were fitted on is kept for the next question
+            self._leaves = [one for p in range(len(held.pieces)) for one in held.fitted_on(p)]
+        values = np.zeros((self._game.n_rows, self._game.n_columns))
+        deep, baseline, exact = np.zeros_like(values), float(held.model.start[output]), True
+        for leaves in self._leaves:
+            t = leaves.number
+            if not held.model.by_class and held.model.outputs[t] != output:
+                continue
+            kind, leaf = (output if held.model.by_class else 0), places[t][0]
+            weights = np.zeros((leaves.tree.n_nodes, held.n_kinds))
+            weights[leaf, kind] = sign * held.scales[t][leaf, kind]
+            asked = replace(leaves, weights=weights)
+            self._game.add_values(asked, values)
+            if self._game.is_deep(leaves.tree):
+                for number in range(_ORDERS):
+                    before = deep.copy() if exact else None
+                    random = generator(0, "path orders", number, 0, t)
+                    self._game.add_deep_values(asked, random, deep)
+                    exact = exact and before is not None and np.array_equal(before, deep)
+        texts, names = _Texts(self._table, self._target.y), [*self._table.column_names, LABEL]
+        return Explanation(
+            float(sign * raw[output]), sign * baseline, unit, values + deep / _ORDERS, exact,
+            self._table.row_names.tolist(), names, texts, self._kind,
+        )  # fmt: skip
+
+    def _read(self, row: Any) -> Any:
+        """A row as a table like that of training."""
+        if hasattr(row, "to_dict") and getattr(row, "ndim", 2) == 1:  # a series of pandas
+            row = row.to_dict()
+        if isinstance(row, dict) and not any(isinstance(one, list) for one in row.values()):
+            row = make_frame({name: [entry] for name, entry in row.items()}, self._kind)
+        elif isinstance(row, list | tuple) or getattr(row, "ndim", 2) == 1:
+            row = [list(row)] if not isinstance(row[0], list | tuple) else row
+            if not isinstance(self._table.native, np.ndarray):
+                names = self._table.column_names
+                if len(row[0]) == len(names):
+                    columns = dict(zip(names, ([one] for one in row[0]), strict=True))
+                    row = make_frame(columns, self._kind)
+        with without_warnings():
+            read = match_columns(as_table(row, "row", like=self._table), self._table, "row")
+        if read.n_rows != 1:
+            raise InputError(Place("row"), f" has {read.n_rows:,} rows: pass one")
+        return read
+
+    def _output(self, raw: Floats, label: Any) -> tuple[int, float, str]:
+        """The output to explain, its sign, and its unit in words."""
+        loss, classes = self._held.model.loss, self._target.classes
+        if not classes.size:
+            if label is not None:
+                raise InputError(Setting("label"), " is for classification: leave it out")
+            same = isinstance(loss, SquaredError) or not loss.curved
+            return 0, 1.0, "in units of the target" if same else "log of the target"
+        places = self._held.rows.places
+        assert places is not None
+        predicted = int(raw[0] > 0) if isinstance(loss, LogLoss) else int(raw.argmax())
+        if label is None:
+            known = np.flatnonzero(places[:-1] == predicted)
+            name = classes[known[0]] if known.size else predicted
+        else:
+            texts = [str(one) for one in classes.tolist()]
+            if str(label) not in texts:
+                raise InputError(
+                    Setting("label", label), f" is not a label of the table: {', '.join(texts[:5])}"
+                )
+            name, predicted = label, int(places[texts.index(str(label))])
+        if isinstance(loss, LogLoss):
+            return 0, 1.0 if predicted else -1.0, f"log odds of {name!s:.80}"
+        unit = "probability" if isinstance(loss, RightProbability) else "log score"
+        return predicted, 1.0, f"{unit} of {name!s:.80}"
+
+
+class _Texts:
+    """Entries of a table and labels as text, by row and column."""
+
+    def __init__(self, table: Any, y: NDArray[Any]) -> None:
+        self._table, self._y = table, y
+
+    def __call__(self, i: int, j: int) -> str:
+        if j == self._table.n_columns:
+            return str(self._y[i])
+        text = self._table.take_rows(np.array([i])).columns[j].text()[0]
+        return "" if text is None else str(text)
+
+
+def explain_prediction(model: Any, X: Any, y: Any, row: Any, *, label: Any = None) -> Explanation:
+    """Which training rows and cells made the prediction of one row.
+
+    The values of all training cells, labels included, sum to the prediction less what is predicted
+    without any rows, in the units of the prediction: those of the target, a probability, or log
+    odds. Splits and what the trees were fitted on are held. For several rows make a
+    :class:`~shapley2d.PredictionExplainer` once.
+
+    Parameters
+    ----------
+    model : estimator
+        A fitted tree ensemble, or a pipeline that ends in one; see :class:`~shapley2d.Forest`.
+    X, y : table and target
+        What it was fitted on.
+    row : mapping, sequence, or table of one row
+    label : optional
+        In classification, the class to explain; by default the one that is predicted.
+
+    Returns
+    -------
+    Explanation
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from shapley2d import explain_prediction
+    >>> X, y = [[k, 5] for k in range(20)], ["low"] * 13 + ["high"] * 7
+    >>> model = RandomForestClassifier(10, bootstrap=False, random_state=0).fit(X, y)
+    >>> explain_prediction(model, X, y, [15, 5])
+    Prediction 1.0000 (probability of high), 0 without any rows
+      columns    (label) +0.675, x0 +0.325, x1 0
+      rows up    13 (+0.143), 14 (+0.143), 15 (+0.143)
+      rows down  0 (0), 1 (0), 2 (0)
+    """
+    if hasattr(model, "fit") and not is_fitted(model):
+        raise InputError(about(model), " is not fitted: fit it first")
+    return PredictionExplainer(model, X, y).explain(row, label)
