@@ -110,7 +110,7 @@ def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.in
     if not names.keys() & set(here.tolist()):  # text for numbers, or the numbers of classes
         names = {str(name): k for k, name in enumerate(known.tolist())}
         here = here.astype(str)
-        if not names.keys() & set(here.tolist()) and here.size == known.size:
+        if ensemble.reading.classes is None and not names.keys() & set(here.tolist()):
             names = {name: k for k, name in enumerate(here.tolist())}
     used = np.unique(split.y.codes)
     unknown = [str(here[code]) for code in used.tolist() if here[code] not in names]
