@@ -122,8 +122,8 @@ def test_a_cell_that_never_varied_has_an_error():
     moments = Moments()
     for draw in np.random.default_rng(0).normal(size=(20, 3, 1)):
         moments.add(np.hstack([draw, np.full((3, 1), 0.5)]))
-    usual = np.sqrt(np.mean((moments.stderr()[:, 0] * np.sqrt(20)) ** 2))
-    np.testing.assert_allclose(moments.stderr()[:, 1], usual / 20)
+    usual = moments.arrays()["cells_squares"].mean() / 19
+    np.testing.assert_allclose(moments.stderr()[:, 1], np.sqrt(4 * usual) / 20)
     assert moments.ratio() == pytest.approx(convergence_ratio(moments.mean(), moments.stderr(), 19))
 
 
@@ -275,9 +275,11 @@ def test_moments_are_those_of_numpy():
     for draw in draws:
         moments.add(draw)
     np.testing.assert_allclose(moments.mean(), draws.mean(axis=0))
-    np.testing.assert_allclose(moments.stderr(), draws.std(axis=0, ddof=1) / 3)
-    np.testing.assert_allclose(moments.stderr("rows"), draws.sum(axis=2).std(axis=0, ddof=1) / 3)
-    np.testing.assert_allclose(moments.stderr("columns"), draws.sum(axis=1).std(axis=0, ddof=1) / 3)
+    sums = {"cells": draws, "rows": draws.sum(axis=2), "columns": draws.sum(axis=1)}
+    for part, found in (sums | {"total": draws.sum(axis=(1, 2))[:, None]}).items():
+        variance = found.var(axis=0, ddof=1)  # and four more draws
+        expected = np.sqrt((variance + 4 / 9 * variance.mean()) / 9)
+        np.testing.assert_allclose(moments.stderr(part), expected)
 
 
 def test_convergence_ratio_of_a_flat_estimate():
