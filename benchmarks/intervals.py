@@ -62,7 +62,7 @@ def show(name, shares):
     found = np.mean(shares, axis=0)
     low = " <" if found.min() < 0.93 else ""
     print(
-        f"{name:<44}"
+        f"{name:<50}"
         + ", ".join(f"{word} {one:.3f}" for word, one in zip(words, found, strict=True))
         + low,
         flush=True,

@@ -86,12 +86,9 @@ class StratumSums:
         return int(min(self.arrays["counts"][0], self._n_valid))
 
     @property
-    def has_error(self) -> bool:
-        """Whether it is known how far off the values are: by enough pieces, or all are in.
-
-        By two pieces of one validation row each, intervals of sums of rows held 0.85.
-        """
-        return self.pieces >= LEAST_PIECES or (self.pieces > 0 and self.used == self._n_valid)
+    def independent(self) -> float:
+        """Independent parts that errors are estimated from: pieces; infinite where all are in."""
+        return math.inf if self.used == self._n_valid else self.pieces
 
     @property
     def counts_fit(self) -> bool:
@@ -156,7 +153,11 @@ class StratumSums:
             variance *= arrays["counts"][2] ** 2
             return variance
         _, between, within = arrays[part]
-        return self._mixed(with_unseen(between, self.pieces), within)
+        more = with_unseen(between, self.pieces)
+        if part == "total":  # the one total may not have varied yet: as if columns were independent
+            columns = arrays["columns"][1]
+            more = between + (with_unseen(columns, self.pieces) - columns).sum()
+        return self._mixed(more, within)
 
     def covariance(self) -> Floats:
         """Covariance of the errors of the further sums."""
@@ -273,8 +274,15 @@ class TableSums:
 
     @property
     def has_error(self) -> bool:
-        """Whether it is known how far off the values are."""
-        return all(stratum.has_error for stratum in self.strata)
+        """Whether it is known how far off the values are: by enough pieces, or all are in.
+
+        By two pieces of one validation row each, intervals of sums of rows held 0.85. Pieces of all
+        splits count, as a value is their mean.
+        """
+        parts = [math.inf] * len(self._rows)
+        for kind, stratum in zip(self._kinds, self.strata, strict=True):
+            parts[kind.split] = min(parts[kind.split], stratum.independent)
+        return min(parts) > 1 and sum(parts) >= LEAST_PIECES
 
     @property
     def used(self) -> int:
