@@ -3,9 +3,9 @@
 import errno
 import os
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-import numpy as np
 import pytest
 
 from command_line import run
