@@ -316,6 +316,7 @@ def test_all_rows_as_neighbours_say_that_nothing_depends_on_a_column():
     with pytest.warns(InputWarning, match=r"n_neighbors=20 is not below the 20 rows that train"):
         v = value_cells(*data, method=KNN(n_neighbors=20), progress=False)
     assert not v.values.any()
+    assert v.info["about"]["total"] == "as all rows are always neighbours and no column matters"
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert value_cells(*data, method=KNN(n_neighbors=19), progress=False).values.any()
