@@ -96,15 +96,17 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     if display is None:
         yield lambda fraction, note, seconds_left=None: None  # noqa: ARG005
         return
-    clock, begin = _Clock(), now()
+    clock, begin, done, shown = _Clock(), now(), 0.0, 0.0
 
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
         sure = clock.seconds_left(fraction, seconds_left)
+        nonlocal done, shown
         left = sure if seconds_left is None else seconds_left
+        shown, done = (0.0 if fraction < done else shown), fraction  # less is another stage
         if (
             left is not None and left > 0
         ):  # a share of the time, which says the same as what is left
-            fraction = (now() - begin) / (now() - begin + left)
+            fraction = shown = max((now() - begin) / (now() - begin + left), shown)
         display.report(fraction, note, left)
         if sure is not None and sure > 60:
             run.announce(display, sure, in_time)
