@@ -103,9 +103,7 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
         nonlocal done, shown
         left = sure if seconds_left is None else seconds_left
         shown, done = (0.0 if fraction < done else shown), fraction  # less is another stage
-        if (
-            left is not None and left > 0
-        ):  # a share of the time, which says the same as what is left
+        if left is not None and left > 0:  # a share of the time, which fits what is left of it
             fraction = shown = max((now() - begin) / (now() - begin + left), shown)
         display.report(fraction, note, left)
         if sure is not None and sure > 60:
