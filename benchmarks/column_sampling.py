@@ -2,7 +2,6 @@
 
     python benchmarks/column_sampling.py                # wine, m = 13, against all 8,192 coalitions
     python benchmarks/column_sampling.py --diagnostic   # breast cancer diagnostic, m = 30, against a long run
-    python benchmarks/column_sampling.py --corners --seeds 100   # intervals where few columns or rows decide
 
 Rows of the printed table: relative squared error ``|estimate - exact|^2 / |exact|^2``, mean over
 seeds.
@@ -147,85 +146,13 @@ def coverage(game, exact, budgets, n_seeds):
         )
 
 
-def corner(name, seed):
-    """Small tables in which few columns or rows decide: training and validation tables, the method, and the task."""
-    random = np.random.default_rng((7, seed))
-    m, n_neighbors, task, n_valid = int(random.integers(5, 13)), 5, "classification", 24
-    X = random.normal(size=(64, m)).round(1)
-    score = X[:, 0] + 0.5 * X[:, 1] + 0.7 * random.normal(size=64)
-    if name == "one column decides":
-        score = X[:, 0]
-    elif name == "copied columns":
-        X[:, 1] = X[:, 2] = X[:, 0]
-    elif name == "K = 1, 8 validation rows":
-        n_neighbors, n_valid = 1, 8
-    y = (score > np.quantile(score, 0.9 if name == "rare class" else 0.5)).astype(int)
-    if name == "regression":
-        task, y = "regression", score
-    elif name == "rare class":
-        y[[0, 40]] = 1
-    train, valid = slice(0, 40), slice(40, 40 + n_valid)
-    tables = X[train], y[train], X[valid], y[valid]
-    return tables, KNN(n_neighbors=n_neighbors, device="cpu"), task
-
-
-CORNERS = (
-    "plain",
-    "one column decides",
-    "copied columns",
-    "rare class",
-    "K = 1, 8 validation rows",
-    "regression",
-)
-
-
-def corners(n_seeds):
-    """Shares of 95 % intervals that hold the exact value: cells, row sums, column sums."""
-    for name in CORNERS:
-        held = {per_column: [] for per_column in (3, 6)}
-        for seed in range(n_seeds):
-            tables, method, task = corner(name, seed)
-            options = {"task": task, "progress": False, "n_jobs": 1, "random_state": seed}
-            exact = value_cells(*tables, method=method.but(subsets="all"), **options)
-            for per_column, shares in held.items():
-                count = per_column * tables[0].shape[1]
-                sampled = method.but(subsets="sampled", n_subsets=count)
-                v = value_cells(*tables, method=sampled, **options)
-                factor = interval_factor(v.dof)
-                shares.append(
-                    [
-                        np.mean(np.abs(off) <= factor * stderr + 1e-12)
-                        for off, stderr in (
-                            (v.values - exact.values, v.stderr),
-                            (v.row_values - exact.row_values, v.row_stderr),
-                            (v.column_values - exact.column_values, v.column_stderr),
-                        )
-                    ]
-                )
-        for per_column, shares in held.items():
-            cells, rows, columns = np.mean(shares, axis=0)
-            print(
-                f"{name:<26} {per_column} subsets to a column: cells {cells:.3f}, row sums {rows:.3f}, "
-                f"column sums {columns:.3f}",
-                flush=True,
-            )
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
         "--diagnostic", action="store_true", help="breast cancer diagnostic, m = 30 (minutes)"
     )
-    parser.add_argument(
-        "--corners",
-        action="store_true",
-        help="intervals on tables where few columns or rows decide",
-    )
     parser.add_argument("--seeds", type=int, default=10)
     options = parser.parse_args()
-    if options.corners:
-        corners(options.seeds)
-        return
     if options.diagnostic:
         game = NeighbourGame(load_breast_cancer, n_valid=60)
         runs = [run(game, 4000, seed).values for seed in range(1000, 1008)]

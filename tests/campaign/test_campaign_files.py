@@ -24,6 +24,7 @@ from .crafted import (
     use_checkpoint,
 )
 from .damage import Damage
+from .hostile import Hostile
 from .samples import PIECES, write_samples
 
 ROOT = Path(__file__).parents[2]
@@ -58,6 +59,12 @@ def test_crafted_records(tmp_path, monkeypatch):
     outcomes = run_short("crafted", Crafted(tmp_path), 150)
     assert outcomes["valuations refused"] > 20
     assert outcomes["checkpoints refused"] > 20
+
+
+def test_hostile_tables_repairs_and_receipts(tmp_path):
+    outcomes = run_short("hostile", Hostile(tmp_path), 120)
+    assert outcomes["tables refused"] > 5 and outcomes["tables read"] > 5
+    assert outcomes["repairs repaired"] > 5 and outcomes["receipts refused"] > 20
 
 
 @pytest.mark.parametrize("kind", ["game", "cells"])

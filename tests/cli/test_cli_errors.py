@@ -3,12 +3,13 @@
 import errno
 import os
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from command_line import run
-from shapley2d import value_cells
+from shapley2d import value_blocks, value_cells
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -285,7 +286,7 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     path = tmp_path / "wide.csv"
     lines = [
         [f"c{k}" for k in range(1100)],
-        *([str((i + k) % 3) for k in range(1100)] for i in range(9)),
+        *np.random.default_rng(0).integers(0, 9, (30, 1100)).astype(str).tolist(),
     ]
     path.write_text("\n".join(map(",".join, lines)))
     monkeypatch.setattr("shapley2d.cli.reading.inputs.as_table", prepare)
@@ -293,5 +294,9 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     assert main(["cells", str(path), "--target", "c0"]) == 2
     told = capsys.readouterr().err
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
+    assert main(["blocks", str(path), "--target", "c0", "--owner-column", "c1"]) == 2
+    assert "1,098 columns are more than the 1,024" in capsys.readouterr().err
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
+    with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
+        value_blocks(str(path), "c0", rows=["a", "b"] * 15)

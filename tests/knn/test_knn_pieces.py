@@ -45,7 +45,7 @@ def test_intervals_hold_the_exact_values(task):
         for seed in range(6)
     ]
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
-    assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.985
+    assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.99
     for run in runs:
         assert run.row_values == pytest.approx(
             exact.row_values, abs=1e-12 * np.abs(exact.values).max() + 1e-15
@@ -66,7 +66,7 @@ def test_errors_include_the_validation_rows_that_were_not_used(subsets):
         assert run.info["converged"] and run.info["ratio"] <= 0.15
         assert 0 < run.info["n_valid_used"] < run.info["n_valid"] == 400
         assert not run.exact and run.row_stderr.min() > 0
-    assert 0.92 <= np.mean([covered(run, exact) for run in runs]) <= 0.99
+    assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.998
     rows = [np.abs(run.row_values - exact.row_values) <= 2.1 * run.row_stderr for run in runs]
     assert np.mean(rows) >= 0.87
 
@@ -220,7 +220,7 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
 
     def interrupted(self, *arguments, **given):
         calls.append(1)
-        if len(calls) > 5:
+        if len(calls) > 9:
             raise KeyboardInterrupt
         return real(self, *arguments, **given)
 
@@ -228,10 +228,10 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
     monkeypatch.setattr(Pieces, "under", interrupted)
     run = value_cells(*data, method=SAMPLED.but(n_subsets=60), progress=False)
     assert run.info["interrupted"] and not run.info["converged"]
-    assert run.info["n_valid_used"] == 20
+    assert run.info["n_valid_used"] == 36
     assert covered(run, exact) >= 0.9
-    calls.extend([1] * 5)
-    with pytest.raises(KeyboardInterrupt):  # with one chunk or none there is nothing to compare
+    calls[:] = [1] * 3
+    with pytest.raises(KeyboardInterrupt):  # six chunks are too few to compare
         value_cells(*data, method=SAMPLED.but(n_subsets=60), progress=False)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from shapley2d import inspect_cells
@@ -16,6 +17,7 @@ from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d.exceptions import InputError
 
 
 def wording(entries, kind=None):
@@ -105,8 +107,11 @@ def test_categories_and_nullable_types():
     )
     assert changed["n"].dtype == "Int64" and changed["n"].tolist()[1] == 5
     assert changed["s"].dtype == "string"
-    table = pa.table({"c": pa.array(["a", "b"]).dictionary_encode()})
-    assert change_cells(table, {"c": {0: "z"}})["c"].to_pylist() == ["z", "b"]
+    long = pa.DictionaryArray.from_arrays(np.arange(100_000, dtype="i4") % 2, ["a" * 10**6, "b"])
+    changed = change_cells(pa.table({"c": long}), {"c": {0: "z", 2: "b", 4: None}})["c"]
+    assert changed.type == long.type and changed.nbytes < 10**7  # never a text for every row
+    assert changed.slice(1, 5).to_pylist() == ["b", "b", "b", None, "b"]
+    assert changed[0].as_py() == "z" and changed.chunk(0).dictionary[1:].to_pylist() == ["b", "z"]
     enum = pl.DataFrame({"c": pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"]))})
     assert change_cells(enum, {"c": {0: "b"}}).schema == enum.schema
     assert change_cells(enum, {"c": {0: "z"}})["c"].to_list() == ["z", "b"]
@@ -207,3 +212,16 @@ def test_dates_of_arrow_as_categories_are_repaired_in_place(unit):
     assert found._cells.entries[0][1] == "2024-01-02 00:00:00"
     repaired, _ = found.repair(X, cells=[(0, "c", found._cells.entries[0][1])])
     assert repaired["c"].cat.codes.tolist()[:3] == [1, 1, 2]
+
+
+def test_a_dictionary_that_was_inspected_is_repaired_from_its_own_file(tmp_path):
+    """A Parquet file keeps dictionaries of text alone."""
+    days = [datetime(2024, 1, 1 + k % 5) for k in range(60)]
+    table = pa.table({"d": pa.array(days).dictionary_encode(), "n": np.arange(60) % 7})
+    pq.write_table(table, tmp_path / "t.parquet")
+    found = inspect_cells(table, progress=False)
+    repaired, _ = found.repair(tmp_path / "t.parquet", cells=[(0, "d", "2024-01-09")])
+    assert repaired["d"].to_pylist() == [datetime(2024, 1, 9), *days[1:]]
+    pq.write_table(table.set_column(0, "d", pa.array(days[::-1])), tmp_path / "t.parquet")
+    with pytest.raises(InputError, match="column 'd' is different"):
+        found.repair(tmp_path / "t.parquet", cells=[(0, "d", "2024-01-09")])

@@ -86,7 +86,8 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     A run that looks longer than a minute says so, once, by what it has done in its first seconds.
     ``progress`` is "auto" (a bar when standard error is a terminal
     or in a notebook), True, False, a Display, or a callable that receives ``(fraction, note)``; the
-    note includes the time left where it is known. ``in_time`` says what a time limit of
+    note includes the time left where it is known, and ``fraction`` is the share of the time then,
+    whatever was compiled before the first step. ``in_time`` says what a time limit of
     ``{limit}``, in words ``{time}``, would give; empty for nothing.
     """
     check_progress(progress)
@@ -95,11 +96,16 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     if display is None:
         yield lambda fraction, note, seconds_left=None: None  # noqa: ARG005
         return
-    clock = _Clock()
+    clock, begin, done, shown = _Clock(), now(), 0.0, 0.0
 
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
         sure = clock.seconds_left(fraction, seconds_left)
-        display.report(fraction, note, sure if seconds_left is None else seconds_left)
+        nonlocal done, shown
+        left = sure if seconds_left is None else seconds_left
+        shown, done = (0.0 if fraction < done else shown), fraction  # less is another stage
+        if left is not None and left > 0:  # a share of the time, which fits what is left of it
+            fraction = shown = max((now() - begin) / (now() - begin + left), shown)
+        display.report(fraction, note, left)
         if sure is not None and sure > 60:
             run.announce(display, sure, in_time)
 

@@ -55,6 +55,7 @@ class TimeLimit:
 
     seconds: float
     end: float  # by :func:`time.monotonic`
+    kept: float = 0.0  # for what comes after the end
 
     @classmethod
     def of(cls, value: Any) -> TimeLimit:
@@ -67,6 +68,10 @@ class TimeLimit:
     def __repr__(self) -> str:
         return repr(int(self.seconds) if self.seconds == int(self.seconds) else self.seconds)
 
+    def _taken(self) -> float:
+        """Seconds since the call."""
+        return self.seconds - self.kept - self.left()
+
     def left(self) -> float:
         """Seconds that are left; negative once the time is up."""
         return self.end - now()
@@ -76,13 +81,13 @@ class TimeLimit:
         if self.left() < needed_s:
             raise OutOfTimeError(
                 Setting("max_time", self),
-                f" is over: {format_seconds(self.seconds)} are too short for a first result; "
+                f" is over: there is no first result after {format_seconds(self._taken())}; "
                 f"{_INSTEAD}",
             )
 
     def refuse(self, needed_s: float) -> OutOfTimeError:
         """What to say at once where a first result needs more time than is left."""
-        total = self.seconds - self.left() + needed_s
+        total = self._taken() + needed_s
         return OutOfTimeError(
             Setting("max_time", self),
             f" is too short: a first result takes about {format_seconds(total)} here; {_INSTEAD}",
@@ -90,4 +95,4 @@ class TimeLimit:
 
     def earlier(self, seconds: float) -> TimeLimit:
         """The limit with some seconds kept for what comes after."""
-        return replace(self, end=self.end - seconds)
+        return replace(self, end=self.end - seconds, kept=self.kept + seconds)

@@ -117,8 +117,8 @@ def shorten(text: str, length: int) -> str:
 def format_seconds(seconds: float) -> str:
     """A time span in at most two units, one that nobody waits for in days or years.
 
-    >>> format_seconds(8.2), format_seconds(90), format_seconds(7300)
-    ('8 s', '1 min 30 s', '2 h 1 min')
+    >>> format_seconds(0.05), format_seconds(8.2), format_seconds(90), format_seconds(7300)
+    ('0.05 s', '8 s', '1 min 30 s', '2 h 1 min')
     >>> format_seconds(47 * 3600), format_seconds(3650 * 3600), format_seconds(1e9)
     ('47 h 0 min', '152 days', '32 years')
     """
@@ -126,7 +126,7 @@ def format_seconds(seconds: float) -> str:
         return "more than 1,000 years"
     whole = round(seconds)
     if whole < 60:
-        return f"{whole} s"
+        return f"{whole} s" if whole or not seconds > 0 else f"{seconds:.1g} s"
     if whole < 3600:
         return f"{whole // 60} min {whole % 60} s"
     if whole < 2 * _DAY_S:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.precision import joint_without_rounding, without_rounding
+from shapley2d._base.precision import ROUNDING, joint_without_rounding, without_rounding
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -30,6 +30,9 @@ class Estimate:
     history : list of (int, float)
         Convergence: the number of draws, and the largest standard error after these, relative to
         the spread of the values.
+    total_stderr : float
+        Standard error of the sum of all values; nan where a method does not know it, and a result
+        has its upper bound then.
     covariance : ndarray or None
         The covariance of the sums that were asked for.
     dof : float
@@ -49,6 +52,7 @@ class Estimate:
     column_stderr: NDArray[np.float64]
     info: dict[str, Any] = field(default_factory=dict)
     history: list[tuple[int, float]] = field(default_factory=list)
+    total_stderr: float = math.nan
     covariance: NDArray[np.float64] | None = None
     dof: float = math.inf
     held: Any = None
@@ -65,6 +69,8 @@ class Estimate:
             ("column_stderr", np.abs(self.values).sum(axis=0)),
         ):
             setattr(self, name, without_rounding(getattr(self, name), sums))
+        if self.total_stderr < ROUNDING * np.abs(self.values).sum():
+            self.total_stderr = 0.0
         if self.covariance is not None:
             self.covariance = joint_without_rounding(self.covariance, np.abs(self.values).sum())
 

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.precision import LEVEL, convergence_ratio
+from shapley2d._base.precision import LEVEL, convergence_ratio, joint_with_unseen, with_unseen
 from shapley2d._base.progress import reporting
 from shapley2d._base.words import counted
 from shapley2d._estimation.estimate import Estimate
-from shapley2d._estimation.rounds import Rounds, add_rounds, pieces_needed
+from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
 from shapley2d._estimation.workers import ordered_results
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 MIN_DRAWS = 10
 """Fewer draws give no standard error that can be trusted."""
 
-_PARTS = ("cells", "rows", "columns")
+_PARTS = ("cells", "rows", "columns", "total")
 _ROUNDING = 1e-9  # variation below this share of the largest value is that of floating-point sums
 
 
@@ -123,8 +123,8 @@ class MonteCarloState:
 
     @property
     def has_error(self) -> bool:
-        """Whether there are draws to compare."""
-        return self.count > 1
+        """Whether there are enough draws to compare, or all that were asked for."""
+        return self.count >= min(LEAST_PIECES, self.most)
 
     def restore(self, saved: Saved, shape: tuple[int, int] | None) -> None:
         """Resume from a checkpoint; a ValueError says why it is not sound."""
@@ -182,6 +182,7 @@ class MonteCarloState:
             moments.stderr("columns"),
             info,
             history,
+            float(moments.stderr("total")[0]),
             moments.covariance(),
             dof=moments.dof,
         )
@@ -201,7 +202,7 @@ class Moments:
     >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
     ...     moments.add(np.array(draw))
     >>> moments.mean(), moments.stderr().round(3)
-    (array([[1., 2.]]), array([[1.   , 0.707]]))
+    (array([[1., 2.]]), array([[1.414, 1.   ]]))
     """
 
     def __init__(self, sums: BlockSums | None = None) -> None:
@@ -213,7 +214,8 @@ class Moments:
     def add(self, values: NDArray[np.float64]) -> None:
         """Add one draw."""
         arrays, count = self._arrays, self.count + 1
-        parts = dict(zip(_PARTS, (values, values.sum(axis=1), values.sum(axis=0)), strict=True))
+        sums = (values.sum(axis=1), values.sum(axis=0), values.sum(keepdims=True)[0])
+        parts = dict(zip(_PARTS, (values, *sums), strict=True))
         for name, part in parts.items():
             if count == 1:
                 arrays[f"{name}_mean"], arrays[f"{name}_squares"] = np.zeros((2, *part.shape))
@@ -225,10 +227,10 @@ class Moments:
             if name == "cells":
                 arrays["largest"] = np.maximum(arrays["largest"], off.sum())
         if self._sums is not None:
-            sums = self._sums.of(values)
-            apart = sums - arrays["sums_mean"]
+            further = self._sums.of(values)
+            apart = further - arrays["sums_mean"]
             arrays["sums_mean"] += apart / count
-            arrays["products"] += np.outer(apart, sums - arrays["sums_mean"])
+            arrays["products"] += np.outer(apart, further - arrays["sums_mean"])
         self.count = count
 
     def mean(self) -> NDArray[np.float64]:
@@ -236,25 +238,18 @@ class Moments:
         return self._arrays["cells_mean"]
 
     def stderr(self, part: str = "cells") -> NDArray[np.float64]:
-        """Standard errors of ``"cells"``, or of the sums of ``"rows"`` or ``"columns"``.
+        """Standard errors of ``"cells"``, or of sums: ``"rows"``, ``"columns"`` or the ``"total"``.
 
-        A cell that was equal in all draws may differ in other orders. Its error is that of one
-        draw which is off by the usual deviation of the other cells, or by the largest value where
-        nothing varied at all. Sums can be equal in all orders by construction, so their errors may
-        be 0.
+        Where no cell varied at all, their error is that of one draw which is off by the largest
+        value. Sums can be equal in all orders by construction, so their errors may be 0.
         """
         squares = self._arrays[f"{part}_squares"]
         if self.count < 2:
             return np.full_like(squares, np.inf)
-        stderr = np.sqrt(squares / (self.count * (self.count - 1)))
-        if part == "cells":
-            varied = self._varied()
-            if not varied.any():
-                stderr[:] = np.abs(self.mean()).max(initial=0.0) / self.count
-            elif not varied.all():
-                usual = np.sqrt(np.mean(squares[varied]) / (self.count - 1))
-                stderr[~varied] = usual / self.count
-        return np.asarray(stderr)
+        if part == "cells" and not self.varied:
+            return np.full_like(squares, np.abs(self.mean()).max(initial=0.0) / self.count)
+        squares = with_unseen(squares, self.count)
+        return np.sqrt(squares / (self.count * (self.count - 1)))
 
     def _varied(self) -> NDArray[np.bool_]:
         """Which cells differed between draws, by more than rounding."""
@@ -310,7 +305,8 @@ class Moments:
             return np.diag(np.full(len(self._sums), np.inf))
         products = self._arrays["products"]
         both = products + products.T  # equal except for rounding
-        return np.asarray(both / (2 * self.count * (self.count - 1)))
+        both = joint_with_unseen(both, self.count)
+        return both / (2 * self.count * (self.count - 1))
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """The state as named arrays, which a checkpoint saves and :meth:`restore` takes."""
@@ -330,7 +326,7 @@ class Moments:
             "products": (k, k),
             "largest": (1,),
         }
-        for part, of_part in zip(_PARTS, ((n, m), (n,), (m,)), strict=True):
+        for part, of_part in zip(_PARTS, ((n, m), (n,), (m,), (1,)), strict=True):
             shapes |= {f"{part}_mean": of_part, f"{part}_squares": of_part}
         saved.check_arrays(shapes)
         arrays = saved.arrays

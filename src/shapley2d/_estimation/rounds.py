@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LEAST_PIECES = 8
 """Pieces of a first round, at least: errors by fewer mean little."""
 
-_LATE = 0.1  # of the limit, and a second: a run without an answer goes on until then
+_LATE = 0.1  # of the limit: a run without an answer goes on for so much longer
 
 Stop = Literal["", "interrupted", "time_up"]
 """Why no more pieces were added; empty where there were enough."""
@@ -161,8 +161,8 @@ def add_rounds(
     """Add pieces until the errors are small enough, all are added, time is up, or Ctrl-C.
 
     With a limit, a piece is not begun if at the pace of the last ones it would end too late. Before
-    there is an answer a late one is better than none: a run goes on for a tenth of the limit and a
-    second beyond it. Ctrl-C and a limit keep what was added; without an answer they are raised, and
+    there is an answer a late one is better than none: a run goes on for a tenth of the limit beyond
+    it. Ctrl-C and a limit keep what was added; without an answer they are raised, and
     a checkpoint has it.
 
     Parameters
@@ -183,7 +183,7 @@ def add_rounds(
             while more:
                 if limit is not None:
                     after_s = rule.look_s + (0.0 if checkpoint is None else checkpoint.write_s)
-                    late_s = _LATE * limit.seconds + 1.0
+                    late_s = _LATE * limit.seconds
                     limit.check((pace.seconds() or 0.0) + after_s if total.has_error else -late_s)
                 # in a thread: Ctrl-C cannot leave half of it added
                 added = beside.submit(_add, total, next(results), np.geterr())

@@ -19,7 +19,7 @@ from shapley2d._inspection.suggestions import ACCEPTED
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
-from shapley2d._tables.frames import make_frame
+from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import as_frame, opened
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -83,7 +83,8 @@ def check_same_table(inspection: InspectedCells, native: Any, y: Any = None) -> 
             raise InputError(
                 Place("X"), f" has no column {name!r}, which was inspected: pass that table"
             )
-        if name in inspection._digests and digests[name] != inspection._digests[name]:
+        known = inspection._digests.get(name, digests[name])
+        if known != digests[name] and known != _digest_of_codes(native, name):
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
                 Place(place),
@@ -91,6 +92,15 @@ def check_same_table(inspection: InspectedCells, native: Any, y: Any = None) -> 
                 "table, or inspect this one",
             )
     return [name for name in inspection._cells.names if name in digests]
+
+
+def _digest_of_codes(native: Any, name: str) -> str:
+    """Digest of an Arrow column as a dictionary, which Parquet files keep of text alone."""
+    if frame_kind(native) != "pyarrow" or name not in native.column_names:
+        return ""
+    coded = native.select([name]).set_column(0, name, native[name].dictionary_encode())
+    with without_warnings():
+        return column_digest(as_table(coded, "X", infinite=True).columns[0])
 
 
 def make_log(inspection: InspectedCells, chosen: Chosen) -> Any:

@@ -218,8 +218,15 @@ class KNN(Method):
         weighed = weigh_problem(problem)
         facts = {"votes": self.votes, **knn_baseline(weighed, self.n_neighbors, self.votes)}
         if self.n_neighbors >= _most_rows(problem):  # a share of neighbours that are not there
-            return facts
+            return facts | {"all_neighbors": problem.baseline == "labels" and not problem.label}
         return facts | score_facts(weighed, "neighbours", self.n_neighbors)
+
+    def about(self, facts: dict[str, Any]) -> dict[str, str]:
+        """The words about the method that a result keeps."""
+        words = super().about(facts)
+        if facts.get("all_neighbors"):
+            words["total"] = "as all rows are always neighbours and no column matters"
+        return words
 
     def repeating(self, info: dict[str, Any]) -> Self:
         """The method with as many column subsets as a run had."""

@@ -65,12 +65,16 @@ class Stratum(NamedTuple):
 def what_rows_change(split: Split, task: str) -> NDArray[np.float64]:
     """About how much every validation row can change in the values.
 
-    In classification that is its weight. In regression it is its weight times the mean squared
-    difference of its target from those of the training rows: what one neighbour is off by.
+    Its weight times what one neighbour is off by, in the mean over the training rows: the squared
+    difference of their targets, or 1 where the labels differ. So rows of a rare class can change
+    more than those of the usual one, whose neighbours are right anyway.
     """
     weights = np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
     if task == "classification":
-        return weights
+        labels, counts = np.unique(split.y.codes, return_counts=True)
+        shares = dict(zip(labels.tolist(), (counts / counts.sum()).tolist(), strict=True))
+        off = np.array([1.0 - shares.get(label, 0.0) for label in split.y_valid.codes.tolist()])
+        return np.asarray(weights * off)
     targets = split.y.codes.astype(np.float64)
     return np.asarray(weights * ((split.y_valid.codes - targets.mean()) ** 2 + targets.var()))
 
@@ -180,6 +184,9 @@ def deal_rows(
     >>> [labels[chunk].tolist() for chunk in deal_rows(labels, 2, np.random.default_rng(0))]
     [[0, 1], [0, 1], [0, 1]]
     """
+    if size == 1 and len(y) > LEAST_PIECES:  # eight rows are a stratified sample, one is none
+        eights = deal_rows(y, LEAST_PIECES, random, sizes)
+        return [row[None] for rows in eights for row in random.permutation(rows)]
     count = -(-len(y) // max(size, 1))
     order = random.permutation(len(y))
     sizes = np.zeros(len(y)) if sizes is None else sizes

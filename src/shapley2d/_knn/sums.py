@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.in_threads import map_columns
-from shapley2d._base.precision import interval_factor
+from shapley2d._base.precision import interval_factor, joint_with_unseen, with_unseen
 from shapley2d._estimation.estimate import Estimate
+from shapley2d._estimation.rounds import LEAST_PIECES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -66,6 +67,7 @@ class StratumSums:
             "within": np.zeros((m, n), dtype=np.float32),
             "rows": np.zeros((3, n)),
             "columns": np.zeros((3, m)),
+            "total": np.zeros((3, 1)),
             "blocks": np.zeros(count),
             "blocks_between": np.zeros((count, count)),
             "blocks_within": np.zeros((count, count)),
@@ -84,9 +86,9 @@ class StratumSums:
         return int(min(self.arrays["counts"][0], self._n_valid))
 
     @property
-    def has_error(self) -> bool:
-        """Whether it is known how far off the values are: by two pieces, or because all are in."""
-        return self.pieces > 1 or (self.pieces == 1 and self.used == self._n_valid)
+    def independent(self) -> float:
+        """Independent parts that errors are estimated from: pieces; infinite where all are in."""
+        return math.inf if self.used == self._n_valid else self.pieces
 
     @property
     def counts_fit(self) -> bool:
@@ -121,8 +123,10 @@ class StratumSums:
         arrays["counts"][3] += fourth / (result.dof + 2)
         _add_moments(arrays["rows"], result.values.sum(axis=0), size, jump, seen)
         _add_moments(arrays["columns"], result.values.sum(axis=1), size, jump, seen)
+        _add_moments(arrays["total"], result.values.sum(), size, jump, seen)
         arrays["rows"][2] += size**2 * np.square(result.errors.sum(axis=1)).sum(axis=0)
         arrays["columns"][2] += size**2 * np.array([of_column for of_column, _ in found])
+        arrays["total"][2] += size**2 * np.square(result.errors.sum(axis=(1, 2))).sum()
         if self._blocks is not None:
             self._add_blocks(self._blocks, result, jump)
 
@@ -141,17 +145,24 @@ class StratumSums:
         return np.ascontiguousarray((self.arrays["values"] / self.arrays["counts"][0]).T)
 
     def variance(self, part: str) -> Floats:
-        """Variances of ``"values"``, or of sums of ``"rows"`` or ``"columns"``."""
+        """Variances of ``"values"``, or of sums: ``"rows"``, ``"columns"`` or the ``"total"``."""
         arrays = self.arrays
         if part == "values":
-            variance = self._mixed(arrays["between"].T, arrays["within"].T)
+            squares = with_unseen(arrays["between"].T, self.pieces)
+            variance = self._mixed(squares, arrays["within"].T)
             variance *= arrays["counts"][2] ** 2
             return variance
-        return self._mixed(arrays[part][1], arrays[part][2])
+        _, between, within = arrays[part]
+        more = with_unseen(between, self.pieces)
+        if part == "total":  # the one total may not have varied yet: as if columns were independent
+            columns = arrays["columns"][1]
+            more = between + (with_unseen(columns, self.pieces) - columns).sum()
+        return self._mixed(more, within)
 
     def covariance(self) -> Floats:
         """Covariance of the errors of the further sums."""
-        return self._mixed(self.arrays["blocks_between"], self.arrays["blocks_within"])
+        between = joint_with_unseen(self.arrays["blocks_between"], self.pieces)
+        return self._mixed(between, self.arrays["blocks_within"])
 
     def mean_variances(self, part: str) -> list[tuple[float, float]]:
         """Mean variances, by validation rows and by subsets, with their degrees of freedom."""
@@ -215,7 +226,7 @@ def _unit(values: Floats) -> float:
 
 
 def _add_moments(
-    moments: NDArray[np.floating], values: Floats, size: int, jump: float, seen: float
+    moments: NDArray[np.floating], values: Floats | float, size: int, jump: float, seen: float
 ) -> None:
     """Update a mean, and squared differences from it, by one more piece."""
     off = values - moments[0]
@@ -263,8 +274,15 @@ class TableSums:
 
     @property
     def has_error(self) -> bool:
-        """Whether it is known how far off the values are."""
-        return all(stratum.has_error for stratum in self.strata)
+        """Whether it is known how far off the values are: by enough pieces, or all are in.
+
+        By two pieces of one validation row each, intervals of sums of rows held 0.85. Pieces of all
+        splits count, as a value is their mean.
+        """
+        parts = [math.inf] * len(self._rows)
+        for kind, stratum in zip(self._kinds, self.strata, strict=True):
+            parts[kind.split] = min(parts[kind.split], stratum.independent)
+        return min(parts) > 1 and sum(parts) >= LEAST_PIECES
 
     @property
     def used(self) -> int:
@@ -330,7 +348,7 @@ class TableSums:
             covariance = np.sum([share**2 * one.covariance() for one, share in parts], axis=0)
             covariance *= self._wider("blocks", dof) ** 2
         values, variance = np.zeros(self._shape), np.zeros(self._shape)
-        row_variance, column_variance = np.zeros(n), np.zeros(self._shape[1])
+        row_variance, column_variance, total_variance = np.zeros(n), np.zeros(self._shape[1]), 0.0
         for one, kind, share in zip(self.strata, self._kinds, shares, strict=True):
             rows = self._rows[kind.split]
             own = slice(None) if np.array_equal(rows, np.arange(n)) else rows
@@ -338,11 +356,13 @@ class TableSums:
             variance[own] += one.variance("values") * share**2
             row_variance[own] += one.variance("rows") * share**2
             column_variance += one.variance("columns") * share**2
+            total_variance += float(one.variance("total")[0]) * share**2
         return Estimate(
             values,
             np.sqrt(variance, out=variance),
             np.sqrt(row_variance) * self._wider("rows", dof),
             np.sqrt(column_variance) * self._wider("columns", dof),
+            total_stderr=math.sqrt(total_variance) * self._wider("total", dof),
             covariance=covariance,
             dof=dof,
         )

@@ -14,6 +14,7 @@ from shapley2d._base.defaults import CLUSTERS
 from shapley2d._base.words import format_seconds
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import MIN_DRAWS
+from shapley2d._estimation.rounds import LEAST_PIECES
 from shapley2d._models.by_name import is_built_in
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import OutOfTimeError, Setting
@@ -62,7 +63,7 @@ def folds_in_time(problem: Problem, run: Run, game: Game, training_s: float) -> 
 
 
 def check_cells(games: Sequence[Game], run: Run, model: Any) -> None:
-    """Refuse a time limit that is too short for two draws of cells, before the first one."""
+    """Refuse a time limit that is too short for a first result of cells, before the first one."""
     if run.limit is None or is_built_in(model):
         return
     draw = training_seconds(games[0]) * games[0].n_rows * games[0].n_columns * len(games)
@@ -77,12 +78,12 @@ def check_draws(
     left_s: float,
     otherwise: tuple[str | Setting, ...] = (),
 ) -> None:
-    """Refuse a limit in which not even two draws can be made.
+    """Refuse a limit in which too few draws for a first result can be made.
 
     A draw takes ``draw_s`` seconds of one core; all workers have ``left_s`` left; ``otherwise``
     names what else could be done.
     """
-    if 2 * draw_s <= left_s:
+    if LEAST_PIECES * draw_s <= left_s:
         return
     n, m = game.n_rows, game.n_columns
     together, with_columns = (  # clusters for which there is time for enough draws
@@ -97,7 +98,7 @@ def check_draws(
     raise OutOfTimeError(
         Setting("max_time", limit),
         f" is too short: {n:,} x {m} players are {n * m:,} trainings for one draw, about "
-        f"{format_seconds(draw_s)} of a core. ",
+        f"{format_seconds(draw_s)} of a core, and a first result takes {LEAST_PIECES} draws. ",
         *advice,
         *otherwise,
     )

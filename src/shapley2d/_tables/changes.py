@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
@@ -58,7 +59,8 @@ def change_entries(series: nw.Series[Any], changes: Mapping[int, str | None]) ->
 
     Where its type has no place for them, the copy holds text (pandas: Python objects).
     """
-    series, is_coded = _decoded(series)
+    if series.implementation.is_pyarrow() and hasattr(series.to_native().type, "index_type"):
+        return nw.from_native(_in_dictionary(series.to_native(), changes), series_only=True)
     kind = _kind(series)
     values, needed = _values(list(changes.values()), kind)
     if needed == "float" and kind == "integer" and not _fit_floats(series.to_list()):
@@ -71,21 +73,34 @@ def change_entries(series: nw.Series[Any], changes: Mapping[int, str | None]) ->
         changed = change(native, rows, values, kind, needed)
     except Exception:  # noqa: BLE001  (every library has errors of its own for what does not fit)
         needed, changed = "text", _rebuilt(series, dict(zip(rows, values, strict=True)))
-    if is_coded and needed == kind:
-        changed = changed.dictionary_encode()
     return nw.from_native(changed, series_only=True)
 
 
-def _decoded(series: nw.Series[Any]) -> tuple[nw.Series[Any], bool]:
-    """The series with the entries of an Arrow dictionary in their own type, and whether it is."""
-    if not series.implementation.is_pyarrow():
-        return series, False
+def _in_dictionary(native: Any, changes: Mapping[int, str | None]) -> Any:
+    """An Arrow dictionary with some entries replaced; it stays one, as its texts may be long.
+
+    The new entries are the last ones of its values, which are encoded anew: some may be known.
+    """
     import pyarrow as pa
 
-    native = series.to_native()
-    if not pa.types.is_dictionary(native.type):
-        return series, False
-    return nw.from_native(native.cast(native.type.value_type), series_only=True), True
+    column = native.unify_dictionaries().combine_chunks()
+    if isinstance(column, pa.ChunkedArray):  # of no entries, or of too many bytes for one chunk
+        column = column.cast(native.type.value_type).combine_chunks().dictionary_encode()
+    known = len(column.dictionary)
+    values = pa.concat_arrays([column.dictionary, pa.nulls(len(changes), native.type.value_type)])
+    replaced = change_entries(
+        nw.from_native(pa.chunked_array([values]), series_only=True),
+        {known + k: text for k, text in enumerate(changes.values())},
+    )
+    coded = replaced.to_native().combine_chunks().dictionary_encode()
+    taken = column.indices.cast(pa.int64()).fill_null(-1).to_numpy(zero_copy_only=False).copy()
+    taken[list(changes)] = known + np.arange(len(changes))
+    places = coded.indices.take(pa.array(taken, mask=taken < 0))
+    with suppress(pa.ArrowInvalid):  # they may be too many for it now
+        places = places.cast(native.type.index_type)
+    return pa.chunked_array(
+        [pa.DictionaryArray.from_arrays(places, coded.dictionary, ordered=native.type.ordered)]
+    )
 
 
 def _rebuilt(series: nw.Series[Any], changes: Mapping[int, Any]) -> Any:

@@ -7,9 +7,11 @@ with an explicit sort.
 
 from __future__ import annotations
 
+import math
 import os
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -91,10 +93,11 @@ def names_of(data: Any) -> list[str]:
     return frame.columns if isinstance(frame, nw.DataFrame) else []
 
 
-def count_varying(data: Any) -> int:
+def count_varying(data: Any, *, distinct: bool = False) -> int:
     """How many columns have different entries among the first rows, before columns are typed.
 
-    There may be more, so that a number that is too large can be refused at once.
+    There may be more, so that a number that is too large can be refused at once. With ``distinct``
+    copies of a column count once, in other words too.
     """
     columns: list[list[Any]] = []
     if isinstance(data, np.ndarray):
@@ -112,7 +115,13 @@ def count_varying(data: Any) -> int:
         # numbers and text; other entries may be none that Python can hold
         plain = [part for part in parts if part.dtype == nw.String or part.dtype.is_numeric()]
         columns = [part.to_list() for part in plain]
-    return sum(len({_plain(item) for item in column} - {None}) > 1 for column in columns)
+    known = cache(_plain)  # entries repeat
+    entries = [[known(item) for item in column] for column in columns]
+    varying = [column for column in entries if len(set(column) - {None}) > 1]
+    if not distinct:
+        return len(varying)
+    codes = [{entry: k for k, entry in enumerate(dict.fromkeys(column))} for column in varying]
+    return len({tuple(map(code.get, column)) for code, column in zip(codes, varying, strict=True)})
 
 
 def _plain(item: Any) -> Any:
@@ -124,7 +133,7 @@ def _plain(item: Any) -> Any:
         number = float(text)
     except ValueError:
         return text
-    return None if np.isnan(number) else number
+    return None if math.isnan(number) else number
 
 
 def _check_unique_names(data: Any, name: str) -> None:

@@ -160,8 +160,12 @@ def read_tables(
     valid_weight: Any = None,
     validates: bool = True,
     check_columns: Callable[[int], None] | None = None,
+    distinct: bool = False,
 ) -> Tables:
-    """Check the user's tables once; arguments are those of :func:`make_problem`."""
+    """Check the user's tables once; arguments are those of :func:`make_problem`.
+
+    With ``distinct`` copies of a column count once for ``check_columns``: they are left out later.
+    """
     check_cv(FOLDS if cv is None else cv)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
@@ -171,7 +175,7 @@ def read_tables(
     _check_splitting(cv, groups, time_order, X_valid, validates=validates)
     rows = split_off_options(X, X_valid, groups, time_order, valid_weight)
     if check_columns is not None:
-        check_columns(count_varying(rows.X))
+        check_columns(count_varying(rows.X, distinct=distinct))
     table = as_table(rows.X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out

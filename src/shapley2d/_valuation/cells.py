@@ -221,6 +221,7 @@ def valued_cells(
         column_names=table.column_names,
         row_stderr=estimate.row_stderr,
         column_stderr=estimate.column_stderr,
+        total_stderr=estimate.total_stderr,
         dof=estimate.dof,
         info=run.record(
             method=method.name,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
@@ -43,6 +44,7 @@ _INFO = {  # entries that reports and commands read
 }  # fmt: skip
 _RECORD = {
     "row_stderr": Maybe([float]), "column_stderr": Maybe([float]), "dof": Maybe(float),
+    "total_stderr": Maybe(float),
     "kinds": Maybe([str]), "notations": Maybe([str]), "history": [(int, float)], "info": _INFO,
 }  # fmt: skip
 
@@ -82,6 +84,7 @@ def save_valuation(
     record = {
         "row_stderr": _none_if_exact(valuation.row_stderr),
         "column_stderr": _none_if_exact(valuation.column_stderr),
+        "total_stderr": none_if_infinite(valuation.total_stderr),
         "dof": none_if_infinite(valuation.dof),
         "history": valuation.history,
         "frame": valuation._frame,
@@ -121,6 +124,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "history": history_pairs(record["history"]),
         "_frame": record.get("frame"),
         "dof": infinite_if_none(record.get("dof")),
+        "total_stderr": _or_unknown(record.get("total_stderr")),
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
     }
@@ -128,9 +132,14 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         raise ValueError("its kind of frame is not known")
     if not np.isfinite(fields["values"]).all():
         raise ValueError("some of its values are not numbers")
-    if not (fields["stderr"] >= 0).all():
+    if not (fields["stderr"] >= 0).all() or fields["total_stderr"] < 0:
         raise ValueError("some of its standard errors are below 0 or not numbers")
     return fields
+
+
+def _or_unknown(number: float | None) -> float:
+    """A number, or nan, for which the bound by the other errors stands."""
+    return math.nan if number is None else float(number)
 
 
 def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:

@@ -46,6 +46,10 @@ class Valuation(CellValues):
         1D values of the rows and of the columns: sums of their cells.
     row_stderr, column_stderr : ndarray of shape (n,) and (m,)
         Standard errors of these sums.
+    total : float
+        Sum of all values.
+    total_stderr : float
+        Standard error of the total, or an upper bound of it where a method gives none.
     info : dict
         How the values came about: method, settings, data sizes, versions. Plain JSON values.
     history : list of (int, float)

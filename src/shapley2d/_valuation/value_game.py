@@ -116,6 +116,7 @@ def value_game(
         column_names=[str(name) for name in names[1].tolist()],
         row_stderr=estimate.row_stderr,
         column_stderr=estimate.column_stderr,
+        total_stderr=estimate.total_stderr,
         dof=estimate.dof,
         info=run.record(
             method=found.name,

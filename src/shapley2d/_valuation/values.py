@@ -81,6 +81,7 @@ class CellValues(RowWords):
     info: dict[str, Any] = field(default_factory=dict, compare=False)
     history: list[tuple[int, float]] = field(default_factory=list, compare=False)
     dof: float = math.inf
+    total_stderr: float = math.nan
     _frame: str = field(default="pandas", compare=False)
     _table: Table | None = field(default=None, compare=False)
     _target: NDArray[Any] | None = field(default=None, compare=False)
@@ -91,6 +92,9 @@ class CellValues(RowWords):
         for name, size in (("row_stderr", n), ("column_stderr", m)):
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(size))
+        if math.isnan(self.total_stderr):  # at most this: errors of sums may all have one sign
+            most = float(min(self.row_stderr.sum(), self.column_stderr.sum()))
+            object.__setattr__(self, "total_stderr", most)
         sizes = {
             "stderr": (self.stderr.shape, (n, m)),
             "row_names": (len(self.row_names), n),

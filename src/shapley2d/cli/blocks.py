@@ -73,11 +73,14 @@ def blocks(
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     clusters = only.rows if only.rows is not None and is_clusters(only.rows) else None
+    chosen = make_method(method, given)
     inputs = read_inputs(
         table,
         file,
         owner_column=only.owner_column,
         rows=None if clusters else only.rows,
+        check_columns=None if only.players == "blocks" else chosen.check_columns,
+        distinct=True,
     )
     owners: Any = None
     if only.owners is not None:
@@ -86,7 +89,6 @@ def blocks(
         owners = owners_of(inputs.of_rows.pop("rows"))
     for message in inputs.notes:
         note(message)
-    chosen = make_method(method, given)
 
     from shapley2d import audit_owners, value_blocks
 

@@ -176,8 +176,9 @@ def without_errors(valuation: CellValues) -> CellValues:
     """The valuation with errors of 0, for a page that shows none."""
     n, m = valuation.shape
     return replace(
-        valuation, stderr=np.zeros((n, m)), row_stderr=np.zeros(n), column_stderr=np.zeros(m)
-    )
+        valuation, stderr=np.zeros((n, m)), row_stderr=np.zeros(n), column_stderr=np.zeros(m),
+        total_stderr=0.0,
+    )  # fmt: skip
 
 
 def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from shapley2d._valuation.values import CellValues
 
+_LATE = 1.1  # times the limit, and half a second: a run that took longer says so
+
 
 def certainty_words(values: CellValues) -> str:
     """How certain the values are, in a phrase."""
@@ -22,7 +24,9 @@ def certainty_words(values: CellValues) -> str:
         return str((values.info.get("about") or {}).get("certainty") or "exact")
     words = f"standard error at most {Units.of(values).points.error(float(values.stderr.max()))}"
     if values.info.get("time_up") and (limit := values.info.get("max_time")):
-        words += f" after {format_seconds(limit)}, the time limit"
+        late = _late(values)
+        words += f" after {late or format_seconds(limit)}"
+        words += f" (the time limit was {format_seconds(limit)})" if late else ", the time limit"
     return f"{words}, but {values.caveat}" if values.caveat else words
 
 
@@ -80,8 +84,14 @@ def time_limit_sentences(values: CellValues) -> list[str]:
     ]
     listed = " and ".join([part for part in (", ".join(counts[:-1]), counts[-1]) if part])
     ranks = n_known_ranks(*ranked[:2])
+    stopped = f"Stopped after {format_seconds(limit)}, as asked."
+    if late := _late(values):
+        stopped = (
+            f"Stopped after {late}; {format_seconds(limit)} were asked for, but a piece of work "
+            "that has begun is finished."
+        )
     known = (
-        f"Stopped after {format_seconds(limit)}, as asked. The sign is certain (95 %) of "
+        f"{stopped} The sign is certain (95 %) of "
         f"{listed}{named}; so is the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
     )
     points, typical, after = Units.of(values).points, np.median(values.stderr), math.sqrt(0.5)
@@ -92,6 +102,12 @@ def time_limit_sentences(values: CellValues) -> list[str]:
         f"{plural(signs, *cells)} would then have a certain sign."
     )
     return [known, then]
+
+
+def _late(values: CellValues) -> str:
+    """How long a run took that ended well after its time limit; empty for one that did not."""
+    took, limit = values.info.get("seconds") or 0.0, values.info.get("max_time") or math.inf
+    return format_seconds(took) if took > _LATE * limit + 0.5 else ""
 
 
 def n_known_signs(values: NDArray[np.float64], reach: NDArray[np.float64]) -> int:

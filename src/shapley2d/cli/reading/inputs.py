@@ -99,11 +99,12 @@ def read_inputs(
     owner_column: str | None = None,
     rows: str | None = None,
     check_columns: Callable[[int], None] | None = None,
+    distinct: bool = False,
 ) -> Inputs:
     """Read and check the training file and, where there is one, the validation file.
 
     ``owner_column`` and ``rows`` are names of columns that are no features. ``check_columns`` may
-    refuse a number of features before anything is prepared.
+    refuse a number of features before anything is prepared; with ``distinct`` copies count once.
     """
     file = FileOptions() if file is None else file
     columns = {
@@ -117,7 +118,12 @@ def read_inputs(
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
         source = _read(table.train, file)
         other = None if table.valid is None else _read(table.valid, file)
-        return _check_inputs(source, other, table, file, of_rows, check_columns)
+        if check_columns is None:
+            return _check_inputs(source, other, table, file, of_rows, None)
+        return _check_inputs(
+            source, other, table, file, of_rows,
+            lambda features: check_columns(count_varying(features, distinct=distinct)),
+        )  # fmt: skip
 
 
 def _check_inputs(
@@ -126,7 +132,7 @@ def _check_inputs(
     table: TrainOptions,
     file: FileOptions,
     of_rows: Mapping[str, str],
-    check_columns: Callable[[int], None] | None,
+    check_features: Callable[[Any], None] | None,
 ) -> Inputs:
     target, row_id = table.target, file.row_id
     for option, name in of_rows.items():
@@ -140,8 +146,8 @@ def _check_inputs(
     chosen = choose_columns(source, target, file, of_rows, also)
     called = _names(source, other, target)
     with computing(called):
-        if check_columns is not None:
-            check_columns(count_varying(source.table.select(chosen.features)))
+        if check_features is not None:
+            check_features(source.table.select(chosen.features))
         found = read_target(source, target, kind=chosen.kinds.get(target), task=table.task)
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
         kept = found.rows_of(source.table)
