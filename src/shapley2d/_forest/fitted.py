@@ -310,9 +310,9 @@ class FittedTrees:
         ]
         ratios = [_ratio(leaf, mean) for leaf, mean in zip(self.leaves, means, strict=True)]
         rate = _rate(ratios, steps)
-        most = 2.0 * rate if model.loss.curved else np.inf
+        free = not model.loss.curved
         self.scales = [
-            np.where((ratio > 0) & (ratio <= most * step), ratio, rate * step)
+            np.where((ratio > 0) & (free | (ratio <= 2.0 * rate * step)), ratio, rate * step)
             for ratio, step in zip(ratios, steps, strict=True)
         ]
         self.rest = [
