@@ -24,7 +24,7 @@ from shapley2d import Forest, Valuation, value_blocks, value_cells
 from shapley2d.exceptions import InputError
 
 from boosted_tables import read
-from forest_oracle import mean_forest, sklearn_model
+from forest_oracle import SQUARED, mean_forest, sklearn_model
 from oracles import brute_force
 from small_tables import classes, mixed, numbers
 
@@ -68,6 +68,9 @@ class Held:
         self.y, self.new_X, self.splits = y, new_X, splits
         self.shape = X.shape
         whole = [one.unit(y[held], w)[1] for one, (_, held), w in self._each(models, weights)]
+        if models[0].loss is SQUARED:  # around the mean of all
+            targets = np.array([y[held] for _, held in splits])
+            whole = [1 / np.mean((targets - targets.mean()) ** 2)]
         shift = models[0].unit(y[splits[0][1]], None)[0]
         self.unit = (shift, 1 / np.mean([1 / factor for factor in whole]))
         self.before = [(one, X[held], y[held], w) for one, (_, held), w in self._each(models, weights)]
@@ -87,7 +90,7 @@ class Held:
         found = np.zeros(self.shape)
         for (one, X, y, w), (rows, _) in zip(models, self.splits, strict=True):
             found[rows] += one.values(X, y, w, self.unit) / len(models)
-        return found
+        return found[: 1 + max(max(rows) for rows, _ in self.splits)]
 
     def check(self, v, after):
         np.testing.assert_allclose(v.values, self.values(self.before), **EXACT)
@@ -105,7 +108,7 @@ class Held:
             assert predicted == pytest.approx(np.mean(expected), abs=1e-10)
 
 
-def whole_names(edits):
+def named_cells(edits):
     return {(i, f"x{j}"): entry for (i, j), entry in edits.items()}
 
 
@@ -138,12 +141,11 @@ def test_random_edits_of_numbers_and_labels(model, crossed):
         edits = random_edits(random, X, count, n)
         if gaps == 0 and "Hist" not in type(model).__name__:
             edits = {cell: 1.5 if entry is None else entry for cell, entry in edits.items()}
-        after = v.what_if({**whole_names(edits), **{(i, "(label)"): y for i, y in labels.items()}})
+        after = v.what_if({**named_cells(edits), **{(i, "(label)"): y for i, y in labels.items()}})
         new = codes.copy()
         for i, label in labels.items():
             new[i] = label if regression else "abc".index(label)
         held = Held(models, splits, X, codes, changed(X, edits), new)
-        held.shape = (n, 4)
         held.check(v, after)
         assert set(after.predictions) == {i for i, _ in edits} | set(labels)
 
@@ -186,22 +188,23 @@ def test_labels_that_weigh_otherwise(scoring):
 @pytest.mark.filterwarnings("ignore:baseline='zero' counts")
 def test_against_every_subset(asked, regression):
     X, y = tables(8, n=12, regression=regression, gaps=0)
+    y[:3] = y[:3] if regression else ["a", "b", "c"]
     codes = y if regression else np.unique(y, return_inverse=True)[1]
     kind = GradientBoostingRegressor if regression else GradientBoostingClassifier
     fitted = kind(**SHORT).fit(X[:5], y[:5])
     v = value_cells(X[:5], y[:5], X[5:], y[5:], method=Forest(fitted), **asked)
-    label = 9.0 if regression else y[:5][y[:5] != y[3]][0]
-    after = v.what_if({(1, "x0"): 7.0, (3, v.column_names[-1] if "y" in v.column_names else "(label)"): label})
-    own, new = sklearn_model(fitted, X[:5], y[:5]), codes[:5].copy()
-    new[3] = label if regression else codes[:5][y[:5] == label][0]
-    own = own.changed(changed(X[:5], {(1, 0): 7.0}), new)
+    label, code = (9.0, 9.0) if regression else ("c", 2)
+    after = v.what_if({(1, "x0"): 7.0, (0, "(label)"): label})
+    before = sklearn_model(fitted, X[:5], y[:5])
+    own = before.changed(changed(X[:5], {(1, 0): 7.0}), np.array([code, *codes[1:5]]))
+    question = {"unit": before.unit(codes[5:], None)}
+    score = own.score(own.predict(X[5:]), codes[5:], **question)
     place = 4 if "include_label" in asked else None
-    unit = own.unit(codes[5:], None) if regression else (1.0, sklearn_model(fitted, X[:5], y[:5]).unit(codes[5:], None)[1])
-    h = own.utility(X[5:], codes[5:], unit=unit, baseline=asked.get("baseline", "labels"), label=place)
+    question |= {"baseline": asked.get("baseline", "labels"), "label": place}
     semivalue = asked.get("semivalue", "shapley")
+    h = own.utility(X[5:], codes[5:], **question)
     expected = brute_force(h, 5, 4 + (place is not None), semivalue, semivalue)
     np.testing.assert_allclose(after.values, expected, **EXACT)
-    score = own.score(own.predict(X[5:]), codes[5:], unit=unit)
     assert after.score == pytest.approx(score, abs=1e-12)
 
 
@@ -254,32 +257,26 @@ def test_categories_gaps_and_labels_of_rows(make):
 def test_a_grown_forest_keeps_its_trees_and_its_encoding(regression):
     X, y = tables(7, n=40, gaps=0, regression=regression)
     codes = y if regression else np.unique(y, return_inverse=True)[1]
-    splits = [(np.arange(k, 40, 2), np.arange(1 - k, 40, 2)) for k in range(1 + (not regression))]
+    splits = [(np.arange(20), np.arange(20, 40)), (np.arange(20, 40), np.arange(20))]
     options = {"method": Forest(max_trees=8, tolerance=0), "cv": splits}
-    if regression:
-        rows, valid = splits[0]
-        X, codes = np.vstack([X[rows], X[valid]]), np.concatenate([y[rows], y[valid]])
-        splits = [(np.arange(20), np.arange(20, 40))]
-        y, options = codes[:20], {"method": options["method"], "X_valid": X[20:], "y_valid": codes[20:]}
-    v = value_cells(X[: len(y)], y, **options)
+    v = value_cells(X, y, **options)
     edits = {(4, 0): 7.5, (11, 2): 0.0}
-    after = v.what_if(whole_names(edits))
+    after = v.what_if(named_cells(edits))
     models = []
     for held, (rows, _) in zip(v._held._trees(), splits, strict=True):
         assert len(held.model.trees) == 8
         models.append(mean_forest(held.model.trees, X[rows], codes[rows], regression=regression))
     held = Held(models, splits, X, codes, changed(X, edits), codes)
-    held.shape = v.values.shape
     change = held.values(held.after) - held.values(held.before)
     np.testing.assert_allclose(after.values - v.values, change, **EXACT)
     assert after.change == pytest.approx(held.score(held.after) - held.score(held.before), abs=1e-12)
     if not regression:
         held.check(v, after)
     # trees that a checkpoint or a worker has grown are grown again
-    other = value_cells(X[: len(y)], y, **options)
+    other = value_cells(X, y, **options)
     for draws in other._held._hold.func.__self__._draws:
         draws._grown.clear()
-    np.testing.assert_array_equal(other.what_if(whole_names(edits)).values, after.values)
+    np.testing.assert_array_equal(other.what_if(named_cells(edits)).values, after.values)
 
 
 def test_deep_leaves_take_the_same_orders(monkeypatch):
