@@ -48,7 +48,17 @@ def transform_table(model: Any, native: Any) -> Any:
     """The matrix that a fitted pipeline passes to its last step."""
     for name, step in _steps_before_last(model):
         native = _transformed(step, name, native)
-    return native.toarray() if hasattr(native, "toarray") else native
+    return _dense(native, model) if hasattr(native, "toarray") else native
+
+
+def _dense(made: Any, model: Any) -> Any:
+    """A sparse matrix as the model sees it: to XGBoost what is absent is missing, to others 0."""
+    if not type(last_step(model)).__module__.startswith("xgboost"):
+        return made.toarray()
+    held = made.tocoo()
+    dense = np.full(held.shape, np.nan)
+    dense[held.row, held.col] = held.data
+    return dense
 
 
 def feature_owners(model: Any, table: Table) -> Owners:
