@@ -201,6 +201,8 @@ class Fitted:
         What the library itself predicts for the training rows after every round.
     bags : sequence of ndarray, optional
         Weights of the rows in every tree, 0 where it was grown without one.
+
+    A leaf without training rows adds nothing: CatBoost has such ones.
     """
 
     def __init__(
@@ -254,7 +256,7 @@ class Fitted:
             for f, x in zip(raw, X, strict=True):
                 leaf = leaf_of(one.tree, x)
                 mean = np.mean(r[rows[leaf]]) if leaf in rows else 0.0
-                f[one.output] += one.scale[leaf] * mean + one.rest[leaf]
+                f[one.output] += one.scale.get(leaf, 0.0) * mean + one.rest.get(leaf, 0.0)
         return raw
 
     def unit(self, y, weights):
@@ -287,7 +289,7 @@ class Fitted:
             r, rows = self.numbers(one), np.flatnonzero(one.bag)
             for leaf, weight in mass.items():
                 missed = [misses(one.tree, leaf, row, self.owners) for row in self.X]
-                found.append(Part(missed, weight * one.scale[leaf] * r, rows))
+                found.append(Part(missed, weight * one.scale.get(leaf, 0.0) * r, rows))
         return found
 
     def utility(self, X, y, weights=None, unit=None, **asked):

@@ -35,7 +35,7 @@ from boosted_tables import (
     target,
     thresholds,
 )
-from forest_oracle import forest_utility
+from forest_oracle import LOG, POISSON, SOFTMAX, SQUARED, Fitted, quantile, tables
 from oracles import brute_force
 
 
@@ -80,6 +80,17 @@ class LightGBM(Library):
             getattr(model, "booster_", model).predict(X, pred_leaf=True), (len(X), -1)
         )
 
+    def stages(self, model, X):
+        rounds = range(1, model.booster_.current_iteration() + 1)
+        return [model.predict(X, raw_score=True, num_iteration=k) for k in rounds]
+
+    def start(self, model, kind, y):
+        given = model.get_params()
+        if not given.get("boost_from_average", True):
+            return 0.0
+        weights = np.array([(given["class_weight"] or {}).get(one, 1) for one in y])
+        return LOSSES[kind].best(np.repeat(y, weights))
+
     def stopped_early(self, X, y):
         model = self.model(n_estimators=200)
         stop = self.module.early_stopping(3, verbose=False)
@@ -98,7 +109,17 @@ class XGBoost(Library):
     def own(self, model, X):
         if isinstance(model, self.module.Booster):
             return model.predict(self.module.DMatrix(X), pred_leaf=True)
-        return np.asarray(model.apply(X)).reshape(len(X), -1)
+        return np.asarray(model.apply(X)).reshape(X.shape[0], -1)
+
+    def stages(self, model, X):
+        rounds = range(1, model.get_booster().num_boosted_rounds() + 1)
+        return [model.predict(X, output_margin=True, iteration_range=(0, k)) for k in rounds]
+
+    def start(self, model, kind, y):
+        first = np.array(model.intercept_, dtype=float)
+        if kind == "two classes":
+            return np.log(first / (1 - first))
+        return np.log(first) if kind == "counts" else first
 
     def stopped_early(self, X, y):
         model = self.model(n_estimators=200, early_stopping_rounds=3)
@@ -119,9 +140,10 @@ class CatBoost(Library):
         return {"one_hot_max_size": 255, "cat_features": named}
 
     def ours(self, ensemble):
-        """Our leaves by number, from left to right."""
-        found = leaves(ensemble)
-        for t, tree in enumerate(ensemble.trees):
+        """Our leaves by number, from left to right; a tree is one for all of its outputs."""
+        per_round = max(ensemble.reading.outputs) + 1
+        trees, found = ensemble.trees[::per_round], leaves(ensemble)[:, ::per_round]
+        for t, tree in enumerate(trees):
             number, waiting, count = {}, [0], 0
             while waiting:
                 node = waiting.pop()
@@ -162,6 +184,12 @@ class CatBoost(Library):
             total += scale * line.reshape(-1, len(bias))[numbers_of]
         raw = np.reshape(model.predict(X, prediction_type="RawFormulaVal"), total.shape)
         np.testing.assert_allclose(total, raw, rtol=0, atol=1e-12 * max(1, abs(raw).max()))
+
+    def stages(self, model, X):
+        return model.staged_predict(X, prediction_type="RawFormulaVal")
+
+    def start(self, model, kind, y):
+        return model.get_scale_and_bias()[1]
 
     def stopped_early(self, X, y):
         model = self.model(iterations=200, learning_rate=0.5)
@@ -204,22 +232,18 @@ NUMBERS = {
         {},
         {"zero_as_missing": True},
         {"use_missing": False},
-        {"boosting_type": "dart"},
         {"boosting_type": "rf", "subsample": 0.6, "subsample_freq": 1},
         {"extra_trees": True, "max_bin": 7},
-        {"linear_tree": True},
     ],
     XGBOOST: [
         {},
         {"missing": 0.0},
         {"missing": 0.1},
-        {"booster": "dart", "rate_drop": 0.5},
         {"forest": "RF", "subsample": 0.7},
         {"num_parallel_tree": 3},
         {"tree_method": "exact"},
         {"tree_method": "approx", "gamma": 0.3},
         {"grow_policy": "lossguide", "max_leaves": 6, "max_depth": 0},
-        {"multi_strategy": "multi_output_tree"},
     ],
     CATBOOST: [
         {"grow_policy": policy, "nan_mode": mode}
@@ -248,7 +272,7 @@ def test_leaves_of_numbers_are_the_librarys(library, options, kind, table):
         at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
     ensemble = read(model, X, y, at)
     library.check(model, ensemble, at)
-    assert ensemble.boosted == (options.get("boosting_type") != "rf" and "forest" not in options)
+    assert ensemble.reading.boosted == (options.get("boosting_type") != "rf" and "forest" not in options)
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.int8, bool])
@@ -406,32 +430,142 @@ def test_every_kind_of_category_is_written_as_catboost_writes_it(library):
     library.check(model, read(model, X, y, X), X)
 
 
+LOSSES = {
+    "two classes": LOG, "three classes": SOFTMAX, "numbers": SQUARED, "counts": POISSON,
+    "quantile": quantile(0.7),
+}  # fmt: skip
+TINY = {
+    LIGHTGBM: {"n_estimators": 3, "num_leaves": 4, "min_child_samples": 1, "min_data_in_bin": 1,
+               "min_child_weight": 0},
+    XGBOOST: {"n_estimators": 3, "max_depth": 2, "min_child_weight": 0},
+    CATBOOST: {"iterations": 3, "depth": 2, "random_seed": 0},
+}  # fmt: skip
+OWN = {
+    LIGHTGBM: [
+        ("two classes", {}),
+        ("three classes", {}),
+        ("numbers", {}),
+        ("two classes", {"reg_lambda": 2.0}),
+        ("two classes", {"reg_alpha": 0.05}),
+        ("two classes", {"boost_from_average": False}),
+        ("two classes", {"class_weight": {0: 1, 1: 3}}),
+        ("two classes", {"scale_pos_weight": 3.0}),
+        ("counts", {"objective": "poisson"}),
+        ("quantile", {"objective": "quantile", "alpha": 0.7}),
+    ],
+    XGBOOST: [
+        ("two classes", {}),
+        ("three classes", {}),
+        ("numbers", {}),
+        ("numbers", {"reg_lambda": 0.0, "reg_alpha": 0.2}),
+        ("two classes", {"scale_pos_weight": 3.0}),
+        ("two classes", {"base_score": 0.3}),
+        ("counts", {"objective": "count:poisson"}),
+        ("quantile", {"objective": "reg:quantileerror", "quantile_alpha": 0.7}),
+    ],
+    CATBOOST: [
+        ("two classes", {}),
+        ("three classes", {}),
+        ("numbers", {}),
+        ("numbers", {"boost_from_average": False, "l2_leaf_reg": 0.5}),
+        ("two classes", {"class_weights": [1, 3]}),
+        ("two classes", {"boosting_type": "Ordered"}),
+        ("two classes", {"leaf_estimation_iterations": 5}),
+        ("counts", {"loss_function": "Poisson"}),
+    ],
+}
+
+
+def small(kind, n=6, n_valid=6):
+    regression = "classes" not in kind
+    X, y, Xv, yv = tables(
+        n, n_valid=n_valid, regression=regression, n_classes=3 if kind == "three classes" else 2
+    )
+    X, Xv = X + np.arange(n)[:, None] / 8, Xv + np.arange(n_valid)[:, None] / 8
+    return (X, np.floor(abs(y)), Xv, np.floor(abs(yv))) if kind == "counts" else (X, y, Xv, yv)
+
+
+def definition(library, kind, model, X, y, Xv):
+    """A model by its definition, from what the library predicts after every round; and features."""
+    ensemble, given = read(model, X, y, Xv), model.get_params()
+    stages = [np.reshape(one, (len(y), -1)).astype(float) for one in library.stages(model, X)]
+    positive = given.get("scale_pos_weight") or (given.get("class_weights") or [1, 1])[1]
+    weights = {0: 1.0, 1: float(positive), **(given.get("class_weight") or {})}
+    bags = None
+    if "classes" in kind and weights[1] != 1:
+        bags = [np.array([weights[one] for one in y])] * len(ensemble.trees)
+    name, penalty = {
+        LIGHTGBM: ("reg_lambda", 0.0), XGBOOST: ("reg_lambda", 1.0), CATBOOST: ("l2_leaf_reg", 3.0),
+    }[library]  # fmt: skip
+    penalty = penalty if given.get(name) is None else given[name]
+    own = Fitted(
+        LOSSES[kind], ensemble.trees, ensemble.features.train.T, y,
+        np.reshape(library.start(model, kind, y), -1), stages,
+        bags=bags, penalty=penalty, owners=ensemble.features.owners,
+    )  # fmt: skip
+    return own, ensemble.features.valid.T
+
+
+def fitted_case(library, kind, options, n=6, n_valid=6):
+    X, y, Xv, yv = small(kind, n, n_valid)
+    role = kind if "classes" in kind else "numbers"
+    model = library.fitted(role, X, y, **{**TINY[library], **options})
+    task = "classification" if "classes" in kind else "regression"
+    v = value_cells(X, y, Xv, yv, method=Forest(model), task=task, progress=False)
+    own, features = definition(library, kind, model, X, y, Xv)
+    return model, v, own, features, (X, y, Xv, yv)
+
+
 @pytest.mark.parametrize(
-    ("library", "as_booster"),
+    ("library", "kind", "options"),
+    [case(library, *one) for library, several in OWN.items() for one in several],
+)
+def test_cells_are_those_of_the_definition(library, kind, options):
+    """Brute force over all subsets of rows and columns; all cells sum to the model's own score."""
+    model, v, own, features, (_, _, Xv, yv) = fitted_case(library, kind, options)
+    exact = 1e-6 if library is XGBOOST else 1e-10  # it predicts in 32 bits
+    expected = brute_force(own.utility(features, yv), 6, 3)
+    np.testing.assert_allclose(v.values, expected, rtol=0, atol=exact)
+    raw = np.reshape(list(library.stages(model, Xv))[-1], (6, -1)).astype(float)
+    score = own.score(raw, yv)
+    assert v.info["model_score"] == pytest.approx(score, abs=exact)
+    left = (score - v.info["baseline_utility"]) * (1 - v.info["unexplained"])
+    assert v.total == pytest.approx(left, abs=exact)
+    assert abs(v.info["unexplained"]) < 1e-9 or "quantile" in kind
+
+
+@pytest.mark.parametrize(
+    ("library", "kind", "options"),
     [
-        case(one, booster)
-        for one in (LIGHTGBM, XGBOOST, CATBOOST)
-        for booster in ([False] if one is CATBOOST else [False, True])
+        case(LIGHTGBM, "two classes", {"subsample": 0.8, "subsample_freq": 1}),
+        case(LIGHTGBM, "numbers", {"subsample": 0.8, "subsample_freq": 1}),
+        case(XGBOOST, "numbers", {"subsample": 0.8}),
+        case(XGBOOST, "three classes", {"subsample": 0.8, "reg_alpha": 0.5}),
+        case(CATBOOST, "quantile", {"loss_function": "Quantile:alpha=0.7"}),
     ],
 )
-def test_cells_are_those_of_the_definition(library, as_booster):
-    """Brute force over all subsets of rows and columns, one of them categorical."""
-    frame, y = mixed(4, 120)
-    frame = frame[["a size", "town", "level"]]
-    few = {"iterations" if library is CATBOOST else "n_estimators": 3}
-    model = library.fitted("two classes", frame, y, **library.categorical(frame), **few)
-    name = f"{library.name}'s Booster" if as_booster else type(model).__name__
-    model = library.booster(model) if as_booster else model
-    rows, held = [*np.flatnonzero(y == 0)[:2], *np.flatnonzero(y == 1)[:2]], range(50, 58)
-    tables = frame.iloc[rows], y[rows], frame.iloc[held], y[held]
-    v = value_cells(*tables, method=Forest(model))
-    ensemble = read_fitted(model, make_problem(*tables).splits[0])
-    train, valid = ensemble.features.train.T, ensemble.features.valid.T
-    owners = ensemble.features.owners.tolist()
-    h = forest_utility(ensemble.trees, train, y[rows], valid, y[held], owners=owners)
-    np.testing.assert_allclose(v.values, brute_force(h, 4, 3), rtol=0, atol=1e-12)
-    assert v.info["about"]["how"].startswith(f"the 3 trees of {name}, whose leaves stand in")
-    assert " at 0x" not in v.info["model"]
+def test_bagging_is_reported_and_nobodys(library, kind, options):
+    more = {"iterations" if library is CATBOOST else "n_estimators": 10, **options}
+    if library is LIGHTGBM:
+        more |= {"min_child_samples": 3, "num_leaves": 6}
+    _, v, own, features, (_, _, _, yv) = fitted_case(library, kind, more, 60, 40)
+    exact = 1e-5 if library is XGBOOST else 1e-10
+    np.testing.assert_allclose(v.values, own.values(features, yv), rtol=0, atol=exact)
+    gain = own.score(own.predict(features), yv) - v.info["baseline_utility"]
+    assert (1e-6 if "subsample" in options else 0) <= abs(v.info["unexplained"]) < 0.1
+    assert v.total == pytest.approx(gain * (1 - v.info["unexplained"]), abs=exact)
+
+
+@pytest.mark.parametrize("library", [case(LIGHTGBM), case(XGBOOST)])
+def test_a_booster_is_its_wrapper(library):
+    X, y, Xv, yv = small("two classes", 40, 20)
+    model = library.fitted("two classes", X, y)
+    wrapped, bare = (
+        value_cells(X, y, Xv, yv, method=Forest(one)) for one in (model, library.booster(model))
+    )
+    np.testing.assert_array_equal(wrapped.values, bare.values)
+    assert bare.info["about"]["how"].startswith(f"the 4 trees of {library.name}'s Booster")
+    assert " at 0x" not in bare.info["model"]
 
 
 @ALL
@@ -481,8 +615,7 @@ def test_behind_an_encoder(library):
     steps = steps.set_output(transform="pandas") if library is LIGHTGBM else steps
     model = make_pipeline(steps, library.model()).fit(frame[:150], y[:150])
     tables = (frame[:150], y[:150], frame[150:], y[150:])
-    made = model[:-1].transform(frame[150:])
-    made = made.toarray() if hasattr(made, "toarray") else made
+    made = model[:-1].transform(frame[150:])  # what a sparse matrix lacks is missing to XGBoost
     ensemble = read_fitted(model, make_problem(*tables).splits[0])
     np.testing.assert_array_equal(library.ours(ensemble), library.own(model[-1], made))
     v = value_cells(*tables, method=Forest(model))
@@ -517,8 +650,11 @@ def test_tables_with_other_columns_are_refused(library):
             XGBOOST,
             {"booster": "gblinear", "max_depth": None},
             InputError,
-            "has no trees: use booster='gbtree' or 'dart'",
+            "has no trees: use booster='gbtree'",
         ),
+        case(XGBOOST, {"booster": "dart"}, InputError, "boosted by DART, which leaves trees out"),
+        case(LIGHTGBM, {"boosting_type": "dart"}, InputError, "boosted by DART, which leaves"),
+        case(LIGHTGBM, {"linear_tree": True}, InputError, r"has linear leaves \(linear_tree\)"),
         case(
             CATBOOST,
             {"cat_features": ["town"]},
@@ -575,22 +711,45 @@ def test_a_version_that_keeps_its_trees_otherwise(library, old, new, known, monk
 
 
 @ALL
+def test_losses_without_a_value_for_rows_are_refused(library):
+    X, y, Xv, yv = small("counts", 40, 20)
+    name = {LIGHTGBM: "LGBMRanker", XGBOOST: "XGBRanker", CATBOOST: "CatBoostRanker"}[library]
+    ranker = getattr(library.module, name)(**library.small)
+    grouped = {"group_id": np.repeat([0, 1], 20)} if library is CATBOOST else {"group": [20, 20]}
+    ranker.fit(X, y, **grouped)
+    huber = {
+        LIGHTGBM: {"objective": "huber"}, XGBOOST: {"objective": "reg:pseudohubererror"},
+        CATBOOST: {"loss_function": "Huber:delta=1.0"},
+    }[library]  # fmt: skip
+    for model in (ranker, library.fitted("numbers", X, y, **huber)):
+        message = "was fitted by '.*', and the losses that can be valued are the squared error"
+        refused(InputError, message, X, y, model, task="regression")
+
+
+@ALL
 def test_what_if_an_entry_were_another(library):
     """Rows that come later are seen by the same categories, and gaps are gaps."""
-    frame, y = mixed(0, 200)
-    model = library.fitted("two classes", frame, y, **library.categorical(frame))
-    train, valid = frame[:150], (frame[150:], y[150:])
-    v = value_cells(train, y[:150], *valid, method=Forest(model))
+    frame, y = mixed(0, 90)
+    train, valid = frame[:60], frame[60:]
+    model = library.fitted("two classes", train, y[:60], **library.categorical(frame))
+    v = value_cells(train, y[:60], valid, y[60:], method=Forest(model))
+    own, features = definition(library, "two classes", model, train, y[:60], valid)
+    unit = own.unit(y[60:], None)
     for changes in (
         {(3, "town"): "t5"},
         {(3, "a size"): -3.0, (7, "grade"): 9},
         {(5, "a size"): None},
     ):
-        changed = train.copy()
+        other = train.copy()
         for place, entry in changes.items():
-            changed.loc[place] = entry
-        new = value_cells(changed, y[:150], *valid, method=Forest(model))
-        np.testing.assert_allclose(v.what_if(changes).values, new.values, rtol=0, atol=1e-15)
+            other.loc[place] = entry
+        new = own.changed(read(model, train, y[:60], other).features.valid.T, y[:60])
+        after = v.what_if(changes)
+        found = np.zeros((60, 5))
+        found[:, : max(own.owners) + 1] = new.values(features, y[60:], unit=unit)
+        np.testing.assert_allclose(after.values, found, rtol=0, atol=1e-6)
+        score = new.score(new.predict(features), y[60:], unit=unit)
+        assert after.score == pytest.approx(score, abs=1e-6)
 
 
 @TWO
@@ -640,11 +799,11 @@ def test_rows_beside_catboosts_own_importance_of_objects(library):
     rows, scores = model.get_object_importance(*pools)
     theirs = np.empty(400)
     theirs[rows] = scores
-    ours = value_cells(X[:400], noisy, X[400:], y[400:], method=Forest(model)).rows
-    assert spearmanr(theirs, ours).statistic == pytest.approx(-0.92, abs=0.02)
+    ours = value_cells(X[:400], noisy, X[400:], y[400:], method=Forest(model)).row_values
+    assert spearmanr(theirs, ours).statistic == pytest.approx(-0.87, abs=0.02)
     is_wrong = np.isin(np.arange(400), wrong)
     assert average_precision_score(is_wrong, theirs) == pytest.approx(0.94, abs=0.02)
-    assert average_precision_score(is_wrong, -ours) == pytest.approx(0.85, abs=0.02)
+    assert average_precision_score(is_wrong, -ours) == pytest.approx(0.78, abs=0.02)
     # what it does not take, and we do
     for options in ({"loss_function": "MultiClass"}, {"grow_policy": "Depthwise"}):
         model = library.fitted("two classes", X[:400], noisy, **options)
