@@ -121,6 +121,13 @@ def test_any_tree_on_any_small_table(seed, n):
     expected = brute_force(utility(parts_of(leaves, X)), n, 3)
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(values[0], values[-1], rtol=0, atol=1e-14)
+    # rows and columns in another order
+    rows, columns = random.permutation(n), random.permutation(3)
+    tree = replace(leaves.tree, feature=np.argsort(columns).astype(np.int32)[leaves.tree.feature])
+    kinds, numbers = leaves.kinds[rows], leaves.numbers[rows]
+    moved = replace(leaves, tree=tree, kinds=kinds, numbers=numbers)
+    other = values_of(make_game(X[np.ix_(rows, columns)]), [moved])
+    np.testing.assert_allclose(other, values[np.ix_(rows, columns)], rtol=0, atol=1e-13)
 
 
 def test_bundles_of_leaves(monkeypatch):

@@ -3,7 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
 
 from shapley2d import Forest, Inspection, inspect_cells, value_cells
 from shapley2d._inspection.ranking import rank_cells
@@ -51,10 +56,19 @@ def test_gains_are_those_of_one_change_each(crossed):
     assert np.isfinite(few).sum() <= 9 and np.isfinite(few[rank_cells(inspection, 1)[0]])
 
 
-def test_regression_and_the_list(tmp_path):
+@pytest.mark.parametrize(
+    "method",
+    [
+        Forest(max_trees=8, tolerance=0),
+        Forest(RandomForestRegressor(4, max_depth=4, random_state=0)),
+        Forest(HistGradientBoostingRegressor(max_iter=6, min_samples_leaf=4)),
+    ],
+    ids=["grown", "forest", "boosted"],
+)
+def test_regression_and_the_list(method, tmp_path):
     frame, _ = table()
     y = frame.pop("height").fillna(170)
-    v = value_cells(frame, y, method=Forest(max_trees=8, tolerance=0), cv=2, task="regression")
+    v = value_cells(frame, y, method=method, cv=2, task="regression")
     inspection = inspect_cells(frame, y, valuation=v, progress=False)
     for i, j in rank_cells(inspection, 30):
         name = "(label)" if j == 2 else inspection._cells.names[j]

@@ -25,7 +25,7 @@ X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).ro
 Y, Y_VALID = np.array(["no", "yes"] * 4), (X_VALID[:, 0] > 0).astype(int).astype(str)
 Y_VALID = np.where(Y_VALID == "1", "yes", "no")
 EXACT = Exact("gaussian_nb")
-GROWN = Forest(max_trees=12, tolerance=0)
+GROWN = Forest(max_trees=20, tolerance=0)  # five draws
 GIVEN = Forest(ExtraTreesClassifier(18, max_depth=3, random_state=0))
 
 
