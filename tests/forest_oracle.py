@@ -120,7 +120,7 @@ class Loss:
 
     each: Any
     residual: Any
-    bend: Any = lambda f: np.ones(f.size)  # noqa: E731
+    bend: Any = lambda f: np.ones(f.size)
     best: Any = None
     curved: bool = True
 
@@ -347,13 +347,14 @@ def sklearn_model(model, X, y):
         )
     single = getattr(model, "estimators_", [model])
     drawn = getattr(model, "estimators_samples_", [np.arange(len(y))] * len(single))
-    bags = [np.isin(np.arange(len(y)), one) * 1.0 for one in drawn]
     given = getattr(model, "class_weight", None)
-    for bag, one in zip(bags, drawn, strict=True):
+
+    def weigh(rows):
         if given == "balanced_subsample":
-            bag *= compute_sample_weight("balanced", y, indices=one)
-        elif given is not None:
-            bag *= compute_sample_weight(given, y)
+            return compute_sample_weight("balanced", y, indices=rows)
+        return compute_sample_weight(given, y)
+
+    bags = [np.isin(np.arange(len(y)), rows) * weigh(rows) for rows in drawn]
     each = [np.asarray(one.predict_proba(X) if classifies else one.predict(X)) for one in single]
     start = np.zeros(len(model.classes_)) if classifies else np.array([np.mean(y)])
     added = [(one.reshape(len(y), -1) - start) / len(single) for one in each]

@@ -202,7 +202,9 @@ def test_a_fitted_model_against_every_subset(kind, model):
     # the leaves of histograms come from 32-bit residuals
     np.testing.assert_allclose(v.values, brute_force(h, 6, 3), rtol=0, atol=1e-8)
     check_sum(v, own_score(fitted, Xv, yv, y))
-    assert v.info["baseline_utility"] == pytest.approx(h(frozenset(range(6)), frozenset()), abs=1e-9)
+    assert v.info["baseline_utility"] == pytest.approx(
+        h(frozenset(range(6)), frozenset()), abs=1e-9
+    )
     assert v.exact and v.info["unexplained"] == 0
     assert v.info["n_trees"] == len(own.trees) / (own.start.size if not v.info["boosted"] else 1)
     assert "what its row does to the splits is not valued" in v.info["about"]["meaning"]
@@ -284,7 +286,9 @@ def test_a_model_of_other_rows_is_refused():
         valued(X, y[::-1].copy(), Xv, yv, model=model)
 
 
-@pytest.mark.parametrize("model", [DecisionTreeClassifier(**FEW), GradientBoostingClassifier(**SHORT)])
+@pytest.mark.parametrize(
+    "model", [DecisionTreeClassifier(**FEW), GradientBoostingClassifier(**SHORT)]
+)
 def test_labels(model):
     """By another name, that training never shows, or that the model does not know."""
     X, y, Xv, yv = small("three classes")

@@ -272,7 +272,9 @@ def test_leaves_of_numbers_are_the_librarys(library, options, kind, table):
         at = np.where(np.isnan(X).any(axis=0), at, np.nan_to_num(at))
     ensemble = read(model, X, y, at)
     library.check(model, ensemble, at)
-    assert ensemble.reading.boosted == (options.get("boosting_type") != "rf" and "forest" not in options)
+    assert ensemble.reading.boosted == (
+        options.get("boosting_type") != "rf" and "forest" not in options
+    )
 
 
 @pytest.mark.parametrize("kind", [np.int64, np.float32, np.int8, bool])
@@ -712,7 +714,7 @@ def test_a_version_that_keeps_its_trees_otherwise(library, old, new, known, monk
 
 @ALL
 def test_losses_without_a_value_for_rows_are_refused(library):
-    X, y, Xv, yv = small("counts", 40, 20)
+    X, y, *_ = small("counts", 40)
     name = {LIGHTGBM: "LGBMRanker", XGBOOST: "XGBRanker", CATBOOST: "CatBoostRanker"}[library]
     ranker = getattr(library.module, name)(**library.small)
     grouped = {"group_id": np.repeat([0, 1], 20)} if library is CATBOOST else {"group": [20, 20]}

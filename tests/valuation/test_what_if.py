@@ -73,7 +73,9 @@ class Held:
             whole = [1 / np.mean((targets - targets.mean()) ** 2)]
         shift = models[0].unit(y[splits[0][1]], None)[0]
         self.unit = (shift, 1 / np.mean([1 / factor for factor in whole]))
-        self.before = [(one, X[held], y[held], w) for one, (_, held), w in self._each(models, weights)]
+        self.before = [
+            (one, X[held], y[held], w) for one, (_, held), w in self._each(models, weights)
+        ]
         self.after = [
             (one.changed(new_X[rows], new_y[rows]), new_X[held], new_y[held], w)
             for one, (rows, held), w in self._each(models, weights)
@@ -269,7 +271,9 @@ def test_a_grown_forest_keeps_its_trees_and_its_encoding(regression):
     held = Held(models, splits, X, codes, changed(X, edits), codes)
     change = held.values(held.after) - held.values(held.before)
     np.testing.assert_allclose(after.values - v.values, change, **EXACT)
-    assert after.change == pytest.approx(held.score(held.after) - held.score(held.before), abs=1e-12)
+    assert after.change == pytest.approx(
+        held.score(held.after) - held.score(held.before), abs=1e-12
+    )
     if not regression:
         held.check(v, after)
     # trees that a checkpoint or a worker has grown are grown again
