@@ -54,21 +54,21 @@ def random_table(random, n, width):
 
 def random_leaves(random, tree, n, *, some=False):
     """Weights of the leaves for every kind of rows, and the rows' kinds and numbers."""
-    rows = np.flatnonzero(random.random(n) < 0.7) if some else None
-    count = n if rows is None else rows.size
+    plays = (random.random(n) < (0.7 if some else 1.0)).astype(float)
     weights = random.normal(size=(tree.n_nodes, KINDS)) * (tree.left < 0)[:, None]
-    kinds = random.integers(0, KINDS, count).astype(np.int32)
-    return Leaves(0, tree, weights, kinds, random.normal(size=count), rows)
+    kinds = random.integers(0, KINDS, n).astype(np.int32)
+    plain = bool(random.random() < 0.3)
+    numbers = plays * (1.0 if plain else random.normal(size=n))
+    return Leaves(0, tree, weights, kinds, numbers, plays, plain)
 
 
 def parts_of(leaves, X, owners=None):
     """The leaves by the definition."""
     owners = range(X.shape[1]) if owners is None else owners
-    rows = np.arange(len(X)) if leaves.rows is None else leaves.rows
+    rows = np.flatnonzero(leaves.plays)
     found = []
     for leaf in np.flatnonzero(leaves.tree.left < 0).tolist():
-        numbers = np.zeros(len(X))
-        numbers[rows] = leaves.weights[leaf, leaves.kinds] * leaves.numbers
+        numbers = leaves.weights[leaf, leaves.kinds] * leaves.numbers
         found.append(Part([misses(leaves.tree, leaf, x, owners) for x in X], numbers, rows))
     return found
 
