@@ -30,6 +30,7 @@ from sklearn.ensemble import RandomForestClassifier
 from shapley2d import KNN, Forest, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
+from shapley2d._forest.own_score import hold_models
 from shapley2d._tables.problem import make_problem
 from shapley2d.datasets import load_census
 
@@ -62,27 +63,22 @@ def made_up(n, m, n_valid, seed=0):
     return tables
 
 
-def game_of(model, X, y, Xv, yv):
-    (split,) = make_problem(X, y, Xv, yv, task="classification").splits
-    ensemble = read_fitted(model, split)
-    return ensemble.trees, LeafGame(
-        ensemble.features, split.y, split.y_valid, None, PLAIN, X.shape[1]
-    )
-
-
-def trees_alone(model, data) -> tuple[float, float]:
+def trees_alone(model, X, y, Xv, yv) -> tuple[float, float]:
     """Seconds of the compiled part."""
-    trees, game = game_of(model, *data)
-    values = np.zeros(data[0].shape)
+    problem = make_problem(X, y, Xv, yv, task="classification")
+    ensembles = [read_fitted(model, split) for split in problem.splits]
+    (held,) = hold_models(model, ensembles, problem, 1)
+    trees = [leaves for piece in range(len(held.pieces)) for leaves in held.leaves_in(piece)]
+    game, values = LeafGame(ensembles[0].features, PLAIN, X.shape[1]), np.zeros(X.shape)
     game.add_values(trees[0], values)  # compiles, or loads what was compiled
-    return timed(lambda: [game.add_values(tree, values) for tree in trees])
+    return timed(lambda: [game.add_values(leaves, values) for leaves in trees])
 
 
 def census(given) -> None:
     data = census_tables()
     model = RandomForestClassifier(given.trees, max_depth=given.depth, random_state=0)
     model.fit(*data[:2])
-    alone = trees_alone(model, data)
+    alone = trees_alone(model, *data)
     print(f"Census, {given.trees} trees of depth {given.depth}: clock, processor; the best of 7")
     print(f"trees alone                 {alone[0]:6.2f} s {alone[1]:6.2f} s")
     for jobs in (1, 2):
@@ -157,7 +153,7 @@ def growth(_) -> None:
             data = made_up(now["rows"], now["columns"], now["validation rows"])
             model = RandomForestClassifier(now["trees"], max_depth=now["depth"], random_state=0)
             model.fit(data[0][:8000], data[1][:8000])
-            took.append(min(trees_alone(model, data)[1] for _ in range(3)))
+            took.append(min(trees_alone(model, *data)[1] for _ in range(3)))
             leaves.append(sum(tree.get_n_leaves() * tree.get_depth() for tree in model.estimators_))
         over = np.log(leaves if name == "depth" else sizes)
         slope = np.polyfit(over, np.log(took), 1)[0]
