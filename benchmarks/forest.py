@@ -1,6 +1,6 @@
 """Cells of forests: seconds on Census, how they grow, what-ifs, a million rows, and other methods beside.
 
-Run: SHAPLEY2D_DATA=folder python benchmarks/forest.py [--only census what_if growth beside catboost full million] [--trees 100] [--depth 6]
+Run: SHAPLEY2D_DATA=folder python benchmarks/forest.py [--only census what_if explain growth beside catboost full million] [--trees 100] [--depth 6]
 
 Without ``--only`` all but ``catboost``, ``full`` and ``million`` run, which take some minutes. The forests are fitted first and not timed. Where other work keeps
 the cores busy, the processor's time is the one to look at; growth is measured by it.
@@ -9,6 +9,7 @@ census   all 455,854 cells against all 16,281 test rows, with one thread and wit
          processor's time that is spent outside of the trees
 what_if  one changed cell at 3,000 x 20 and 100 trees: the first question, and later ones about random cells and about the column
          that decides
+explain  the training rows behind one prediction on Census: the first question, and later ones
 growth   exponents in rows, trees, depth, columns and validation rows, fitted, beside those of theory
 beside   the same 1,000 rows valued by nearest neighbours and by CatBoost's object importance, and what Monte Carlo with the same forest
          would take: trainings of this size are timed, since one permutation takes hours
@@ -32,7 +33,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import average_precision_score
 
-from shapley2d import KNN, Forest, value_cells
+from shapley2d import KNN, Forest, PredictionExplainer, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
 from shapley2d._forest.own_score import hold_models
@@ -138,6 +139,21 @@ def what_if(_) -> None:
     cells = [{(int(random.integers(3000)), int(random.integers(20))): "0.5"} for _ in range(2000)]
     took = timed(lambda: v._held.gains(cells))
     print(f"gains of 2,000 entries       {1e3 * took[0]:6.0f} {1e3 * took[1]:6.0f}")
+
+
+def explain(given) -> None:
+    X, y, Xv, _ = census_tables()
+    model = RandomForestClassifier(given.trees, max_depth=given.depth, random_state=0).fit(X, y)
+    few = RandomForestClassifier(2, random_state=0).fit(X[:500], y[:500])
+    PredictionExplainer(few, X[:500], y[:500]).explain(Xv[0])  # compiles
+    explainer = PredictionExplainer(model, X, y)
+    first = timed(lambda: explainer.explain(Xv[0]))
+    took = np.array([timed(lambda row=row: explainer.explain(row)) for row in Xv[1:21]])
+    print(f"a prediction on Census, {given.trees} trees: clock, processor, in ms")
+    print(f"the first question           {1e3 * first[0]:6.0f} {1e3 * first[1]:6.0f}")
+    print(
+        f"later ones, median of 20     {1e3 * np.median(took[:, 0]):6.0f} {1e3 * np.median(took[:, 1]):6.0f}"
+    )
 
 
 def growth(_) -> None:
@@ -283,6 +299,7 @@ def peak() -> float:
 PARTS = {
     "census": census,
     "what_if": what_if,
+    "explain": explain,
     "growth": growth,
     "beside": beside,
     "catboost": catboost,
@@ -293,7 +310,7 @@ PARTS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS)[:4])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS)[:5])
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--jobs", type=int, default=2)
