@@ -6,12 +6,12 @@ On 8 tables (up to 300 rows to train, 300 to validate and 600 to test), as they 
 random forest and boosted trees are fitted. The cells of the training rows are valued by
 
     forest    method "forest" with the fitted model
-    oob-fill  the same, but a tree's leaves are filled with the rows that it was not grown on (random forest only)
     own       method "forest" with a forest of its own
     knn, oob  nearest neighbours, 2D-OOB
     mc        one permutation with the paper's decision tree: the least that Monte Carlo can do, and more time than the forest takes.
               With the model itself at equal time it could train a few times (see the line "seconds of a training") of the rows times
               columns that one permutation trains
+    trust     no values: the out-of-fold probability that the same model gives to a row's own label (rows only)
     random    random numbers
 
 Then 10, 20 and 30 % of the cells, highest first or lowest first, are replaced by the means of their columns, or left empty; or as many rows
@@ -33,15 +33,13 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn import datasets as toys
+from sklearn.base import clone
 from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
 from sklearn.metrics import average_precision_score, balanced_accuracy_score
+from sklearn.model_selection import KFold
 
 from shapley2d import KNN, Forest, value_cells
 from shapley2d._base.precision import interval_factor
-from shapley2d._forest.ensemble import read_fitted
-from shapley2d._forest.game import LeafGame
-from shapley2d._forest.trees import Features
-from shapley2d._tables.problem import make_problem, weigh_problem
 from shapley2d.datasets import load_breast_cancer_original, load_census, load_credit, load_heart
 from shapley2d_paper.baselines import OOB, Random, TreeMC
 
@@ -51,7 +49,7 @@ MODELS = {
     "boosted trees": lambda seed: HistGradientBoostingClassifier(max_iter=30, random_state=seed),
 }
 COSTS = ("seconds", "seconds of a training", "cells")
-METHODS = ("forest", "oob-fill", "own", "knn", "oob", "mc", "random")
+METHODS = ("forest", "own", "knn", "oob", "mc", "trust", "random")
 
 
 def numbered(frame, y):
@@ -104,44 +102,23 @@ def plant(X, y, seed):
     return X, y, np.isin(np.arange(len(y)), wrong)
 
 
-def filled_out_of_bag(model, X, y, Xv, yv):
-    """Values in which every tree's leaves are filled with the rows that it was not grown on."""
-    asked = {"task": "classification", "scoring": "balanced_accuracy"}
-    problem = weigh_problem(make_problem(X, y, Xv, yv, **asked))
-    (split,) = problem.splits
-    ensemble = read_fitted(model, split)
-    values, seen = np.zeros(X.shape), np.zeros(len(X))
-    for tree, grown_on in zip(ensemble.trees, model.estimators_samples_, strict=True):
-        rows = np.setdiff1d(np.arange(len(X)), grown_on)
-        features = Features(
-            np.ascontiguousarray(ensemble.features.train[:, rows]),
-            ensemble.features.valid,
-            ensemble.features.owners,
-        )
-        game = LeafGame(
-            features,
-            split.y.take(rows),
-            split.y_valid,
-            split.valid_weights,
-            ("shapley", "shapley"),
-            X.shape[1],
-        )
-        part = np.zeros((len(rows), X.shape[1]))
-        game.add_values(tree, part)
-        game.add_deep_values(tree, np.random.default_rng(0), part)
-        values[rows] += part
-        seen[rows] += 1
-    return values / np.maximum(seen, 1)[:, None]
+def trusted_rows(model, X, y):
+    """The out-of-fold probability of every row's own label, spread over its cells."""
+    own = np.zeros(len(y))
+    for train, test in KFold(5, shuffle=True, random_state=0).split(X):
+        fitted = clone(model).fit(X[train], y[train])
+        places = np.searchsorted(fitted.classes_, y[test]).clip(max=len(fitted.classes_) - 1)
+        found = fitted.predict_proba(X[test])[np.arange(test.size), places]
+        own[test] = np.where(fitted.classes_[places] == y[test], found, 0.0)
+    return np.repeat(own[:, None] / X.shape[1], X.shape[1], axis=1)
 
 
 def values_of(method, model, X, y, Xv, yv, seed):
-    """The values of cells by a method; None where it does not apply."""
+    """The values of cells by a method."""
     given = (X, y, Xv, yv)
     options = {"random_state": seed, "progress": False, "n_jobs": 1, "task": "classification"}
-    if method == "oob-fill":
-        return (
-            filled_out_of_bag(model, *given) if isinstance(model, RandomForestClassifier) else None
-        )
+    if method == "trust":
+        return trusted_rows(model, X, y)
     made = {
         "forest": Forest(model, max_rounds=20),
         "own": Forest(max_trees=100, tolerance=0),
@@ -155,8 +132,6 @@ def values_of(method, model, X, y, Xv, yv, seed):
 
 
 def score(model, X, y, test):
-    from sklearn.base import clone
-
     if len(np.unique(y)) < 2:
         return 1 / len(np.unique(test[1]))
     fitted = clone(model).fit(X, y)
@@ -190,12 +165,10 @@ def case(name, seed, planted, kind, methods, labels):
     for method in methods:
         start = time.perf_counter()
         values = values_of(method, model, X, y, valid[0][known], valid[1][known], seed)
-        if values is None:
-            continue
         found = {"seconds": time.perf_counter() - start, "seconds of a training": training}
         found["cells"] = float(values.size)
         for order in () if labels else ("highest", "lowest"):
-            for how in ("mean", "missing"):
+            for how in () if method == "trust" else ("mean", "missing"):
                 found[f"cells, {order}, {how}"] = np.mean(
                     [
                         score(model, removed_cells(values, X, share, order, how), y, test)
@@ -249,6 +222,9 @@ def show(records, kind):
                 if own:
                     means.append(np.mean(own))
                     apart.append(np.mean(own) - np.mean(others))
+            if not means:
+                cells.append("")
+                continue
             half = (
                 interval_factor(len(apart) - 1) * np.std(apart, ddof=1) / np.sqrt(len(apart))
                 if len(apart) > 1

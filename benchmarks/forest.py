@@ -1,17 +1,20 @@
 """Cells of forests: seconds on Census, how they grow, what-ifs, a million rows, and other methods beside.
 
-Run: SHAPLEY2D_DATA=folder python benchmarks/forest.py [--only census what_if growth beside full million] [--trees 100] [--depth 6]
+Run: SHAPLEY2D_DATA=folder python benchmarks/forest.py [--only census what_if explain growth beside catboost full million] [--trees 100] [--depth 6]
 
-Without ``--only`` all but ``full`` and ``million`` run, which take some minutes. The forests are fitted first and not timed. Where other work keeps
+Without ``--only`` all but ``catboost``, ``full`` and ``million`` run, which take some minutes. The forests are fitted first and not timed. Where other work keeps
 the cores busy, the processor's time is the one to look at; growth is measured by it.
 
 census   all 455,854 cells against all 16,281 test rows, with one thread and with two, beside the trees alone, and the share of the
          processor's time that is spent outside of the trees
 what_if  one changed cell at 3,000 x 20 and 100 trees: the first question, and later ones about random cells and about the column
          that decides
+explain  the training rows behind one prediction on Census: the first question, and later ones
 growth   exponents in rows, trees, depth, columns and validation rows, fitted, beside those of theory
 beside   the same 1,000 rows valued by nearest neighbours and by CatBoost's object importance, and what Monte Carlo with the same forest
          would take: trainings of this size are timed, since one permutation takes hours
+catboost rows of scikit-learn's breast cancer table, a tenth of the labels wrong, beside CatBoost's object importance: rank correlation, and the
+         average precision of finding the wrong labels
 full     Census with the fully grown trees of a default random forest
 million  a million rows x 50 columns, made up, 100 trees of depth 8, 100,000 validation rows
 """
@@ -24,12 +27,16 @@ import time
 from functools import partial
 
 import numpy as np
+from scipy.stats import spearmanr
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.metrics import average_precision_score
 
-from shapley2d import KNN, Forest, value_cells
+from shapley2d import KNN, Forest, PredictionExplainer, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._forest.game import LeafGame
+from shapley2d._forest.own_score import hold_models
 from shapley2d._tables.problem import make_problem
 from shapley2d.datasets import load_census
 
@@ -62,27 +69,22 @@ def made_up(n, m, n_valid, seed=0):
     return tables
 
 
-def game_of(model, X, y, Xv, yv):
-    (split,) = make_problem(X, y, Xv, yv, task="classification").splits
-    ensemble = read_fitted(model, split)
-    return ensemble.trees, LeafGame(
-        ensemble.features, split.y, split.y_valid, None, PLAIN, X.shape[1]
-    )
-
-
-def trees_alone(model, data) -> tuple[float, float]:
+def trees_alone(model, X, y, Xv, yv) -> tuple[float, float]:
     """Seconds of the compiled part."""
-    trees, game = game_of(model, *data)
-    values = np.zeros(data[0].shape)
+    problem = make_problem(X, y, Xv, yv, task="classification")
+    ensembles = [read_fitted(model, split) for split in problem.splits]
+    (held,) = hold_models(model, ensembles, problem, 1)
+    trees = [leaves for piece in range(len(held.pieces)) for leaves in held.leaves_in(piece)]
+    game, values = LeafGame(ensembles[0].features, PLAIN, X.shape[1]), np.zeros(X.shape)
     game.add_values(trees[0], values)  # compiles, or loads what was compiled
-    return timed(lambda: [game.add_values(tree, values) for tree in trees])
+    return timed(lambda: [game.add_values(leaves, values) for leaves in trees])
 
 
 def census(given) -> None:
     data = census_tables()
     model = RandomForestClassifier(given.trees, max_depth=given.depth, random_state=0)
     model.fit(*data[:2])
-    alone = trees_alone(model, data)
+    alone = trees_alone(model, *data)
     print(f"Census, {given.trees} trees of depth {given.depth}: clock, processor; the best of 7")
     print(f"trees alone                 {alone[0]:6.2f} s {alone[1]:6.2f} s")
     for jobs in (1, 2):
@@ -139,6 +141,21 @@ def what_if(_) -> None:
     print(f"gains of 2,000 entries       {1e3 * took[0]:6.0f} {1e3 * took[1]:6.0f}")
 
 
+def explain(given) -> None:
+    X, y, Xv, _ = census_tables()
+    model = RandomForestClassifier(given.trees, max_depth=given.depth, random_state=0).fit(X, y)
+    few = RandomForestClassifier(2, random_state=0).fit(X[:500], y[:500])
+    PredictionExplainer(few, X[:500], y[:500]).explain(Xv[0])  # compiles
+    explainer = PredictionExplainer(model, X, y)
+    first = timed(lambda: explainer.explain(Xv[0]))
+    took = np.array([timed(lambda row=row: explainer.explain(row)) for row in Xv[1:21]])
+    print(f"a prediction on Census, {given.trees} trees: clock, processor, in ms")
+    print(f"the first question           {1e3 * first[0]:6.0f} {1e3 * first[1]:6.0f}")
+    print(
+        f"later ones, median of 20     {1e3 * np.median(took[:, 0]):6.0f} {1e3 * np.median(took[:, 1]):6.0f}"
+    )
+
+
 def growth(_) -> None:
     """The exponent of each size, all others held, by the processor's time of the trees."""
     usual = {"rows": 8000, "trees": 20, "depth": 6, "columns": 20, "validation rows": 2000}
@@ -157,7 +174,7 @@ def growth(_) -> None:
             data = made_up(now["rows"], now["columns"], now["validation rows"])
             model = RandomForestClassifier(now["trees"], max_depth=now["depth"], random_state=0)
             model.fit(data[0][:8000], data[1][:8000])
-            took.append(min(trees_alone(model, data)[1] for _ in range(3)))
+            took.append(min(trees_alone(model, *data)[1] for _ in range(3)))
             leaves.append(sum(tree.get_n_leaves() * tree.get_depth() for tree in model.estimators_))
         over = np.log(leaves if name == "depth" else sizes)
         slope = np.polyfit(over, np.log(took), 1)[0]
@@ -219,6 +236,29 @@ def catboost_beside(data, budget) -> None:
     show_beside("CatBoost, rows only", took, budget)
 
 
+def catboost(_) -> None:
+    from catboost import CatBoostClassifier, Pool
+
+    X, y = load_breast_cancer(return_X_y=True)
+    random = np.random.default_rng(0)
+    order = random.permutation(len(y))
+    X, y = X[order], y[order]
+    wrong = np.isin(np.arange(400), random.choice(400, 40, replace=False))
+    noisy = np.where(wrong, 1 - y[:400], y[:400])
+    model = CatBoostClassifier(
+        iterations=50, depth=4, boosting_type="Plain", random_seed=0, verbose=False,
+        allow_writing_files=False,
+    ).fit(X[:400], noisy)  # fmt: skip
+    rows, scores = model.get_object_importance(Pool(X[400:], y[400:]), Pool(X[:400], noisy))
+    theirs = np.empty(400)
+    theirs[rows] = scores
+    v = value_cells(X[:400], noisy, X[400:], y[400:], method=Forest(model), progress=False)
+    print(f"rank correlation {spearmanr(theirs, v.row_values).statistic:.2f}")
+    for words, harm in (("CatBoost", theirs), ("forest", -v.row_values)):
+        print(f"wrong labels by {words}: {average_precision_score(wrong, harm):.2f}")
+    print(f"unexplained {v.info['unexplained']:.1%}")
+
+
 def show_beside(words, took, budget) -> None:
     """A line of seconds, and of the ratio to the processor's time of the forest."""
     print(f"{words:<20} {took[0]:8.2f} s {took[1]:8.2f} s {took[1] / budget:9.1f}", flush=True)
@@ -259,8 +299,10 @@ def peak() -> float:
 PARTS = {
     "census": census,
     "what_if": what_if,
+    "explain": explain,
     "growth": growth,
     "beside": beside,
+    "catboost": catboost,
     "full": full,
     "million": million,
 }
@@ -268,7 +310,7 @@ PARTS = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS)[:4])
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS)[:5])
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--depth", type=int, default=6)
     parser.add_argument("--jobs", type=int, default=2)

@@ -28,8 +28,8 @@ print(v)
 
 # %%
 # A column is worth the sum of its cells, but not all of its cells are worth the same. In
-# ``marital_status`` a fifth of the people add almost three quarters of what its cells gain, and the
-# cells of more than a quarter of them are below zero.
+# ``marital_status`` a fifth of the people add three fifths of what its cells gain, and the cells of
+# more than a quarter of them are below zero.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 order = np.argsort(v.column_values)
 axes[0].barh(np.array(v.column_names)[order], v.column_values[order], color="#0b5c6b")
