@@ -388,12 +388,13 @@ def test_errors_are_those_of_a_mean_over_trees(kind):
     runs = [value_cells(*data, method=method, random_state=s, **asked) for s in range(20)]
     spread = np.std([v.values for v in runs], axis=0, ddof=1)
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
-    assert 0.85 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.15
+    # errors of few draws are a little wider than theirs, for what they have not seen
+    assert 0.75 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.05
     assert v_total_error(runs) < 1.6
     long = value_cells(*data, method=method.but(max_trees=512), **asked)
-    assert long.stderr.mean() == pytest.approx(said.mean() / 4, rel=0.15)
+    assert 0.7 < long.stderr.mean() / (said.mean() / 4) < 1.05
     inside = np.mean([abs(v.values - long.values) <= v.interval()[1] - v.values for v in runs])
-    assert inside > 0.85
+    assert inside > 0.92
     until = value_cells(*data, method=Forest(tolerance=0.1), **asked)
     assert until.info["converged"] and until.info["ratio"] <= 0.1
     assert until.info["n_trees"] == 4 * until.history[-1][0]  # draws of four trees

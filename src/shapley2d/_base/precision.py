@@ -59,14 +59,26 @@ def joint_without_rounding(
 _UNSEEN = 4  # parts that count as seen in every variance
 
 
-def with_unseen(squares: NDArray[_Float], count: int) -> NDArray[_Float]:
+def with_unseen(squares: NDArray[_Float], count: int, *, alike: bool = True) -> NDArray[_Float]:
     """Squared deviations of ``count`` parts, and of more that are off by the usual deviation.
+
+    The usual deviation is that of all rows where these are ``alike``: of a column's cells, or of
+    the sums of rows. Columns differ by orders of magnitude: each has its own.
 
     >>> import numpy as np
     >>> with_unseen(np.array([0.0, 16.0]), 8)
     array([ 4., 20.])
+    >>> with_unseen(np.array([0.0, 16.0]), 8, alike=False)
+    array([ 0., 24.])
     """
-    more: NDArray[_Float] = squares + squares.mean() * (_UNSEEN / max(count, 1))
+    import numpy as np
+
+    usual = squares
+    if alike:
+        usual = squares.mean(axis=0)
+        # in a column where nothing has varied yet, that of all cells
+        usual = np.where(usual > 0, usual, squares.mean())
+    more: NDArray[_Float] = squares + usual * (_UNSEEN / max(count, 1))
     return more
 
 
@@ -74,8 +86,8 @@ def joint_with_unseen(products: NDArray[_Float], count: int) -> NDArray[_Float]:
     """The same for products of deviations, whose squares are on the diagonal."""
     import numpy as np
 
-    unseen = with_unseen(np.diag(products), count) - np.diag(products)
-    more: NDArray[_Float] = products + np.diag(unseen)
+    own = np.diag(products)
+    more: NDArray[_Float] = products + np.diag(with_unseen(own, count, alike=False) - own)
     return more
 
 

@@ -248,7 +248,7 @@ class Moments:
             return np.full_like(squares, np.inf)
         if part == "cells" and not self.varied:
             return np.full_like(squares, np.abs(self.mean()).max(initial=0.0) / self.count)
-        squares = with_unseen(squares, self.count)
+        squares = with_unseen(squares, self.count, alike=part in ("cells", "rows"))
         return np.sqrt(squares / (self.count * (self.count - 1)))
 
     def _varied(self) -> NDArray[np.bool_]:

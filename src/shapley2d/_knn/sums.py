@@ -153,10 +153,10 @@ class StratumSums:
             variance *= arrays["counts"][2] ** 2
             return variance
         _, between, within = arrays[part]
-        more = with_unseen(between, self.pieces)
+        more = with_unseen(between, self.pieces, alike=part == "rows")
         if part == "total":  # the one total may not have varied yet: as if columns were independent
             columns = arrays["columns"][1]
-            more = between + (with_unseen(columns, self.pieces) - columns).sum()
+            more = between + (with_unseen(columns, self.pieces, alike=False) - columns).sum()
         return self._mixed(more, within)
 
     def covariance(self) -> Floats:
