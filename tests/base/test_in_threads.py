@@ -8,6 +8,8 @@ import time
 import pytest
 
 from shapley2d._base.in_threads import map_columns, map_in_threads, stop_flag
+from shapley2d._base.time_limit import TimeLimit
+from shapley2d.exceptions import OutOfTimeError
 
 
 @pytest.mark.parametrize("n_threads", [1, 3])
@@ -84,3 +86,18 @@ def test_columns_of_long_tables_are_taken_in_threads():
     assert map_columns(task, "ab", n_rows=10) == [True, True]
     assert map_columns(task, "ab", n_rows=10**6) == [False, False]
     assert map_columns(task, "ab", n_rows=10**6, n_threads=1) == [True, True]
+
+
+def test_a_task_under_way_is_not_waited_for_when_time_is_up():
+    stop = stop_flag()
+
+    def task(number):
+        while number and not stop[0]:
+            time.sleep(0.001)
+        return number
+
+    results = map_in_threads(task, range(2), 1, stop=stop, limit=TimeLimit.of(0.2))
+    assert next(results) == 0
+    with pytest.raises(OutOfTimeError, match=r"max_time=0.2 is over"):
+        next(results)
+    assert stop[0]

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from command_line import run
-from shapley2d import value_blocks, value_cells
+from shapley2d import inspect_cells, value_blocks, value_cells
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
@@ -286,11 +286,12 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     path = tmp_path / "wide.csv"
     lines = [
         [f"c{k}" for k in range(1100)],
-        *np.random.default_rng(0).integers(0, 9, (30, 1100)).astype(str).tolist(),
+        *np.random.default_rng(0).random((30, 1100)).astype(str).tolist(),
     ]
     path.write_text("\n".join(map(",".join, lines)))
     monkeypatch.setattr("shapley2d.cli.reading.inputs.as_table", prepare)
     monkeypatch.setattr("shapley2d._tables.problem.as_table", prepare)
+    monkeypatch.setattr("shapley2d.cli.reading.inspected.as_table", prepare)
     assert main(["cells", str(path), "--target", "c0"]) == 2
     told = capsys.readouterr().err
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
@@ -298,5 +299,9 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     assert "1,098 columns are more than the 1,024" in capsys.readouterr().err
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
+    assert main(["inspect", str(path)]) == 2
+    assert "wide.csv has 1,100 columns: an inspection predicts each" in capsys.readouterr().err
+    with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):
+        inspect_cells(np.zeros((3, 1025)))
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_blocks(str(path), "c0", rows=["a", "b"] * 15)

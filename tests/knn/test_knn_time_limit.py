@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 from shapley2d import KNN, value_blocks, value_cells
+from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
+from shapley2d._knn.metric import Columns
+from shapley2d._knn.places import row_values
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import TIGHT, CountedLimit, make_tables, same
 
@@ -135,3 +138,13 @@ def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
     with pytest.raises(OutOfTimeError):
         value_cells(*make_tables(n_columns=12), max_time=CountedLimit(1, TIGHT), checkpoint=path)
     assert path.exists()
+
+
+def test_row_values_under_way_are_dropped_when_time_is_up():
+    train, none = np.random.default_rng(0).normal(size=(3, 4000)), np.zeros(3)
+    rows = row_values(
+        Columns(train, train, none > 0, none + 1, none), np.arange(4000) % 2, np.arange(4000) % 2,
+        task="classification", n_neighbors=5, n_jobs=1, limit=TimeLimit(1.0, 0.0),
+    )  # fmt: skip
+    with pytest.raises(OutOfTimeError, match="is over"):
+        rows.values(np.eye(3, dtype=bool))

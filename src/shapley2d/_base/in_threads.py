@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
+from threading import TIMEOUT_MAX
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
     from numpy.typing import NDArray
+
+    from shapley2d._base.time_limit import TimeLimit
 
     T = TypeVar("T")
     R = TypeVar("R")
@@ -29,6 +32,7 @@ def map_in_threads(
     n_threads: int,
     *,
     stop: NDArray[np.bool_] | None = None,
+    limit: TimeLimit | None = None,
 ) -> Generator[R, None, None]:
     """Run a task on every item in threads and yield the results in the order of the items.
 
@@ -36,7 +40,8 @@ def map_in_threads(
     run on the main thread, even with ``n_threads=1``: only the main thread receives Ctrl-C, and it
     cannot while compiled code runs on it. The flag ``stop`` is set when the consumer stops, a task
     fails or Ctrl-C arrives. Tasks that look at it can end early; tasks that have not started are
-    dropped in any case.
+    dropped in any case. A result that is not there when a ``limit`` is over is not waited for:
+    that is an :class:`~shapley2d.exceptions.OutOfTimeError`.
     """
     waiting: deque[Future[R]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
@@ -44,13 +49,21 @@ def map_in_threads(
             for item in items:
                 waiting.append(pool.submit(task, item))
                 if len(waiting) >= 2 * n_threads:
-                    yield waiting.popleft().result()
+                    yield _result(waiting.popleft(), limit)
             while waiting:
-                yield waiting.popleft().result()
+                yield _result(waiting.popleft(), limit)
         finally:
             if stop is not None:
                 stop[0] = True
             pool.shutdown(cancel_futures=True)
+
+
+def _result(task: Future[R], limit: TimeLimit | None) -> R:
+    if limit is not None:
+        wait([task], min(max(limit.left(), 0.0), TIMEOUT_MAX))
+        if not task.done():
+            limit.check()
+    return task.result()
 
 
 def stop_flag() -> NDArray[np.bool_]:

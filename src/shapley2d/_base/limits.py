@@ -129,9 +129,9 @@ def _read_batches(file: BinaryIO, limits: Limits) -> Any:
         columns=about.num_columns,
         cells=about.num_rows * about.num_columns,
     )
-    # a batch is a part of what a file that lies can hold, but not of few cells: columns cost time
+    # a batch is a part of what a file that lies can hold, but not of few rows: columns cost time
     each = max(1, 2**18 // max(1, about.num_columns))
-    rows = max(1, about.num_rows // min(256, each), min(each, 100))
+    rows = max(100, about.num_rows // min(256, each))
     n_bytes = n_cells = 0
     parts: list[list[Any]] = [[] for _ in schema]
     for batch in parquet.iter_batches(rows):

@@ -18,6 +18,7 @@ from shapley2d.exceptions import InputError, OutOfTimeError, Setting
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _NAMES = {"": "s", "sec": "s", "min": "m", "hours": "h", "hour": "h"}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)")
+_LATE = 0.1  # of the limit: a run without an answer goes on for so much longer
 _INSTEAD = "allow more time, or ask for less: fewer validation rows, fewer rows or fewer columns"
 
 
@@ -92,6 +93,10 @@ class TimeLimit:
             Setting("max_time", self),
             f" is too short: a first result takes about {format_seconds(total)} here; {_INSTEAD}",
         )
+
+    def at_latest(self) -> TimeLimit:
+        """When work under way is dropped: somewhat later, as a late answer is better than none."""
+        return self.earlier(-_LATE * self.seconds)
 
     def earlier(self, seconds: float) -> TimeLimit:
         """The limit with some seconds kept for what comes after."""

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
 LEAST_PIECES = 8
 """Pieces of a first round, at least: errors by fewer mean little."""
 
-_LATE = 0.1  # of the limit: a run without an answer goes on for so much longer
-
 Stop = Literal["", "interrupted", "time_up"]
 """Why no more pieces were added; empty where there were enough."""
 
@@ -183,8 +181,10 @@ def add_rounds(
             while more:
                 if limit is not None:
                     after_s = rule.look_s + (0.0 if checkpoint is None else checkpoint.write_s)
-                    late_s = _LATE * limit.seconds
-                    limit.check((pace.seconds() or 0.0) + after_s if total.has_error else -late_s)
+                    if total.has_error:
+                        limit.check((pace.seconds() or 0.0) + after_s)
+                    else:
+                        limit.at_latest().check()
                 # in a thread: Ctrl-C cannot leave half of it added
                 added = beside.submit(_add, total, next(results), np.geterr())
                 added.result()

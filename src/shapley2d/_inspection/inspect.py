@@ -34,6 +34,19 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.target import Target
 
+MAX_COLUMNS = 1024
+"""Columns of an inspection: each is predicted from all others, so time takes their square."""
+
+
+def check_width(n_columns: int) -> None:
+    """Refuse more columns than can be inspected."""
+    if n_columns > MAX_COLUMNS:
+        raise InputError(
+            Place("X"),
+            f" has {n_columns:,} columns: an inspection predicts each from all others and takes at "
+            f"most {MAX_COLUMNS:,}; drop columns, or inspect the table in parts",
+        )
+
 
 def inspect_cells(
     X: Any,
@@ -111,6 +124,7 @@ def inspect_cells(
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here
         table = as_table(X, "X", kinds, infinite=True)
+        check_width(table.n_columns)
         name = None if y is None else named or label_name(y, table.column_names)
         known = name is not None and isinstance(kinds, dict) and name in kinds
         kind = {str(name): kinds[name]} if known else None

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._knn.device import Device
     from shapley2d._knn.game import RowValues
     from shapley2d._knn.metric import Columns
@@ -26,6 +27,7 @@ def row_values(
     semivalue: object = "shapley",
     valid_weights: NDArray[np.floating] | None = None,
     n_jobs: int | None = None,
+    limit: TimeLimit | None = None,
     device: Device | None = None,
 ) -> RowValues:
     """The row values of a training and a validation table.
@@ -36,6 +38,8 @@ def row_values(
         See :meth:`~shapley2d._knn.game.RowGame.of`.
     n_jobs : int, optional
         Threads of the processor; all cores by default. The result does not depend on it.
+    limit : TimeLimit, optional
+        When the processor drops work under way; a GPU finishes it.
     device : Device, optional
         A GPU; without one the processor computes.
 
@@ -66,7 +70,7 @@ def row_values(
         valid_weights=valid_weights,
     )
     if device is None:
-        return Processor(game, n_jobs)
+        return Processor(game, n_jobs, limit)
     from shapley2d._knn.gpu import GpuRows
 
     return GpuRows(game, device)

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
 _KEYS = 2**21  # bins of rows that a thread has in memory, in as many subsets,
@@ -40,11 +41,15 @@ class Processor(RowValues):
     game : RowGame
     n_jobs : int, optional
         Threads; all cores by default. The result does not depend on it.
+    limit : TimeLimit, optional
+        When work under way is dropped.
     """
 
-    def __init__(self, game: RowGame, n_jobs: int | None = None) -> None:
+    def __init__(
+        self, game: RowGame, n_jobs: int | None = None, limit: TimeLimit | None = None
+    ) -> None:
         super().__init__(game)
-        self._n_threads = count_threads(n_jobs)
+        self._n_threads, self._limit = count_threads(n_jobs), limit
 
     def _contract(
         self, blocks: Iterable[tuple[Subsets, Floats]], n_lines: int, chosen: NDArray[np.intp]
@@ -85,7 +90,7 @@ class Processor(RowValues):
                 total[:, tile] += weights @ sums[:, tile]
 
             parts = [slice(start, start + at_a_time) for start in range(0, count, at_a_time)]
-            for _ in map_in_threads(evaluate, parts, n_threads, stop=stop):
+            for _ in map_in_threads(evaluate, parts, n_threads, stop=stop, limit=self._limit):
                 pass
             for _ in map_in_threads(add, tiles, n_threads):
                 pass

@@ -104,7 +104,8 @@ class KnnRun:
         ]
 
     def _make_parts(self, device: Device | None) -> list[RowValues]:
-        problem = self.problem
+        problem, limit = self.problem, self.run.limit
+        here = self.run.cluster is None  # another machine has another clock
         return [
             row_values(
                 measure(split.train, split.valid, self.metric, tells=k == 0),
@@ -114,7 +115,8 @@ class KnnRun:
                 n_neighbors=self.n_neighbors,
                 semivalue=self.run.semivalues[0],
                 # a worker of a cluster is one of many
-                n_jobs=self.run.n_jobs if self.run.cluster is None else 1,
+                n_jobs=self.run.n_jobs if here else 1,
+                limit=limit.at_latest() if here and limit is not None else None,
                 valid_weights=split.valid_weights,
                 device=device,
             )

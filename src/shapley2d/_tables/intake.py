@@ -120,8 +120,18 @@ def count_varying(data: Any, *, distinct: bool = False) -> int:
     varying = [column for column in entries if len(set(column) - {None}) > 1]
     if not distinct:
         return len(varying)
-    codes = [{entry: k for k, entry in enumerate(dict.fromkeys(column))} for column in varying]
-    return len({tuple(map(code.get, column)) for code, column in zip(codes, varying, strict=True)})
+    return len({_pattern(column) for column in varying})
+
+
+def _pattern(column: list[Any]) -> tuple[int, ...]:
+    """What copies of a column share: of numbers their order, either way, of words the groups."""
+    filled = [entry for entry in dict.fromkeys(column) if entry is not None]
+    numbers = all(isinstance(entry, float) for entry in filled)
+    code = {entry: k for k, entry in enumerate(sorted(filled) if numbers else filled)}
+    up = tuple(code.get(entry, -1) for entry in column)
+    if not numbers:
+        return up
+    return min(up, tuple(-1 if k < 0 else len(code) - 1 - k for k in up))
 
 
 def _plain(item: Any) -> Any:

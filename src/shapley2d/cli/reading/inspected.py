@@ -11,6 +11,7 @@ import numpy as np
 
 from shapley2d._inspection.decided_entries import DecidedTable
 from shapley2d._inspection.decisions import same_entry
+from shapley2d._inspection.inspect import check_width
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.console import progress
@@ -102,6 +103,7 @@ def read_inspected(
     source = read_file(path, file) if source is None else source
     chosen = choose_columns(source, target, file)
     with computing({"X": source.path}):
+        check_width(len(chosen.features))
         native = source.table.select(chosen.features)
         X = as_table(native, "X", chosen.kinds_beside(target), infinite=True)
     row_id = file.row_id
