@@ -14,7 +14,7 @@ from tests.time_limits import TIGHT, CountedLimit, make_tables, same
     ("method", "shorter"),
     [
         (MonteCarlo("knn", tolerance=0), {"max_permutations": 9}),
-        (Forest(tolerance=0), {"max_trees": 9}),
+        (Forest(tolerance=0), {"max_trees": 36}),  # in draws of four trees
     ],
 )
 def test_draws_that_fit_are_those_of_a_shorter_run(method, shorter):

@@ -305,7 +305,7 @@ def test_the_public_face_is_what_people_call():
     """What pages, files and the command line read beside it has an underscore."""
     assert public(Valuation) == {
         "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
-        "column_stderr", "total", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
+        "column_stderr", "total", "total_stderr", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
         "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "similar_rows", "what_if",
         "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_convergence", "to_html", "save", "load",
     }  # fmt: skip
