@@ -388,7 +388,8 @@ def test_errors_are_those_of_a_mean_over_trees(kind):
     runs = [value_cells(*data, method=method, random_state=s, **asked) for s in range(20)]
     spread = np.std([v.values for v in runs], axis=0, ddof=1)
     said = np.sqrt(np.mean([v.stderr**2 for v in runs], axis=0))
-    assert 0.85 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.15
+    # errors of few draws are a little wider than theirs, for what they have not seen
+    assert 0.75 < np.sqrt((spread**2).mean() / (said**2).mean()) < 1.05
     assert v_total_error(runs) < 1.6
     long = value_cells(*data, method=method.but(max_trees=512), **asked)
     assert long.stderr.mean() == pytest.approx(said.mean() / 4, rel=0.15)

@@ -247,7 +247,8 @@ class HeldForest:
         for k, trees in enumerate(self._trees()):
             split, lines = self._problem.splits[k], self._sees[k](edits.table)
             train, by_train = _matches(split.rows, edits.rows)
-            step = max(2**22 // trees.predicted.size, 1)  # predictions that are held at a time
+            held = 1 if trees.model.by_class else trees.predicted.size
+            step = max(2**22 // held, 1)  # predictions that are held at a time
             parts = [slice(i, i + step) for i in range(0, train.size, step)]
             move = partial(_move_train, trees, train, np.ascontiguousarray(lines[:, by_train]))
             for part, gains in zip(
@@ -264,28 +265,30 @@ def _move_train(trees: FittedTrees, places: Places, lines: Floats, part: slice) 
     """The change of the score by training rows, each moved alone."""
     places, lines = places[part], np.ascontiguousarray(lines[:, part])
     rows, model = trees.rows, trees.model
-    moved = np.repeat(trees.predicted[None], places.size, axis=0)
     own, at = np.ascontiguousarray(rows.features.train[:, places]), np.arange(places.size)
+    kind = rows.y[places] if model.by_class else np.zeros(places.size, dtype=np.intp)
+    gains = np.zeros(places.size)
+    moved = None if model.by_class else np.repeat(trees.predicted[None], places.size, axis=0)
     for piece in range(len(trees.pieces)):
-        for leaves in trees.leaves_in(piece):
+        for leaves in trees.fitted_on(piece):
             t, tree = leaves.number, leaves.tree
             one, other = leaves_of(tree, own), leaves_of(tree, lines)
-            moves = (one != other) & (leaves.plays[places] > 0)
-            if not moves.any():
-                continue
-            kind = rows.y[places] if model.by_class else np.zeros(places.size, dtype=np.intp)
-            change = np.zeros((places.size, tree.n_nodes, trees.n_kinds))
+            moves = ((one != other) & (leaves.plays[places] > 0))[:, None]
+            change = np.zeros((places.size, tree.n_nodes)) if moved is not None else None
             for leaf, sign in ((one, -1.0), (other, 1.0)):
                 sums = trees.sums[t][leaf].copy()
                 sums[at, kind] += sign * leaves.numbers[places]
                 count = np.maximum(trees.counts[t][leaf] + sign, 1.0)[:, None]
                 after = trees.scales[t][leaf] * sums / count + trees.rest[t][leaf]
-                change[at, leaf] = np.where(moves[:, None], after - trees.leaves[t][leaf], 0.0)
-            found = change[:, trees.places[t]]
-            if model.by_class:
-                moved += found
-            else:
-                moved[:, :, model.outputs[t]] += found[:, :, 0]
+                added = np.where(moves, after - trees.leaves[t][leaf], 0.0)
+                if change is None:  # a probability is linear: its slopes are all that counts
+                    gains += (trees.masses[t][leaf] * added).sum(axis=1)
+                else:
+                    change[at, leaf] = added[:, 0]
+            if moved is not None and change is not None:
+                moved[:, :, model.outputs[t]] += change[:, trees.places[t]]
+    if moved is None:
+        return gains
     return np.array([trees.score(one) for one in moved]) - trees.score()
 
 

@@ -84,7 +84,8 @@ class Reading:
     @property
     def boosted(self) -> bool:
         """Whether trees correct each other in a sum, rather than being averaged."""
-        return len(self.rounds) > 1
+        in_parallel = len(self.rounds) == 1 and len(self.trees) > max(self.outputs, default=0) + 1
+        return self.start_in != "all" and not in_parallel
 
 
 @dataclass(frozen=True)

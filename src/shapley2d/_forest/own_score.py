@@ -206,11 +206,13 @@ def _check_explained(model: Any, held: list[FittedTrees]) -> None:
     moved = sum(one.moved() for one in held)
     if nobodys <= MOST_UNEXPLAINED * moved:
         return
+    why = "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
+    if not held[0].model.loss.curved:
+        why += "; leaves of quantiles with few or equal targets are no means of rows"
     raise InputError(
         about(model),
         f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, so "
-        "that its values would not be theirs; pass the rows and labels that it was fitted on, in "
-        "their order, or the model unfitted",
+        f"that its values would not be theirs; {why}",
     )
 
 
