@@ -26,7 +26,7 @@ owners = [
     {"owner": "South", "row": f"{half}-{len(X) - 1}", "column": clinical},
     {"owner": "Laboratory", "row": "", "column": laboratory},
 ]
-v = value_blocks(X, y, X_valid, y_valid, owners=owners)
+v = value_blocks(X, y, X_valid, y_valid, owners=owners, parties="anonymous")
 paid = v.payments(100_000)
 paid
 

@@ -165,7 +165,15 @@ def test_payments_of_a_column_of_owners_are_those_of_the_result(open_report, wid
     X = pd.DataFrame(rng.normal(size=(150, 3)), columns=["age", "pay", "noise"])
     y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
     X["hospital"] = np.array(["Charité", "Köln", "Ulm"])[rng.integers(0, 3, 150)]
-    v = value_blocks(X[:100], y[:100], X[100:], y[100:], owner_column="hospital", progress=False)
+    v = value_blocks(
+        X[:100],
+        y[:100],
+        X[100:],
+        y[100:],
+        owner_column="hospital",
+        progress=False,
+        parties="anonymous",
+    )
     paid = v.payments(1000).sort_values("value", ascending=False)
     page = open_report(v, width=width, payments=paid.to_dict("records"))
     assert page.evaluate("document.documentElement.scrollWidth") == width

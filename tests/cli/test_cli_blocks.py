@@ -30,7 +30,7 @@ def folder(tmp_path, monkeypatch):
 def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, folder):
     out, err = run(capsys, f"{COMMAND} --pay 1000 --json -o v.parquet")
     summary, saved = json.loads(out), Valuation.load("v.parquet")
-    assert saved.info["players"] == "cells" and saved.info["copies"]["rule"] == "one"
+    assert saved.info["parties"] == "anonymous" and saved.info["copies"]["rule"] == "one"
     assert saved.info["valid_parts"] == 10 and summary["audit"] is None
     assert "note: 'North' and 'Thief' have copies of the same 10 rows" in err
     assert sum(round(100 * line["amount"]) for line in summary["owners"]) == 100_000
@@ -43,13 +43,13 @@ def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, fold
 
 
 def test_the_options_of_payments_reach_the_library(capsys, folder):
-    given = "--players blocks --method knn --copies each --copy-distance 0.001 --valid-parts 3 --negative owe"
+    given = "--parties known --method knn --copies each --copy-distance 0.001 --valid-parts 3 --negative owe"
     out, _ = run(capsys, f"{COMMAND} {given} --pay 10 --json")
     info = json.loads(out)["settings"]
-    assert (info["players"], info["valid_parts"]) == ("blocks", 3)
+    assert (info["parties"], info["valid_parts"]) == ("known", 3)
     assert info["copies"]["rule"] == "each"
     assert info["copies"]["distance"] == 0.001
-    trained = "--method mc --model tree --players blocks --scoring balanced_accuracy"
+    trained = "--method mc --model tree --parties known --scoring balanced_accuracy"
     out, _ = run(capsys, f"{COMMAND} {trained} --json")
     assert json.loads(out)["settings"]["settings"]["scoring"] == "balanced_accuracy"
     first, _ = run(capsys, f"{COMMAND} --copies first --baseline zero --json")
@@ -90,15 +90,15 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
     [
         ("--no-sellers", "--no-sellers goes with --audit: set --audit, or leave --no-sellers out"),
         ("--audit --valid-parts 3", "--valid-parts does not go with --audit: leave one of them out"),
-        ("--players rows", "'rows' is not one of 'cells', 'blocks'"),
+        ("--parties rows", "'rows' is not one of 'known', 'anonymous'"),
         ("--copies two", "'two' is not one of 'one', 'first', 'escrow', 'each'"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
         ("--method knn --max-permutations 5", "--max-permutations goes with --method mc, not with knn"),
-        ("--players blocks --method forest", "--method forest values cells, not blocks of them: leave --players blocks out"),
-        ("--players blocks --subsets sampled", "--subsets sampled does not go with --players blocks: leave it out"),
+        ("--parties known --method forest", "--method forest values cells, not blocks of them: leave --parties known out"),
+        ("--parties known --subsets sampled", "--subsets sampled does not go with --parties known: leave it out"),
         ("--copy-distance far", "--copy-distance far: use auto, or a number from 0 on"),
         ("--copy-distance -1", "--copy-distance -1.0 must be a number and not be negative"),
-        ("--players cells --method exact", "use --method mc or --method knn"),
+        ("--parties anonymous --method exact", "use --method mc or --method knn"),
         ("--valid-parts 1", "--valid-parts 1 must be a whole number from 2 to"),
     ],
 )  # fmt: skip
@@ -126,7 +126,7 @@ def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypa
         raise ValueError("no luck\nat all")
 
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
-    command = f"{COMMAND} --players blocks --model logistic -m {method} --jobs 1"
+    command = f"{COMMAND} --parties known --model logistic -m {method} --jobs 1"
     told = [
         line for line in run(capsys, command, 2).err.splitlines() if not line.startswith("note: ")
     ]

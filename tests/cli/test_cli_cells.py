@@ -289,7 +289,7 @@ def test_blocks_pay_their_owners(capsys, folder):
         {"owner": "Cy", "row": None, "column": ["colour"]},
     ]
     table = read_table("train.csv").table.select(["size", "colour"])
-    twin = value_blocks(table, KIND, owners=owners, progress=False)
+    twin = value_blocks(table, KIND, owners=owners, progress=False, parties="anonymous")
     with pytest.warns(PrecisionWarning, match="'Cy' holds 0"), pytest.warns(InputWarning):
         lines = twin.payments(1000, trusted=True).to_pylist()
     paid = {line["owner"]: line["amount"] for line in lines}

@@ -359,7 +359,7 @@ def test_blocks(tmp_path, monkeypatch):
     v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
-    assert v._covariance.tobytes() == plain._covariance.tobytes()
+    assert v._payee_errors.covariance.tobytes() == plain._payee_errors.covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
         blocks(n_groups=5, checkpoint=path)
 

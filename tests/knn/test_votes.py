@@ -172,8 +172,13 @@ def test_owners_are_paid_by_the_votes_that_cells_have():
     X, y = load_wine(return_X_y=True)
     owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
-    for players in ("cells", "blocks"):
-        options = {"owners": owners, "players": players, "progress": False}
-        assert value_blocks(*data, **options).info["votes"] == "k"
-        assert value_blocks(*data, method=KNN(votes="share"), **options).info["votes"] == "share"
+    for parties in ("anonymous", "known"):
+        options = {"owners": owners, "parties": parties, "progress": False}
+        assert value_blocks(*data, **options, parties="anonymous").info["votes"] == "k"
+        assert (
+            value_blocks(*data, method=KNN(votes="share"), **options, parties="anonymous").info[
+                "votes"
+            ]
+            == "share"
+        )
     assert value_cells(*data, progress=False).info["votes"] == "k"

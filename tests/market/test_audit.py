@@ -30,7 +30,7 @@ def data(seed=0):
     return two_classes(seed, n=40, m=3, n_valid=30)
 
 
-def audited(tables=None, owners=OWNERS, method=NEAREST, **options):
+def audited(tables=None, owners=OWNERS, method=NEAREST, parties="anonymous", **options):
     return audit_owners(
         *(tables or data()), method=method, owners=owners, progress=False, **options
     )
@@ -51,7 +51,7 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     X, y, X_valid, y_valid = data()
     _, audit = audited(copies="each")
     plain = {"copies": "each", "valid_parts": 0}
-    before = value_blocks(X, y, X_valid, y_valid, method=NEAREST, owners=OWNERS, **plain)
+    before = value_blocks(X, y, X_valid, y_valid, method=NEAREST, parties="anonymous", owners=OWNERS, **plain)
     assert audit.payments == amounts(before)
     twice = np.append(np.arange(40), np.arange(20))
     again = [{"owner": "A", "row": "0-19;40-59"}, OWNERS[1]]
@@ -60,7 +60,7 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
         y.iloc[twice].to_numpy(),
         X_valid,
         y_valid,
-        method=NEAREST,
+        method=NEAREST, parties="anonymous",
         owners=again,
         **plain,
     )
@@ -68,19 +68,28 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     assert (
         after(audit, "A", "twice") > audit.payments["A"] + 1000
     )  # every copy counts, so that it pays
-    rows = value_blocks(X, y, X_valid, y_valid, method=NEAREST, rows=range(40), players="cells")
+    rows = value_blocks(X, y, X_valid, y_valid, method=NEAREST, parties="anonymous", rows=range(40), parties="anonymous")
     kept = np.setdiff1d(np.arange(40), np.argsort(rows.row_values[:20], kind="stable")[:2])
     left = value_blocks(
         X.iloc[kept].reset_index(drop=True),
         y.iloc[kept].to_numpy(),
         X_valid,
         y_valid,
-        method=NEAREST,
+        method=NEAREST, parties="anonymous",
         owners=[{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}],
         **plain,
     )
     assert after(audit, "A", "withhold") == pytest.approx(amounts(left)["A"], abs=0.011)
-    more = value_blocks(X, y, X_valid, y_valid, method=KNN(n_neighbors=6), owners=OWNERS, **plain)
+    more = value_blocks(
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=KNN(n_neighbors=6),
+        owners=OWNERS,
+        **plain,
+        parties="anonymous",
+    )
     found = next(
         one["payments"] for one in audit._settings if one["setting"] == "with 6 neighbours"
     )
@@ -94,7 +103,7 @@ def test_by_default_splitting_and_copying_gain_nothing_where_negative_values_owe
             assert after(audit, owner, move) == pytest.approx(audit.payments[owner], abs=0.021)
     assert {one["move"] for one in audit._moves} == set(MOVES.values()) and audit.complete
     # a table without columns is worth a half, whatever its rows are, where classes count the same
-    _, fair = audited(method=NEAREST.but(votes="share"), scoring="balanced_accuracy", sellers=False)
+    _, fair = audited(method=NEAREST.but(votes="share"), scoring="balanced_accuracy", look=False)
     for one in fair._settings:
         same = one["payments"] == fair.payments
         assert same == one["sentence"].endswith(": nothing would change.")
@@ -115,7 +124,7 @@ def test_hiding_what_harms_in_a_shell_pays_where_negative_values_get_nothing():
 
 def test_groups_as_players_are_audited_too():
     _, audit = audit_owners(
-        *data(), method=MonteCarlo("gaussian_nb"), owners=OWNERS, progress=False, players="blocks"
+        *data(), method=MonteCarlo("gaussian_nb"), owners=OWNERS, progress=False, parties="known"
     )
     settings = [one["setting"] for one in audit._settings]
     assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
@@ -148,7 +157,7 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
     with pytest.raises(
         InputError, match="come without an audit, which needs the tables: call audit_owners"
     ):
-        value_blocks(*data(), owners=OWNERS).audit()
+        value_blocks(*data(), owners=OWNERS, parties="anonymous").audit()
 
 
 @pytest.mark.parametrize(
@@ -204,15 +213,15 @@ def test_what_is_seen_of_owners_is_kept_shown_and_escaped(tmp_path):
 @pytest.mark.filterwarnings("ignore:'A' and 'T<i>' have copies of the same")
 def test_the_look_can_be_left_out_and_needs_validation_rows():
     tables, owners = stolen()
-    _, audit = audited(tables, owners, sellers=False)
+    _, audit = audited(tables, owners, look=False)
     assert audit._alarms == [] and audit.look == "" and len(audit.findings) == 0
     with pytest.raises(InputError, match="sellers='no' must be True or False"):
         audited(tables, owners, sellers="no")
     claims = [*owners, {"owner": "N", "row": "1-19"}]
     with pytest.raises(InputError, match="say trusted=True if every owner's rows are trusted"):
-        audit_owners(*tables[:2], method=NEAREST, owners=claims, progress=False)
+        audit_owners(*tables[:2], method=NEAREST, parties="anonymous", owners=claims, progress=False)
     _, audit = audit_owners(
-        *tables[:2], method=NEAREST, owners=claims, trusted=True, progress=False
+        *tables[:2], method=NEAREST, parties="anonymous", owners=claims, trusted=True, progress=False
     )
     assert audit.look.startswith("The sellers' rows were not looked at: that needs a validation")
     assert [(one["owner"], one["victim"]) for one in audit._alarms] == [("A", "N"), ("N", "A")]
@@ -236,7 +245,7 @@ def test_an_interrupt_keeps_what_was_asked(monkeypatch):
 
 def test_an_audit_without_owners_is_refused():
     with pytest.raises(InputError, match="an audit is about owners: name them by owners"):
-        audit_owners(*data(), owners=None)
+        audit_owners(*data(), owners=None, parties="anonymous")
     with pytest.raises(InputError, match="negative='some' is not known"):
         audited(negative="some")
 
@@ -258,7 +267,7 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
         y,
         X_valid,
         y_valid,
-        method=NEAREST,
+        method=NEAREST, parties="anonymous",
         scoring="balanced_accuracy",
         progress=False,
     )
@@ -270,7 +279,7 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
         y.iloc[kept].to_numpy(),
         X_valid,
         y_valid,
-        method=NEAREST,
+        method=NEAREST, parties="anonymous",
         owners=owners,
         scoring="balanced_accuracy",
         valid_parts=0,
@@ -281,4 +290,4 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
 
 def test_other_semivalues_are_said_not_to_add_up():
     with pytest.warns(InputWarning, match="only Shapley values add up to what the table is worth"):
-        value_blocks(*data(), method=NEAREST, owners=OWNERS, semivalue="banzhaf", progress=False)
+        value_blocks(*data(), method=NEAREST, parties="anonymous", owners=OWNERS, semivalue="banzhaf", progress=False)

@@ -11,9 +11,10 @@ from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
 from shapley2d._market.copies.rule import Copies
 from shapley2d._market.named_rows import is_clusters
+from shapley2d._market.parties import settle_parties
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.receipts.signature import sign
-from shapley2d._market.wording import owner_words
+from shapley2d._market.wording import look_lines, owner_words
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
@@ -53,7 +54,7 @@ def blocks(
     table: TrainOptions,
     only: BlockOptions,
     file: FileOptions,
-    method: str,
+    method: str | None,
     run: RunOptions,
     **given: Any,
 ) -> None:
@@ -64,8 +65,9 @@ def blocks(
         raise InputError("--audit is about owners: name them by --owner-column, not by --rows")
     if only.audit and only.valid_parts is not None:
         raise InputError("--valid-parts does not go with --audit: leave one of them out")
-    if only.no_sellers and not only.audit:
-        raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
+    looks = only.audit or only.pay is not None
+    if only.no_look and not looks:
+        raise InputError("--no-look goes with --pay or --audit: leave it out")
     given_files = [path for path in (table.train, only.owners, table.valid) if path is not None]
     _check_who(only)
     check_outputs(run.output, run.report, given_files, run.checkpoint, only.receipt)
@@ -86,16 +88,16 @@ def blocks(
         owners = owners_of(inputs.of_rows.pop("rows"))
     for message in inputs.notes:
         note(message)
-    chosen = make_method(method, given)
+    chosen = _method(method, only, given)
 
     from shapley2d import audit_owners, value_blocks
 
     amount = 100 if only.pay is None else only.pay
-    asked: dict[str, Any] = {"valid_parts": only.valid_parts}
+    asked: dict[str, Any] = {"look": looks and not only.no_look}
     if only.audit:
-        asked = {"pay": amount, "negative": only.negative, "trusted": only.trusted}
-        asked["sellers"] = not only.no_sellers
+        asked |= {"pay": amount, "negative": only.negative, "trusted": only.trusted}
     else:
+        asked |= {"valid_parts": only.valid_parts}
         asked |= {} if clusters is None else {"rows": clusters}
     with warnings_as_notes(inputs.names), computing(inputs.names, run.checkpoint):
         found: Any = (audit_owners if only.audit else value_blocks)(
@@ -105,7 +107,7 @@ def blocks(
             inputs.y_valid,
             owners=owners,
             method=chosen,
-            players=only.players,
+            parties=only.parties,
             copies=_copies(only),
             include_label=table.include_label,
             scoring=table.scoring,
@@ -160,6 +162,8 @@ def blocks(
         console.print(Text(headline(valuation, inputs)))
         console.print(_owner_table(payees, Units.of(valuation).points, only))
         console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
+        for line in look_lines(valuation.info):
+            console.print(Text(line), soft_wrap=True)
         if audited is not None:
             console.print(Text(f"\nAudit, out of {amount:,.2f}"))
             for sentence in audited.sentences:
@@ -182,6 +186,18 @@ def _check_who(only: BlockOptions) -> None:
         )
     if len(given) > 1:
         raise InputError(f"{given[0]} and {given[1]} exclude each other: give one of them")
+
+
+def _method(method: str | None, only: BlockOptions, given: dict[str, Any]) -> Any:
+    """The method with the options that were given; None for the default of the parties."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if method is not None:
+        return make_method(method, chosen)
+    if not chosen:
+        return None
+    nobody = only.rows is not None and is_clusters(only.rows)
+    _, usual = settle_parties(only.parties, None, nobody=nobody)
+    return make_method(usual.name, {**usual.settings(), **chosen})
 
 
 def _copies(only: BlockOptions) -> Any:

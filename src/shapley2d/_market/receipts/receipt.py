@@ -36,7 +36,7 @@ FORMAT = "shapley2d receipt 1"
 """Raise the number when older versions could not read what is written."""
 
 _KNOWN = re.compile(r"shapley2d receipt (\d+)")
-_FACTS = ("method", "players", "task", "intervals", "copies", "baseline", "n_valid", "folds")
+_FACTS = ("method", "parties", "task", "intervals", "copies", "baseline", "n_valid", "folds")
 
 
 @dataclass(frozen=True, eq=False)

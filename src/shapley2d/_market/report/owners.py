@@ -32,11 +32,18 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         check_payments(valuation, lines)
     if payments is None and valuation._owner_shares is not None:
         lines = valuation._payee_lines()
+    for line, more in zip(lines, _joining(valuation, [line["owner"] for line in lines])):
+        line |= more
+    info = valuation.info
     content = {
         "payments": lines,
         "points": page_units(valuation, 0.0)["columnUnit"],
-        "owner_words": owner_words(valuation.info),
-        "audit": audit_tables(valuation.info),
+        "owner_words": owner_words(info),
+        "negative_words": _negative_words(lines),
+        "audit": audit_tables(info),
+        "look": info.get("look") or {},
+        "grid": min(valuation.shape) > 1 or valuation._owner_shares is None,
+        "pooled": info.get("pooled"),
     }
     record = {"owners": [list(block) for block in block_owners(valuation)]}
     return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record)
@@ -119,26 +126,50 @@ def _lines(data: Any) -> list[dict[str, Any]]:
     )
 
 
+def _joining(valuation: BlockValues, names: list[str]) -> list[dict[str, Any]]:
+    """The score of every party alone, and what it adds to the others; empty where unknown."""
+    info, shares = valuation.info, valuation._owner_shares
+    if "alone" not in info or shares is None or min(valuation.shape) > 1:
+        return [{} for _ in names]
+    found: dict[str, dict[str, Any]] = {}
+    held = shares.reshape(len(shares), -1) > 0
+    for owner, mine in zip(valuation._owner_names, held, strict=True):
+        whole = np.flatnonzero(mine)
+        if whole.size == 1 and len(info["alone"]) == mine.size:  # one set of rows or columns
+            k = int(whole[0])
+            found[owner] = {
+                "alone": info["alone"][k], "adds": info["pooled"] - info["without"][k],
+            }  # fmt: skip
+    return [found.get(name, {}) for name in names]
+
+
+def _negative_words(lines: list[dict[str, Any]]) -> str:
+    """What happens to those who harm, where payments are shown."""
+    if not lines or lines[0]["amount"] is None:
+        return ""
+    if any("if_unpaid" in line for line in lines):
+        return "A party of negative value owes its share, and the others are paid that much more."
+    return "A party of negative value is paid nothing; the others share the whole amount."
+
+
 def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
-    """The audit of a valuation as tables: gains by owner and move, payments by setting."""
+    """The audit of a valuation as tables: gains by owner and move, the range over settings."""
     if info.get("audit") is None:
         return None
     audit = Audit.from_dict(info["audit"])
     owners = list(audit.payments)
     moves = list(dict.fromkeys(move["move"] for move in audit._moves))
     gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit._moves}
+    ranges = []
+    for owner in owners:
+        paid = [one["payments"][owner] for one in audit._settings if owner in one["payments"]]
+        ranges.append((min(paid), max(paid)) if paid else None)
     return {
         "total": audit.total,
-        "moves": moves,
-        "gains": [
-            (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves])
-            for owner in owners
-        ],
+        "moves": [(move, [gains.get((owner, move)) for owner in owners]) for move in moves],
         "owners": owners if len(owners) <= 12 else [],
-        "settings": [
-            (one["setting"], [one["payments"].get(owner) for owner in owners])
-            for one in audit._settings
-        ],
+        "ranges": ranges,
+        "n_settings": len(audit._settings),
         "payments": [audit.payments[owner] for owner in owners],
         "copies": audit.copies,
         "look": audit.look,
