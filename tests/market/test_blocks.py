@@ -183,7 +183,9 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
     assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
     assert sum(v.payments(100)["amount"]) == pytest.approx(100)
-    np.testing.assert_allclose(np.sqrt(np.diag(v._payee_errors.covariance)), v.stderr[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(v._payee_errors.covariance)), v.stderr[:, 0], rtol=1e-9
+    )
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():

@@ -178,7 +178,9 @@ def test_intervals_cover_the_amounts_of_the_true_values():
 
 
 def test_an_interval_reaches_above_0_where_the_amount_is_0():
-    low, high = payment_intervals(100, np.array([1.0, -0.01]), JointErrors.of(np.diag([1e-4, 1e-2])))
+    low, high = payment_intervals(
+        100, np.array([1.0, -0.01]), JointErrors.of(np.diag([1e-4, 1e-2]))
+    )
     assert low[1] == 0 < high[1] < 30 and high[0] == 100
 
 
@@ -336,7 +338,9 @@ def test_uncertain_pairs_use_the_covariance():
     assert (
         uncertain_pairs(values, JointErrors.of(np.full((2, 2), 1.0)))[0].size == 0
     )  # the difference is known for sure
-    assert uncertain_pairs(values, JointErrors.of(np.array([[1.0, -1.0], [-1.0, 1.0]])))[0].size == 1
+    assert (
+        uncertain_pairs(values, JointErrors.of(np.array([[1.0, -1.0], [-1.0, 1.0]])))[0].size == 1
+    )
 
 
 def test_unknown_errors_are_refused():

@@ -25,6 +25,7 @@ from shapley2d import (
     value_blocks,
     value_cells,
 )
+from shapley2d._market.joint_errors import JointErrors
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 from small_tables import two_classes
@@ -204,7 +205,9 @@ def test_parts_of_the_validation_rows_valued_one_by_one_say_what_is_left_without
         valued(tables, THREE, kind(n_neighbors=3, n_subsets=n_subsets), **asked)
         for kind in (KNN, NoAverages)
     )
-    np.testing.assert_allclose(quick._payee_errors.covariance, slow._payee_errors.covariance, rtol=1e-6, atol=1e-12)
+    np.testing.assert_allclose(
+        quick._payee_errors.covariance, slow._payee_errors.covariance, rtol=1e-6, atol=1e-12
+    )
     assert quick._payee_errors.dof == slow._payee_errors.dof == 4
     assert quick.info["valid_parts"] == 5 and "5 parts" in quick.info["intervals"]
 
@@ -398,8 +401,8 @@ def test_copies_are_about_owners(copies):
     [(None, NEAREST), ("balanced_accuracy", NEAREST), (None, NEAREST.but(n_subsets=40))],
 )
 def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring, method):
-    from shapley2d._market.joint_errors import JointErrors
-from shapley2d._market.jackknife import problems_of_parts
+    from shapley2d._market.jackknife import problems_of_parts
+
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import make_problem, weigh_problem
 
@@ -432,8 +435,12 @@ def test_copies_are_left_out_of_splits_of_ones_own():
     after = value_blocks(X2, y2, method=NEAREST, parties="anonymous", owners=owners, cv=halves)
     assert by_owner(after) == by_owner(before)
     batches = np.arange(30) % 6
-    grouped = value_blocks(X, y, method=NEAREST, parties="anonymous", owners=THREE, groups=batches, cv=3)
-    again = value_blocks(X2, y2, method=NEAREST, parties="anonymous", owners=owners, groups=batches[twice], cv=3)
+    grouped = value_blocks(
+        X, y, method=NEAREST, parties="anonymous", owners=THREE, groups=batches, cv=3
+    )
+    again = value_blocks(
+        X2, y2, method=NEAREST, parties="anonymous", owners=owners, groups=batches[twice], cv=3
+    )
     assert by_owner(again) == by_owner(grouped)
 
 

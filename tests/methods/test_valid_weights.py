@@ -192,7 +192,9 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
         )
         for factor in (1, 2)
     )
-    np.testing.assert_allclose(v._payee_errors.covariance, doubled._payee_errors.covariance, rtol=1e-12)
+    np.testing.assert_allclose(
+        v._payee_errors.covariance, doubled._payee_errors.covariance, rtol=1e-12
+    )
     assert (np.diag(v._payee_errors.covariance) > 0).all()
 
 

@@ -259,7 +259,7 @@ class _Auditor:
 
     def _moves(self) -> Iterator[_Case]:
         """Moves that every owner might make; only who has whole rows can add some."""
-        whole = self.regions.columns[:, : self._n_features].all(axis=1)
+        whole = np.asarray(self.regions.columns[:, : self._n_features].all(axis=1))
         for owner, name in enumerate(self.regions.names):
             rows = np.flatnonzero(self.regions.of_rows()[owner])
             if not rows.size:

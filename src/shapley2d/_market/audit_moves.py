@@ -52,8 +52,9 @@ def fabricate(
 def _alike(target: Target, rows: NDArray[np.intp], row: int) -> NDArray[np.intp]:
     """Those of an owner's rows whose labels are as that of a row."""
     if target.task == "classification":
-        return rows[target.codes[rows] == target.codes[row]]
-    return rows[np.argsort(np.abs(target.y[rows] - target.y[row]), kind="stable")[:10]]
+        return np.asarray(rows[target.codes[rows] == target.codes[row]])
+    order = np.argsort(np.abs(target.y[rows] - target.y[row]), kind="stable")
+    return np.asarray(rows[order[:10]])
 
 
 def _fabricated(

@@ -39,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.job import Answer
-    from shapley2d._market.sellers.look import Look
     from shapley2d._market.regions import Ownership
+    from shapley2d._market.sellers.look import Look
     from shapley2d._methods.method import Method
     from shapley2d._tables.splits import Splitter
     from shapley2d._theory.semivalues import Semivalue

@@ -32,13 +32,13 @@ Other validation rows change an amount by more than that.
 HOLDS = {
     "known": (
         "The parties are known and each is one player: a model is trained on every set of them, "
-        "and a party is worth what it adds on average.",
-        "Identities must be the contract's: a party that poses as two is paid more.",
+        "and a party is worth what it adds on average. "
+        "Identities must be the contract's: a party that poses as two is paid more."
     ),
     "anonymous": (
         "The parties are anonymous: every cell is valued by itself, and an owner is worth the sum "
-        "of its cells, so splitting up changes no value.",
-        "Rows must be real: an owner that fabricates rows is paid more.",
+        "of its cells, so splitting up changes no value. "
+        "Rows must be real: an owner that fabricates rows is paid more."
     ),
 }
 """Which setting holds, and what it does not prevent."""

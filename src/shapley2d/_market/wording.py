@@ -36,17 +36,20 @@ def owner_lines(values: BlockValues) -> list[str]:
     return [*lines, f"  and {left} more"] if left else lines
 
 
+def setting_words(info: dict[str, Any]) -> str:
+    """Which setting holds for owners, and what it does not prevent."""
+    return HOLDS.get(str(info.get("parties")), "") if info.get("block_owners") else ""
+
+
 def owner_words(info: dict[str, Any]) -> str:
-    """Which setting holds and what it does not prevent, how copies count, what intervals include.
+    """How copies count, and what intervals include.
 
     Examples
     --------
-    >>> owner_words({"parties": "known", "intervals": "sampling"}).split(". ")[1]
-    "Identities must be the contract's: a party that poses as two is paid more"
+    >>> owner_words({"intervals": "sampling"})
+    'Intervals include sampling; they do not cover fraud.'
     """
-    if info.get("parties") not in HOLDS:
-        return ""
-    words = [*HOLDS[info["parties"]]] if info.get("block_owners") else []
+    words = []
     copies = info.get("copies") or {}
     repeated, rule = copies.get("n_rows"), _COPIES.get(str(copies.get("rule")))
     if isinstance(repeated, int) and repeated and rule:  # a file may hold anything

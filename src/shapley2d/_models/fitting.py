@@ -156,7 +156,7 @@ class Trainer:
         if len(self._views) == 1:
             return float(scores[0, 0])
         if len(scores) == 1:
-            return scores[0]
+            return np.asarray(scores[0])
         without = scores[:, 1:]
         others = (without.sum(axis=0) - np.diag(without)) / (len(scores) - 1)
         return np.append(scores[:, 0].mean(), others)

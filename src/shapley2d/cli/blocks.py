@@ -14,7 +14,7 @@ from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.parties import settle_parties
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.receipts.signature import sign
-from shapley2d._market.wording import look_lines, owner_words
+from shapley2d._market.wording import look_lines, owner_words, setting_words
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
@@ -161,7 +161,8 @@ def blocks(
         console = ResultConsole()
         console.print(Text(headline(valuation, inputs)))
         console.print(_owner_table(payees, Units.of(valuation).points, only))
-        console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
+        said = f"{setting_words(valuation.info)} {owner_words(valuation.info)}".strip()
+        console.print(Text(f"\n{said}"), soft_wrap=True)
         for line in look_lines(valuation.info):
             console.print(Text(line), soft_wrap=True)
         if audited is not None:

@@ -180,7 +180,7 @@ class Receipt:
 def make_receipt(
     valuation: BlockValues,
     pay: Any = None,
-    negative: str | None = None,
+    negative: str = "zero",
     digits: int = 2,
     *,
     trusted: bool = False,
@@ -230,7 +230,7 @@ def make_receipt(
 
 
 def _payments(
-    valuation: BlockValues, pay: Any, negative: str | None, digits: int, *, trusted: bool
+    valuation: BlockValues, pay: Any, negative: str, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
     columns, rule = valuation._divided(pay, negative, digits, trusted=trusted)
     others = [name for name in columns if name not in ("owner", "value", "amount")]

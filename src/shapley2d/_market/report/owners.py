@@ -13,7 +13,7 @@ import numpy as np
 from shapley2d._market.audit_result import Audit
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import expected_units
-from shapley2d._market.wording import owner_words
+from shapley2d._market.wording import owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
 from shapley2d.exceptions import InputError
@@ -32,12 +32,13 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         check_payments(valuation, lines)
     if payments is None and valuation._owner_shares is not None:
         lines = valuation._payee_lines()
-    for line, more in zip(lines, _joining(valuation, [line["owner"] for line in lines])):
-        line |= more
+    joining = _joining(valuation)
+    lines = [{**line, **joining.get(line["owner"], {})} for line in lines]
     info = valuation.info
     content = {
         "payments": lines,
         "points": page_units(valuation, 0.0)["columnUnit"],
+        "setting_words": setting_words(info),
         "owner_words": owner_words(info),
         "negative_words": _negative_words(lines),
         "audit": audit_tables(info),
@@ -126,21 +127,18 @@ def _lines(data: Any) -> list[dict[str, Any]]:
     )
 
 
-def _joining(valuation: BlockValues, names: list[str]) -> list[dict[str, Any]]:
-    """The score of every party alone, and what it adds to the others; empty where unknown."""
+def _joining(valuation: BlockValues) -> dict[str, dict[str, float]]:
+    """By owner: its score alone, and what it adds to the others; empty where unknown."""
     info, shares = valuation.info, valuation._owner_shares
-    if "alone" not in info or shares is None or min(valuation.shape) > 1:
-        return [{} for _ in names]
-    found: dict[str, dict[str, Any]] = {}
-    held = shares.reshape(len(shares), -1) > 0
-    for owner, mine in zip(valuation._owner_names, held, strict=True):
-        whole = np.flatnonzero(mine)
-        if whole.size == 1 and len(info["alone"]) == mine.size:  # one set of rows or columns
-            k = int(whole[0])
-            found[owner] = {
-                "alone": info["alone"][k], "adds": info["pooled"] - info["without"][k],
-            }  # fmt: skip
-    return [found.get(name, {}) for name in names]
+    found: dict[str, dict[str, float]] = {}
+    if "alone" not in info or shares is None or len(info["alone"]) != valuation.values.size:
+        return found
+    for owner, part in zip(valuation._owner_names, shares, strict=True):
+        held = np.flatnonzero(part)
+        if held.size == 1:  # one set of rows or of columns
+            alone, without = info["alone"][held[0]], info["without"][held[0]]
+            found[owner] = {"alone": alone, "adds": info["pooled"] - without}
+    return found
 
 
 def _negative_words(lines: list[dict[str, Any]]) -> str:
