@@ -619,7 +619,7 @@ def test_labels_of_text_are_worth_what_their_numbers_are(library, n_classes, pip
     one, other = (value_cells(train, y[:14], valid, y[14:], **asked) for y in (codes, texts))
     assert np.array_equal(one.values, other.values) and np.abs(one.values).max() > 0
     one, other = (
-        value_blocks(entries, y, rows=np.arange(26) % 4, **asked, parties="anonymous")
+        value_blocks(entries, y, rows=np.arange(26) % 4, **{"parties": "anonymous", **asked})
         for y in (codes, texts)
     )
     assert np.array_equal(one.values, other.values)

@@ -174,11 +174,11 @@ def test_owners_are_paid_by_the_votes_that_cells_have():
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
     for parties in ("anonymous", "known"):
         options = {"owners": owners, "parties": parties, "progress": False}
-        assert value_blocks(*data, **options, parties="anonymous").info["votes"] == "k"
+        assert value_blocks(*data, **{"parties": "anonymous", **options}).info["votes"] == "k"
         assert (
-            value_blocks(*data, method=KNN(votes="share"), **options, parties="anonymous").info[
-                "votes"
-            ]
+            value_blocks(
+                *data, method=KNN(votes="share"), **{"parties": "anonymous", **options}
+            ).info["votes"]
             == "share"
         )
     assert value_cells(*data, progress=False).info["votes"] == "k"

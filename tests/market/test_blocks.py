@@ -150,7 +150,7 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
 
 def test_few_blocks_are_exact_and_many_are_sampled():
     X, y, X_valid, y_valid = small_table()
-    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, parties="known")
+    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, method="knn")
     assert (
         few.info["method"] == "exact"
         and few.shape == (1, 3)
@@ -176,7 +176,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     data, knn = (X, y, X_valid, y_valid), KNN(n_neighbors=3, tolerance=0.06)
     exact = value_cells(*data, method=knn).row_values
-    v = value_blocks(*data, method=knn, rows=list(range(18)), parties="known")
+    v = value_blocks(*data, method=knn, rows=list(range(18)), parties="known", valid_parts=0)
     assert v.info["method"] == "mc" and v.info["converged"]
     assert v.total == pytest.approx(exact.sum(), abs=1e-9)
     low, high = v.interval()
@@ -239,7 +239,7 @@ def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
     options = {"method": KNN(n_neighbors=2, metric="sqeuclidean"), "semivalue": semivalue}
     cells = value_cells(X, y, X_valid, y_valid, **options)
     blocks = value_blocks(
-        X, y, X_valid, y_valid, rows=range(6), columns=range(3), **options, method="knn"
+        X, y, X_valid, y_valid, rows=range(6), columns=range(3), **{"method": "knn", **options}
     )
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
 
@@ -361,14 +361,14 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),
         ({"rows": ROWS, "method": KNN}, "method is the class KNN: make one, KNN\\(\\)"),
         ({"rows": ROWS, "method": KNN(subsets="sampled"), "parties": "known"}, "subsets='sampled' does not go with parties='known'"),
-        ({"rows": ROWS, "method": MonteCarlo(truncation=0.1)}, "truncation does not go with parties='known'"),
-        ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
-        ({"rows": np.arange(24), "columns": range(4), "method": Exact("knn")}, "2\\^28 utilities"),
+        ({"rows": ROWS, "method": MonteCarlo(truncation=0.1), "parties": "known"}, "truncation does not go with parties='known'"),
+        ({"rows": np.arange(24), "columns": range(4), "method": "exact", "parties": "known"}, "2\\^28 utilities"),
+        ({"rows": np.arange(24), "columns": range(4), "method": Exact("knn"), "parties": "known"}, "2\\^28 utilities"),
     ],
 )  # fmt: skip
 def test_wrong_blocks_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_blocks(*small_table(), **options, parties="anonymous")
+        value_blocks(*small_table(), **{"parties": "anonymous", **options})
 
 
 def test_models_and_scores_that_there_are_not_are_named():
@@ -396,8 +396,10 @@ def test_sweeps_value_blocks_too():
 def test_parts_of_the_validation_rows_widen_all_intervals_and_change_no_value(tmp_path):
     X, y, X_valid, y_valid = small_table()
     options = {"rows": ROWS, "method": MonteCarlo("ridge", max_permutations=40, tolerance=0)}
-    plain = value_blocks(X, y, X_valid, y_valid, **options, parties="anonymous")
-    parted = value_blocks(X, y, X_valid, y_valid, valid_parts=3, **options, parties="anonymous")
+    plain = value_blocks(X, y, X_valid, y_valid, **{"parties": "anonymous", **options})
+    parted = value_blocks(
+        X, y, X_valid, y_valid, valid_parts=3, **{"parties": "anonymous", **options}
+    )
     assert plain.dof == parted.dof == 39
     np.testing.assert_array_equal(plain.values, parted.values)
     np.testing.assert_array_equal(plain.stderr, parted.stderr)
@@ -440,7 +442,6 @@ SAMPLER = MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0)
 )
 @pytest.mark.usefixtures("always_sampled")
 def test_a_finished_run_leaves_one_checkpoint(parties, method, tmp_path):
-    """Runs that try other validation rows have checkpoints of their own until all are done."""
     rng = np.random.default_rng(0)
     X, X_valid = rng.normal(size=(24, 3)), rng.normal(size=(20, 3))
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
@@ -454,11 +455,11 @@ def test_a_finished_run_leaves_one_checkpoint(parties, method, tmp_path):
     }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        first = value_blocks(X, y, X_valid, y_valid, **options, parties="anonymous")
+        first = value_blocks(X, y, X_valid, y_valid, **{"parties": "anonymous", **options})
         names = {path.name for path in tmp_path.iterdir()}
         assert names <= {"run.npz", "run.npz.previous"}
         assert "run.npz" in names
-        again = value_blocks(X, y, X_valid, y_valid, **options, parties="anonymous")
+        again = value_blocks(X, y, X_valid, y_valid, **{"parties": "anonymous", **options})
     assert np.array_equal(first.values, again.values)
     assert np.array_equal(first.stderr, again.stderr)
 

@@ -44,7 +44,13 @@ def paid(X, y, X_valid, y_valid, owners, **options):
         warnings.simplefilter("ignore", InputWarning)
         warnings.simplefilter("ignore", PrecisionWarning)
         v = value_blocks(
-            X, y, X_valid, y_valid, owners=owners, progress=False, **options, parties="anonymous"
+            X,
+            y,
+            X_valid,
+            y_valid,
+            owners=owners,
+            progress=False,
+            **{"parties": "anonymous", **options},
         )
         amounts = v.payments(100_000)
     return dict(zip(v._owner_names, amounts["amount"], strict=True))

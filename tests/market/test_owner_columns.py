@@ -45,7 +45,7 @@ def test_labels_a_column_and_a_list_of_owners_give_one_answer():
     for given, option in ((X, {"rows": where}), (table, {"rows": "hospital"}),
                           (table, {"owner_column": "hospital"})):  # fmt: skip
         with pytest.warns(match="have copies of the same 1 row"):
-            found = value_blocks(given, y, X_valid, y_valid, **option, parties="anonymous")
+            found = value_blocks(given, y, X_valid, y_valid, **{"parties": "anonymous", **option})
         pd.testing.assert_frame_equal(found.owners, named.owners)
         pd.testing.assert_frame_equal(found.payments(1000), named.payments(1000))
         for fact in ("method", "parties", "scoring", "votes", "copies", "intervals", "settings"):
@@ -56,10 +56,12 @@ def test_a_model_too_gives_one_answer():
     X, y, X_valid, y_valid, where = tables(30, 20)
     options = {"method": MonteCarlo("gaussian_nb"), "parties": "known", "valid_parts": 4}
     with pytest.warns(match="have copies"):
-        labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options, parties="anonymous")
+        labels = value_blocks(
+            X, y, X_valid, y_valid, rows=where, **{"parties": "anonymous", **options}
+        )
     with pytest.warns(match="have copies"):
         named = value_blocks(
-            X, y, X_valid, y_valid, owners=lines(where), **options, parties="anonymous"
+            X, y, X_valid, y_valid, owners=lines(where), **{"parties": "anonymous", **options}
         )
     pd.testing.assert_frame_equal(labels.owners, named.owners)
 

@@ -28,7 +28,9 @@ def table(seed=0, n=40):
 def valued(owners, **options):
     X, y = table()
     X_valid, y_valid = table(1, 60)
-    return value_blocks(X, y, X_valid, y_valid, owners=owners, parties="known", **options)
+    return value_blocks(
+        X, y, X_valid, y_valid, owners=owners, parties="known", **{"method": "knn", **options}
+    )
 
 
 FOUR = [
@@ -84,7 +86,7 @@ def test_the_groups_of_rows_keep_the_grid_when_owners_merge():
 @pytest.mark.usefixtures("always_sampled")
 def test_the_error_of_an_owner_comes_from_the_draws_of_its_sum():
     method = MonteCarlo("knn", max_permutations=40, tolerance=0)
-    options = {"method": method, "rows": np.arange(40) % 3, "columns": NAMES}
+    options = {"method": method, "rows": np.arange(40) % 3, "columns": NAMES, "valid_parts": 0}
     v = valued([{"owner": "all"}], **options)
     # every permutation gives the same total, however much the blocks vary
     assert v.stderr.max() > 0 and v.owners["stderr"][0] == pytest.approx(0, abs=1e-12)
@@ -131,7 +133,7 @@ def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
 def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
     X, y = table()
     X_valid, y_valid = table(1, 300)
-    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], parties="known", valid_parts=50)  # fmt: skip
+    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], method="knn", valid_parts=50)  # fmt: skip
     per_row = [
         value_blocks(
             X,
@@ -140,6 +142,7 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
             y_valid.iloc[[t]],
             rows=["all"] * 40,
             parties="known",
+            method="knn",
             valid_parts=0,
         ).total
         for t in range(300)

@@ -283,10 +283,10 @@ def test_chance_and_debts_among_many_owners_are_warned_of():
         pytest.warns(PrecisionWarning, match="'o0', 'o1', 'o2' and 17 more hold 0: their debts"),
         pytest.warns(InputWarning, match="'o0', 'o1', 'o2' and 17 more owe"),
     ):
-        v.payments(100_000)
+        v.payments(100_000, negative="owe")
     unsure = many(300, error=200.0)
     with pytest.raises(InputError, match="which may be 0 or less, so nobody can be paid"):
-        unsure.payments(100)
+        unsure.payments(100, negative="owe")
     assert "and 288 more" in repr(v)
 
 

@@ -42,7 +42,7 @@ def by_owner(v):
 
 
 def valued(tables, owners, method=NEAREST, parties="anonymous", **options):
-    return value_blocks(*tables, method=method, owners=owners, **options)
+    return value_blocks(*tables, method=method, owners=owners, parties=parties, **options)
 
 
 def test_owners_are_worth_the_sum_of_their_cells():
@@ -141,9 +141,9 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
     ]
     held = () if folded else (X_valid, y_valid)
     asked = {"method": NEAREST.but(votes="share"), "scoring": "balanced_accuracy"}
-    before = by_owner(value_blocks(X, y, *held, owners=THREE, **asked, parties="anonymous"))
+    before = by_owner(value_blocks(X, y, *held, owners=THREE, **{"parties": "anonymous", **asked}))
     more = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
-    after = value_blocks(*more, *held, owners=owners, **asked, parties="anonymous")
+    after = value_blocks(*more, *held, owners=owners, **{"parties": "anonymous", **asked})
     assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
         "ABC", 0.0
     )
@@ -365,12 +365,12 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, parties):
         ({"parties": "rows"}, "parties='rows' is not known"),
         ({"copies": "none"}, "copies='none' is not known"),
         ({"parties": "anonymous", "method": "magic"}, "method='magic' is not known"),
-        ({"parties": "known", "method": "forest"}, "method='forest' values cells, not blocks"),
+        ({"parties": "known", "method": "forest"}, "method='forest' values cells, not parties"),
     ],
 )
 def test_wrong_players_and_copies_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_blocks(*two_classes(), owners=THREE, **options, parties="anonymous")
+        value_blocks(*two_classes(), owners=THREE, **{"parties": "anonymous", **options})
 
 
 @pytest.mark.parametrize(

@@ -453,7 +453,7 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
 
 def test_what_cannot_have_a_receipt(valued, tmp_path):
     grid = {"rows": np.arange(30) % 2, "columns": [0, 0, 1]}
-    blocks = value_blocks(*tables(), progress=False, **grid, parties="anonymous")
+    blocks = value_blocks(*tables(), progress=False, **{"parties": "anonymous", **grid})
     with pytest.raises(InputError, match="a receipt is about owners"):
         blocks.receipt(100)
     X, y, *_ = tables()

@@ -191,21 +191,25 @@ def test_a_column_gives_what_its_entries_as_labels_give():
     X, y, X_valid, y_valid = halves()
     where = np.array(["Ulm", "Bonn", "Jena"])[np.arange(90) % 3]
     options = {"columns": ["a", "a", "b"], "method": MonteCarlo(MODEL)}
-    labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options, parties="anonymous")
+    labels = value_blocks(X, y, X_valid, y_valid, rows=where, **{"parties": "anonymous", **options})
     column = value_blocks(
         X.assign(town=where),
         y,
         X_valid.assign(town="?"),
         y_valid,
         rows="town",
-        **options,
-        parties="anonymous",
+        **{"parties": "anonymous", **options},
     )
     np.testing.assert_array_equal(labels.values, column.values)
     assert list(labels.row_names) == list(column.row_names)
     with pytest.raises(InputError, match=r"no column 'twon' for rows \(did you mean 'town'"):
         value_blocks(
-            X.assign(town=where), y, X_valid, y_valid, rows="twon", **options, parties="anonymous"
+            X.assign(town=where),
+            y,
+            X_valid,
+            y_valid,
+            rows="twon",
+            **{"parties": "anonymous", **options},
         )
 
 
@@ -236,13 +240,15 @@ def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp
     monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, _ = people()
     asked = {"rows": "clusters=20", "method": MonteCarlo(MODEL), "progress": False}
-    found = value_blocks(X, y, max_time=CountedLimit(6, left=60.0), **asked, parties="anonymous")
+    found = value_blocks(
+        X, y, max_time=CountedLimit(6, left=60.0), **{"parties": "anonymous", **asked}
+    )
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
     found.to_html(tmp_path / "r.html")
     assert "on 1 of 5 folds" in (tmp_path / "r.html").read_text()
     assert 18 * found.total == pytest.approx(round(18 * found.total), abs=1e-9)  # of 18 rows
-    longer = value_blocks(X, y, max_time=CountedLimit(6), **asked, parties="anonymous")
+    longer = value_blocks(X, y, max_time=CountedLimit(6), **{"parties": "anonymous", **asked})
     assert longer.info["folds"] == 5 and "folds_made" not in longer.info
 
 
@@ -251,12 +257,19 @@ def test_few_groups_are_sampled_where_there_is_no_time_for_all_subsets(monkeypat
     X, y, X_valid, y_valid = halves()
     asked = {"rows": "clusters=6", "method": MonteCarlo(MODEL), "progress": False}
     found = value_blocks(
-        X, y, X_valid, y_valid, max_time=CountedLimit(6, left=100.0), **asked, parties="anonymous"
+        X,
+        y,
+        X_valid,
+        y_valid,
+        max_time=CountedLimit(6, left=100.0),
+        **{"parties": "anonymous", **asked},
     )
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert np.isfinite(found.interval()).all() and found.stderr.max() > 0
     longer = CountedLimit(1000, left=200.0)
-    enough = value_blocks(X, y, X_valid, y_valid, max_time=longer, **asked, parties="anonymous")
+    enough = value_blocks(
+        X, y, X_valid, y_valid, max_time=longer, **{"parties": "anonymous", **asked}
+    )
     assert enough.info["method"] == "exact"  # 2^7 utilities
 
 
@@ -283,12 +296,16 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeyp
             X_valid,
             y_valid,
             max_time=CountedLimit(6, left=100.0),
-            **asked,
-            parties="anonymous",
+            **{"parties": "anonymous", **asked},
         )
     with pytest.raises(OutOfTimeError, match=r"60 trainings .* of a core. Give it more time$"):
         value_blocks(
-            X, y, X_valid, y_valid, max_time=CountedLimit(6, left=1.0), **asked, parties="anonymous"
+            X,
+            y,
+            X_valid,
+            y_valid,
+            max_time=CountedLimit(6, left=1.0),
+            **{"parties": "anonymous", **asked},
         )
     # the number of clusters is one for which ten draws fit
     game = SimpleNamespace(n_rows=100, n_columns=5)

@@ -188,7 +188,10 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     asked = {"method": method, "rows": np.arange(30) % 2, "parties": "known", "valid_parts": 4}
     v, doubled = (
         value_blocks(
-            *data, valid_weight=factor * weights, progress=False, **asked, parties="anonymous"
+            *data,
+            valid_weight=factor * weights,
+            progress=False,
+            **{"parties": "anonymous", **asked},
         )
         for factor in (1, 2)
     )
