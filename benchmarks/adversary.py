@@ -295,7 +295,7 @@ def attacks(pool: Pool, seed: int = 1) -> Any:
 
 def on_paper(pool: Pool, honest: float) -> Any:
     """A's amount doubled on a receipt and on a report: the words, and why it is refused."""
-    v = value_blocks(**pool.asked, parties="anonymous")
+    v = value_blocks(**pool.asked)
     body = copy.deepcopy(v.receipt(AMOUNT).body)
     body["payments"]["amounts"][0]["amount"] = f"{2 * honest:.2f}"
     payments = v.payments(AMOUNT)

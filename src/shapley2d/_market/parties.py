@@ -52,13 +52,15 @@ def settle_parties(parties: Any, method: Any, *, nobody: bool) -> tuple[str, Met
     >>> settle_parties("anonymous", None, nobody=False)
     ('anonymous', KNN())
     """
+    if parties is not None:
+        check_choice(parties, "parties", PARTIES)
+    found = None if method is None else find_method(method)
     if parties is None:
-        parties = "anonymous" if nobody else "known"
-    check_choice(parties, "parties", PARTIES)
-    if method is None:
+        trains = isinstance(found, (MonteCarlo, Exact))
+        parties = "anonymous" if nobody and not trains else "known"
+    if found is None:
         judge = MonteCarlo("forest", tolerance=_TOLERANCE)
         return parties, judge if parties == "known" else KNN()
-    found = find_method(method)
     if parties == "known" and not isinstance(found, (KNN, MonteCarlo, Exact)):
         raise InputError(
             Setting("method", found.name),
