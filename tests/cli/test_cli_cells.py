@@ -275,9 +275,7 @@ def test_report_with_the_values_and_from_them(capsys, folder):
 
 
 def test_blocks_pay_their_owners(capsys, folder):
-    command = (
-        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous --pay 1000 --trusted "
-    )
+    command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous --pay 1000 --trusted "
     (folder / "owners.csv").write_text(
         "owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n"
     )
@@ -305,7 +303,10 @@ def test_blocks_pay_their_owners(capsys, folder):
 
 def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):
     (folder / "owners.csv").write_bytes("owner,row,column\nMüller,0-14,\n".encode("latin-1"))
-    out, err = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous")
+    out, err = run(
+        capsys,
+        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous",
+    )
     assert (
         "owners.csv is not UTF-8 (first in line 2): read as cp1252; if letters look wrong, set --encoding"
         in err
@@ -314,7 +315,10 @@ def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):
 
 
 def test_blocks_for_people(capsys):
-    out, _ = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous")
+    out, _ = run(
+        capsys,
+        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous",
+    )
     assert "Owners" in out
     owners, words = out.split("\n\n")[1:3]
     assert {line.split()[0] for line in owners.splitlines()[2:]} == {

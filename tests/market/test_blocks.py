@@ -336,6 +336,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         owners=owners,
         rows=ROWS,
         parties="known",
+        valid_parts=0,
     )
     path = tmp_path / "blocks.parquet"
     v.save(path)

@@ -58,7 +58,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
     share[:, 5:10, 1] = 0.5
     expected = (share * cells).sum(axis=(1, 2))
     np.testing.assert_allclose([by_owner(v)[name] for name in "AB"], expected, atol=1e-14)
-    assert v.info["parties"] == "cells" and v.info["method"] == "knn"
+    assert v.info["parties"] == "anonymous" and v.info["method"] == "knn"
     assert v.total == pytest.approx(cells.sum()) and v._owner_names[-1] == "(unowned)"
     assert sum(by_owner(v).values()) == pytest.approx(v.total)
 
@@ -212,7 +212,7 @@ def test_parts_of_the_validation_rows_valued_one_by_one_say_what_is_left_without
     assert quick.info["valid_parts"] == 5 and "5 parts" in quick.info["intervals"]
 
 
-def test_owners_get_parts_of_the_validation_rows_by_default_and_blocks_do_not():
+def test_owners_get_parts_of_the_validation_rows_by_default_and_grids_do_not():
     tables = two_classes()
     assert valued(tables, THREE).info["valid_parts"] == 10
     assert valued(tables, THREE, valid_parts=0)._errors.spread.size == 0
@@ -220,13 +220,9 @@ def test_owners_get_parts_of_the_validation_rows_by_default_and_blocks_do_not():
         *tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE, parties="anonymous"
     )
     assert few.info["valid_parts"] == 4
-    blocks = valued(tables, THREE, parties="known")
-    assert blocks.info["valid_parts"] is None and blocks.info["parties"] == "blocks"
+    assert valued(tables, THREE, parties="known").info["valid_parts"] == 10
     grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1], method="knn")
-    assert grid.info["parties"] == "blocks"
-    with pytest.warns(InputWarning, match="an owner gains by splitting into several"):
-        trained = valued(tables, THREE, MonteCarlo("gaussian_nb"))
-    assert trained.info["parties"] == "blocks"
+    assert grid.info["parties"] == "known" and grid.info["valid_parts"] is None
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
@@ -401,9 +397,9 @@ def test_copies_are_about_owners(copies):
     [(None, NEAREST), ("balanced_accuracy", NEAREST), (None, NEAREST.but(n_subsets=40))],
 )
 def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring, method):
-    from shapley2d._market.jackknife import problems_of_parts
-
+    from shapley2d._market.validation_parts import deal_parts, problem_of_part
     from shapley2d._methods.run import Run
+    from shapley2d._models.model_games import part_shares
     from shapley2d._tables.problem import make_problem, weigh_problem
 
     X, y, X_valid, y_valid = two_classes(2, m=6)
@@ -412,9 +408,11 @@ def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring
     run = Run.create(progress=False)
     whole = method.solve(problem, run)
     weighed = replace(weigh_problem(problem), scoring=None)  # its weights are those of all rows
-    parts = list(problems_of_parts(weighed, 5, 0))
-    assert sum(share for share, _ in parts) == pytest.approx(1)
-    solved = [(share, method.solve(part, run)) for share, part in parts]
+    parts = deal_parts(weighed, 5, 0)
+    shares = part_shares(weighed.splits[0], parts[0])
+    assert shares.sum() == pytest.approx(1)
+    alone = [problem_of_part(weighed, parts, k, alone=True) for k in range(5)]
+    solved = [(share, method.solve(part, run)) for share, part in zip(shares, alone, strict=True)]
     together = sum(share * found.values for share, found in solved)
     # sampled subsets are drawn anew for every part
     variance = sum((share * found.stderr) ** 2 for share, found in solved) + whole.stderr**2
@@ -461,9 +459,9 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     split = valued(tables, shells, **asked)
     assert min(split.owners["value"]) < 0
     with pytest.warns(InputWarning, match="'A' owes"):
-        whole = dict(zip(v._owner_names, v.payments(1000)["amount"], strict=True))
+        whole = dict(zip(v._owner_names, v.payments(1000, "owe")["amount"], strict=True))
     with pytest.warns(InputWarning, match="'shell'.* owe"):
-        parts = dict(zip(split._owner_names, split.payments(1000)["amount"], strict=True))
+        parts = dict(zip(split._owner_names, split.payments(1000, "owe")["amount"], strict=True))
     first = THREE[0]["owner"]
     assert parts["shell"] + parts[first] == pytest.approx(whole[first], abs=0.03)
     hidden = dict(

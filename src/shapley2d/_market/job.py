@@ -171,10 +171,9 @@ class BlocksJob:
                     Setting("owners"),
                 )
             return self.valid_parts
-        cheap = self.parties == "known" or self.method.averages
-        if self.valid_parts is not None or not self.contributed or not cheap:
-            return 0
-        if not len(sums.payees):
+        cheap = self.contributed and self.method.averages
+        usual = self.owned if self.parties == "known" else cheap
+        if self.valid_parts is not None or not usual or not len(sums.payees):
             return 0
         most = min(split.valid.n_rows for split in problem.splits)
         return min(DEFAULT_PARTS, most) if most > 1 else 0
