@@ -341,11 +341,12 @@ class _Auditor:
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:
         """What every cell is worth; None where that cannot be computed."""
-        # a known party can still ask nearest neighbours
-        method = self.job.method if self.job.parties == "anonymous" else KNN()
+        method, problem = self.job.method, self.found.problem
+        if self.job.parties == "known":  # such a party can still ask nearest neighbours
+            method, problem = KNN(), replace(problem, scoring=None)
         try:
             with without_warnings():
-                return method.solve(self.found.problem, self.job.run.quiet()).values
+                return method.solve(problem, self.job.run.quiet()).values
         except InputError:
             return None
 
