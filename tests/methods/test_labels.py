@@ -137,7 +137,7 @@ def test_owners_of_labels():
         owners=owners,
         include_label=True,
         baseline="zero",
-        **{"parties": "anonymous", **asked},
+        **asked,
     )
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike

@@ -70,3 +70,12 @@ def look_lines(info: dict[str, Any]) -> list[str]:
     """What was seen of the owners' rows, without an audit, which says it too."""
     look = info.get("look") or {}
     return [str(look["words"]), *map(alarm_words, look["alarms"])] if look else []
+
+
+def negative_words(lines: list[dict[str, Any]]) -> str:
+    """What happens to those who harm; empty where nobody is paid."""
+    if not lines or lines[0]["amount"] is None:
+        return ""
+    if any("if_unpaid" in line for line in lines):
+        return "A party of negative value owes its share, and the others are paid that much more."
+    return "A party of negative value is paid nothing; the others share the whole amount."

@@ -14,7 +14,8 @@ from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.parties import settle_parties
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.receipts.signature import sign
-from shapley2d._market.wording import look_lines, owner_words, setting_words
+from shapley2d._market.wording import look_lines, negative_words, owner_words, setting_words
+from shapley2d._methods.method import options_of
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
@@ -161,8 +162,9 @@ def blocks(
         console = ResultConsole()
         console.print(Text(headline(valuation, inputs)))
         console.print(_owner_table(payees, Units.of(valuation).points, only))
-        said = f"{setting_words(valuation.info)} {owner_words(valuation.info)}".strip()
-        console.print(Text(f"\n{said}"), soft_wrap=True)
+        rule = negative_words(payees) if paid else ""
+        words = (setting_words(valuation.info), rule, owner_words(valuation.info))
+        console.print(Text(f"\n{' '.join(filter(None, words))}"), soft_wrap=True)
         for line in look_lines(valuation.info):
             console.print(Text(line), soft_wrap=True)
         if audited is not None:
@@ -198,7 +200,8 @@ def _method(method: str | None, only: BlockOptions, given: dict[str, Any]) -> An
         return None
     nobody = only.rows is not None and is_clusters(only.rows)
     _, usual = settle_parties(only.parties, None, nobody=nobody)
-    return make_method(usual.name, {**usual.settings(), **chosen})
+    fits = all(name in options_of(type(usual)) for name in chosen)  # else it says what does
+    return make_method(usual.name, {**(usual.settings() if fits else {}), **chosen})
 
 
 def _copies(only: BlockOptions) -> Any:

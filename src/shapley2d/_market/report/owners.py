@@ -13,7 +13,7 @@ import numpy as np
 from shapley2d._market.audit_result import Audit
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import expected_units
-from shapley2d._market.wording import owner_words, setting_words
+from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
 from shapley2d.exceptions import InputError
@@ -40,14 +40,15 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         "points": page_units(valuation, 0.0)["columnUnit"],
         "setting_words": setting_words(info),
         "owner_words": owner_words(info),
-        "negative_words": _negative_words(lines),
+        "negative_words": negative_words(lines),
         "audit": audit_tables(info),
         "look": info.get("look") or {},
         "grid": min(valuation.shape) > 1 or valuation._owner_shares is None,
         "pooled": info.get("pooled"),
     }
     record = {"owners": [list(block) for block in block_owners(valuation)]}
-    return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record)
+    title = f"What every owner is {'worth' if payments is None else 'paid'}" if lines else ""
+    return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record, title)
 
 
 def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
@@ -139,15 +140,6 @@ def _joining(valuation: BlockValues) -> dict[str, dict[str, float]]:
             alone, without = info["alone"][held[0]], info["without"][held[0]]
             found[owner] = {"alone": alone, "adds": info["pooled"] - without}
     return found
-
-
-def _negative_words(lines: list[dict[str, Any]]) -> str:
-    """What happens to those who harm, where payments are shown."""
-    if not lines or lines[0]["amount"] is None:
-        return ""
-    if any("if_unpaid" in line for line in lines):
-        return "A party of negative value owes its share, and the others are paid that much more."
-    return "A party of negative value is paid nothing; the others share the whole amount."
 
 
 def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
