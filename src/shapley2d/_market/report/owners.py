@@ -42,13 +42,21 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         "owner_words": owner_words(info),
         "negative_words": negative_words(lines),
         "audit": audit_tables(info),
-        "look": info.get("look") or {},
-        "grid": min(valuation.shape) > 1 or valuation._owner_shares is None,
+        "look": info.get("look") or {"words": "", "alarms": []},
+        "grid": not _one_block_each(valuation),
         "pooled": info.get("pooled"),
     }
     record = {"owners": [list(block) for block in block_owners(valuation)]}
     title = f"What every owner is {'worth' if payments is None else 'paid'}" if lines else ""
     return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record, title)
+
+
+def _one_block_each(valuation: BlockValues) -> bool:
+    """Whether every owner has one block, and every block one owner: the list says it all."""
+    shares = valuation._owner_shares
+    if shares is None or len(shares) != valuation.values.size:
+        return False
+    return bool((np.count_nonzero(shares.reshape(len(shares), -1), axis=1) == 1).all())
 
 
 def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
