@@ -173,12 +173,8 @@ def test_owners_are_paid_by_the_votes_that_cells_have():
     owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
     for parties in ("anonymous", "known"):
-        options = {"owners": owners, "parties": parties, "progress": False}
-        assert value_blocks(*data, **{"parties": "anonymous", **options}).info["votes"] == "k"
-        assert (
-            value_blocks(
-                *data, method=KNN(votes="share"), **{"parties": "anonymous", **options}
-            ).info["votes"]
-            == "share"
-        )
+        options = {"owners": owners, "parties": parties, "valid_parts": 0, "progress": False}
+        for votes in ("k", "share"):
+            v = value_blocks(*data, method=KNN(votes=votes), **options)
+            assert v.info["votes"] == votes
     assert value_cells(*data, progress=False).info["votes"] == "k"
