@@ -355,7 +355,7 @@ def test_blocks(tmp_path, monkeypatch):
         return value_blocks(X, Y, X_VALID, Y_VALID, method=draws(count), progress=False, **asked)
 
     plain, path = blocks(), tmp_path / "run.npz"
-    blocks(5, valid_parts=0, checkpoint=path)
+    blocks(5, checkpoint=path)
     v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)

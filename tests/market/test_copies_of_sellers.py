@@ -52,7 +52,7 @@ def paid(X, y, X_valid, y_valid, owners, **options):
             progress=False,
             **{"parties": "anonymous", **options},
         )
-        amounts = v.payments(100_000)
+        amounts = v.payments(100_000, negative="owe")
     return dict(zip(v._owner_names, amounts["amount"], strict=True))
 
 

@@ -143,6 +143,6 @@ def test_anonymous_owners_have_the_sums_of_their_cells():
 def test_defaults_and_methods_that_do_not_fit():
     assert settle_parties(None, None, nobody=True)[0] == "anonymous"
     with pytest.raises(InputError, match=r"^method='forest' values cells, not parties that join"):
-        value_blocks(*tables(), rows=list("AABB" * 6), method="forest")
+        value_blocks(*tables(), rows=list("AABB" * 6), method="forest", parties="known")
     with pytest.raises(InputError, match=r"^parties='both' is not known"):
         value_blocks(*tables(), rows=list("AABB" * 6), parties="both")

@@ -437,7 +437,7 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
         parties="anonymous",
     )
     assert min(v.owners["value"]) < 0 < v.total
-    receipt = v.receipt(1000)
+    receipt = v.receipt(1000, negative="owe")
     assert Receipt.load(written(tmp_path / "r.json", receipt)).payments["amount"][0] < 0
     for name in ("if_unpaid", "collateral"):
         place = ("payments", "amounts", 0, name)

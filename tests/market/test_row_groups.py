@@ -191,26 +191,14 @@ def test_a_column_gives_what_its_entries_as_labels_give():
     X, y, X_valid, y_valid = halves()
     where = np.array(["Ulm", "Bonn", "Jena"])[np.arange(90) % 3]
     options = {"columns": ["a", "a", "b"], "method": MonteCarlo(MODEL)}
-    labels = value_blocks(X, y, X_valid, y_valid, rows=where, **{"parties": "anonymous", **options})
+    labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options)
     column = value_blocks(
-        X.assign(town=where),
-        y,
-        X_valid.assign(town="?"),
-        y_valid,
-        rows="town",
-        **{"parties": "anonymous", **options},
+        X.assign(town=where), y, X_valid.assign(town="?"), y_valid, rows="town", **options
     )
     np.testing.assert_array_equal(labels.values, column.values)
     assert list(labels.row_names) == list(column.row_names)
     with pytest.raises(InputError, match=r"no column 'twon' for rows \(did you mean 'town'"):
-        value_blocks(
-            X.assign(town=where),
-            y,
-            X_valid,
-            y_valid,
-            rows="twon",
-            **{"parties": "anonymous", **options},
-        )
+        value_blocks(X.assign(town=where), y, X_valid, y_valid, rows="twon", **options)
 
 
 def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsys):
@@ -240,15 +228,13 @@ def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp
     monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, _ = people()
     asked = {"rows": "clusters=20", "method": MonteCarlo(MODEL), "progress": False}
-    found = value_blocks(
-        X, y, max_time=CountedLimit(6, left=60.0), **{"parties": "anonymous", **asked}
-    )
+    found = value_blocks(X, y, max_time=CountedLimit(6, left=60.0), **asked)
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert (found.info["folds"], found.info["folds_made"], found.info["n_valid"]) == (1, 5, 18)
     found.to_html(tmp_path / "r.html")
     assert "on 1 of 5 folds" in (tmp_path / "r.html").read_text()
     assert 18 * found.total == pytest.approx(round(18 * found.total), abs=1e-9)  # of 18 rows
-    longer = value_blocks(X, y, max_time=CountedLimit(6), **{"parties": "anonymous", **asked})
+    longer = value_blocks(X, y, max_time=CountedLimit(6), **asked)
     assert longer.info["folds"] == 5 and "folds_made" not in longer.info
 
 
@@ -256,20 +242,11 @@ def test_few_groups_are_sampled_where_there_is_no_time_for_all_subsets(monkeypat
     monkeypatch.setattr(blocks, "training_seconds", lambda _game: 1.0)
     X, y, X_valid, y_valid = halves()
     asked = {"rows": "clusters=6", "method": MonteCarlo(MODEL), "progress": False}
-    found = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        max_time=CountedLimit(6, left=100.0),
-        **{"parties": "anonymous", **asked},
-    )
+    found = value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=100.0), **asked)
     assert found.info["method"] == "mc" and found.info["time_up"]
     assert np.isfinite(found.interval()).all() and found.stderr.max() > 0
     longer = CountedLimit(1000, left=200.0)
-    enough = value_blocks(
-        X, y, X_valid, y_valid, max_time=longer, **{"parties": "anonymous", **asked}
-    )
+    enough = value_blocks(X, y, X_valid, y_valid, max_time=longer, **asked)
     assert enough.info["method"] == "exact"  # 2^7 utilities
 
 
@@ -290,23 +267,9 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeyp
         match=r"20 x 3 players are 60 trainings .* together: rows='clusters=10'; with the columns: "
         r"rows='clusters=3'$",
     ):
-        value_blocks(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            max_time=CountedLimit(6, left=100.0),
-            **{"parties": "anonymous", **asked},
-        )
+        value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=100.0), **asked)
     with pytest.raises(OutOfTimeError, match=r"60 trainings .* of a core. Give it more time$"):
-        value_blocks(
-            X,
-            y,
-            X_valid,
-            y_valid,
-            max_time=CountedLimit(6, left=1.0),
-            **{"parties": "anonymous", **asked},
-        )
+        value_blocks(X, y, X_valid, y_valid, max_time=CountedLimit(6, left=1.0), **asked)
     # the number of clusters is one for which ten draws fit
     game = SimpleNamespace(n_rows=100, n_columns=5)
     with pytest.raises(OutOfTimeError, match=r"with the columns: rows='clusters=8'$"):

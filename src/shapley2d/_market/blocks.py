@@ -122,7 +122,7 @@ def value_blocks(
         is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
         merging and renaming owners changes no value; fabricated rows are paid. It is the default
         for clusters of rows, and for more than 256 sets, which are nobody's, unless the method
-        trains a model.
+        trains a model; and for methods that value cells only, such as ``Forest``.
     copies : {"one", "first", "escrow", "each"} or Copies, optional
         What duplicate rows, with one label, and duplicate columns count for; see
         :class:`~shapley2d.Copies`, which also says which are duplicates. ``"one"`` by default where

@@ -55,13 +55,14 @@ def settle_parties(parties: Any, method: Any, *, nobody: bool) -> tuple[str, Met
     if parties is not None:
         check_choice(parties, "parties", PARTIES)
     found = None if method is None else find_method(method)
+    by_cells = found is not None and not isinstance(found, (KNN, MonteCarlo, Exact))
     if parties is None:
         trains = isinstance(found, (MonteCarlo, Exact))
-        parties = "anonymous" if nobody and not trains else "known"
+        parties = "anonymous" if by_cells or (nobody and not trains) else "known"
     if found is None:
         judge = MonteCarlo("forest", tolerance=_TOLERANCE)
         return parties, judge if parties == "known" else KNN()
-    if parties == "known" and not isinstance(found, (KNN, MonteCarlo, Exact)):
+    if parties == "known" and by_cells:
         raise InputError(
             Setting("method", found.name),
             " values cells, not parties that join as wholes: use ",
