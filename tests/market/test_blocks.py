@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -436,33 +435,6 @@ def test_a_pool_that_cannot_be_shown_does_not_stop_a_run():
 
 
 SAMPLER = MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0)
-
-
-@pytest.mark.parametrize(
-    ("parties", "method"), [("known", SAMPLER), ("anonymous", SAMPLER), ("anonymous", KNN())]
-)
-@pytest.mark.usefixtures("always_sampled")
-def test_a_finished_run_leaves_one_checkpoint(parties, method, tmp_path):
-    rng = np.random.default_rng(0)
-    X, X_valid = rng.normal(size=(24, 3)), rng.normal(size=(20, 3))
-    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
-    options = {
-        "owners": [{"owner": "A", "row": "0-11"}, {"owner": "B", "row": "12-23"}],
-        "parties": parties,
-        "method": method,
-        "valid_parts": 3,
-        "checkpoint": tmp_path / "run.npz",
-        "progress": False,
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        first = value_blocks(X, y, X_valid, y_valid, **{"parties": "anonymous", **options})
-        names = {path.name for path in tmp_path.iterdir()}
-        assert names <= {"run.npz", "run.npz.previous"}
-        assert "run.npz" in names
-        again = value_blocks(X, y, X_valid, y_valid, **{"parties": "anonymous", **options})
-    assert np.array_equal(first.values, again.values)
-    assert np.array_equal(first.stderr, again.stderr)
 
 
 @pytest.mark.parametrize("axis", ["rows", "columns"])

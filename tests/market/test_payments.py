@@ -262,18 +262,6 @@ def test_any_number_of_owners_has_intervals_as_a_covariance_gives_them():
     np.testing.assert_allclose(v.owners["stderr"] ** 2, (v._errors.spread**2).sum(axis=0))
 
 
-@pytest.mark.slow
-def test_intervals_of_many_owners_cover_the_amounts_of_the_true_values():
-    random = np.random.default_rng(3)
-    truth, root = np.full(300, 1 / 300), 0.3 / 300 * random.normal(size=(6, 300))
-    amount, inside = 100 / 300, []
-    for _ in range(12):
-        estimate = truth + random.standard_normal(6) @ root
-        low, high = payment_intervals(100, estimate, JointErrors(np.zeros(300), root))
-        inside.append(((low <= amount + 0.005) & (amount - 0.005 <= high)).mean())
-    assert 0.9 < np.mean(inside) < 0.99
-
-
 def test_chance_and_debts_among_many_owners_are_warned_of():
     v = many(300, error=1.0, harmful=20)
     with (

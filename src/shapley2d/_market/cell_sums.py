@@ -47,25 +47,18 @@ class Sums:
         shares: Floats | None,
     ) -> Sums:
         """Sums of owners with these shares of the blocks; of few blocks where there are none."""
-        n, m = shape
-        blocks = np.eye(n * m if n * m <= MAX_JOINT else 0, n * m).reshape(-1, n, m)
-        return cls(rows, columns, blocks if shares is None else shares, shares is not None)
+        return cls(rows, columns, _each(*shape) if shares is None else shares, shares is not None)
 
     @property
     def asked(self) -> BlockSums | None:
         """The sums whose joint sampling errors a method should keep: owners, then blocks."""
-        weights = np.concatenate([self._payees_kept, self._blocks_kept])
+        weights = np.concatenate([self._payees_kept, _each(*self.payees.shape[1:])])
         return BlockSums(weights, self.rows, self.columns) if len(weights) else None
 
     @property
     def _payees_kept(self) -> Floats:
         few = len(self.payees) <= MAX_JOINT and self.payees.shape[1] <= MAX_ROW_SETS
         return self.payees if self.owned and few else self.payees[:0]
-
-    @property
-    def _blocks_kept(self) -> Floats:
-        _, n, m = self.payees.shape
-        return np.eye(n * m if n * m <= MAX_JOINT else 0, n * m).reshape(-1, n, m)
 
     def blocks(self, values: Floats) -> Floats:
         """The blocks of what is valued."""
@@ -137,6 +130,11 @@ class Summed:
             found = found.sum(axis=tuple(1 + axis for axis in axes))
         off = JointErrors.jackknife(found.reshape(len(found), -1)).variances.reshape(stderr.shape)
         return without_rounding(np.sqrt(stderr**2 + off), values)
+
+
+def _each(n: int, m: int) -> Floats:
+    """Every block by itself, where these are few."""
+    return np.eye(n * m if n * m <= MAX_JOINT else 0, n * m).reshape(-1, n, m)
 
 
 def _root(variance: Floats) -> Floats:
