@@ -287,10 +287,13 @@ class _Auditor:
                 by = other if method is knn else method.but(model=other)
                 yield _Case("", f"with {counted(k, 'neighbour')}", partial(self._answer, method=by))
         if info.get("model"):  # it has another
-            for model in ("knn", "tree"):
+            task = self.found.problem.target.task
+            linear = "logistic" if task == "classification" else "scaled_ridge"
+            for model in ("knn", linear):
                 if model != info["model"]:
                     by = self.found.method.but(model=model)
                     yield _Case("", f"by the model {model}", partial(self._answer, method=by))
+        yield _Case("", "by half of every owner's rows", partial(self._answer, self._halved()))
         for part, which in enumerate(("one half", "the other half")):
             half = Variation(problem=partial(_half, number=part, seed=job.run.seed))
             words = f"on {which} of the validation rows"
@@ -298,6 +301,18 @@ class _Auditor:
         if job.baseline != "zero":
             words = "if a table without columns were worth 0"
             yield _Case("", words, partial(self._answer, baseline="zero"))
+
+    def _halved(self) -> Variation:
+        """Half of the rows of every owner, at random."""
+        random, (_, who) = (
+            self._random(len(self.regions.names)),
+            np.unique(self.regions.of_rows(), axis=1, return_inverse=True),
+        )
+        kept = [
+            random.permutation(rows)[: -(-rows.size // 2)]
+            for rows in (np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1))
+        ]
+        return Variation(table=partial(take_rows, index=np.sort(np.concatenate(kept))))
 
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
