@@ -275,7 +275,7 @@ def test_report_with_the_values_and_from_them(capsys, folder):
 
 
 def test_blocks_pay_their_owners(capsys, folder):
-    command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous --pay 1000 --trusted "
+    command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous --negative owe --pay 1000 --trusted "
     (folder / "owners.csv").write_text(
         "owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n"
     )
@@ -289,7 +289,7 @@ def test_blocks_pay_their_owners(capsys, folder):
     table = read_table("train.csv").table.select(["size", "colour"])
     twin = value_blocks(table, KIND, owners=owners, progress=False, parties="anonymous")
     with pytest.warns(PrecisionWarning, match="'Cy' holds 0"), pytest.warns(InputWarning):
-        lines = twin.payments(1000, trusted=True).to_pylist()
+        lines = twin.payments(1000, "owe", trusted=True).to_pylist()
     paid = {line["owner"]: line["amount"] for line in lines}
     assert {line["owner"]: line["amount"] for line in summary["owners"]} == paid
     assert sum(paid.values()) == pytest.approx(1000)
@@ -327,7 +327,7 @@ def test_blocks_for_people(capsys):
         "Cy",
         "(unowned)",
     }
-    assert words.startswith("An owner is worth the sum of its cells")
+    assert words.startswith("The parties are anonymous: every cell is valued by itself")
     assert "%" in out
 
 

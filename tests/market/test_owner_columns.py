@@ -40,7 +40,7 @@ def test_labels_a_column_and_a_list_of_owners_give_one_answer():
     table = X.assign(hospital=where)
     with pytest.warns(match="have copies of the same 1 row"):
         named = value_blocks(X, y, X_valid, y_valid, owners=lines(where), parties="anonymous")
-    assert named.info["parties"] == "cells" and named.info["valid_parts"] == 10
+    assert named.info["parties"] == "anonymous" and named.info["valid_parts"] == 10
     assert named.owners["stderr"].min() > 1e-4
     for given, option in ((X, {"rows": where}), (table, {"rows": "hospital"}),
                           (table, {"owner_column": "hospital"})):  # fmt: skip

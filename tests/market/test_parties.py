@@ -82,7 +82,7 @@ def test_shares_symmetry_dummies_and_the_order_of_owners():
     by_columns = valued(data, columns=["A", "B", "none"])
     assert by_columns.owners["value"].tolist()[2] == pytest.approx(0, abs=1e-12)
     claims = [{"owner": name, "row": rows} for name, rows in (("A", "0-9"), ("B", "10-23"))]
-    one, other = valued(data, owners=claims), valued(data, owners=claims[::-1])
+    one, other = (valued(tables(5), owners=given) for given in (claims, claims[::-1]))
     assert dict(zip(one.owners["owner"], one.owners["value"], strict=True)) == pytest.approx(
         dict(zip(other.owners["owner"], other.owners["value"], strict=True))
     )
