@@ -48,7 +48,7 @@ def settle_parties(parties: Any, method: Any, *, nobody: bool) -> tuple[str, Met
     """The parties and the method, with their defaults; ``nobody`` owns clusters of rows.
 
     >>> settle_parties(None, None, nobody=False)
-    ('known', MonteCarlo(model='forest', tolerance=0.1))
+    ('known', MonteCarlo(model="forest", tolerance=0.1))
     >>> settle_parties("anonymous", None, nobody=False)
     ('anonymous', KNN())
     """
