@@ -49,7 +49,7 @@ def blocks(path=None, method=DRAWS, **run):
     ]
     table = pa.table(list(X.T), names=["0", "b", "c"])
     return value_blocks(
-        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="cells",
+        table, Y, table, Y, owners=pa.Table.from_pylist(owners), parties="anonymous",
         method=method, checkpoint=path, progress=False, **run,
     )  # fmt: skip
 
@@ -91,7 +91,7 @@ PIECES = {
     ),
     "exact blocks": piecewise(
         *VALIDATED, function=value_blocks, rows=np.arange(60) // 15, columns=np.arange(8) // 2,
-        players="blocks", method=Exact(KNN(n_neighbors=3)),
+        parties="known", method=Exact(KNN(n_neighbors=3)),
     ),
 }  # fmt: skip
 """Every other kind of run that has a checkpoint: its work is in numbered pieces."""

@@ -11,7 +11,7 @@ import pytest
 import command_line
 from shapley2d import Receipt
 
-COMMAND = "blocks t.csv -t default --id customer --owners owners.csv"
+COMMAND = "blocks t.csv -t default --id customer --owners owners.csv --parties anonymous"
 DATA = "--table t.csv --valid v.csv --owners owners.csv"
 
 
@@ -162,10 +162,10 @@ def test_columns_of_a_file_that_are_no_features_are_read_again(capsys, folder):
     run(capsys, "verify r.json --owner North --block north.csv")
 
 
-@pytest.mark.parametrize("more", ["", "--audit --no-sellers"])
+@pytest.mark.parametrize("more", ["", "--audit --no-look"])
 def test_owners_that_a_column_names_are_read_again(more, capsys, folder):
     table = pd.read_csv("t.csv")
     table.assign(bank=np.repeat(["North", "South"], 30)).to_csv("t.csv", index=False)
-    command = "blocks t.csv -t default --id customer --owner-column bank --valid v.csv -k 3"
+    command = "blocks t.csv -t default --id customer --owner-column bank --valid v.csv -k 3 --parties anonymous"
     run(capsys, f"{command} {more} --pay 10 --receipt r.json")
     assert "every amount is the same" in run(capsys, "verify r.json --table t.csv --valid v.csv")

@@ -43,8 +43,16 @@ def paid(X, y, X_valid, y_valid, owners, **options):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", InputWarning)
         warnings.simplefilter("ignore", PrecisionWarning)
-        v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False, **options)
-        amounts = v.payments(100_000)
+        v = value_blocks(
+            X,
+            y,
+            X_valid,
+            y_valid,
+            owners=owners,
+            progress=False,
+            **{"parties": "anonymous", **options},
+        )
+        amounts = v.payments(100_000, negative="owe")
     return dict(zip(v._owner_names, amounts["amount"], strict=True))
 
 
@@ -83,7 +91,7 @@ def test_a_newcomer_who_jitters_everybodys_rows_is_named(name):
     with pytest.warns(
         InputWarning, match=r"'A' and 'Thief' have copies of the same 22 rows, and 2"
     ):
-        v = value_blocks(*more, *valid, owners=owners, progress=False)
+        v = value_blocks(*more, *valid, owners=owners, progress=False, parties="anonymous")
     assert v.info["copies"]["n_rows"] == 66
     first = paid(*more, *valid, owners, copies="first")
     assert first["Thief"] == 0
@@ -265,7 +273,9 @@ def test_a_copied_column_gains_nothing(name, disguise):
         r"; set copies=Copies\(r2=0\) to pay for each"
     )
     with pytest.warns(InputWarning, match=match):
-        v = value_blocks(more, y, more_valid, y_valid, owners=owners, progress=False)
+        v = value_blocks(
+            more, y, more_valid, y_valid, owners=owners, progress=False, parties="anonymous"
+        )
     assert v.info["copies"]["columns"][0][:2] == [best, "copy"]
     shared = dict(zip(v._owner_names, v.payments(100_000)["amount"], strict=True))
     assert sum(shared.values()) == pytest.approx(100_000)
@@ -275,7 +285,14 @@ def test_a_copied_column_gains_nothing(name, disguise):
     with warnings.catch_warnings():
         warnings.simplefilter("error", InputWarning)
         each = value_blocks(
-            more, y, more_valid, y_valid, owners=owners, progress=False, copies=Copies(r2=0)
+            more,
+            y,
+            more_valid,
+            y_valid,
+            owners=owners,
+            progress=False,
+            copies=Copies(r2=0),
+            parties="anonymous",
         )
     assert each.column_sizes.sum() == len(more.columns) and v.column_sizes.sum() == len(X.columns)
 
@@ -315,7 +332,9 @@ def test_columns_in_a_chain_are_not_one():
 def test_where_everybody_has_all_columns_nothing_is_merged():
     X, y, X_valid, y_valid = tables("wine")
     more, more_valid = X.assign(copy=X["alcohol"]), X_valid.assign(copy=X_valid["alcohol"])
-    v = value_blocks(more, y, more_valid, y_valid, owners=by_row(HONEST), progress=False)
+    v = value_blocks(
+        more, y, more_valid, y_valid, owners=by_row(HONEST), progress=False, parties="anonymous"
+    )
     assert v.column_sizes.sum() == COLUMNS + 1 and v.info["copies"]["columns"] == []
 
 
@@ -325,7 +344,7 @@ def test_labels_groups_and_the_audit_know_of_merged_columns():
     owners = [*by_column({"A": list(X), "B": ["copy"]}), {"owner": "C", "column": "target"}]
     y = pd.Series(y, name="target")
     with pytest.warns(InputWarning, match="say the same"):
-        v = value_blocks(more, y, more_valid, y_valid, owners=owners, include_label=True, progress=False, columns={name: "rest" if name != "alcohol" else "alcohol" for name in more})  # fmt: skip
+        v = value_blocks(more, y, more_valid, y_valid, owners=owners, include_label=True, progress=False, columns={name: "rest" if name != "alcohol" else "alcohol" for name in more}, parties="anonymous")  # fmt: skip
     assert v.column_sizes.tolist() == [1, COLUMNS - 1, 1] and v.column_names[-1] == "target"
     assert v._owner_shares[:2, 0, 0].tolist() == [0.5, 0.5]
 

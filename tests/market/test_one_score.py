@@ -24,7 +24,7 @@ def rare_class(seed=0):
 def test_owners_are_worth_the_sums_of_their_cells(method, scoring):
     asked = {"method": method, "scoring": scoring, "progress": False}
     cells = value_cells(*rare_class(), **asked)
-    blocks = value_blocks(*rare_class(), owners=OWNERS, **asked)
+    blocks = value_blocks(*rare_class(), owners=OWNERS, **{"parties": "anonymous", **asked})
     rows = cells.row_values
     assert blocks.owners["value"].tolist() == pytest.approx([rows[:25].sum(), rows[25:].sum()])
     assert blocks.info["baseline_utility"] == cells.info["baseline_utility"]

@@ -28,7 +28,9 @@ def table(seed=0, n=40):
 def valued(owners, **options):
     X, y = table()
     X_valid, y_valid = table(1, 60)
-    return value_blocks(X, y, X_valid, y_valid, owners=owners, players="blocks", **options)
+    return value_blocks(
+        X, y, X_valid, y_valid, owners=owners, parties="known", **{"method": "knn", **options}
+    )
 
 
 FOUR = [
@@ -84,14 +86,16 @@ def test_the_groups_of_rows_keep_the_grid_when_owners_merge():
 @pytest.mark.usefixtures("always_sampled")
 def test_the_error_of_an_owner_comes_from_the_draws_of_its_sum():
     method = MonteCarlo("knn", max_permutations=40, tolerance=0)
-    options = {"method": method, "rows": np.arange(40) % 3, "columns": NAMES}
+    options = {"method": method, "rows": np.arange(40) % 3, "columns": NAMES, "valid_parts": 0}
     v = valued([{"owner": "all"}], **options)
     # every permutation gives the same total, however much the blocks vary
     assert v.stderr.max() > 0 and v.owners["stderr"][0] == pytest.approx(0, abs=1e-12)
     halves = valued([{"owner": "x", "column": "age"}, {"owner": "y", "column": "income;spend;visits"}],
                     **options)  # fmt: skip
     assert halves.owners["stderr"][0] == pytest.approx(halves.owners["stderr"][1])
-    assert halves._covariance[0, 1] == pytest.approx(-halves._covariance[0, 0])
+    assert halves._payee_errors.covariance[0, 1] == pytest.approx(
+        -halves._payee_errors.covariance[0, 0]
+    )
     assert halves.owners["stderr"][0] == pytest.approx(halves.column_stderr[0])
 
 
@@ -108,7 +112,7 @@ def noise_and_signal(seed):
         method=MonteCarlo(GaussianNB()),
         owners=[{"owner": "signal", "column": "x0;x1"}, {"owner": "noise", "column": "x2;x3"}],
         rows=np.arange(200) % 2,
-        players="blocks",
+        parties="known",
         scoring="matthews_corrcoef",
         valid_parts=10,
     )
@@ -129,7 +133,7 @@ def test_an_owner_of_pure_noise_is_worth_nothing_within_its_interval():
 def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
     X, y = table()
     X_valid, y_valid = table(1, 300)
-    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], players="blocks", valid_parts=50)  # fmt: skip
+    v = value_blocks(X, y, X_valid, y_valid, owners=[{"owner": "all"}], method="knn", valid_parts=50)  # fmt: skip
     per_row = [
         value_blocks(
             X,
@@ -137,7 +141,8 @@ def test_the_error_of_the_validation_rows_is_that_of_a_mean_over_them():
             X_valid.iloc[[t]],
             y_valid.iloc[[t]],
             rows=["all"] * 40,
-            players="blocks",
+            parties="known",
+            method="knn",
             valid_parts=0,
         ).total
         for t in range(300)
@@ -334,7 +339,7 @@ def test_group_labels_name_cut_groups():
 @pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.exceptions.PrecisionWarning")
 def test_a_polars_table_gets_polars_payments():
     X, y = table()
-    v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B", "column": "income;spend"}], cv=3)  # fmt: skip
+    v = value_blocks(pl.from_pandas(X), y.to_list(), owners=[{"owner": "A", "column": "age"}, {"owner": "B", "column": "income;spend"}], cv=3, parties="anonymous")  # fmt: skip
     paid = v.payments(99.99, trusted=True)
     assert isinstance(paid, pl.DataFrame) and paid.columns == [
         "owner",

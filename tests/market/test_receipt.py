@@ -51,7 +51,9 @@ def tables(seed=0, n=30, n_valid=24):
 
 @pytest.fixture(scope="module")
 def valued():
-    return value_blocks(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
+    return value_blocks(
+        *tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False, parties="anonymous"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +179,14 @@ def test_numbers_as_labels_may_come_as_text(tmp_path):
     X, y, X_valid, y_valid = tables()
     coded = [(part == "ill").astype(int) for part in (y, y_valid)]
     v = value_blocks(
-        X, coded[0], X_valid, coded[1], method=KNN(n_neighbors=3), owners=OWNERS, progress=False
+        X,
+        coded[0],
+        X_valid,
+        coded[1],
+        method=KNN(n_neighbors=3),
+        owners=OWNERS,
+        progress=False,
+        parties="anonymous",
     )
     v.receipt().check_block("Lab", X[["dose"]], [f"{label}.0" for label in coded[0]])
     v.receipt().check_block("Lab", X[["dose"]], coded[0].astype(float))
@@ -418,10 +427,17 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
     y[:4] = np.where(y[:4] == "ill", "well", "ill")
     owners = [{"owner": "Shell", "row": "0-3"}, {"owner": "Rest", "row": "4-29"}]
     v = value_blocks(
-        X, y, X_valid, y_valid, method=KNN(n_neighbors=3), owners=owners, valid_parts=0
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=KNN(n_neighbors=3),
+        owners=owners,
+        valid_parts=0,
+        parties="anonymous",
     )
     assert min(v.owners["value"]) < 0 < v.total
-    receipt = v.receipt(1000)
+    receipt = v.receipt(1000, negative="owe")
     assert Receipt.load(written(tmp_path / "r.json", receipt)).payments["amount"][0] < 0
     for name in ("if_unpaid", "collateral"):
         place = ("payments", "amounts", 0, name)
@@ -437,11 +453,13 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
 
 def test_what_cannot_have_a_receipt(valued, tmp_path):
     grid = {"rows": np.arange(30) % 2, "columns": [0, 0, 1]}
-    blocks = value_blocks(*tables(), progress=False, **grid)
+    blocks = value_blocks(*tables(), progress=False, **{"parties": "anonymous", **grid})
     with pytest.raises(InputError, match="a receipt is about owners"):
         blocks.receipt(100)
     X, y, *_ = tables()
-    crossed = value_blocks(X, y, method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
+    crossed = value_blocks(
+        X, y, method=KNN(n_neighbors=3), owners=OWNERS, progress=False, parties="anonymous"
+    )
     with pytest.raises(InputError, match="trusted=True"):
         crossed.receipt(100)
     assert crossed.receipt(100, trusted=True).body["payments"]["trusted"] is True
@@ -492,7 +510,7 @@ def test_settings_that_no_file_can_hold_are_given_again():
     owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
     data = X, y, X_valid, y_valid
     with pytest.warns(InputWarning, match="only Shapley values add up"):
-        v = value_blocks(*data, method=MonteCarlo(GaussianNB()), owners=owners, players="blocks", semivalue=("beta", 4, 1), random_state=np.random.default_rng(7), progress=False)  # fmt: skip
+        v = value_blocks(*data, method=MonteCarlo(GaussianNB()), owners=owners, parties="known", semivalue=("beta", 4, 1), random_state=np.random.default_rng(7), progress=False)  # fmt: skip
     receipt = v.receipt()
     assert receipt.body["question"]["unrecorded"] == ["method"]
     with pytest.raises(InputError, match="was made with method, which no file can hold"):
@@ -504,7 +522,7 @@ def test_settings_that_no_file_can_hold_are_given_again():
 
 
 def test_an_audit_must_be_about_the_same_payments(tmp_path):
-    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", sellers=False, progress=False)  # fmt: skip
+    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", look=False, progress=False, parties="anonymous")  # fmt: skip
     receipt = v.receipt(1000)
     assert receipt.body["audit"]["payments"] == audit.payments
     Receipt.load(written(tmp_path / "r.json", receipt))
@@ -517,7 +535,9 @@ def test_saved_values_that_contradict_themselves_do_not_load(tmp_path):
     """Doubled values of an owner, sealed again, used to load beside their own audit."""
     import dataclasses
 
-    v, _ = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
+    v, _ = audit_owners(
+        *tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False, parties="anonymous"
+    )
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet") == v
     more = v._owner_values * np.array([2, 1, 1])
@@ -536,8 +556,8 @@ def test_many_owners_have_a_receipt(tmp_path):
     X, X_valid = random.normal(size=(300, 2)), random.normal(size=(80, 2))
     y, y_valid = (np.where(part[:, 0] > 0, "a", "b") for part in (X, X_valid))
     owners = [{"owner": f"o{k:03d}", "row": k} for k in range(300)]
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False)
-    assert v._covariance is None and v._spread.shape == (10, 300)
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False, parties="anonymous")
+    assert v._payee_errors.spread.shape == (10, 300)
     with pytest.warns((InputWarning, UserWarning)):
         paid = v.payments(100)
     assert (paid["high"] > paid["low"]).mean() > 0.9

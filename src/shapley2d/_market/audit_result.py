@@ -12,13 +12,10 @@ from shapley2d._base.words import printable
 from shapley2d._tables.frames import make_frame
 
 MOVES = {
-    "two": "splits into two shells",
-    "four": "splits into four shells",
-    "twice": "lists its rows twice",
-    "name": "lists its rows again under a second name",
-    "hide": "puts the worst tenth of its rows into a shell",
+    "two": "poses as two",
+    "means": "adds three times as many rows at the means of its classes",
+    "jitter": "adds three jittered copies of each of its rows",
     "withhold": "withholds the worst tenth of its rows",
-    "noise": "adds as many rows of shuffled noise",
 }
 """What an owner might do, by a short name."""
 

@@ -18,13 +18,14 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
-from shapley2d._market.joint_errors import JointErrors
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from shapley2d._market.joint_errors import JointErrors
 
 RULES = ("zero", "owe")
 
@@ -42,18 +43,6 @@ UNTRUSTED = (
 _SIMULATIONS = 20_000  # draws behind an interval; more make it smoother and slower
 _AT_ONCE = 256  # owners whose draws are in memory together: 40 MB
 _MAX_DIGITS = 12
-
-
-def settle_rule(negative: str | None, players: object) -> str:
-    """The rule for negative values, if the user sets none.
-
-    Sums of cells do not change when an owner splits up; payments do not either, but only if
-    negative values owe. Otherwise an owner could hide harmful cells in a shell that is paid
-    nothing.
-    """
-    if negative is not None:
-        return negative
-    return "owe" if players == "cells" else "zero"
 
 
 def divide_total(
@@ -135,11 +124,10 @@ def _order(units: int, parts: list[Fraction], names: Sequence[str] | None) -> li
 def payment_intervals(
     total: Any,
     values: NDArray[np.float64],
-    errors: NDArray[np.float64] | JointErrors,
+    errors: JointErrors,
     *,
     negative: str = "zero",
     digits: int = 2,
-    dof: float = math.inf,
     names: Sequence[str] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """95 % intervals of the amounts, by simulation.
@@ -147,11 +135,9 @@ def payment_intervals(
     Values are drawn from Student's distribution around their estimates, with the covariance of
     their errors; the rule is applied to every draw, and the middle 95 % of the amounts are the
     interval. So intervals respect that the amounts share one total, and that none is negative under
-    the rule ``"zero"``. Draws with nothing to share count as beyond either end. ``errors`` are the
-    covariance of the values' errors, or JointErrors, with ``dof`` degrees of freedom; the other
+    the rule ``"zero"``. Draws with nothing to share count as beyond either end. The other
     arguments are those of :func:`divide_total`.
     """
-    errors = errors if isinstance(errors, JointErrors) else JointErrors.of(errors)
     amounts = np.array(
         divide_total(total, values.tolist(), negative=negative, digits=digits, names=names)
     )
@@ -162,8 +148,8 @@ def payment_intervals(
             "the standard errors are not known: value the blocks with at least two permutations"
         )
     if negative == "owe":
-        _check_sum(float(values.sum()), errors, dof)
-    draws = _Draws(values, errors, dof, clip=negative == "zero")
+        _check_sum(float(values.sum()), errors)
+    draws = _Draws(values, errors, clip=negative == "zero")
     whole = draws.sums()
     some = whole > 0
     low, high = np.empty((2, values.size))
@@ -187,11 +173,9 @@ class _Draws:
     With ``clip`` negative values count as 0.
     """
 
-    def __init__(
-        self, values: NDArray[np.float64], errors: JointErrors, dof: float, *, clip: bool
-    ) -> None:
-        self._values, self._clip = values, clip
-        self._alone, self._joint = errors.factors()
+    def __init__(self, values: NDArray[np.float64], errors: JointErrors, *, clip: bool) -> None:
+        self._values, self._clip, dof = values, clip, errors.dof
+        self._alone, self._joint = np.sqrt(errors.variance), errors.spread
         random = np.random.default_rng(0)
         self._steps = random.standard_normal((_SIMULATIONS // 2, len(self._joint)))
         self._wider: NDArray[np.float64] | None = None
@@ -219,9 +203,9 @@ class _Draws:
         return np.asarray(sum(self.of(part).sum(axis=1) for part in self.parts))
 
 
-def _check_sum(whole: float, errors: JointErrors, dof: float) -> None:
+def _check_sum(whole: float, errors: JointErrors) -> None:
     """Refuse to divide by a sum that may be 0: shares of it could be anything."""
-    half = interval_factor(dof) * math.sqrt(errors.variance_of_sum())
+    half = interval_factor(errors.dof) * math.sqrt(errors.variance_of_sum())
     if whole <= half:
         raise InputError(
             f"all values together are {whole:.3g} +- {half:.3g} (95 %), which may be 0 or less, so "
@@ -232,8 +216,7 @@ def _check_sum(whole: float, errors: JointErrors, dof: float) -> None:
 
 def uncertain_pairs(
     values: NDArray[np.float64],
-    errors: NDArray[np.float64] | JointErrors,
-    dof: float = math.inf,
+    errors: JointErrors,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 
@@ -243,10 +226,9 @@ def uncertain_pairs(
     order = np.argsort(-values, kind="stable")
     first, second = np.triu_indices(values.size, 1)
     a, b = order[first], order[second]
-    errors = errors if isinstance(errors, JointErrors) else JointErrors.of(errors)
     stderr = np.sqrt(errors.variance_of_differences(a, b))
     difference = values[a] - values[b]
-    unsure = (stderr > 0) & (difference <= interval_factor(dof) * stderr)
+    unsure = (stderr > 0) & (difference <= interval_factor(errors.dof) * stderr)
     return a[unsure], b[unsure], difference[unsure], stderr[unsure]
 
 

@@ -209,22 +209,22 @@ class BlockOptions:
     ] = None
     pay: Pay = None
     negative: Annotated[
-        Literal["zero", "owe"] | None,
+        Literal["zero", "owe"],
         option(
             PAYMENTS,
             "NAME",
-            "Owners of negative value get zero (which makes it pay to hide harmful data behind a "
-            "second name), or owe their share. (default: owe for cells, zero for blocks)",
+            "Owners of negative value get zero, or owe their share.",
+            show_default=True,
         ),
-    ] = None
-    players: Annotated[
-        Literal["cells", "blocks"] | None,
+    ] = "zero"
+    parties: Annotated[
+        Literal["known", "anonymous"] | None,
         option(
             PAYMENTS,
             "NAME",
-            "cells: an owner's value is the sum of its cells, which splitting up does not change. "
-            "blocks: its rows and columns join as wholes. (default: cells for knn and forest, "
-            "blocks for a model that is trained)",
+            "known: a contract says who the owners are; each is one player, a model judges, and "
+            "fabricated rows gain little. anonymous: an owner's value is the sum of its cells; "
+            "splitting up gains nothing. (default: known)",
         ),
     ] = None
     copies: Annotated[
@@ -262,7 +262,7 @@ class BlockOptions:
             PAYMENTS,
             "N",
             "Leave out each of this many parts of the validation rows in turn, so that intervals "
-            "include the choice of these rows. (default: 10 for cells and knn, else 0)",
+            "include the choice of these rows and the seed of the model. (default: 10)",
             min=0,
         ),
     ] = None
@@ -287,13 +287,14 @@ class BlockOptions:
         bool,
         _flag(
             PAYMENTS,
-            "Compute what owners could gain by strategy, and how payments depend on the settings; "
-            "look at the owners' rows. Takes seven valuations per owner.",
+            "Compute what owners could gain by fabricating rows and by posing as two, and how "
+            "payments depend on the settings. Takes four valuations per owner.",
             "--audit",
         ),
     ] = False
-    no_sellers: Annotated[
-        bool, _flag(PAYMENTS, "With --audit: do not look at the owners' rows.", "--no-sellers")
+    no_look: Annotated[
+        bool,
+        _flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look"),
     ] = False
 
 

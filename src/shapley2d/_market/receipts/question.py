@@ -18,7 +18,7 @@ from shapley2d._valuation.methods import all_methods
 from shapley2d.exceptions import InputError
 
 NAMES = (
-    "rows", "columns", "owner_column", "players", "copies", "valid_parts", "method", "task",
+    "rows", "columns", "owner_column", "parties", "copies", "valid_parts", "method", "task",
     "kinds", "include_label", "cv", "groups", "time_order", "valid_weight", "scoring", "baseline",
     "semivalue",
 )  # fmt: skip

@@ -36,7 +36,7 @@ FORMAT = "shapley2d receipt 1"
 """Raise the number when older versions could not read what is written."""
 
 _KNOWN = re.compile(r"shapley2d receipt (\d+)")
-_FACTS = ("method", "players", "task", "intervals", "copies", "baseline", "n_valid", "folds")
+_FACTS = ("method", "parties", "task", "intervals", "copies", "baseline", "n_valid", "folds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ class Receipt:
 def make_receipt(
     valuation: BlockValues,
     pay: Any = None,
-    negative: str | None = None,
+    negative: str = "zero",
     digits: int = 2,
     *,
     trusted: bool = False,
@@ -230,7 +230,7 @@ def make_receipt(
 
 
 def _payments(
-    valuation: BlockValues, pay: Any, negative: str | None, digits: int, *, trusted: bool
+    valuation: BlockValues, pay: Any, negative: str, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
     columns, rule = valuation._divided(pay, negative, digits, trusted=trusted)
     others = [name for name in columns if name not in ("owner", "value", "amount")]
