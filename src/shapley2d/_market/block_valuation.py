@@ -132,6 +132,7 @@ class BlockValuation(BlockValues, Valuation):
         digits: int = 2,
         *,
         trusted: bool = False,
+        round: str | None = None,  # noqa: A002  (the word that people use)
         sign: str | os.PathLike[str] | None = None,
     ) -> Receipt:
         """What was paid and why, in a form that anyone can check.
@@ -146,6 +147,9 @@ class BlockValuation(BlockValues, Valuation):
         ----------
         pay, negative, digits, trusted
             As in :meth:`payments`; without ``pay`` the receipt is about values alone.
+        round : str, optional
+            The round of payments that it is about, such as ``"2026-07"``, so that nobody can show
+            it again in the next: whoever checks the receipt names the round too.
         sign : path-like, optional
             A PEM file with a private Ed25519 key to sign with. Needs the package ``cryptography``
             (``pip install shapley2d[receipts]``).
@@ -154,7 +158,7 @@ class BlockValuation(BlockValues, Valuation):
         -------
         Receipt
         """
-        receipt = make_receipt(self, pay, negative, digits, trusted=trusted)
+        receipt = make_receipt(self, pay, negative, digits, trusted=trusted, round=round)
         return receipt if sign is None else receipt.sign(sign)
 
     def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:

@@ -20,7 +20,7 @@ from shapley2d._market.layout import claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
 from shapley2d._market.other_validation_rows import check_checkpoints
 from shapley2d._market.players import PLAYERS, settle_players
-from shapley2d._market.receipts.data_digests import data_digests
+from shapley2d._market.receipts.data_digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
@@ -204,6 +204,8 @@ def prepare_blocks(
         valid_weight=settings["valid_weight"],
         validates=method.needs_validation,
     )
+    if tables.split is not None and contributed:
+        tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
         tables=tables,
         run=run,

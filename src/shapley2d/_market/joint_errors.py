@@ -65,7 +65,7 @@ class JointErrors:
         together = ((self.spread[:, one] - self.spread[:, other]) ** 2).sum(axis=0)
         return np.asarray(self.variance[one] + self.variance[other] + together)
 
-    def take(self, kept: NDArray[np.bool_]) -> JointErrors:
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp]) -> JointErrors:
         """The errors of some of the values."""
         if self.covariance is not None:
             return JointErrors.of(self.covariance[np.ix_(kept, kept)])

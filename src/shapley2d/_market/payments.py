@@ -163,7 +163,9 @@ def payment_intervals(
         )
     if negative == "owe":
         _check_sum(float(values.sum()), errors, dof)
-    draws = _Draws(values, errors, dof, clip=negative == "zero")
+    # in one order, so that the draws do not depend on who is listed first
+    order = np.argsort([str(k) for k in range(values.size)] if names is None else list(names))
+    draws = _Draws(values[order], errors.take(order), dof, clip=negative == "zero")
     whole = draws.sums()
     some = whole > 0
     low, high = np.empty((2, values.size))
@@ -177,7 +179,8 @@ def payment_intervals(
         below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
         low[part] = np.quantile(below, levels[0], axis=0, method="lower")
         high[part] = np.quantile(above, levels[1], axis=0, method="higher")
-    low, high = ((float(total) * end).round(digits) for end in (low, high))
+    back = np.argsort(order)
+    low, high = ((float(total) * end[back]).round(digits) for end in (low, high))
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 

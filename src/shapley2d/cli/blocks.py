@@ -205,8 +205,11 @@ def _check_payments(table: TrainOptions, only: BlockOptions) -> None:
     asked = only.pay is not None or only.receipt is not None or only.audit
     if asked and table.valid is None and not only.trusted:
         raise InputError(*UNTRUSTED)
-    if only.sign is not None and only.receipt is None:
-        raise InputError("--sign signs a receipt: name its file by --receipt, or leave --sign out")
+    for flag, given in (("--sign", only.sign), ("--round", only.round)):
+        if given is not None and only.receipt is None:
+            raise InputError(
+                f"{flag} is about a receipt: name its file by --receipt, or leave {flag} out"
+            )
     if only.sign is not None:
         sign(b"", only.sign)
 
@@ -223,6 +226,7 @@ def write_receipt(
         only.pay,
         only.negative,
         trusted=only.trusted,
+        round=only.round,
         reading={**of_table, **asdict(file), "owner_column": only.owner_column or only.rows},
     )
     (receipt if only.sign is None else receipt.sign(only.sign)).save(path)

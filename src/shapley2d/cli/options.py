@@ -279,6 +279,14 @@ class BlockOptions:
         Path | None,
         option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
     ] = None
+    round: Annotated[
+        str | None,
+        option(
+            PAYMENTS,
+            "TEXT",
+            "The round of payments that the receipt is of, so that it cannot serve for another.",
+        ),
+    ] = None
     sign: Annotated[
         Path | None,
         option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.", "--sign"),
