@@ -8,7 +8,6 @@ import pytest
 
 from shapley2d._market.owners import read_claims
 from shapley2d._market.regions import find_regions
-from shapley2d._market.sellers.facts import same_columns
 from shapley2d._market.sellers.look import look_at_sellers
 from shapley2d._market.sellers.points import Points
 from shapley2d._market.sellers.seller import WHAT
@@ -178,17 +177,6 @@ def test_claims_of_another_s_cells_are_seen_even_for_all_rows_but_one():
             "claims, 49.4 % of what N claims."
         )
     )
-
-
-def test_owners_of_columns_that_say_the_same_are_both_named():
-    regions = find_regions(
-        read_claims([{"owner": "A", "column": "a;b"}, {"owner": "T", "column": "c"}]),
-        [0, 1],
-        ["a", "b", "c"],
-    )
-    one, other = same_columns(regions, ["a", "b", "c"], [("a", "c", 0.9996), ("a", "b", 1.0)])
-    assert (one.owner, one.victim, other.owner, other.victim) == ("A", "T", "T", "A")
-    assert one.sentence.startswith("'a' of A and 'c' of T say the same (R squared 1.000)")
 
 
 def test_text_in_a_column_of_numbers_is_its_owner_s():

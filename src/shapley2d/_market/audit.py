@@ -28,7 +28,7 @@ from shapley2d._market.blocks import make_valuation, prepare_blocks
 from shapley2d._market.jackknife import problems_of_parts
 from shapley2d._market.job import Variation
 from shapley2d._market.other_validation_rows import leaving_time
-from shapley2d._market.owners import ESCROW, UNOWNED
+from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total, settle_rule
 from shapley2d._market.sellers.look import Look, look_at_claims, look_at_sellers
 from shapley2d._models.by_name import knn_of
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
 
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import BlockSettings
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
@@ -69,7 +68,7 @@ def audit_owners(
     sellers: bool = True,
     trusted: bool = False,
     players: Literal["cells", "blocks"] | None = None,
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    copies: Literal["one", "each"] | None = None,
     method: str | Method = "knn",
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
@@ -194,7 +193,6 @@ def look_at_owners(job: BlocksJob, found: Answer) -> Look:
             regions,
             job.run.seed,
             report,
-            same=[] if found.layout.copies is None else found.layout.copies.columns,
         )
 
 
@@ -276,9 +274,7 @@ class _Auditor:
         amounts = divide_total(
             self.total, list(values.values()), negative=self.negative, names=list(values)
         )
-        paid = dict(zip(values, amounts, strict=True))
-        paid.pop(ESCROW, None)  # nobody's yet
-        return paid
+        return dict(zip(values, amounts, strict=True))
 
     def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
         """The question asked again, quietly and without other validation rows."""
@@ -386,10 +382,10 @@ class _Auditor:
 
     def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
         """What the owner's cells are worth in every row of the table as it was read."""
-        valued, columns = self.found.layout.valued, self.found.layout.column_clusters
-        if self._cells is None or valued is None or columns is None:
+        valued = self.found.layout.valued
+        if self._cells is None or valued is None:
             return None
-        held = self.regions.merge_columns(columns).cells_of(owner)[:, : self._cells.shape[1]]
+        held = self.regions.cells_of(owner)[:, : self._cells.shape[1]]
         worth = (self._cells[valued] * held).sum(axis=1)
         return np.asarray(np.where(valued >= 0, worth, 0.0))
 
@@ -435,15 +431,13 @@ def _setting(
 def _copies_words(found: Answer) -> str:
     copies = found.layout.copies
     assert copies is not None
-    known = isinstance(copies.distance, str) or not copies.distance
-    near = "" if known else f" within a distance of {copies.distance:g}"
     if not copies.between:
         repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
-        return f"No two owners have copies of each other's rows{near}; {repeats} others in all."
+        return f"No two owners have copies of each other's rows; {repeats} others in all."
     pairs = "; ".join(f"{one} and {other}, {count:,}" for one, other, count in copies.between[:5])
     left = copies.n_pairs - 5
     more = f"; and {counted(left, 'more pair')}" if left > 0 else ""
-    return f"Owners with copies of the same rows{near}: {pairs}{more}."
+    return f"Owners with copies of the same rows: {pairs}{more}."
 
 
 def _half(problem: Problem, number: int, seed: int) -> Problem:

@@ -113,8 +113,7 @@ class BlockValuation(BlockValues, Valuation):
             ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
             what each should deposit before the values are known, so that not paying gains nothing:
             what it owes at the low end of its interval. Blocks without an owner form the entry
-            ``"(unowned)"``, which receives nothing; the entry ``"(escrow)"`` has what is withheld
-            of shared cells, or what their owners owe. Warnings name owners who are paid, or owe,
+            ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or owe,
             although the interval of their value holds 0, and debts that others' payments depend on.
         """
         columns, _ = self._divided(pay, negative, digits, trusted=trusted)

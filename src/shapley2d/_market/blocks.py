@@ -13,7 +13,7 @@ from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._market.cell_sums import MAX_JOINT
-from shapley2d._market.copies.rule import Copies
+from shapley2d._market.copies import RULES
 from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
 from shapley2d._market.layout import claims_of
@@ -52,7 +52,7 @@ class BlockSettings(Settings, total=False):
     owners: Any
     owner_column: str | None
     players: Literal["cells", "blocks"] | None
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None
+    copies: Literal["one", "each"] | None
     valid_parts: int | None
 
 
@@ -67,7 +67,7 @@ def value_blocks(
     owners: Any = None,
     owner_column: str | None = None,
     players: Literal["cells", "blocks"] | None = None,
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    copies: Literal["one", "each"] | None = None,
     valid_parts: int | None = None,
     method: str | Method = "knn",
     task: Literal["auto", "classification", "regression"] = "auto",
@@ -118,11 +118,12 @@ def value_blocks(
         columns join as wholes. This values blocks as blocks and is affordable for any model; but an
         owner who splits in four is counted four times. By default cells where ``KNN`` values owners
         or the sets of one axis, and for ``Forest``; else blocks (``info["players"]``).
-    copies : {"one", "first", "escrow", "each"} or Copies, optional
-        What duplicate rows, with one label, and duplicate columns count for; see
-        :class:`~shapley2d.Copies`, which also says which are duplicates. ``"one"`` by default where
-        there are owners, or sets of one axis, else ``"each"``. ``info["copies"]`` counts them,
-        and warnings name owners who have copies of each other.
+    copies : {"one", "each"}, optional
+        What equal rows with one label count for. ``"one"``: they are one row, which its owners
+        share equally, so that listing rows again adds nothing; rows that are equal as often among
+        the validation rows are equal by chance, and each counts. ``"each"``: all of them count.
+        ``"one"`` by default where there are owners, or sets of one axis, else ``"each"``.
+        ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
     valid_parts : int, optional
         Parts of the validation rows to leave out one at a time, 10 or so: the standard errors in
         ``owners`` and the intervals of payments then include how much the values depend on the
@@ -238,11 +239,11 @@ def _sets_own(rows: Any, columns: Any) -> bool:
     return count_sets(labels, option) <= MAX_JOINT
 
 
-def _settle_copies(copies: Any, *, owned: bool) -> Copies:
+def _settle_copies(copies: Any, *, owned: bool) -> str:
     if copies is None:
-        return Copies("one" if owned else "each")
-    settled = copies if isinstance(copies, Copies) else Copies(copies)
-    if not owned and settled.rule != "each":
+        return "one" if owned else "each"
+    check_choice(copies, "copies", RULES)
+    if not owned and copies != "each":
         raise InputError(
             Setting("copies", copies),
             " is about owners: name them by ",
@@ -250,7 +251,7 @@ def _settle_copies(copies: Any, *, owned: bool) -> Copies:
             " or ",
             Setting("owner_column"),
         )
-    return settled
+    return str(copies)
 
 
 def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> BlockValuation:
@@ -357,29 +358,10 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
         more = f", and {pairs}" if left else ""
         effect = {
             "one": ("their owners share what these are worth; find out who copied from whom",),
-            "first": ("the first in the table is paid for them",),
-            "escrow": ("what these are worth is withheld; find out who copied from whom",),
             "each": ("every copy is paid for; use ", Setting("copies", "one")),
         }[copies.rule]
         rows = counted(count, "row")
         warn(InputWarning(f"{one!r} and {other!r} have copies of the same {rows}{more}: ", *effect))
-    if copies.columns and copies.rule != "each":
-        one, other, r2 = copies.columns[0]
-        left = len(copies.columns) - 1
-        more = f", and {counted(left, 'more column')} {plural(left, 'repeats', 'repeat')} others"
-        meaning = {
-            "one": "their owners share what they are worth as one column",
-            "escrow": "what both of their owners have is withheld",
-            "first": "the first in the table is paid for them",
-        }[copies.rule]
-        warn(
-            InputWarning(
-                f"columns {one!r} and {other!r} say the same (R squared {r2:.4f})"
-                f"{more if left else ''}: {meaning}; set ",
-                Setting("copies", Copies(r2=0)),
-                " to pay for each",
-            )
-        )
     if named and job.players == "blocks" and asked["players"] is None:
         warn(
             InputWarning(

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.layout import BlockLayout, Changed
     from shapley2d._market.owners import Claim
     from shapley2d._market.regions import Regions
@@ -79,7 +78,7 @@ class BlocksJob:
     run: Run
     method: Method
     players: str  # "cells", "blocks"
-    copies: Copies
+    copies: str  # "one", "each"
     valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     # the set of every row and of every column
     rows: Any
@@ -133,7 +132,7 @@ class BlocksJob:
             seed=self.run.seed,
         )
         value = self._by_cells if self.players == "cells" else self._by_blocks
-        return value(layout.problem or problem, layout)
+        return value(problem, layout)
 
     def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of blocks that join as wholes."""

@@ -26,14 +26,8 @@ if TYPE_CHECKING:
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
 
-ESCROW = "(escrow)"
-"""Name of the entry for shared cells whose pay is withheld."""
-
 FIELDS = ("owner", "row", "column")
 """The columns of an owners table."""
-
-
-_RESERVED = {UNOWNED: "blocks without owner", ESCROW: "pay that is withheld"}
 
 
 @dataclass(frozen=True)
@@ -125,9 +119,9 @@ def read_claims(
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")
         name = as_text(owner).strip()
-        if name in _RESERVED:
+        if name == UNOWNED:
             raise InputError(
-                f"{place}: an owner cannot be called {name!r}, which means {_RESERVED[name]}"
+                f"{place}: an owner cannot be called {name!r}, which means blocks without owner"
             )
         claims.append(Claim(name, record.get("row"), record.get("column"), place))
     if not claims:

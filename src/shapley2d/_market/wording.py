@@ -41,11 +41,6 @@ def owner_words(info: dict[str, Any]) -> str:
     }
     rules = {
         "one": ("counts once, shared by its owners", "count once, shared by their owners"),
-        "first": (
-            "counts once, for the first in the table",
-            "count once, for the first in the table",
-        ),
-        "escrow": ("counts once, withheld if shared", "count once, withheld where shared"),
         "each": ("counts again", "count again"),
     }
     if info.get("players") not in players:

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
-from shapley2d._market.copies.rule import Copies
 from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.receipts.signature import sign
@@ -106,7 +105,7 @@ def blocks(
             owners=owners,
             method=chosen,
             players=only.players,
-            copies=_copies(only),
+            copies=only.copies,
             include_label=table.include_label,
             scoring=table.scoring,
             baseline=table.baseline,
@@ -182,22 +181,6 @@ def _check_who(only: BlockOptions) -> None:
         )
     if len(given) > 1:
         raise InputError(f"{given[0]} and {given[1]} exclude each other: give one of them")
-
-
-def _copies(only: BlockOptions) -> Any:
-    """What copies count for, and which rows and columns are copies."""
-    usual = Copies()
-    if only.copy_distance == usual.distance and only.copy_r2 == usual.r2:
-        return only.copies
-    distance: Any = only.copy_distance
-    if distance != "auto":
-        try:
-            distance = float(distance)
-        except ValueError:
-            raise InputError(
-                f"--copy-distance {distance}: use auto, or a number from 0 on"
-            ) from None
-    return Copies(only.copies or usual.rule, distance, only.copy_r2)
 
 
 def _check_payments(table: TrainOptions, only: BlockOptions) -> None:

@@ -228,34 +228,14 @@ class BlockOptions:
         ),
     ] = None
     copies: Annotated[
-        Literal["one", "first", "escrow", "each"] | None,
+        Literal["one", "each"] | None,
         option(
             PAYMENTS,
             "NAME",
-            "Duplicate rows count once, shared by their owners (one), for the first in the table "
-            "(first), withheld where shared (escrow); or every row counts (each). (default: one)",
+            "Equal rows count once, shared by their owners (one), or every row counts (each). "
+            "(default: one)",
         ),
     ] = None
-    copy_distance: Annotated[
-        str,
-        option(
-            PAYMENTS,
-            "X",
-            "Rows within this distance are duplicates, where two random rows are 1 apart; 0 for "
-            "equal rows; auto: rows nearer to one another than validation rows are.",
-            show_default=True,
-        ),
-    ] = "auto"
-    copy_r2: Annotated[
-        float,
-        option(
-            PAYMENTS,
-            "X",
-            "Columns that predict one another with this R squared are duplicates; 0 for none.",
-            min=0.0,
-            show_default=True,
-        ),
-    ] = 0.99
     valid_parts: Annotated[
         int | None,
         option(
@@ -308,8 +288,6 @@ class BlockOptions:
 def option_flags() -> dict[str, str]:
     """The flag of each option above, by its name in Python."""
     found = {"method": "--method", "public_key": "--public-key"}
-    # the fields of Copies
-    found |= {"rule": "--copies", "distance": "--copy-distance", "r2": "--copy-r2"}
     for record in (FileOptions, TrainOptions, RunOptions, CellOptions, BlockOptions):
         for name, hint in get_type_hints(record, include_extras=True).items():
             info = hint.__metadata__[0]

@@ -8,23 +8,21 @@ code that nobody's file may choose: like a model object, it is given again.
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 from shapley2d._base.json_record import check_form
-from shapley2d._market.copies.rule import Copies
 from shapley2d._methods.method import Method
 from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.exceptions import InputError
 
 SETTINGS: dict[str, Any] = {
     **dict.fromkeys(("rows", "columns"), str | list | dict | None),
-    **dict.fromkeys(("owner_column", "players", "scoring"), str | None),
+    **dict.fromkeys(("owner_column", "players", "copies", "scoring"), str | None),
     **dict.fromkeys(("groups", "time_order", "valid_weight"), str | list | None),
     **dict.fromkeys(("task", "baseline"), str),
-    "copies": str | dict | None,
     "valid_parts": int | None,
     "method": dict,
     "kinds": dict | None,
@@ -42,11 +40,7 @@ _UNRECORDED: Any = object()
 
 def recorded(asked: dict[str, Any], method: Method) -> dict[str, Any]:
     """``settings`` that a file can hold; names of ``unrecorded`` ones: arrays and models."""
-    copies = asked["copies"]
-    given = {name: asked[name] for name in SETTINGS} | {
-        "method": _of_method(method),
-        "copies": asdict(copies) if isinstance(copies, Copies) else copies,
-    }
+    given = {name: asked[name] for name in SETTINGS} | {"method": _of_method(method)}
     plain = {name: _as_json(value) for name, value in given.items()}
     settings = {name: value for name, value in plain.items() if value is not _UNRECORDED}
     return {"settings": settings, "unrecorded": [name for name in plain if name not in settings]}
@@ -78,8 +72,6 @@ def settings_of(record: dict[str, Any]) -> dict[str, Any]:
     given = {name: _tupled(value) for name, value in record.items()}
     if "method" in given:
         given["method"] = _method(record["method"])
-    if isinstance(record.get("copies"), dict):
-        given["copies"] = _made(Copies, record["copies"])
     return given
 
 
@@ -90,16 +82,10 @@ def _method(record: Any) -> Method:
     options = {name: value for name, value in record.items() if name != "name"}
     if isinstance(options.get("model"), dict):
         options["model"] = _method(options["model"])
-    made: Method = _made(BUILT_IN[name], options)
-    return made
-
-
-def _made(kind: Any, options: dict[str, Any]) -> Any:
-    names = [one.name for one in fields(kind)]
-    unknown = [name for name in options if name not in names]
+    unknown = set(options) - {one.name for one in fields(BUILT_IN[name])}
     if unknown:
-        raise InputError(f"the receipt has an option {unknown[0]!r}, which is not known")
-    return kind(**options)
+        raise InputError(f"the receipt has an option {min(unknown)!r}, which is not known")
+    return BUILT_IN[name](**options)
 
 
 def _as_json(value: Any) -> Any:

@@ -11,7 +11,7 @@ import numpy as np
 
 from shapley2d._base.json_record import Maybe, check_form, real_number, whole_number
 from shapley2d._market.audit_result import Audit
-from shapley2d._market.owners import ESCROW, UNOWNED
+from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, divide_units, whole_units
 from shapley2d._market.receipts.question import check_question
 from shapley2d.exceptions import InputError
@@ -72,7 +72,7 @@ def check_body(body: dict[str, Any]) -> None:
     _check_date(body["made"]["date"])
     names, values = _values(body["values"])
     brought = [one["owner"] for one in body["digests"]["owners"]]
-    if len({*brought}) < len(brought) or {*names} - {UNOWNED, ESCROW} != {*brought}:
+    if len({*brought}) < len(brought) or {*names} - {UNOWNED} != {*brought}:
         raise ValueError("its owners are not those whose blocks it has digests of")
     if body["payments"] is not None:
         _check_payments(body["payments"], names, values)
@@ -187,7 +187,7 @@ def audit_fits(
         except ValueError:
             continue
         given = dict(zip(names, units, strict=True))
-        given = {name: one for name, one in given.items() if name not in (UNOWNED, ESCROW)}
+        given = {name: one for name, one in given.items() if name != UNOWNED}
         same = set(given) == set(audit.payments) and all(
             abs(round(100 * amount) - given[name]) <= off for name, amount in audit.payments.items()
         )

@@ -11,7 +11,7 @@ from shapley2d._market.sellers.exchange import count_p_value
 from shapley2d._market.sellers.seller import VALIDATION, WHAT, Alarm
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -152,33 +152,6 @@ def double_claims(regions: Regions) -> Iterator[Alarm]:
         )
         yield Alarm(one, WHAT["claims"], two, sentence, None)
         yield Alarm(two, WHAT["claims"], one, sentence, None)
-
-
-def same_columns(
-    regions: Regions, names: list[str], pairs: Sequence[tuple[str, str, float]]
-) -> Iterator[Alarm]:
-    """Owners of columns that say the same: an alarm for either, since a column has no author.
-
-    Parameters
-    ----------
-    regions : Regions
-    names : list of str
-        Of the columns.
-    pairs : sequence of (str, str, float)
-        Columns that say the same, and the R squared by which one gives the other.
-    """
-    for first, second, r2 in pairs[:_PAIRS]:
-        mine, theirs = (
-            {regions.names[k] for k in regions.owner[regions.columns[:, names.index(name)]]}
-            for name in (first, second)
-        )
-        for one, two in ((a, b) for a in sorted(mine - theirs) for b in sorted(theirs - mine)):
-            sentence = (
-                f"{first!r} of {one} and {second!r} of {two} say the same (R squared {r2:.3f}) and "
-                "count as one column; nothing tells who copied from whom."
-            )
-            yield Alarm(one, WHAT["columns"], two, sentence, None)
-            yield Alarm(two, WHAT["columns"], one, sentence, None)
 
 
 def _part(count: int, cells: NDArray[np.bool_], name: str) -> str:

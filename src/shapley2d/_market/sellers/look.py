@@ -20,7 +20,6 @@ from shapley2d._market.sellers.exchange import corrected
 from shapley2d._market.sellers.facts import (
     double_claims,
     equal_rows,
-    same_columns,
     text_among_numbers,
 )
 from shapley2d._market.sellers.forest import forest_features
@@ -28,7 +27,7 @@ from shapley2d._market.sellers.points import Points
 from shapley2d._market.sellers.seller import MOST_ROWS, Alarm, Seller, Tables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from numpy.typing import NDArray
 
@@ -66,8 +65,6 @@ def look_at_sellers(
     regions: Regions,
     seed: int,
     report: Report | None = None,
-    *,
-    same: Sequence[tuple[str, str, float]] = (),
 ) -> Look:
     """Look at the rows of every owner of a table.
 
@@ -83,8 +80,6 @@ def look_at_sellers(
         Of the random sets and the forests.
     report : callable, optional
         Is told how far the look is.
-    same : sequence of (str, str, float)
-        Columns that say the same, and by what R squared.
     """
     tables = _tables(table, target, valid, y_valid)
     held = regions.of_rows()
@@ -118,8 +113,7 @@ def look_at_sellers(
         make()._replace(p=p) for p, (_, make) in zip(p_values, tests, strict=True) if p <= LEVEL
     ]
     order = {name: k for k, name in enumerate(regions.names)}
-    facts = [*double_claims(regions), *same_columns(regions, table.column_names, same)]
-    alarms = sorted([*facts, *seen], key=lambda alarm: order[alarm.owner])
+    alarms = sorted([*double_claims(regions), *seen], key=lambda alarm: order[alarm.owner])
     return Look(alarms, _words(len(regions.names), len(tests), len(alarms), sampled=sampled))
 
 
