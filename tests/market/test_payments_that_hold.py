@@ -42,6 +42,7 @@ def valued(tables, owners, method=NEAREST, **options):
     return value_blocks(*tables, method=method, owners=owners, **options)
 
 
+@pytest.mark.filterwarnings("ignore:A and B both claim 5 cells")
 def test_owners_are_worth_the_sum_of_their_cells():
     tables = two_classes()
     owners = [
@@ -269,7 +270,10 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
     X, y = pd.concat([X, X.iloc[:10]], ignore_index=True), np.append(y, y.iloc[:10])
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "T", "row": "30-39", "column": "a"},
               {"owner": "U", "row": "30-39", "column": "a;b"}]  # fmt: skip
-    with pytest.warns(InputWarning, match="copies"):
+    with (
+        pytest.warns(InputWarning, match="copies"),
+        pytest.warns(InputWarning, match="^T and U both claim 10 cells in 10 rows and share"),
+    ):
         v = value_blocks(X, y, X_valid, y_valid, owners=owners)
     by_block = {
         (row, column): v._owner_shares[:, i, j].tolist()

@@ -69,6 +69,7 @@ def audit_owners(
     trusted: bool = False,
     players: Literal["cells", "blocks"] | None = None,
     copies: Literal["one", "each"] | None = None,
+    unclaimed: Literal["refuse", "drop"] = "refuse",
     method: str | Method = "knn",
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
@@ -96,11 +97,11 @@ def audit_owners(
     worth 0. Each of these is a valuation of its own, so an audit takes seven valuations for every
     owner and about ten more.
 
-    Before that, the rows of every owner are looked at beside the validation rows: whether they are
-    near copies of others' rows, of their own or of validation rows, whether their labels fit those
-    nearby, whether a forest tells them apart from validation rows, and whether they equal
-    validation rows, hold text among numbers or are claimed twice. At most 1 % of audits of honest
-    owners raise any alarm; honest owners of another population are called different.
+    Before that, the rows of every owner are looked at beside the validation rows, whoever claims
+    them: whether they are near copies of others' rows, of their own or of validation rows, whether
+    a column can be computed from others' columns, and whether cells are claimed twice. These are
+    alarms; fewer than 1 % of audits of honest owners raise any. Other rows than the validation rows
+    and labels that others' rows do not bear out are information: honest owners are unusual, too.
 
     Parameters
     ----------
@@ -115,7 +116,7 @@ def audit_owners(
     trusted : bool
         Whether every owner's rows are trusted as a test, where there is no validation table, as in
         :meth:`~shapley2d.BlockValuation.payments`.
-    players, copies, method
+    players, copies, unclaimed, method
         As in :func:`~shapley2d.value_blocks`.
     task, kinds, include_label, cv, groups, time_order, valid_weight, scoring, baseline, semivalue
         As in :func:`~shapley2d.value_blocks`.
@@ -152,7 +153,8 @@ def audit_owners(
         raise InputError(*UNTRUSTED)
     settings: BlockSettings = {
         "rows": None, "columns": None, "owners": owners, "owner_column": owner_column,
-        "players": players, "copies": copies, "valid_parts": None, "method": method,
+        "players": players, "copies": copies, "unclaimed": unclaimed, "valid_parts": None,
+        "method": method,
         "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
         "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
         "baseline": baseline, "semivalue": semivalue, "random_state": random_state,

@@ -16,12 +16,14 @@ from shapley2d._market.cell_sums import MAX_JOINT
 from shapley2d._market.copies import RULES
 from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
-from shapley2d._market.layout import claims_of
+from shapley2d._market.layout import claimed_rows, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
 from shapley2d._market.other_validation_rows import check_checkpoints
+from shapley2d._market.owners import warn_of_lookalikes
 from shapley2d._market.players import PLAYERS, settle_players
 from shapley2d._market.receipts.data_digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
+from shapley2d._market.sellers.look import double_claims
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._tables.frames import frame_kind
@@ -53,6 +55,7 @@ class BlockSettings(Settings, total=False):
     owner_column: str | None
     players: Literal["cells", "blocks"] | None
     copies: Literal["one", "each"] | None
+    unclaimed: Literal["refuse", "drop"]
     valid_parts: int | None
 
 
@@ -68,6 +71,7 @@ def value_blocks(
     owner_column: str | None = None,
     players: Literal["cells", "blocks"] | None = None,
     copies: Literal["one", "each"] | None = None,
+    unclaimed: Literal["refuse", "drop"] = "refuse",
     valid_parts: int | None = None,
     method: str | Method = "knn",
     task: Literal["auto", "classification", "regression"] = "auto",
@@ -124,6 +128,9 @@ def value_blocks(
         the validation rows are equal by chance, and each counts. ``"each"``: all of them count.
         ``"one"`` by default where there are owners, or sets of one axis, else ``"each"``.
         ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
+    unclaimed : {"refuse", "drop"}
+        What happens to rows of which ``owners`` name no cell: they are refused, because rows that
+        nobody answers for can change what others are paid, or left out of everything.
     valid_parts : int, optional
         Parts of the validation rows to leave out one at a time, 10 or so: the standard errors in
         ``owners`` and the intervals of payments then include how much the values depend on the
@@ -156,7 +163,8 @@ def value_blocks(
     """
     settings: BlockSettings = {
         "rows": rows, "columns": columns, "owners": owners, "owner_column": owner_column,
-        "players": players, "copies": copies, "valid_parts": valid_parts, "method": method,
+        "players": players, "copies": copies, "unclaimed": unclaimed, "valid_parts": valid_parts,
+        "method": method,
         "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
         "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
         "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
@@ -205,6 +213,12 @@ def prepare_blocks(
         valid_weight=settings["valid_weight"],
         validates=method.needs_validation,
     )
+    check_choice(settings["unclaimed"], "unclaimed", ("refuse", "drop"))
+    label = label_name(y, tables.table.column_names) if settings["include_label"] else None
+    claimed = None
+    if claims is not None and not isinstance(rows, Clusters):
+        drop = settings["unclaimed"] == "drop"
+        claimed = claimed_rows(tables, claims, rows, columns, label, drop=drop)
     if tables.split is not None and contributed:
         tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
@@ -218,10 +232,11 @@ def prepare_blocks(
         columns=columns,
         rows_from="rows" if settings["owner_column"] is None else "owner_column",
         claims=claims,
+        claimed=claimed,
         owned=owned,
         contributed=contributed,
         cv=settings["cv"],
-        label=label_name(y, tables.table.column_names) if settings["include_label"] else None,
+        label=label,
         scoring=settings["scoring"],
         baseline=settings["baseline"],
     )
@@ -350,6 +365,12 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
                 "not meant",
             )
         )
+    warn_of_lookalikes(regions.names)
+    whole = set(regions.owners_of_everything())
+    shared = [one for one in double_claims(regions) if not {one.owner, one.victim} & whole]
+    if shared:
+        more = f" {counted(len(shared) - 1, 'more pair')} of owners" if len(shared) > 1 else ""
+        warn(InputWarning(f"{shared[0].sentence}{more and f'{more} share cells, too.'}"))
     named = asked["owners"] is not None or asked["owner_column"] is not None
     if copies.between and (named or copies.rule != "each"):
         one, other, count = copies.between[0]

@@ -85,6 +85,7 @@ class BlocksJob:
     columns: Any
     rows_from: str  # the argument that named the sets of rows: "rows", "owner_column"
     claims: list[Claim] | None  # what the owners claim; None where no table names them
+    claimed: NDArray[np.bool_] | None  # the rows of the table that they claim; None for all
     owned: bool  # whether there are owners: of a table of them, or the sets of one axis
     contributed: bool  # whether contributors are valued: owners, or the sets of one axis
     # the question
@@ -113,6 +114,7 @@ class BlocksJob:
                 self.copies if self.owned else None,
                 split=split,
                 with_label=self.label is not None,
+                claimed=self.claimed,
                 change=varied.table,
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]

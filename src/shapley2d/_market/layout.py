@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import warn
+from shapley2d._base.words import counted
 from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.problem import GivenRows, Problem, Split, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -73,12 +74,14 @@ class Prepared:
         *,
         split: Split | None = None,
         with_label: bool = False,
+        claimed: NDArray[np.bool_] | None = None,
         change: Callable[[Table, Target], Changed] | None = None,
     ) -> Prepared:
         """Change a table, find copies among its rows, and drop these and rows without any entry.
 
         The ``split`` of a validation table tells copies from rows that are alike by chance. Where
-        the label is valued (``with_label``), rows without any other entry stay. ``change`` returns
+        the label is valued (``with_label``), rows without any other entry stay. Of the table that
+        was read only ``claimed`` rows are valued. ``change`` returns
         another table and target, and the row of the former that each row of the latter comes from.
         """
         names, origin = table.row_names.tolist(), np.arange(table.n_rows)
@@ -92,6 +95,8 @@ class Prepared:
             blank = np.all([np.isnan(column.entries[kept]) for column in table.columns], axis=0)
             if not with_label and not blank.all():
                 kept = kept[~blank]
+            if claimed is not None:
+                kept = kept[claimed[origin[kept]]]
             if kept.size < table.n_rows:
                 table, target = table.take_rows(kept), target.take(kept)
         return cls(copies, names, origin, clusters, kept, table, target)
@@ -167,17 +172,54 @@ class Prepared:
 
     def _row_sets(self, problem: Problem, rows: Any, option: str) -> Sets:
         """The sets of the rows, without those rows that were left out for their targets."""
-        if problem.given is None:
-            return label_sets(rows, self.row_names, option, "row")
-        sets = label_sets(rows, problem.given.names.names.tolist(), option, "row")
-        labels = [sets.names[label] for label in sets.labels[problem.given.kept]]
-        return label_sets(labels, self.row_names, "rows")
+        return _read_sets(rows, self.row_names, problem.given, option)
 
     def _of_valued_rows(self, sets: Sets) -> Sets:
         """Sets of the valued rows: a cluster of copies is in the set of its first row."""
         rows = self.origin[self.kept]
         labels = [sets.names[label] for label in sets.labels[rows]]
         return label_sets(labels, list(range(rows.size)), "rows")
+
+
+def _read_sets(rows: Any, names: list[Any], given: GivenRows | None, option: str) -> Sets:
+    """The sets of the rows that were read; labels are those of all rows that were given."""
+    if given is None:
+        return label_sets(rows, names, option, "row")
+    sets = label_sets(rows, given.names.names.tolist(), option, "row")
+    labels = [sets.names[label] for label in sets.labels[given.kept]]
+    return label_sets(labels, names, "rows")
+
+
+def claimed_rows(
+    tables: Tables,
+    claims: list[Claim],
+    rows: Any,
+    columns: Any,
+    label: str | None,
+    *,
+    drop: bool,
+) -> NDArray[np.bool_] | None:
+    """Which rows somebody claims; None for all. Refuses others, unless they are to be dropped."""
+    names, features = tables.table.row_names.tolist(), tables.table.column_names
+    row_sets = None if rows is None else _read_sets(rows, names, tables.given, "rows")
+    column_sets = None if columns is None else label_sets(columns, features, "columns")
+    if label is not None:
+        features = [*features, label]
+        column_sets = None if column_sets is None else column_sets.with_player(label)
+    regions = find_regions(claims, names, features, row_sets, column_sets)
+    claimed = np.asarray(regions.of_rows().any(axis=0))
+    free = np.flatnonzero(~claimed)
+    if free.size and not drop:
+        more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
+        raise InputError(
+            f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
+            "change what others are paid: name their owners in ",
+            Setting("owners"),
+            ", or set ",
+            Setting("unclaimed", "drop"),
+            " to leave them out of everything",
+        )
+    return claimed if free.size else None
 
 
 def _grid_of_sets(

@@ -106,6 +106,7 @@ def blocks(
             method=chosen,
             players=only.players,
             copies=only.copies,
+            unclaimed=only.unclaimed,
             include_label=table.include_label,
             scoring=table.scoring,
             baseline=table.baseline,
@@ -150,7 +151,7 @@ def blocks(
     if run.as_json:
         more = {
             "owners": payees,
-            "paid": only.pay,
+            "paid": None if only.pay is None else float(only.pay),
             "audit": None if audited is None else audited.to_dict(),
         }
         print_json(as_json("blocks", valuation, inputs, [], files, **more))
@@ -216,7 +217,7 @@ def write_receipt(
 
 
 def owner_records(
-    valuation: Any, amount: float, only: BlockOptions
+    valuation: Any, amount: Any, only: BlockOptions
 ) -> tuple[list[dict[str, Any]], InputError | None]:
     """Value and payment of each owner, the largest value first; why there are no payments.
 

@@ -5,8 +5,10 @@ here. The options of the methods come from their own records (:mod:`shapley2d.cl
 """
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -14,6 +16,7 @@ import typer
 from typer.models import OptionInfo
 
 from shapley2d._base.defaults import FOLDS
+from shapley2d.exceptions import InputError
 
 COMMON, TABLE, QUESTION, METHOD = None, "Table", "Question", "Method"
 RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
@@ -59,9 +62,30 @@ Task = Annotated[
         QUESTION, "NAME", "classification or regression. (default: auto, by the target)", "--task"
     ),
 ]
+
+
+def amount(text: str) -> Decimal:
+    """An amount as people write it; one that can be read in two ways is refused.
+
+    Examples
+    --------
+    >>> amount("10000.50")
+    Decimal('10000.50')
+    """
+    if found := re.fullmatch(r"([1-9]\d{0,2})[.,](\d{3})", text):
+        whole, rest = found.groups()
+        raise InputError(
+            f"{text} may mean {whole}{rest} or {whole}.{rest}: write {whole}{rest}, or "
+            f"{whole}.{rest[:2]}"
+        )
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        raise InputError(f"{text} is not an amount: write digits, such as 10000.50")
+    return Decimal(text)
+
+
 Pay = Annotated[
-    float | None,
-    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", min=0.0),
+    Decimal | None,
+    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", parser=amount),
 ]
 TableFile = "CSV, JSON lines (both also .gz), Parquet or .xlsx; - is stdin."
 
@@ -236,6 +260,15 @@ class BlockOptions:
             "(default: one)",
         ),
     ] = None
+    unclaimed: Annotated[
+        Literal["refuse", "drop"],
+        option(
+            PAYMENTS,
+            "NAME",
+            "Rows that --owners gives to nobody are refused, or left out of everything.",
+            show_default=True,
+        ),
+    ] = "refuse"
     valid_parts: Annotated[
         int | None,
         option(

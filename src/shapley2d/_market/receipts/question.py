@@ -22,7 +22,7 @@ SETTINGS: dict[str, Any] = {
     **dict.fromkeys(("rows", "columns"), str | list | dict | None),
     **dict.fromkeys(("owner_column", "players", "copies", "scoring"), str | None),
     **dict.fromkeys(("groups", "time_order", "valid_weight"), str | list | None),
-    **dict.fromkeys(("task", "baseline"), str),
+    **dict.fromkeys(("task", "baseline", "unclaimed"), str),
     "valid_parts": int | None,
     "method": dict,
     "kinds": dict | None,
