@@ -65,13 +65,18 @@ def gaps(
         A row in both is not compared with itself.
     counted : ndarray of int
         Those of ``among`` that count where they are equal to a row. The more rows, the more are
-        equal by chance where columns are coarse; so as many count as there are validation rows.
+        equal by chance where columns are coarse; so as many count as there are validation rows. If
+        none counts, gaps are those to different rows, each of which is one however often it occurs.
     usual : float
         A distance between neighbours.
     """
+    if not counted.size:
+        among = among[np.unique(points.lines[among], axis=0, return_index=True)[1]]
     count = min(_TWINS, among.size // 4) + 1
     size, nearest = np.full(rows.size, _LEAST), rows.copy()
     floor, counts = _FLOOR * usual, np.isin(among, counted)
+    if among.size < count + 2:
+        return Gaps(rows, size, nearest)
     for start in range(0, rows.size, _CHUNK):
         part = rows[start : start + _CHUNK]
         apart = points.distances(part, among)
