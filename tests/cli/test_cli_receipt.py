@@ -43,7 +43,7 @@ def test_a_receipt_is_written_and_verified(capsys, folder):
     receipt = write(capsys, "--json")
     assert receipt.body["question"]["reading"]["target"] == "default"
     out = run(capsys, "verify r.json")
-    assert "r.json: 2 owners, who share 1000.00; made on" in out
+    assert "r.json: 2 owners, who share 1000.00; dated" in out
     assert "It is not signed: anyone could have made it." in out
     out = run(capsys, "verify r.json --owner North --block north.csv")
     assert "The block of 'North' is the one that was valued, with these labels." in out
@@ -116,7 +116,7 @@ def test_signed_receipts_tell_whose_they_are(capsys, folder):
     ("command", "message"),
     [
         (f"{COMMAND} --valid v.csv --receipt r.txt", "--receipt r.txt: the name must end in .json"),
-        (f"{COMMAND} --valid v.csv --sign key.pem", "--sign signs a receipt: name its file by"),
+        (f"{COMMAND} --valid v.csv --sign key.pem", "--sign is about a receipt: name its file by"),
         (f"{COMMAND} --receipt x.json", "there is no validation table"),
         (f"{COMMAND} --pay 100", "say --trusted if every owner's rows are trusted as a test"),
         (f"{COMMAND} --audit", "in trials they earned 23 to 58 % of the total"),

@@ -212,6 +212,7 @@ def test_every_cell_keeps_its_owners_and_no_two_groups_are_alike(data):
     )
 
 
+@pytest.mark.filterwarnings("ignore:A and B both claim 20 cells")
 @pytest.mark.parametrize(
     "kind", ["list", "dict", "pandas", "polars", "pyarrow", "csv", "semicolons"]
 )
@@ -330,10 +331,32 @@ def test_a_line_break_in_a_quoted_name_stays(tmp_path):
 
 def test_group_labels_name_cut_groups():
     rows = np.repeat(["north", "south"], 20)
-    v = valued([{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}], rows=rows)
+    claims = [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "south"}]
+    claims.append({"owner": "B", "row": "10-19", "column": "age"})
+    v = valued(claims, rows=rows)
     assert v.row_names.tolist() == ["north (rows 0-9)", "north (rows 10-19)", "south"]
-    assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1].sum())
+    free = [name != "age" for name in v.column_names]
+    assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1, free].sum())
     assert v.payments(100)["amount"].tolist()[2] == 0
+
+
+def test_rows_that_nobody_claims_are_refused_or_left_out_of_everything():
+    X, y = table()
+    owners = [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "14-33"}]
+    asked = {"cv": 3, "groups": np.arange(len(X)) % 6, "progress": False}
+    message = "nobody claims row 10 and 9 more rows, .* in owners, or set unclaimed='drop' to leave"
+    with pytest.raises(InputError, match=message):
+        value_blocks(X, y, owners=owners, **asked)
+    v = value_blocks(X, y, owners=owners, unclaimed="drop", **asked)
+    kept = np.r_[0:10, 14:34]
+    alone = [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "10-29"}]
+    asked["groups"] = asked["groups"][kept]
+    again = value_blocks(
+        X.iloc[kept].reset_index(drop=True), y.iloc[kept].to_list(), owners=alone, **asked
+    )
+    assert by_owner(v) == pytest.approx(by_owner(again)) and UNOWNED not in by_owner(v)
+    with pytest.raises(InputError, match="unclaimed='keep' is not known"):
+        value_blocks(X, y, owners=owners, unclaimed="keep", cv=3)
 
 
 @pytest.mark.filterwarnings("ignore:the 95 % interval:shapley2d.exceptions.PrecisionWarning")
@@ -359,3 +382,13 @@ def test_columns_named_by_numbers_are_counted_by_their_names():
     assert names.find(4, "line 2").tolist() == [3]
     with pytest.raises(InputError, match="there is no column '0'"):
         names.find(0, "line 3")
+
+
+@pytest.mark.parametrize("name", ["B\u0430nk", "Bank\u200b", "bank", "Bank\u00a0"])
+def test_names_that_look_alike_are_warned_of(name):
+    owners = [{"owner": "Bank", "row": "0-19"}, {"owner": name, "row": "20-39"}]
+    if name.strip() == "Bank":  # spaces at the ends are no part of a name
+        assert valued(owners)._owner_names == ["Bank"]
+        return
+    with pytest.warns(InputWarning, match="owners 'Bank' and .* look alike, but are two"):
+        valued(owners)

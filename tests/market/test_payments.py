@@ -53,10 +53,18 @@ def test_what_negative_values_owe_sums_to_the_total_too(units, values):
         assert amount <= 0 if value < 0 else amount >= 0
 
 
-@pytest.mark.parametrize("total", [0.01, 0.07, 100, 99.99, 1000 / 3, 123456789.01, 1e12])
+@pytest.mark.parametrize("total", [0.01, 0.07, 100, 99.99, 0.1 + 0.2, 123456789.01, 1e12])
 def test_awkward_totals(total):
     amounts = divide_total(total, [1 / 3, 1 / 3, 1 / 3 + 1e-17, 1e-9, -0.2])
     assert exact_sum(amounts) == Decimal(repr(total)).quantize(Decimal("0.01"))
+
+
+@pytest.mark.parametrize("total", [Decimal("10.005"), 10.005, 1000 / 3, Decimal("1e-1000")])
+def test_amounts_with_more_decimals_are_refused_not_cut(total):
+    with pytest.raises(
+        InputError, match=r"^pay=.* has more than 2 decimals: round it, or set digits"
+    ):
+        divide_total(total, [1.0, 2.0])
 
 
 def quotas(total, values, digits=2):
@@ -142,7 +150,7 @@ def test_among_equals_no_name_is_favoured():
 
 @pytest.mark.parametrize("total", [0, -5, float("nan"), float("inf"), "100", None, True, 0.001])
 def test_totals_that_cannot_be_paid(total):
-    with pytest.raises(InputError, match="total="):
+    with pytest.raises(InputError, match="pay="):
         divide_total(total, [1.0])
 
 
@@ -350,7 +358,7 @@ def test_the_owners_frame():
 )
 def test_amounts_whose_cents_no_number_can_tell_are_refused(total):
     with pytest.raises(
-        InputError, match=r"^total=.* (is too large to divide|must be a positive number)"
+        InputError, match=r"^pay=.* (is too large to divide|must be a positive number)"
     ):
         divide_total(total, [1.0, 2.0])
 
@@ -371,7 +379,7 @@ class Unspeakable:
     ids=range(8),
 )
 def test_what_is_no_amount_is_refused(total):
-    with pytest.raises(InputError, match=r"^total=.* must be a positive number"):
+    with pytest.raises(InputError, match=r"^pay=.* must be a positive number"):
         divide_total(total, [1.0, 2.0])
 
 

@@ -15,12 +15,10 @@ from hypothesis import strategies as st
 from shapley2d import (
     KNN,
     BlockValuation,
-    Copies,
     Exact,
     Forest,
     InputError,
     MonteCarlo,
-    Receipt,
     Valuation,
     value_blocks,
     value_cells,
@@ -45,6 +43,7 @@ def valued(tables, owners, method=NEAREST, parties="anonymous", **options):
     return value_blocks(*tables, method=method, owners=owners, parties=parties, **options)
 
 
+@pytest.mark.filterwarnings("ignore:A and B both claim 5 cells")
 def test_owners_are_worth_the_sum_of_their_cells():
     tables = two_classes()
     owners = [
@@ -226,28 +225,26 @@ def test_owners_get_parts_of_the_validation_rows_by_default_and_grids_do_not():
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
-    v = valued(
-        two_classes(), THREE, NEAREST.but(n_subsets=12), copies=Copies("first", distance=0.01)
-    )
+    v = valued(two_classes(), THREE, NEAREST.but(n_subsets=12), copies="each")
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
-    assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
+    assert back == v and back.info == v.info and back.info["copies"]["rule"] == "each"
     assert back._owner_values.tobytes() == v._owner_values.tobytes()
     with warnings.catch_warnings(action="ignore"):
         pd.testing.assert_frame_equal(back.payments(10), v.payments(10))
 
 
-def with_a_thief(jitter=0.0):
+def with_a_thief():
     """Rows of A again under another name; one with another label, which is no copy."""
     X, y, X_valid, y_valid = two_classes()
-    stolen = X.iloc[:10] + jitter
+    stolen = X.iloc[:10]
     labels = np.append(y, y.iloc[:10])
     labels[39] = 1 - labels[39]
     owners = [*THREE, {"owner": "Thief", "row": "30-39"}]
     return (pd.concat([X, stolen], ignore_index=True), labels, X_valid, y_valid), owners
 
 
-def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
+def test_copies_are_shared_by_their_owners_or_count_each():
     tables, owners = with_a_thief()
     honest = by_owner(
         value_blocks(tables[0][:30], tables[1][:30], *tables[2:], owners=THREE, parties="anonymous")
@@ -264,30 +261,11 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
         and honest.keys() < found.keys()
     )
     assert one.info["copies"] == {
-        "rule": "one", "distance": "auto", "n_rows": 9, "n_clusters": 9, "within": [],
-        "between": [["A", "Thief", 9]], "n_pairs": 1, "columns": [],
+        "rule": "one", "n_rows": 9, "within": [], "between": [["A", "Thief", 9]], "n_pairs": 1,
     }  # fmt: skip
-    with pytest.warns(InputWarning, match="the first in the table is paid for them"):
-        first = by_owner(value_blocks(*tables, owners=owners, copies="first", parties="anonymous"))
-    assert first["A"] == pytest.approx(found["A"] + shared / 2) and first["B"] == found["B"]
     with pytest.warns(InputWarning, match="every copy is paid for; use copies='one'"):
         each = value_blocks(*tables, owners=owners, copies="each", parties="anonymous")
     assert each.row_sizes.sum() == 40 and one.row_sizes.sum() == 31
-
-
-def test_near_copies_are_found_within_a_distance():
-    tables, owners = with_a_thief(jitter=0.02)
-    assert (
-        value_blocks(*tables, owners=owners, copies=Copies(distance=0), parties="anonymous").info[
-            "copies"
-        ]["n_rows"]
-        == 0
-    )
-    with pytest.warns(InputWarning, match="copies of the same 9 rows"):
-        near = value_blocks(
-            *tables, owners=owners, copies=Copies(distance=0.001), parties="anonymous"
-        )
-    assert near.info["copies"]["between"] == [["A", "Thief", 9]]
 
 
 def test_copies_by_column_are_shared_among_the_owners_of_that_column():
@@ -295,7 +273,10 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
     X, y = pd.concat([X, X.iloc[:10]], ignore_index=True), np.append(y, y.iloc[:10])
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "T", "row": "30-39", "column": "a"},
               {"owner": "U", "row": "30-39", "column": "a;b"}]  # fmt: skip
-    with pytest.warns(InputWarning, match="copies"):
+    with (
+        pytest.warns(InputWarning, match="copies"),
+        pytest.warns(InputWarning, match="^T and U both claim 10 cells in 10 rows and share"),
+    ):
         v = value_blocks(X, y, X_valid, y_valid, owners=owners, parties="anonymous")
     by_block = {
         (row, column): v._owner_shares[:, i, j].tolist()
@@ -369,26 +350,10 @@ def test_wrong_players_and_copies_are_named(options, message):
         value_blocks(*two_classes(), owners=THREE, **{"parties": "anonymous", **options})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rule": "none"}, "copies='none' is not known"),
-        ({"distance": -1}, "distance=-1 must be a number and not be negative"),
-        ({"distance": "near"}, "distance='near'"),
-        ({"distance": None}, "distance=None"),
-        ({"r2": -1}, "r2=-1"),
-    ],
-)
-def test_wrong_rules_of_copies_are_named(options, message):
-    with pytest.raises(InputError, match=message):
-        Copies(**options)
-
-
-@pytest.mark.parametrize("copies", ["one", Copies(distance=0.1)])
-def test_copies_are_about_owners(copies):
+def test_copies_are_about_owners():
     with pytest.raises(InputError, match="is about owners: name them by owners or owner_column"):
         value_blocks(
-            *two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], copies=copies, method="knn"
+            *two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], copies="one", method="knn"
         )
 
 
@@ -498,45 +463,6 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
         v = valued(two_classes(), THREE, valid_parts=5)
     np.testing.assert_array_equal(v.values, whole.values)
     assert not v._has_intervals and v.info["valid_parts"] is None
-
-
-def test_pay_of_shared_cells_can_be_withheld():
-    """The other owners get what they would, and the sharers what they have alone."""
-    X, y, X_valid, y_valid = two_classes()
-    again = np.append(np.arange(30), [0, 1, 2])
-    tables = X.iloc[again].reset_index(drop=True), y.iloc[again].to_numpy(), X_valid, y_valid
-    owners = [*THREE, {"owner": "Thief", "row": "30-32"}]
-    with pytest.warns(InputWarning, match="'A' and 'Thief' have .* withheld; find out who copied"):
-        held = by_owner(valued(tables, owners, copies="escrow", valid_parts=0))
-    with pytest.warns(InputWarning, match="their owners share"):
-        shared = by_owner(valued(tables, owners, valid_parts=0))
-    cells = value_cells(*two_classes(), method=NEAREST).values
-    assert held["(escrow)"] == pytest.approx(cells[:3].sum(), abs=1e-14)
-    assert held["A"] == pytest.approx(cells[3:10].sum(), abs=1e-14) and held["Thief"] == 0
-    assert (held["B"], held["C"]) == (shared["B"], shared["C"])
-    claims = [*THREE, {"owner": "D", "row": "29", "column": "a"}]  # claimed twice, copied by nobody
-    v = valued(two_classes(), claims, copies="escrow", valid_parts=0)
-    assert by_owner(v)["(escrow)"] == pytest.approx(cells[29, 0], abs=1e-15)
-    assert v._owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
-    alone = valued(two_classes(), THREE, copies="escrow", valid_parts=0)
-    assert "(escrow)" not in alone._owner_names
-    with pytest.raises(InputError, match=r"cannot be called '\(escrow\)', which means pay that is"):
-        valued(two_classes(), [{"owner": "(escrow)", "row": "0-29"}])
-
-
-def test_withheld_pay_survives_files_and_receipts(tmp_path):
-    v = valued(
-        two_classes(),
-        [*THREE, {"owner": "D", "row": "25-29"}],
-        copies="escrow",
-        valid_parts=0,
-    )
-    v.save(tmp_path / "v.parquet")
-    back = Valuation.load(tmp_path / "v.parquet")
-    assert back == v
-    receipt = back.receipt(100, negative="zero")
-    receipt.save(tmp_path / "r.json")
-    assert "(escrow)" in Receipt.load(tmp_path / "r.json").payments["owner"].tolist()
 
 
 def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):

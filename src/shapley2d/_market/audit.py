@@ -19,7 +19,7 @@ from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_ro
 from shapley2d._market.audit_result import MOVES, Audit
 from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
 from shapley2d._market.job import Variation, leaving_time
-from shapley2d._market.owners import ESCROW, UNOWNED
+from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
 from shapley2d._market.sellers.look import Look
 from shapley2d._market.validation_parts import deal_parts, problem_of_part
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import BlockSettings
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
@@ -61,7 +60,8 @@ def audit_owners(
     look: bool = True,
     trusted: bool = False,
     parties: Literal["known", "anonymous"] | None = None,
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    copies: Literal["one", "each"] | None = None,
+    unclaimed: Literal["refuse", "drop"] = "refuse",
     method: str | Method | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
@@ -88,11 +88,11 @@ def audit_owners(
     of the validation rows, and if no columns were worth 0. Each of these is a valuation of its own,
     so an audit takes four valuations for every owner and about eight more.
 
-    Before that, the rows of every owner are looked at beside the validation rows: whether they are
-    near copies of others' rows, of their own or of validation rows, whether their labels fit those
-    nearby, whether a forest tells them apart from validation rows, and whether they equal
-    validation rows, hold text among numbers or are claimed twice. At most 1 % of audits of honest
-    owners raise any alarm; honest owners of another population are called different.
+    Before that, the rows of every owner are looked at beside the validation rows, whoever claims
+    them: whether they are near copies of others' rows, of their own or of validation rows, whether
+    a column can be computed from others' columns, and whether cells are claimed twice. These are
+    alarms; fewer than 1 % of audits of honest owners raise any. Other rows than the validation rows
+    and labels that others' rows do not bear out are information: honest owners are unusual, too.
 
     Parameters
     ----------
@@ -107,7 +107,7 @@ def audit_owners(
     trusted : bool
         Whether every owner's rows are trusted as a test, where there is no validation table, as in
         :meth:`~shapley2d.BlockValuation.payments`.
-    parties, copies, method
+    parties, copies, unclaimed, method
         As in :func:`~shapley2d.value_blocks`.
     task, kinds, include_label, cv, groups, time_order, valid_weight, scoring, baseline, semivalue
         As in :func:`~shapley2d.value_blocks`.
@@ -144,7 +144,8 @@ def audit_owners(
         raise InputError(*UNTRUSTED)
     settings: BlockSettings = {
         "rows": None, "columns": None, "owners": owners, "owner_column": owner_column,
-        "parties": parties, "copies": copies, "valid_parts": None, "method": method,
+        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": None,
+        "method": method,
         "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
         "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
         "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
@@ -246,9 +247,7 @@ class _Auditor:
         amounts = divide_total(
             self.total, list(values.values()), negative=self.negative, names=list(values)
         )
-        paid = dict(zip(values, amounts, strict=True))
-        paid.pop(ESCROW, None)  # nobody's yet
-        return paid
+        return dict(zip(values, amounts, strict=True))
 
     def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
         """The question asked again, quietly; a model that draws has the same seeds."""
@@ -346,10 +345,10 @@ class _Auditor:
 
     def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
         """What the owner's cells are worth in every row of the table as it was read."""
-        valued, columns = self.found.layout.valued, self.found.layout.column_clusters
-        if self._cells is None or valued is None or columns is None:
+        valued = self.found.layout.valued
+        if self._cells is None or valued is None:
             return None
-        held = self.regions.merge_columns(columns).cells_of(owner)[:, : self._cells.shape[1]]
+        held = self.regions.cells_of(owner)[:, : self._cells.shape[1]]
         worth = (self._cells[valued] * held).sum(axis=1)
         return np.asarray(np.where(valued >= 0, worth, 0.0))
 
@@ -396,15 +395,13 @@ def _setting(
 def _copies_words(found: Answer) -> str:
     copies = found.layout.copies
     assert copies is not None
-    known = isinstance(copies.distance, str) or not copies.distance
-    near = "" if known else f" within a distance of {copies.distance:g}"
     if not copies.between:
         repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
-        return f"No two owners have copies of each other's rows{near}; {repeats} others in all."
+        return f"No two owners have copies of each other's rows; {repeats} others in all."
     pairs = "; ".join(f"{one} and {other}, {count:,}" for one, other, count in copies.between[:5])
     left = copies.n_pairs - 5
     more = f"; and {counted(left, 'more pair')}" if left > 0 else ""
-    return f"Owners with copies of the same rows{near}: {pairs}{more}."
+    return f"Owners with copies of the same rows: {pairs}{more}."
 
 
 def _half(problem: Problem, number: int, seed: int) -> Problem:

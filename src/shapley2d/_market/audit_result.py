@@ -77,11 +77,12 @@ class Audit:
     def findings(self) -> Any:
         """What was seen of the owners' rows, as a frame.
 
-        ``owner``; ``what``; ``victim``, whose rows it is about, empty if nobody's; ``p``, the
-        chance to see this of an owner whose rows come from where the validation rows come from,
-        corrected for the number of owners and tests, NaN for facts; ``sentence``, the evidence.
+        ``owner``; ``what``; ``victim``, the other party that it is about, empty if there is none;
+        ``p``, the chance to see this of an owner whose rows come from where the validation rows
+        come from, corrected for the number of owners and tests, NaN for facts; ``alarm``, whether
+        it says that something was made, or is information; ``sentence``, the evidence.
         """
-        names = ("owner", "what", "victim", "p", "sentence")
+        names = ("owner", "what", "victim", "p", "alarm", "sentence")
         columns: dict[str, Any] = {name: [one[name] for one in self._alarms] for name in names}
         columns["p"] = np.array(
             [np.nan if p is None else p for p in columns["p"]], dtype=np.float64
@@ -119,6 +120,7 @@ class Audit:
             and isinstance(record.get("look"), str)
             and _records(record.get("alarms"), ("owner", "what", "victim", "sentence"))
             and all(_chance(one.get("p", "")) for one in record["alarms"])
+            and all(isinstance(one.get("alarm"), bool) for one in record["alarms"])
         )
         if not fits:
             raise ValueError("its audit is not what it should be")
@@ -134,12 +136,13 @@ def alarm_words(alarm: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> alarm_words({"owner": "A", "what": "text", "sentence": "It is.", "p": 1e-7})
-    'A, text: It is. (p < 0.0001)'
+    >>> alarm_words({"owner": "A", "what": "copies", "sentence": "So.", "p": 1e-7, "alarm": True})
+    'A, copies: So. (p < 0.0001)'
     """
     p = alarm["p"]
     chance = "" if p is None else " (p < 0.0001)" if p < 1e-4 else f" (p = {p:.2g})"
-    return f"{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
+    kind = "" if alarm["alarm"] else "For information: "
+    return f"{kind}{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
 
 
 def _chance(p: Any) -> bool:

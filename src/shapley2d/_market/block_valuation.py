@@ -117,8 +117,7 @@ class BlockValuation(BlockValues, Valuation):
             ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
             what each should deposit before the values are known, so that not paying gains nothing:
             what it owes at the low end of its interval. Blocks without an owner form the entry
-            ``"(unowned)"``, which receives nothing; the entry ``"(escrow)"`` has what is withheld
-            of shared cells, or what their owners owe. Warnings name owners who are paid, or owe,
+            ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or owe,
             although the interval of their value holds 0, and debts that others' payments depend on.
         """
         columns, _ = self._divided(pay, negative, digits, trusted=trusted)
@@ -136,6 +135,7 @@ class BlockValuation(BlockValues, Valuation):
         digits: int = 2,
         *,
         trusted: bool = False,
+        round: str | None = None,  # noqa: A002  (the word that people use)
         sign: str | os.PathLike[str] | None = None,
     ) -> Receipt:
         """What was paid and why, in a form that anyone can check.
@@ -150,6 +150,9 @@ class BlockValuation(BlockValues, Valuation):
         ----------
         pay, negative, digits, trusted
             As in :meth:`payments`; without ``pay`` the receipt is about values alone.
+        round : str, optional
+            The round of payments that it is about, such as ``"2026-07"``, so that nobody can show
+            it again in the next: whoever checks the receipt names the round too.
         sign : path-like, optional
             A PEM file with a private Ed25519 key to sign with. Needs the package ``cryptography``
             (``pip install shapley2d[receipts]``).
@@ -158,7 +161,7 @@ class BlockValuation(BlockValues, Valuation):
         -------
         Receipt
         """
-        receipt = make_receipt(self, pay, negative, digits, trusted=trusted)
+        receipt = make_receipt(self, pay, negative, digits, trusted=trusted, round=round)
         return receipt if sign is None else receipt.sign(sign)
 
     def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:

@@ -28,7 +28,7 @@ class BlockValues(CellValues):
     Attributes
     ----------
     _owner_names : list of str
-        The owners, then ``"(escrow)"`` where pay is withheld, and ``"(unowned)"`` last where a
+        The owners, and ``"(unowned)"`` last where a
         block has none; empty without owners.
     _owner_shares : ndarray of shape (owners, row sets, column sets) or None
         Part of every block that each owner has.

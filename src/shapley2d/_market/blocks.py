@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
-from shapley2d._base.checks import check_flag, check_whole
+from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
@@ -15,15 +15,16 @@ from shapley2d._base.words import counted, plural
 from shapley2d._estimation.checkpoint import check_place
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._market.cell_sums import MAX_JOINT
-from shapley2d._market.copies.rule import Copies
+from shapley2d._market.copies import RULES
 from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
-from shapley2d._market.layout import claims_of
+from shapley2d._market.layout import claimed_rows, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
+from shapley2d._market.owners import warn_of_lookalikes
 from shapley2d._market.parties import settle_parties
-from shapley2d._market.receipts.data_digests import data_digests
+from shapley2d._market.receipts.data_digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
-from shapley2d._market.sellers.look import look_at_claims, look_at_sellers
+from shapley2d._market.sellers.look import double_claims, look_at_claims, look_at_sellers
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._tables.frames import frame_kind
@@ -54,7 +55,8 @@ class BlockSettings(Settings, total=False):
     owners: Any
     owner_column: str | None
     parties: Literal["known", "anonymous"] | None
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None
+    copies: Literal["one", "each"] | None
+    unclaimed: Literal["refuse", "drop"]
     valid_parts: int | None
 
 
@@ -69,7 +71,8 @@ def value_blocks(
     owners: Any = None,
     owner_column: str | None = None,
     parties: Literal["known", "anonymous"] | None = None,
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    copies: Literal["one", "each"] | None = None,
+    unclaimed: Literal["refuse", "drop"] = "refuse",
     valid_parts: int | None = None,
     look: bool = False,
     method: str | Method | None = None,
@@ -123,11 +126,15 @@ def value_blocks(
         merging and renaming owners changes no value; fabricated rows are paid. It is the default
         for clusters of rows, and for more than 256 sets, which are nobody's, unless the method
         trains a model; and for methods that value cells only, such as ``Forest``.
-    copies : {"one", "first", "escrow", "each"} or Copies, optional
-        What duplicate rows, with one label, and duplicate columns count for; see
-        :class:`~shapley2d.Copies`, which also says which are duplicates. ``"one"`` by default where
-        there are owners, or sets of one axis, else ``"each"``. ``info["copies"]`` counts them,
-        and warnings name owners who have copies of each other.
+    copies : {"one", "each"}, optional
+        What equal rows with one label count for. ``"one"``: they are one row, which its owners
+        share equally, so that listing rows again adds nothing; rows that are equal as often among
+        the validation rows are equal by chance, and each counts. ``"each"``: all of them count.
+        ``"one"`` by default where there are owners, or sets of one axis, else ``"each"``.
+        ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
+    unclaimed : {"refuse", "drop"}
+        What happens to rows of which ``owners`` name no cell: they are refused, because rows that
+        nobody answers for can change what others are paid, or left out of everything.
     valid_parts : int, optional
         Parts of the validation rows to leave out one at a time: the standard errors in ``owners``
         and the intervals of payments then include how much the values depend on the choice of
@@ -165,7 +172,8 @@ def value_blocks(
     """
     settings: BlockSettings = {
         "rows": rows, "columns": columns, "owners": owners, "owner_column": owner_column,
-        "parties": parties, "copies": copies, "valid_parts": valid_parts, "method": method,
+        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": valid_parts,
+        "method": method,
         "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
         "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
         "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
@@ -204,7 +212,6 @@ def look_at_owners(job: BlocksJob, found: Answer) -> Look:
             regions,
             job.run.seed,
             report,
-            same=[] if found.layout.copies is None else found.layout.copies.columns,
         )
 
 
@@ -246,6 +253,14 @@ def prepare_blocks(
         valid_weight=settings["valid_weight"],
         validates=method.needs_validation,
     )
+    check_choice(settings["unclaimed"], "unclaimed", ("refuse", "drop"))
+    label = label_name(y, tables.table.column_names) if settings["include_label"] else None
+    claimed = None
+    if claims is not None and not isinstance(rows, Clusters):
+        drop = settings["unclaimed"] == "drop"
+        claimed = claimed_rows(tables, claims, rows, columns, label, drop=drop)
+    if tables.split is not None and contributed:
+        tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
         tables=tables,
         run=run,
@@ -257,10 +272,11 @@ def prepare_blocks(
         columns=columns,
         rows_from="rows" if settings["owner_column"] is None else "owner_column",
         claims=claims,
+        claimed=claimed,
         owned=owned,
         contributed=contributed,
         cv=settings["cv"],
-        label=label_name(y, tables.table.column_names) if settings["include_label"] else None,
+        label=label,
         scoring=settings["scoring"],
         baseline=settings["baseline"],
     )
@@ -278,11 +294,11 @@ def _sets_own(rows: Any, columns: Any) -> bool:
     return count_sets(labels, option) <= MAX_JOINT
 
 
-def _settle_copies(copies: Any, *, owned: bool) -> Copies:
+def _settle_copies(copies: Any, *, owned: bool) -> str:
     if copies is None:
-        return Copies("one" if owned else "each")
-    settled = copies if isinstance(copies, Copies) else Copies(copies)
-    if not owned and settled.rule != "each":
+        return "one" if owned else "each"
+    check_choice(copies, "copies", RULES)
+    if not owned and copies != "each":
         raise InputError(
             Setting("copies", copies),
             " is about owners: name them by ",
@@ -290,7 +306,7 @@ def _settle_copies(copies: Any, *, owned: bool) -> Copies:
             " or ",
             Setting("owner_column"),
         )
-    return settled
+    return str(copies)
 
 
 def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> BlockValuation:
@@ -387,6 +403,12 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
                 "not meant",
             )
         )
+    warn_of_lookalikes(regions.names)
+    whole = set(regions.owners_of_everything())
+    shared = [one for one in double_claims(regions) if not {one.owner, one.victim} & whole]
+    if shared:
+        more = f" {counted(len(shared) - 1, 'more pair')} of owners" if len(shared) > 1 else ""
+        warn(InputWarning(f"{shared[0].sentence}{more and f'{more} share cells, too.'}"))
     named = asked["owners"] is not None or asked["owner_column"] is not None
     if copies.between and (named or copies.rule != "each"):
         one, other, count = copies.between[0]
@@ -395,29 +417,10 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
         more = f", and {pairs}" if left else ""
         effect = {
             "one": ("their owners share what these are worth; find out who copied from whom",),
-            "first": ("the first in the table is paid for them",),
-            "escrow": ("what these are worth is withheld; find out who copied from whom",),
             "each": ("every copy is paid for; use ", Setting("copies", "one")),
         }[copies.rule]
         rows = counted(count, "row")
         warn(InputWarning(f"{one!r} and {other!r} have copies of the same {rows}{more}: ", *effect))
-    if copies.columns and copies.rule != "each":
-        one, other, r2 = copies.columns[0]
-        left = len(copies.columns) - 1
-        more = f", and {counted(left, 'more column')} {plural(left, 'repeats', 'repeat')} others"
-        meaning = {
-            "one": "their owners share what they are worth as one column",
-            "escrow": "what both of their owners have is withheld",
-            "first": "the first in the table is paid for them",
-        }[copies.rule]
-        warn(
-            InputWarning(
-                f"columns {one!r} and {other!r} say the same (R squared {r2:.4f})"
-                f"{more if left else ''}: {meaning}; set ",
-                Setting("copies", Copies(r2=0)),
-                " to pay for each",
-            )
-        )
 
 
 def _row_names(names: list[Any]) -> NDArray[Any]:

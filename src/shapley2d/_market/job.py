@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.layout import BlockLayout, Changed
     from shapley2d._market.owners import Claim
     from shapley2d._market.regions import Regions
@@ -70,13 +69,14 @@ class BlocksJob:
     run: Run
     method: Method
     parties: str  # "known", "anonymous"
-    copies: Copies
+    copies: str  # "one", "each"
     valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     # the set of every row and of every column
     rows: Any
     columns: Any
     rows_from: str  # the argument that named the sets of rows: "rows", "owner_column"
     claims: list[Claim] | None  # what the owners claim; None where no table names them
+    claimed: NDArray[np.bool_] | None  # the rows of the table that they claim; None for all
     owned: bool  # whether there are owners: of a table of them, or the sets of one axis
     contributed: bool  # whether contributors are valued: owners, or the sets of one axis
     # the question
@@ -105,6 +105,7 @@ class BlocksJob:
                 self.copies if self.owned else None,
                 split=split,
                 with_label=self.label is not None,
+                claimed=self.claimed,
                 change=varied.table,
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]
@@ -124,7 +125,7 @@ class BlocksJob:
             seed=self.run.seed,
         )
         value = self._by_cells if self.parties == "anonymous" else self._by_blocks
-        return value(layout.problem or problem, layout)
+        return value(problem, layout)
 
     def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of blocks that join as wholes."""

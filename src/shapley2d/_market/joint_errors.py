@@ -103,6 +103,6 @@ class JointErrors:
         together = ((self.spread[:, one] - self.spread[:, other]) ** 2).sum(axis=0)
         return np.asarray(self.variance[one] + self.variance[other] + together)
 
-    def take(self, kept: NDArray[np.bool_] | slice) -> JointErrors:
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp] | slice) -> JointErrors:
         """The errors of some of the values."""
         return JointErrors(self.variance[kept], self.spread[:, kept], self.dof)

@@ -18,6 +18,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
+from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ UNTRUSTED = (
 _SIMULATIONS = 20_000  # draws behind an interval; more make it smoother and slower
 _AT_ONCE = 256  # owners whose draws are in memory together: 40 MB
 _MAX_DIGITS = 12
+_FLOAT = Decimal("1e-12")  # relative: what arithmetic with floats leaves behind a last digit
 
 
 def divide_total(
@@ -59,7 +61,7 @@ def divide_total(
     units of the last digit; an amount is the step from one rounded sum to the next. So the amounts
     add up, each is its share rounded down or up, and so is the sum of any that follow each other in
     this order: an owner who splits into many small ones gains no rounding. A total with more digits
-    is rounded to ``digits`` first. Negative values receive nothing with ``negative="zero"``, their
+    is refused. Negative values receive nothing with ``negative="zero"``, their
     negative share with ``"owe"``. Among equal values the order depends on all ``names`` and values
     and on the total, not on who is listed first.
 
@@ -149,7 +151,9 @@ def payment_intervals(
         )
     if negative == "owe":
         _check_sum(float(values.sum()), errors)
-    draws = _Draws(values, errors, clip=negative == "zero")
+    # in one order, so that the draws do not depend on who is listed first
+    order = np.argsort([str(k) for k in range(values.size)] if names is None else list(names))
+    draws = _Draws(values[order], errors.take(order), clip=negative == "zero")
     whole = draws.sums()
     some = whole > 0
     low, high = np.empty((2, values.size))
@@ -163,7 +167,8 @@ def payment_intervals(
         below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
         low[part] = np.quantile(below, levels[0], axis=0, method="lower")
         high[part] = np.quantile(above, levels[1], axis=0, method="higher")
-    low, high = ((float(total) * end).round(digits) for end in (low, high))
+    back = np.argsort(order)
+    low, high = ((float(total) * end[back]).round(digits) for end in (low, high))
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
@@ -246,19 +251,27 @@ def whole_units(total: Any, digits: Any) -> int:
     except (InvalidOperation, ValueError):  # ValueError: thousands of digits
         good = False
     if not good:
-        raise InputError(Setting("total", total), " must be a positive number")
+        raise InputError(Setting("pay", total), " must be a positive number")
     large = amount.adjusted() + digits > 16
-    units = 0 if large else int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
+    exact = Decimal(0) if large else amount.scaleb(int(digits))
+    units = int(exact.to_integral_value(ROUND_HALF_EVEN))
+    rounding = _FLOAT * exact if isinstance(total, (float, np.floating)) else 0
+    if abs(exact - units) > rounding:
+        raise InputError(
+            Setting("pay", total),
+            f" has more than {counted(int(digits), 'decimal')}: round it, or set ",
+            Setting("digits"),
+        )
     if large or units > 2**53:  # a float cannot represent its last digit
         raise InputError(
-            Setting("total", total),
+            Setting("pay", total),
             " is too large to divide to the last digit, with ",
             Setting("digits", digits),
             ": divide thousands or millions instead",
         )
     if units == 0:
         raise InputError(
-            Setting("total", total),
+            Setting("pay", total),
             " is less than one unit of the last digit, with ",
             Setting("digits", digits),
         )

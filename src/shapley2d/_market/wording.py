@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 _COPIES = {
     "one": ("counts once, shared by its owners", "count once, shared by their owners"),
-    "first": ("counts once, for the first in the table", "count once, for the first in the table"),
-    "escrow": ("counts once, withheld if shared", "count once, withheld where shared"),
     "each": ("counts again", "count again"),
 }
 

@@ -9,7 +9,6 @@ from rich.text import Text
 
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
-from shapley2d._market.copies.rule import Copies
 from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.parties import settle_parties
 from shapley2d._market.payments import UNTRUSTED
@@ -112,7 +111,8 @@ def blocks(
             owners=owners,
             method=chosen,
             parties=only.parties,
-            copies=_copies(only),
+            copies=only.copies,
+            unclaimed=only.unclaimed,
             include_label=table.include_label,
             scoring=table.scoring,
             baseline=table.baseline,
@@ -157,7 +157,7 @@ def blocks(
     if run.as_json:
         more = {
             "owners": payees,
-            "paid": only.pay,
+            "paid": None if only.pay is None else float(only.pay),
             "audit": None if audited is None else audited.to_dict(),
         }
         print_json(as_json("blocks", valuation, inputs, [], files, **more))
@@ -207,29 +207,16 @@ def _method(method: str | None, only: BlockOptions, given: dict[str, Any]) -> An
     return make_method(usual.name, {**(usual.settings() if fits else {}), **chosen})
 
 
-def _copies(only: BlockOptions) -> Any:
-    """What copies count for, and which rows and columns are copies."""
-    usual = Copies()
-    if only.copy_distance == usual.distance and only.copy_r2 == usual.r2:
-        return only.copies
-    distance: Any = only.copy_distance
-    if distance != "auto":
-        try:
-            distance = float(distance)
-        except ValueError:
-            raise InputError(
-                f"--copy-distance {distance}: use auto, or a number from 0 on"
-            ) from None
-    return Copies(only.copies or usual.rule, distance, only.copy_r2)
-
-
 def _check_payments(table: TrainOptions, only: BlockOptions) -> None:
     """Refuse payments before the work that could not be made after it."""
     asked = only.pay is not None or only.receipt is not None or only.audit
     if asked and table.valid is None and not only.trusted:
         raise InputError(*UNTRUSTED)
-    if only.sign is not None and only.receipt is None:
-        raise InputError("--sign signs a receipt: name its file by --receipt, or leave --sign out")
+    for flag, given in (("--sign", only.sign), ("--round", only.round)):
+        if given is not None and only.receipt is None:
+            raise InputError(
+                f"{flag} is about a receipt: name its file by --receipt, or leave {flag} out"
+            )
     if only.sign is not None:
         sign(b"", only.sign)
 
@@ -246,13 +233,14 @@ def write_receipt(
         only.pay,
         only.negative,
         trusted=only.trusted,
+        round=only.round,
         reading={**of_table, **asdict(file), "owner_column": only.owner_column or only.rows},
     )
     (receipt if only.sign is None else receipt.sign(only.sign)).save(path)
 
 
 def owner_records(
-    valuation: Any, amount: float, only: BlockOptions
+    valuation: Any, amount: Any, only: BlockOptions
 ) -> tuple[list[dict[str, Any]], InputError | None]:
     """Value and payment of each owner, the largest value first; why there are no payments.
 
