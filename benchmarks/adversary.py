@@ -25,9 +25,8 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
-from shapley2d import KNN, InputError, MonteCarlo, value_blocks
-from shapley2d._market.audit import look_at_owners
-from shapley2d._market.blocks import make_valuation, prepare_blocks
+from shapley2d import KNN, InputError, value_blocks
+from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
 from shapley2d.datasets import load_breast_cancer_original, load_census, load_credit, load_wine
 
 if TYPE_CHECKING:
@@ -46,11 +45,10 @@ LOADERS: dict[str, Callable[..., Any]] = {
 def setting(parties: str, pool: Pool) -> dict[str, Any]:
     """The arguments of ``value_blocks`` that make parties known or anonymous."""
     if parties == "known":
-        forest = RandomForestClassifier(50, min_samples_leaf=2, random_state=0)
-        return {"players": "blocks", "method": MonteCarlo(forest)}
+        return {"parties": parties}
     few = len(pool.X.columns) <= 13
     more = {} if few else {"subsets": "sampled", "n_subsets": 64}
-    return {"players": "cells", "method": KNN(votes="share", **more)}
+    return {"parties": parties, "method": KNN(votes="share", **more)}
 
 
 @dataclass(frozen=True)
@@ -303,10 +301,6 @@ def run(name: str, seed: int, parties: str) -> list[dict[str, Any]]:
         found.append({"principle": "none", "attack": "honest", "gain": 0.0, "seen": bool(alarms),
                       "refused": False, "damage": 0.0, "framed": False})  # fmt: skip
         for principle, words, after in attacks(pool, seed):
-            if parties == "known" and any(
-                "column" in line and "row" in line for line in after.owners
-            ):
-                continue  # blocks by rows and columns: owners as players will make this affordable
             line = measure(honest, after, parties)
             print(f"{name} {seed}: {words}: {line}", file=sys.stderr, flush=True)
             found.append({"principle": principle, "attack": words, **line})

@@ -117,10 +117,7 @@ class Audit:
             and _records(record.get("moves"), ("owner", "move", "sentence"), ("before", "after"))
             and _records(record.get("settings"), ("setting", "sentence"))
             and all(_amounts(one.get("payments")) for one in record["settings"])
-            and isinstance(record.get("look"), str)
-            and _records(record.get("alarms"), ("owner", "what", "victim", "sentence"))
-            and all(_chance(one.get("p", "")) for one in record["alarms"])
-            and all(isinstance(one.get("alarm"), bool) for one in record["alarms"])
+            and is_look(record.get("look"), record.get("alarms"))
         )
         if not fits:
             raise ValueError("its audit is not what it should be")
@@ -143,6 +140,16 @@ def alarm_words(alarm: dict[str, Any]) -> str:
     chance = "" if p is None else " (p < 0.0001)" if p < 1e-4 else f" (p = {p:.2g})"
     kind = "" if alarm["alarm"] else "For information: "
     return f"{kind}{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
+
+
+def is_look(words: Any, alarms: Any) -> bool:
+    """Whether this is what a look says: words, and alarms as records."""
+    return (
+        isinstance(words, str)
+        and _records(alarms, ("owner", "what", "victim", "sentence"))
+        and all(_chance(one.get("p", "")) for one in alarms)
+        and all(isinstance(one.get("alarm"), bool) for one in alarms)
+    )
 
 
 def _chance(p: Any) -> bool:

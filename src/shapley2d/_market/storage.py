@@ -14,7 +14,7 @@ from shapley2d._base.json_record import (
     numbers_of,
 )
 from shapley2d._base.limits import allowed_bytes
-from shapley2d._market.audit_result import Audit
+from shapley2d._market.audit_result import Audit, is_look
 from shapley2d._market.joint_errors import JointErrors
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import audit_fits
@@ -29,7 +29,7 @@ _SINGLE = 1e-5  # relative: values may be stored with 7 digits
 _INFO = {  # entries that reports and commands read
     **dict.fromkeys(("parties", "intervals"), Maybe(str)), "block_owners": Maybe(list),
     **dict.fromkeys(("copies", "audit", "look", "digests", "asked"), Maybe(dict)),
-    **dict.fromkeys(("alone", "without"), Maybe([float])), "pooled": Maybe(float),
+    **dict.fromkeys(("alone", "without"), Maybe(list)), "pooled": Maybe(float | int),
 }  # fmt: skip
 _BLOCKS = {
     "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),
@@ -79,7 +79,12 @@ def block_fields(
 
 def _check_owners(fields: dict[str, Any]) -> None:
     """Owners are worth what their blocks are, and an audit is about what they are paid."""
-    kept = fields["info"].get("audit")
+    info = fields["info"]
+    kept, look = info.get("audit"), info.get("look")
+    for name in ("alone", "without"):  # scores, which may be negative
+        numbers_of(info.get(name) or [], None)
+    if look is not None and not is_look(look.get("words"), look.get("alarms")):
+        raise ValueError("its look at the owners' rows is not what it should be")
     audit = None if kept is None else Audit.from_dict(kept)
     shares, owned = fields["_owner_shares"], fields["_owner_values"]
     if shares is None and owned is None:
