@@ -34,7 +34,7 @@ def census(n=400):
 def paid(X, y, X_valid, y_valid, parts):
     """Of 100,000, what every owner is paid."""
     owners = [{"owner": name, "row": list(rows)} for name, rows in parts.items()]
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False)
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False, parties="anonymous")
     return dict(zip(v._owner_names, v._payee_values / v._payee_values.sum() * 1e5, strict=True))
 
 
@@ -70,7 +70,7 @@ def test_owners_with_each_others_rows_are_named():
     with pytest.warns(
         InputWarning, match=r"'A' and 'Thief' have copies of the same 22 rows, and 2"
     ):
-        v = value_blocks(*more, *valid, owners=owners, progress=False)
+        v = value_blocks(*more, *valid, owners=owners, progress=False, parties="anonymous")
     assert v.info["copies"]["n_rows"] == 66
 
 

@@ -343,7 +343,7 @@ def test_group_labels_name_cut_groups():
 def test_rows_that_nobody_claims_are_refused_or_left_out_of_everything():
     X, y = table()
     owners = [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "14-33"}]
-    asked = {"cv": 3, "groups": np.arange(len(X)) % 6, "progress": False}
+    asked = {"cv": 3, "groups": np.arange(len(X)) % 6, "progress": False, "method": "knn"}
     message = "nobody claims row 10 and 9 more rows, .* in owners, or set unclaimed='drop' to leave"
     with pytest.raises(InputError, match=message):
         value_blocks(X, y, owners=owners, **asked)

@@ -93,7 +93,9 @@ def test_shares_symmetry_dummies_and_the_order_of_owners():
 
 def test_a_model_that_draws_is_asked_with_several_seeds():
     """Values are means over seeds; a jackknife leaves out a seed with a part of the rows."""
-    data, rows, n_parts = tables(3), list("AABBCCDD" * 3), 4
+    X, y, X_valid, y_valid = tables(3)
+    order = np.lexsort([*X_valid.T, y_valid])  # parts are dealt in an order of the rows' own
+    data, rows, n_parts = (X, y, X_valid[order], y_valid[order]), list("AABBCCDD" * 3), 4
     forest = RandomForestClassifier(2, max_depth=3)
     v = valued(data, forest, rows=rows, valid_parts=n_parts)
     assert v.info["n_seeds"] == n_parts and "other seeds of the model" in v.info["intervals"]
