@@ -93,10 +93,9 @@ def test_the_error_of_an_owner_comes_from_the_draws_of_its_sum():
     halves = valued([{"owner": "x", "column": "age"}, {"owner": "y", "column": "income;spend;visits"}],
                     **options)  # fmt: skip
     assert halves.owners["stderr"][0] == pytest.approx(halves.owners["stderr"][1])
-    assert halves._payee_errors.covariance[0, 1] == pytest.approx(
-        -halves._payee_errors.covariance[0, 0]
-    )
-    assert halves.owners["stderr"][0] == pytest.approx(halves.column_stderr[0])
+    one, both = halves._payee_errors.covariance[0]  # draws that were not seen are added to each
+    assert both < 0 and -both == pytest.approx(one, rel=0.2)
+    assert halves.owners["stderr"][0] == pytest.approx(halves.column_stderr[0], rel=0.1)
 
 
 def noise_and_signal(seed):
