@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import InputError, MonteCarlo, value_blocks, value_cells
+from shapley2d import InputError, MonteCarlo, Valuation, value_blocks, value_cells
 from shapley2d._market.parties import settle_parties
 from shapley2d._market.validation_parts import deal_parts
 from shapley2d._tables.problem import read_tables, split_tables
@@ -148,3 +150,28 @@ def test_defaults_and_methods_that_do_not_fit():
         value_blocks(*tables(), rows=list("AABB" * 6), method="forest", parties="known")
     with pytest.raises(InputError, match=r"^parties='both' is not known"):
         value_blocks(*tables(), rows=list("AABB" * 6), parties="both")
+
+
+def test_files_keep_negative_scores_and_refuse_a_look_that_is_none(tmp_path):
+    X, _, X_valid, _ = tables()
+    random = np.random.default_rng(1)
+    data = X, random.normal(size=len(X)), X_valid, random.normal(size=len(X_valid))
+    v = valued(data, LinearRegression(), rows=list("AABBCCDD" * 3), scoring="r2")
+    assert min(v.info["alone"]) < 0
+    v.save(tmp_path / "v.parquet")
+    assert Valuation.load(tmp_path / "v.parquet") == v
+    alarm = {"owner": "A", "what": "odd", "victim": "", "sentence": "So.", "p": 0.1}
+    for wrong in ({}, {"words": "", "alarms": [alarm]}):
+        replace(v, info={**v.info, "look": wrong}).save(tmp_path / "v.parquet")
+        with pytest.raises(InputError, match="its look at the owners' rows is not what it should"):
+            Valuation.load(tmp_path / "v.parquet")
+    told = [{**alarm, "alarm": True}, {**alarm, "owner": "B", "alarm": False}]
+    seen = replace(v, info={**v.info, "look": {"words": "Looked.", "alarms": told}})
+    seen.to_html(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    alarms, notes = (
+        page.partition(f'id="audit-{kind}"')[2].partition("</table>")[0]
+        for kind in ("alarms", "notes")
+    )
+    assert "<bdi>A</bdi>" in alarms and "<bdi>B</bdi>" not in alarms
+    assert "<bdi>B</bdi>" in notes and "<bdi>A</bdi>" not in notes
