@@ -1,125 +1,108 @@
-"""Twenty attacks on a data pool: what each gains, and what an audit sees of it.
+"""Attacks on a data pool, by principle: what each gains, whom it damages, and whether it is seen.
 
-Run: python benchmarks/adversary.py [--quick] [wine] [breast] [credit] [census]
+Run: python benchmarks/adversary.py [--parties known|anonymous] [--seeds N] [wine] [breast] [credit]
+[census]
 
-Three owners, A, B and C, have a third of the rows each and share 100,000, by balanced accuracy and
-``votes="share"``, under which rows of noise are worth nothing. Every attack prints what
-the attacker is paid for honest and for attacking, and what the look at sellers says of it; at the end
-comes what gains without an alarm. The table of docs/evidence/payments.md is its output. ``honest_owners.py``
-counts the alarms that honest owners raise.
+Owners A, B and C have a third of the rows each, or of the columns, and share 100,000 by balanced
+accuracy. A line is an attack; a number is what the attacker, all its names together, gains over
+being honest, or over staying away if it is a newcomer, the most of all seeds; *seen* means that the
+look at sellers raises an alarm that names it. At the end come the most that was gained without an
+alarm, the most that an attack took from a party that it named in an alarm, and alarms about honest
+pools. ``honest_owners.py`` counts the alarms of other honest owners.
 """
 
 from __future__ import annotations
 
-import copy
+import argparse
 import sys
-import tempfile
 import time
 import warnings
 from dataclasses import dataclass, replace
 from inspect import signature
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
 
-from shapley2d import KNN, InputError, Receipt, value_blocks
-from shapley2d._market.audit import look_at_owners
-from shapley2d._market.blocks import make_valuation, prepare_blocks
-from shapley2d.datasets import (
-    load_breast_cancer_original,
-    load_census,
-    load_credit,
-    load_wine,
-)
+from shapley2d import KNN, InputError, value_blocks
+from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
+from shapley2d.datasets import load_breast_cancer_original, load_census, load_credit, load_wine
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 AMOUNT = 100_000
-METHOD = KNN(votes="share")
-NOTHING = 1_000  # gains below this are what other rows of the same kind would change
-# by fewer validation rows of credit nobody can be paid: what the table is worth may be 0
-SIZES = {"wine": (90, 88), "breast": (300, 200), "credit": (450, 1000), "census": (300, 200)}
-QUICK = {"wine": (90, 88), "breast": (150, 100), "credit": (300, 800), "census": (150, 100)}
+SIZES = {"wine": (90, 88), "breast": (150, 100), "credit": (300, 800), "census": (150, 100)}
+LOADERS: dict[str, Callable[..., Any]] = {
+    "wine": lambda: load_wine("pandas"),
+    "breast": lambda: load_breast_cancer_original("pandas"),
+    "credit": lambda: load_credit("pandas"),
+    "census": lambda: load_census("train", "pandas"),
+}
+
+
+def setting(parties: str, pool: Pool) -> dict[str, Any]:
+    """The arguments of ``value_blocks`` that make parties known or anonymous."""
+    if parties == "known":
+        return {"parties": parties}
+    few = len(pool.X.columns) <= 13
+    more = {} if few else {"subsets": "sampled", "n_subsets": 64}
+    return {"parties": parties, "method": KNN(votes="share", **more)}
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Tables and owners; ``attacker`` are the names of one attacker, who may have several."""
+    """Tables and owners; ``attacker`` are the names of one attacker, ``victim`` whom it aims at."""
 
     X: pd.DataFrame
     y: np.ndarray
-    X_valid: pd.DataFrame | None
-    y_valid: np.ndarray | None
+    X_valid: pd.DataFrame
+    y_valid: np.ndarray
     owners: list[dict[str, Any]]
     attacker: tuple[str, ...] = ("A",)
-    unpaid: tuple[str, ...] = ()  # names whose debts are never paid
-    method: KNN = METHOD
-
-    @property
-    def asked(self) -> dict[str, Any]:
-        """All arguments of ``value_blocks``."""
-        given = {name: one.default for name, one in signature(value_blocks).parameters.items()}
-        tables = {"X": self.X, "y": self.y, "X_valid": self.X_valid, "y_valid": self.y_valid}
-        asked = {"owners": self.owners, "method": self.method, "scoring": "balanced_accuracy"}
-        return {**given, **tables, **asked, "progress": False}
-
-    @property
-    def third(self) -> int:
-        return len(self.X) // 3
+    victim: str = ""
 
     @property
     def numbers(self) -> list[str]:
         return [name for name in self.X if self.X[name].dtype.kind in "iuf"]
 
-    def with_rows(self, rows: pd.DataFrame, labels: Any, name: str = "T") -> Pool:
-        """A newcomer's rows, or more rows of an owner."""
-        n = len(self.X)
-        more = {"owner": name, "row": list(range(n, n + len(rows)))}
+    def with_rows(self, rows: pd.DataFrame, labels: Any, claims: Any = "A") -> Pool:
+        """More rows; ``claims`` is a name, or makes lines of owners from the new rows."""
+        new = list(range(len(self.X), len(self.X) + len(rows)))
+        lines = [{"owner": claims, "row": new}] if isinstance(claims, str) else claims(new)
+        names = {line["owner"] for line in lines}
+        mine = {"A"} if not names or any(name.startswith("A") for name in names) else set()
         return replace(
             self,
             X=pd.concat([self.X, rows], ignore_index=True),
             y=np.append(self.y, labels),
-            owners=[*self.owners, more],
-            attacker=(name,),
+            owners=[*self.owners, *lines],
+            attacker=tuple(sorted(names | mine)),
         )
 
-    def of_columns(self) -> Pool:
-        """The same table, owned by columns: A has every other column."""
-        names = list(self.X)
-        owners = [
-            {"owner": "A", "column": names[::2]},
-            {"owner": "B", "column": names[1::2]},
+    def with_columns(self, made: dict[str, Any]) -> Pool:
+        """More columns of a newcomer, made from the others in both tables."""
+        parts = [
+            part.assign(**{name: make(part) for name, make in made.items()})
+            for part in (self.X, self.X_valid)
         ]
-        return replace(self, owners=owners)
-
-    def with_column(self, make: Any) -> Pool:
-        """One more column of a newcomer, made from the others in both tables."""
-        parts = [part.assign(copied=make(part)) for part in (self.X, self.X_valid)]
-        owners = [*self.owners, {"owner": "T", "column": "copied"}]
+        owners = [*self.owners, {"owner": "T", "column": list(made)}]
         return replace(self, X=parts[0], X_valid=parts[1], owners=owners, attacker=("T",))
 
 
-def load(name: str, sizes: tuple[int, int], seed: int = 0) -> Pool:
-    if name == "census":
-        X, y = load_census("train", "pandas")
-    else:
-        loader = {"wine": load_wine, "breast": load_breast_cancer_original, "credit": load_credit}
-        X, y = loader[name]("pandas")
-    n, n_valid = sizes
+def load(name: str, seed: int) -> Pool:
+    X, y = LOADERS[name]()
+    n, n_valid = SIZES[name]
     rows = np.random.default_rng(seed).permutation(len(X))[: n + n_valid]
     X, y = X.iloc[rows].reset_index(drop=True), np.asarray(y)[rows]
-    for column in X:
-        if X[column].dtype.kind in "iuf":
-            X[column] = X[column].astype(float)
-    third = n // 3
+    numbers = [column for column in X if X[column].dtype.kind in "iuf"]
+    X = X.astype(dict.fromkeys(numbers, float))
     owners = [
-        {"owner": owner, "row": list(range(k * third, (k + 1) * third))}
+        {"owner": owner, "row": list(range(k * n // 3, (k + 1) * n // 3))}
         for k, owner in enumerate("ABC")
     ]
-    pool = Pool(X[:n], y[:n], X[n:].reset_index(drop=True), y[n:], owners)
-    if name in ("wine", "breast"):
-        return pool
-    return replace(pool, method=pool.method.but(subsets="sampled", n_subsets=64))
+    return Pool(X[:n], y[:n], X[n:].reset_index(drop=True), y[n:], owners)
 
 
 def jittered(pool: Pool, rows: pd.DataFrame, size: float, random: Any) -> pd.DataFrame:
@@ -129,320 +112,240 @@ def jittered(pool: Pool, rows: pd.DataFrame, size: float, random: Any) -> pd.Dat
     return rows
 
 
-def between(pool: Pool, one: Any, two: Any, share: Any) -> pd.DataFrame:
-    """Rows between pairs of rows: numbers on the line, categories of the first."""
-    rows = pool.X.iloc[one].reset_index(drop=True)
+def class_means(pool: Pool, rows: np.ndarray, random: Any) -> pd.DataFrame:
+    means = pool.X.iloc[rows].reset_index(drop=True)
+    for name in pool.numbers:
+        centre = pool.X[name].groupby(pool.y).mean()
+        means[name] = centre[pool.y[rows]].to_numpy()
+    return jittered(pool, means, 0.1, random)
+
+
+def between(pool: Pool, rows: np.ndarray, random: Any) -> pd.DataFrame:
+    """Rows between two of one class: numbers on the line, categories of the first."""
+    same = np.array([random.choice(rows[pool.y[rows] == pool.y[row]]) for row in rows])
+    found, share = pool.X.iloc[rows].reset_index(drop=True), random.random(rows.size)
     for name in pool.numbers:
         entries = pool.X[name].to_numpy()
-        rows[name] = share * entries[one] + (1 - share) * entries[two]
-    return rows
+        found[name] = share * entries[rows] + (1 - share) * entries[same]
+    return found
 
 
-def other_of_class(pool: Pool, rows: Any, random: Any) -> np.ndarray:
-    return np.array([random.choice(np.flatnonzero(pool.y == pool.y[row])) for row in rows])
+def row_attacks(pool: Pool, seed: int) -> Iterator[tuple[str, str, Pool]]:
+    """A principle, an attack and the pool after it; A is the attacker."""
+    random = np.random.default_rng((seed, 1))
+    third = len(pool.X) // 3
+    a, b = np.arange(third), np.arange(third, 2 * third)
+    three, labels = np.tile(a, 3), np.tile(pool.y[a], 3)
+    own = pool.X.iloc[three].reset_index(drop=True)
+
+    def shells(rows: list[int]) -> list[dict[str, Any]]:
+        """Names of seven rows each, at most five: exact values are of few players."""
+        return [{"owner": f"A{k}", "row": rows[7 * k : 7 * k + 7]} for k in range(5)]
+
+    def patterns(rows: list[int]) -> list[dict[str, Any]]:
+        """One column left out in turn."""
+        names = list(pool.X)
+        return [
+            {"owner": "A", "row": rows[k :: len(names)], "column": names[:k] + names[k + 1 :]}
+            for k in range(len(names))
+        ]
+
+    yield "more rows", "A lists its rows again, to the bit", pool.with_rows(own, labels)
+    for size in (0.01, 0.15):
+        yield (
+            "more rows", f"A adds its rows three times, jittered by {size}",
+            pool.with_rows(jittered(pool, own, size, random), labels),
+        )  # fmt: skip
+    means = class_means(pool, three, random)
+    yield "more rows", "A adds three times its rows at class means", pool.with_rows(means, labels)
+    mixed = between(pool, three, random)
+    yield "more rows", "A adds three times its rows between its own", pool.with_rows(mixed, labels)
+    noise = own.apply(lambda entries: random.permutation(entries.to_numpy()))
+    yield (
+        "more rows", "A adds three times its rows, shuffled",
+        pool.with_rows(noise, random.permutation(labels)),
+    )  # fmt: skip
+    everyone = jittered(pool, pool.X, 0.01, random)
+    yield "more rows", "T sells everyone's rows, jittered", pool.with_rows(everyone, pool.y, "T")
+    stolen = jittered(pool, pool.X.iloc[a].reset_index(drop=True), 0.15, random)
+    yield (
+        "more rows", "T sells A's rows, jittered by 0.15", pool.with_rows(stolen, pool.y[a], "T")
+    )  # fmt: skip
+    known = jittered(pool, pool.X_valid[:third], 0.01, random)
+    yield (
+        "more rows", "T sells validation rows, jittered",
+        pool.with_rows(known, pool.y_valid[:third], "T"),
+    )  # fmt: skip
+    for parts in (2, 5):
+        names = tuple(f"A{k}" for k in range(parts))
+        lines = [{"owner": name, "row": a[k::parts].tolist()} for k, name in enumerate(names)]
+        split = replace(pool, owners=[*lines, *pool.owners[1:]], attacker=names)
+        yield "more names", f"A poses as {parts}", split
+    few = slice(0, 35)
+    for words, rows in (("its rows jittered by 0.15", jittered(pool, own, 0.15, random)),
+                        ("class means", means)):  # fmt: skip
+        yield (
+            "more names", f"shells of A with seven rows each sell {words}",
+            pool.with_rows(rows[few], labels[few], shells),
+        )  # fmt: skip
+        yield (
+            "other patterns", f"A claims {words}, each without one column",
+            pool.with_rows(rows, labels, patterns),
+        )  # fmt: skip
+    claim = {"owner": "N", "row": b[1:].tolist()}
+    yield (
+        "other patterns", "N claims all rows of B but one",
+        replace(pool, owners=[*pool.owners, claim], attacker=("N",), victim="B"),
+    )  # fmt: skip
+    of_b = pool.X.iloc[b].reset_index(drop=True)
+    copies = jittered(pool, of_b, 0.01, random)
+    yield (
+        "unclaimed", "A adds near copies of B's rows that nobody claims",
+        replace(pool.with_rows(copies, pool.y[b], lambda _: []), victim="B"),
+    )  # fmt: skip
+    yield (
+        "framing", "a shell of A lists near copies of B's rows",
+        replace(pool.with_rows(copies, pool.y[b], "A1"), victim="B"),
+    )  # fmt: skip
+    classes = np.unique(pool.y)
+    flip = dict(zip(classes, np.roll(classes, 1), strict=True))
+    flipped = np.array([flip[label] for label in pool.y[b]])
+    yield (
+        "framing", "the same with other labels",
+        replace(pool.with_rows(copies, flipped, "A1"), victim="B"),
+    )  # fmt: skip
+    tuned = jittered(pool, own, 0.35, random)
+    yield "tuned", "A adds its rows three times, jittered by 0.35", pool.with_rows(tuned, labels)
+    half = between(pool, three, random)
+    half[:third] = jittered(pool, own[:third], 0.35, random).to_numpy()
+    yield "tuned", "A mixes jittered and interpolated rows", pool.with_rows(half, labels)
 
 
-def best_column(pool: Pool) -> str:
-    """The column of numbers that tells two classes apart best."""
+def column_attacks(pool: Pool, seed: int) -> Iterator[tuple[str, str, Pool]]:
+    """Attacks by a newcomer on a pool that is owned by columns."""
+    random = np.random.default_rng((seed, 2))
     codes = pd.factorize(pool.y)[0] == 0
     gaps = {
         name: abs(pool.X[name][codes].mean() - pool.X[name][~codes].mean()) / pool.X[name].std()
         for name in pool.numbers
     }
-    return max(gaps, key=lambda name: gaps[name])
+    best = max(gaps, key=lambda name: gaps[name])
+    numbers = pool.numbers
 
+    def score(part: pd.DataFrame, trees: int = 100, noise: float = 0.0) -> np.ndarray:
+        """What a forest says of the label by the columns of the others."""
+        forest = RandomForestClassifier(trees, min_samples_leaf=3, random_state=0)
+        forest.fit(pool.X[numbers].fillna(0), codes)
+        found = forest.predict_proba(part[numbers].fillna(0))[:, 1]
+        return np.asarray(found + noise * random.normal(size=len(part)))
 
-def attacks(pool: Pool, seed: int = 1) -> Any:
-    """The words of an attack, the honest pool and the attacked one."""
-    n, third = len(pool.X), pool.third
-    a, labels = pool.X[:third], pool.y[:third]
-    classes = np.unique(pool.y)
-
-    def random(k: int) -> np.random.Generator:
-        return np.random.default_rng((seed, k))
-
-    for size in (0.001, 0.1):
-        own = pool.with_rows(jittered(pool, a, size, random(1)), labels, "A")
-        yield f"A lists its rows again with a jitter of {size} standard deviations", pool, own
-    everyone = jittered(pool, pool.X, 0.001, random(2))
-    yield "a newcomer jitters everyone's rows by 0.001", pool, pool.with_rows(everyone, pool.y)
-    yield "a newcomer copies A's rows to the bit", pool, pool.with_rows(a, labels)
-    stolen = jittered(pool, a, 0.1, random(3))
-    yield "a newcomer jitters A's rows by 0.1", pool, pool.with_rows(stolen, labels)
-    odd = jittered(pool, a, 0.001, random(4))
-    narrow = min(pool.numbers, key=lambda name: pool.X[name].value_counts(normalize=True).iloc[0])
-    odd.loc[odd.index[0], narrow] = pool.X[narrow].max() * 1e6
-    yield (
-        "the same by 0.001, with one absurd number that widens a column",
-        pool,
-        pool.with_rows(odd, labels),
-    )
-
-    column, by_columns = best_column(pool), pool.of_columns()
-    second = next(name for name in pool.numbers if name != column)
-    low, high = pool.X[column].min(), pool.X[column].max()
-    made = {
-        "a copy of the best column": lambda part: part[column],
-        "the best column in other units": lambda part: 32 + 1.8 * part[column],
-        "the best column in 50 bins": lambda part: np.floor(
-            50 * (part[column] - low) / (high - low)
-        ),
-        "the best column with a little of another": lambda part: (
-            part[column] / pool.X[column].std() + 0.05 * part[second] / pool.X[second].std()
-        ),
+    made: dict[str, dict[str, Any]] = {
+        "a copy of the best column": {"copied": lambda part: part[best]},
+        "the best column in bins, other units": {"copied": lambda part: np.floor(9 * part[best])},
+        "the best column with noise of 0.15": {
+            "copied": lambda part: (
+                part[best] + 0.15 * pool.X[best].std() * random.normal(size=len(part))
+            )
+        },
+        "a forest's score of the label": {"copied": score},
+        "four such scores with noise": {
+            f"copied {k}": lambda part, k=k: score(part, 20 + k, 0.05) for k in range(4)
+        },
+        "dice": {"copied": lambda part: random.integers(1, 7, len(part)).astype(float)},
     }
-    for words, make in made.items():
-        yield f"a newcomer sells {words}", by_columns, by_columns.with_column(make)
-
-    dice = by_columns.with_column(lambda part: random(4).integers(1, 7, len(part)).astype(float))
-    yield "a newcomer sells a column of dice", by_columns, dice
-
-    drawn = random(5).integers(0, n, third)
-    means = pool.X.iloc[drawn].reset_index(drop=True)
-    for name in pool.numbers:
-        centre = pool.X[name].groupby(pool.y).mean()
-        means[name] = centre[pool.y[drawn]].to_numpy()
-    means = jittered(pool, means, 0.1, random(6))
-    yield "rows at class means", pool, pool.with_rows(means, pool.y[drawn])
-    pairs = other_of_class(pool, drawn, random(7))
-    smote = between(pool, drawn, pairs, random(8).random(third))
-    yield "rows between two rows of others (SMOTE)", pool, pool.with_rows(smote, pool.y[drawn])
-    blank = pd.DataFrame({name: [None] * third for name in pool.X})
-    for name in pool.numbers:
-        blank[name] = np.nan
-    random_labels = random(9).choice(classes, third)
-    yield "blank rows with random labels", pool, pool.with_rows(blank, random_labels)
-    noise = a.apply(lambda entries: random(10).permutation(entries.to_numpy()))
-    for k, name in enumerate(noise):
-        noise[name] = random((11, k)[1] + 100).permutation(noise[name].to_numpy())
-    yield "rows of shuffled noise", pool, pool.with_rows(noise, random(12).permutation(labels))
-
-    points = pool.X.apply(lambda entries: random(13).choice(entries.to_numpy(), 10))
-    twins = pd.concat([jittered(pool, points, 0.001, random(20 + k)) for k in range(10)])
-    alone = replace(pool, X_valid=None, y_valid=None)
-    twin_labels = np.tile(random(14).choice(classes, 10), 10)
-    yield (
-        "random points with ten twins each, no validation table",
-        alone,
-        alone.with_rows(twins, twin_labels),
-    )
-    flip = dict(zip(classes, np.roll(classes, 1), strict=True))
-    rivals = pool.X[third:]
-    flipped = np.array([flip[label] for label in pool.y[third:]])
-    shell = pool.with_rows(rivals, flipped, "S")
-    yield (
-        "a shell of A flips its rivals' labels and never pays",
-        pool,
-        replace(shell, attacker=("A", "S"), unpaid=("S",)),
-    )
-
-    few = pool.numbers[:2]
-    coarse = replace(
-        pool,
-        X=coarsened(pool.X[few], pool),
-        X_valid=coarsened(pool.X_valid[few], pool),
-        method=METHOD,
-    )
-    names = min(20, third)
-    shells = [{"owner": f"A{k}", "row": list(range(k, third, names))} for k in range(names)]
-    split = replace(
-        coarse,
-        owners=[*shells, *pool.owners[1:]],
-        attacker=tuple(f"A{k}" for k in range(names)),
-    )
-    yield "A splits into 20 where rows coincide by chance (2 coarse columns)", coarse, split
-    b = np.arange(third, 2 * third)
-    ordered = b[np.lexsort((pool.X[column].to_numpy()[b], pool.y[b]))]
-    steps = np.repeat(np.arange(ordered.size - 1), 3)
-    share = np.tile([0.25, 0.5, 0.75], ordered.size - 1)
-    bridge = between(pool, ordered[steps], ordered[steps + 1], share)
-    yield (
-        "A adds rows that bridge those of B",
-        pool,
-        pool.with_rows(bridge, pool.y[ordered[steps]], "A"),
-    )
-    known = jittered(pool, pool.X_valid[:third], 0.001, random(15))
-    yield (
-        "rows of the validation table, jittered",
-        pool,
-        pool.with_rows(known, pool.y_valid[:third]),
-    )
-    claim = {"owner": "N", "row": list(range(third + 1, 2 * third))}
-    yield (
-        "N claims all rows of B but one",
-        pool,
-        replace(pool, owners=[*pool.owners, claim], attacker=("N",)),
-    )
-    text = pool.X.astype({column: object})
-    text.loc[: third - 1, column] = [f"about {entry:g}" for entry in pool.X[column][:third]]
-    yield (
-        "A writes text into the best column, which then is text for all",
-        pool,
-        replace(pool, X=text),
-    )
-    names = min(280, third)  # above 256 names, intervals were once left out
-    many = [{"owner": f"A{k}", "row": list(range(k, third, names))} for k in range(names)]
-    yield (
-        "A splits into up to 280, one row to a name",
-        pool,
-        replace(
-            pool,
-            owners=[*many, *pool.owners[1:]],
-            attacker=tuple(f"A{k}" for k in range(names)),
-        ),
-    )
+    for words, columns in made.items():
+        yield "derived columns", f"T sells {words}", pool.with_columns(columns)
 
 
-def on_paper(pool: Pool, honest: float) -> Any:
-    """A's amount doubled on a receipt and on a report: the words, and why it is refused."""
-    v = value_blocks(**pool.asked)
-    body = copy.deepcopy(v.receipt(AMOUNT).body)
-    body["payments"]["amounts"][0]["amount"] = f"{2 * honest:.2f}"
-    payments = v.payments(AMOUNT)
-    payments.loc[0, "amount"] *= 2
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        Receipt(body).save(place / "receipt.json")
-        tries = {
-            "A doubles its amount on a receipt, which is then loaded": lambda: Receipt.load(
-                place / "receipt.json"
-            ),
-            "A doubles its amount on the report page": lambda: v.to_html(
-                place / "report.html", payments=payments
-            ),
-        }
-        for words, attempt in tries.items():
-            try:
-                attempt()
-            except InputError as error:
-                yield words, str(error).replace(folder, "").split(":")[-1].strip()
-            else:
-                yield words, ""
-
-
-def coarsened(X: pd.DataFrame, pool: Pool) -> pd.DataFrame:
-    """Numbers in steps of a standard deviation."""
-    return X.apply(lambda entries: (entries / pool.X[entries.name].std()).round())
-
-
-def ask(pool: Pool) -> tuple[dict[str, float], list[Any], list[str]]:
-    """Payments, alarms, and what the run warns of; no payments where they are refused."""
-    paid: dict[str, float] = {}
-    alarms: list[Any] = []
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
+def ask(pool: Pool, parties: str) -> tuple[dict[str, float], list[Any], str]:
+    """Payments, alarms, and why the run was refused; without payments nobody gains."""
+    given = {name: one.default for name, one in signature(value_blocks).parameters.items()}
+    tables = {"X": pool.X, "y": pool.y, "X_valid": pool.X_valid, "y_valid": pool.y_valid}
+    asked = {"owners": pool.owners, "scoring": "balanced_accuracy", "progress": False}
+    asked = {**given, **tables, **asked, **setting(parties, pool)}
+    with warnings.catch_warnings(action="ignore"):
         try:
-            job = prepare_blocks(**pool.asked)
+            job = prepare_blocks(**asked)
             found = job.answer()
-            alarms = look_at_owners(job, found).alarms
-            payments = make_valuation(job, found, pool.asked).payments(AMOUNT)
-            left = pool.unpaid and "if_unpaid" in payments
-            amounts = payments["if_unpaid" if left else "amount"]
-            paid = dict(zip(payments["owner"], amounts, strict=True))
+            alarms = [one for one in look_at_owners(job, found).alarms if one.alarm]
+            frame = make_valuation(job, found, asked).payments(AMOUNT)
+            return dict(zip(frame["owner"], frame["amount"], strict=True)), alarms, ""
         except InputError as error:
-            return paid, alarms, [f"refused: {error}"]
-    return paid, alarms, [str(one.message) for one in caught]
+            if not str(error).startswith("nobody claims"):  # else nobody would have been refused
+                raise
+            return {}, [], str(error)
 
 
-def measure(words: str, honest: dict[str, float], after: Pool) -> dict[str, Any]:
-    paid, alarms, said = ask(after)
-    base = [name for name in ("A", "B", "C") if name in honest]
-    mine = "A" if any(name[0] == "A" for name in after.attacker) else ""
-    before = honest.get(mine, 0.0) if base else 0.0
-    then = sum(paid.get(name, 0.0) for name in after.attacker if name not in after.unpaid)
-    seen = {}
-    for alarm in alarms:
-        if alarm.owner in after.attacker and alarm.what not in seen:
-            whose = f" ({alarm.victim})" if alarm.victim else ""
-            seen[alarm.what] = f"{alarm.what}{whose}"
-    wrong = sorted(
-        {
-            alarm.owner
-            for alarm in alarms
-            if alarm.owner not in after.attacker and alarm.victim not in after.attacker
-        }
+def measure(honest: dict[str, float], after: Pool, parties: str) -> dict[str, Any]:
+    paid, alarms, refused = ask(after, parties)
+    newcomer = not any(name.startswith("A") for name in after.attacker)
+    before = 0.0 if newcomer else honest["A"]
+    gain = 0.0 if refused else sum(paid.get(name, 0.0) for name in after.attacker) - before
+    named = [f"{one.owner} {one.victim}" for one in alarms]
+    seen = any(name in words for words in named for name in after.attacker)
+    damage = 0.0 if refused or not after.victim else honest[after.victim] - paid[after.victim]
+    accused = any(after.victim in words for words in named) and not seen if after.victim else False
+    return {"gain": gain, "seen": seen, "refused": bool(refused), "damage": damage,
+            "framed": accused}  # fmt: skip
+
+
+def run(name: str, seed: int, parties: str) -> list[dict[str, Any]]:
+    rows = load(name, seed)
+    columns = list(rows.X)
+    by_columns = replace(
+        rows, owners=[{"owner": owner, "column": columns[k::3]} for k, owner in enumerate("ABC")]
     )
-    warned = [
-        message.split(":")[0]
-        for message in said
-        if message.startswith("refused") or any(repr(name) in message for name in after.attacker)
+    found = []
+    for pool, attacks in ((rows, row_attacks), (by_columns, column_attacks)):
+        honest, alarms, _ = ask(pool, parties)
+        found.append({"principle": "none", "attack": "honest", "gain": 0.0, "seen": bool(alarms),
+                      "refused": False, "damage": 0.0, "framed": False})  # fmt: skip
+        for principle, words, after in attacks(pool, seed):
+            line = measure(honest, after, parties)
+            print(f"{name} {seed}: {words}: {line}", file=sys.stderr, flush=True)
+            found.append({"principle": principle, "attack": words, **line})
+    return [{**line, "table": name, "seed": seed} for line in found]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--parties", choices=("known", "anonymous"), default="known")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("tables", nargs="*", default=list(SIZES))
+    given = parser.parse_args()
+    start = time.time()
+    lines = [
+        line
+        for name in given.tables
+        for seed in range(given.seeds)
+        for line in run(name, seed, given.parties)
     ]
-    return {
-        "attack": words,
-        "honest": before,
-        "after": then,
-        "gain": then - before,
-        "seen": list(seen.values()),
-        "said": warned[:1],
-        "evidence": [alarm.sentence for alarm in alarms if alarm.owner in after.attacker],
-        "wrong": wrong,
-    }
-
-
-def run(name: str, sizes: tuple[int, int]) -> list[dict[str, Any]]:
-    pool, found = load(name, sizes), []
-    honest: dict[int, dict[str, float]] = {}
-    print(f"\n{name}, {sizes[0]} rows, {sizes[1]} validation rows\n")
-    print("| attack | honest | after | gain | alarm | the run says |\n|---|---|---|---|---|---|")
-    for words, before, after in attacks(pool):
-        key = id(before)
-        if key not in honest:
-            honest[key], alarms, _ = ask(before)
-            honest_alarms = [f"{alarm.owner}: {alarm.what}" for alarm in alarms]
-            if honest_alarms:
-                print(f"| honest owners alarmed | | | | {'; '.join(honest_alarms)} | |")
-        line = measure(words, honest[key], after)
-        found.append({**line, "table": name})
-        wrong = f" (and {', '.join(line['wrong'])})" if line["wrong"] else ""
-        print(
-            f"| {words} | {line['honest']:,.0f} | {line['after']:,.0f} | {line['gain']:+,.0f} | "
-            f"{', '.join(line['seen']) or 'none'}{wrong} | {'; '.join(line['said'])} |",
-            flush=True,
-        )
-    paid = next(iter(honest.values()))["A"]
-    for words, refused in on_paper(pool, paid):
-        line = {
-            "attack": words, "honest": paid, "after": paid if refused else 2 * paid,
-            "gain": 0.0 if refused else paid, "seen": [], "said": [f"refused: {refused}"],
-            "evidence": [], "table": name,
-        }  # fmt: skip
-        found.append(line)
-        print(f"| {words} | {paid:,.0f} | {line['after']:,.0f} | | | {refused} |", flush=True)
-    return found
-
-
-def in_one_table(found: list[dict[str, Any]]) -> None:
-    """Attacks by tables: gain, with a mark where it is alarmed; and what was seen."""
-    names = list(dict.fromkeys(line["table"] for line in found))
-    print(f"\n| attack | {' | '.join(names)} | seen as |\n|---|{'---|' * len(names)}---|")
-    for words in dict.fromkeys(line["attack"] for line in found):
-        lines = {line["table"]: line for line in found if line["attack"] == words}
-        cells = [
-            f"{lines[name]['gain']:+,.0f}{' seen' if lines[name]['seen'] else ''}" for name in names
-        ]
-        seen = dict.fromkeys(one for line in lines.values() for one in line["seen"])
-        said = dict.fromkeys(one for line in lines.values() for one in line["said"])
-        print(f"| {words} | {' | '.join(cells)} | {', '.join(seen) or '; '.join(list(said)[:1])} |")
-    left = [
-        f"{line['attack']} ({line['table']}): {line['gain']:+,.0f}"
-        for line in found
-        if line["gain"] > NOTHING and not line["seen"]
-    ]
-    print(f"\nMore than {NOTHING:,} gained without an alarm: {'; '.join(left) or 'none'}.")
-    for line in found[: len(found) // len(names)]:
-        for sentence in line["evidence"][:1]:
-            print(f"- {line['attack']}: {sentence}")
-
-
-def main(given: list[str]) -> None:
-    sizes = QUICK if "--quick" in given else SIZES
-    chosen = [name for name in given if name in SIZES] or list(SIZES)
-    start, found = time.time(), []
-    for name in chosen:
-        found += run(name, sizes[name])
-    in_one_table(found)
-    print(f"\n{time.time() - start:.0f} s")
+    found = pd.DataFrame(lines)
+    print(
+        f"| principle | attack | {' | '.join(given.tables)} |\n|---|---|{'--:|' * len(given.tables)}"
+    )
+    for (principle, attack), part in found.groupby(["principle", "attack"], sort=False):
+        cells = []
+        for name in given.tables:
+            here = part[part["table"] == name]
+            seen = f" seen {here['seen'].sum()}/{len(here)}" if given.seeds > 1 else " seen"
+            seen = seen if here["seen"].any() else ""
+            cells.append(
+                "refused" if here["refused"].all() else f"{here['gain'].max():+,.0f}{seen}"
+            )
+        print(f"| {principle} | {attack} | {' | '.join(cells)} |")
+    attacks = found[found["principle"] != "none"]
+    quiet = attacks[~attacks["seen"]].sort_values("gain", ascending=False)
+    print(f"\nGained without an alarm, parties {given.parties}:")
+    for line in quiet.head(8).to_dict("records"):
+        print(f"- {line['gain']:+,.0f} {line['attack']} ({line['table']})")
+    framed = attacks[attacks["framed"]]
+    print(f"Alarms that name a victim and not its attacker: {len(framed)}; most damage where nothing "
+          f"is seen: {attacks[~attacks['seen']]['damage'].max():,.0f}")  # fmt: skip
+    honest = found[found["principle"] == "none"]
+    print(f"Honest pools with an alarm: {honest['seen'].sum()} of {len(honest)}")
+    print(f"{time.time() - start:.0f} s")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

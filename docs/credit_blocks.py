@@ -47,7 +47,7 @@ def main() -> None:
         valid[TARGET],
         rows=region,
         owners=folder / "owners.csv",
-        players="blocks",
+        parties="known",
         valid_parts=10,
         method=MonteCarlo(DecisionTreeClassifier(max_depth=5)),
         scoring="matthews_corrcoef",

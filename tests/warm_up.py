@@ -42,7 +42,14 @@ def blocks(task: str) -> None:
     X, y = table()
     y = y if task == "regression" else (y > 0).astype(int)
     value_blocks(
-        X, y, rows=["a", "b"] * 12, columns=["u", "u", "v"], cv=2, n_jobs=1, progress=False
+        X,
+        y,
+        rows=["a", "b"] * 12,
+        columns=["u", "u", "v"],
+        cv=2,
+        n_jobs=1,
+        progress=False,
+        method="knn",
     )
 
 

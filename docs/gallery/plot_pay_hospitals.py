@@ -11,7 +11,7 @@ would vouch for each other.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from shapley2d import value_blocks
+from shapley2d import MonteCarlo, value_blocks
 from shapley2d.datasets import load_breast_cancer_original
 
 X, y = load_breast_cancer_original()
@@ -26,7 +26,7 @@ owners = [
     {"owner": "South", "row": f"{half}-{len(X) - 1}", "column": clinical},
     {"owner": "Laboratory", "row": "", "column": laboratory},
 ]
-v = value_blocks(X, y, X_valid, y_valid, owners=owners)
+v = value_blocks(X, y, X_valid, y_valid, owners=owners, method=MonteCarlo("logistic"))
 paid = v.payments(100_000)
 paid
 

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from shapley2d._market.audit_result import Audit
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import value_blocks
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.receipts.receipt import Receipt
     from shapley2d._market.verify import verify_receipt
     from shapley2d._methods.method import Method, Option
@@ -47,7 +46,6 @@ __all__ = [
     "BlockValuation",
     "CellInspector",
     "CellValuer",
-    "Copies",
     "Estimate",
     "Exact",
     "Explanation",
@@ -80,7 +78,6 @@ _HOMES = {
     "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",
-    "Copies": "shapley2d._market.copies.rule",
     "Estimate": "shapley2d._estimation.estimate",
     "Exact": "shapley2d._models.exact",
     "Explanation": "shapley2d._forest.explain",

@@ -71,7 +71,7 @@ def test_options_of_methods_are_checked_when_one_is_made(make, message):
 
 def test_blocks_and_games_check_them_too():
     with pytest.raises(InputError, match="n_jobs=True must be"):
-        value_blocks(X, Y, X, Y, rows=[0, 1] * 6, n_jobs=True)
+        value_blocks(X, Y, X, Y, rows=[0, 1] * 6, n_jobs=True, parties="anonymous")
     with pytest.raises(InputError, match="progress='bogus'"):
         value_game(lambda S, F: 0.0, 2, 2, progress="bogus")
     with pytest.raises(InputError, match="n_rows=True must be a whole number of at least 1"):
@@ -81,7 +81,7 @@ def test_blocks_and_games_check_them_too():
 @pytest.mark.parametrize("blank", [pd.NA, pd.NaT, None, float("nan"), " "])
 def test_a_missing_group_label_is_named(blank):
     with pytest.raises(InputError, match="rows has no label for row 1: name its set"):
-        value_blocks(X, Y, X, Y, rows=["a", blank, *["b"] * 10])
+        value_blocks(X, Y, X, Y, rows=["a", blank, *["b"] * 10], parties="anonymous")
 
 
 def test_messages_carry_their_option_and_place():

@@ -53,7 +53,9 @@ def test_report_of_blocks(open_report, width, scheme):
         {"owner": "A", "row": "0-29", "column": ""},
         {"owner": "B", "row": "30-59", "column": ""},
     ]
-    page = open_report(value_blocks(X, y, owners=owners), width=width, scheme=scheme)
+    page = open_report(
+        value_blocks(X, y, owners=owners, parties="anonymous"), width=width, scheme=scheme
+    )
     assert serious(page) == {}
 
 

@@ -302,7 +302,7 @@ class Fuzz:
         labels = [f"h{k}" for k in random.integers(0, 2, len(columns))]
         try:
             v = quiet(value_blocks, as_frame(random, columns), target, rows=groups, columns=labels,
-                      players="cells", method=KNN(n_neighbors=3), cv=2, progress=False)  # fmt: skip
+                      parties="anonymous", method=KNN(n_neighbors=3), cv=2, progress=False)  # fmt: skip
         except InputError:
             return "refused"
         check(v)

@@ -98,7 +98,9 @@ def python_calls():
     for option in ("y", "valuation", "task", "kinds", "random_state", "n_jobs", "progress"):
         calls.append(("inspect_cells", option, partial(inspect_cells, X)))
     valuation = value_cells(X, Y, cv=2, progress=False)
-    blocks = value_blocks(X, Y, rows=list("ab") * 4, columns=["p", "q"], cv=2, progress=False)
+    blocks = value_blocks(
+        X, Y, rows=list("ab") * 4, columns=["p", "q"], cv=2, progress=False, method="knn"
+    )
     for name, option in (
         ("lowest", "n"),
         ("highest", "n"),

@@ -20,6 +20,7 @@ from shapley2d import (
     value_cells,
     value_game,
 )
+from shapley2d.exceptions import InputWarning
 
 ROWS, COLUMNS = 8, 3
 X = np.random.default_rng(5).normal(size=(ROWS, COLUMNS)).round(2)
@@ -48,10 +49,11 @@ def blocks(path=None, method=DRAWS, **run):
         {"owner": "Cem", "row": "4-7", "column": "0"},
     ]
     table = pa.table(list(X.T), names=["0", "b", "c"])
-    return value_blocks(
-        table, Y, table, Y, owners=pa.Table.from_pylist(owners), players="cells",
-        method=method, checkpoint=path, progress=False, **run,
-    )  # fmt: skip
+    with warnings.catch_warnings(action="ignore", category=InputWarning):  # two share a cell
+        return value_blocks(
+            table, Y, table, Y, owners=pa.Table.from_pylist(owners), parties="anonymous",
+            method=method, checkpoint=path, progress=False, **run,
+        )  # fmt: skip
 
 
 def of_game(path=None, method=DRAWS, **run):
@@ -91,7 +93,7 @@ PIECES = {
     ),
     "exact blocks": piecewise(
         *VALIDATED, function=value_blocks, rows=np.arange(60) // 15, columns=np.arange(8) // 2,
-        players="blocks", method=Exact(KNN(n_neighbors=3)),
+        parties="known", method=Exact(KNN(n_neighbors=3)),
     ),
 }  # fmt: skip
 """Every other kind of run that has a checkpoint: its work is in numbered pieces."""

@@ -108,9 +108,9 @@ class Trouble:
         with tempfile.TemporaryDirectory(dir=self.folder) as place:
             self.write(random, place, 16)
             before = set(Path(place).iterdir())
-            players = ["cells", "blocks"][random.integers(2)]
-            method = ["mc", "exact"][random.integers(2)] if players == "blocks" else "mc"
-            line = ["blocks", f"{place}/t.csv", "-t", "y", "--owners", f"{place}/o.csv", "--players", players,
+            parties = ["anonymous", "known"][random.integers(2)]
+            method = ["mc", "exact"][random.integers(2)] if parties == "known" else "mc"
+            line = ["blocks", f"{place}/t.csv", "-t", "y", "--owners", f"{place}/o.csv", "--parties", parties,
                     "-m", method, "--model", "gaussian_nb", "--valid", f"{place}/v.csv", "--valid-parts",
                     str(random.integers(2, 5)), "--checkpoint", f"{place}/run.npz", "--json"]  # fmt: skip
             if method == "mc":
@@ -132,13 +132,13 @@ class Trouble:
             {"owner": "Ann", "row": "0-5", "column": ""},
             {"owner": "Bob", "row": "6-11", "column": ""},
         ]
-        players = ["cells", "blocks"][random.integers(2)]
+        parties = ["anonymous", "known"][random.integers(2)]
         words = f"it is {random.integers(10**6)}\nand more"
         model = Failing(when, error, words)
-        method = Exact(model) if players == "blocks" else MonteCarlo(model, max_permutations=1)
+        method = Exact(model) if parties == "known" else MonteCarlo(model, max_permutations=1)
         try:
             v = quiet(
-                value_blocks, X, y, X, y, owners=pd.DataFrame(owners), players=players, progress=False,
+                value_blocks, X, y, X, y, owners=pd.DataFrame(owners), parties=parties, progress=False,
                 method=method, n_jobs=int(random.integers(1, 3)) if random.random() < 0.1 else 1,
             )  # fmt: skip
         except (UtilityError, InputError) as refused:

@@ -1,4 +1,4 @@
-"""``shapley2d blocks``: players, copies, intervals, negative values and the audit."""
+"""``shapley2d blocks``: parties, copies, intervals, negative values and the audit."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ import pytest
 from command_line import run
 from shapley2d import Valuation
 
-COMMAND = "blocks t.csv -t default --owners owners.csv --trusted"
+BY_KNOWN = "blocks t.csv -t default --owners owners.csv --trusted"
+COMMAND = f"{BY_KNOWN} --parties anonymous"
 
 
 @pytest.fixture
@@ -30,34 +31,27 @@ def folder(tmp_path, monkeypatch):
 def test_owners_are_paid_for_cells_and_copies_count_once_by_default(capsys, folder):
     out, err = run(capsys, f"{COMMAND} --pay 1000 --json -o v.parquet")
     summary, saved = json.loads(out), Valuation.load("v.parquet")
-    assert saved.info["players"] == "cells" and saved.info["copies"]["rule"] == "one"
+    assert saved.info["parties"] == "anonymous" and saved.info["copies"]["rule"] == "one"
     assert saved.info["valid_parts"] == 10 and summary["audit"] is None
     assert "note: 'North' and 'Thief' have copies of the same 10 rows" in err
     assert sum(round(100 * line["amount"]) for line in summary["owners"]) == 100_000
     assert all(line["low"] <= line["amount"] <= line["high"] for line in summary["owners"])
     out, _ = run(capsys, COMMAND)
-    assert (
-        "An owner is worth the sum of its cells; 10 rows that repeat others count once, shared"
-        in out
-    )
+    assert "The parties are anonymous: every cell is valued by itself" in out
+    assert "10 rows that repeat others count once, shared by their owners." in out
 
 
 def test_the_options_of_payments_reach_the_library(capsys, folder):
-    given = "--players blocks --method knn --copies each --copy-distance 0.001 --valid-parts 3 --negative owe"
-    out, _ = run(capsys, f"{COMMAND} {given} --pay 10 --json")
+    given = "--parties known --method knn --copies each --valid-parts 3 --negative owe"
+    out, _ = run(capsys, f"{BY_KNOWN} {given} --pay 10 --json")
     info = json.loads(out)["settings"]
-    assert (info["players"], info["valid_parts"]) == ("blocks", 3)
+    assert (info["parties"], info["valid_parts"]) == ("known", 3)
     assert info["copies"]["rule"] == "each"
-    assert info["copies"]["distance"] == 0.001
-    trained = "--method mc --model tree --players blocks --scoring balanced_accuracy"
-    out, _ = run(capsys, f"{COMMAND} {trained} --json")
-    assert json.loads(out)["settings"]["settings"]["scoring"] == "balanced_accuracy"
-    first, _ = run(capsys, f"{COMMAND} --copies first --baseline zero --json")
-    assert {line["owner"]: line["value"] for line in json.loads(first)["owners"]}["Thief"] == 0
-    held, err = run(capsys, f"{COMMAND} --copies escrow --pay 100 --json")
-    held = {line["owner"]: line for line in json.loads(held)["owners"]}
-    assert held["Thief"]["value"] == 0 and held["(escrow)"]["value"] != 0
-    assert "what these are worth is withheld" in err
+    trained = "--model tree --scoring balanced_accuracy --valid-parts 0"
+    out, _ = run(capsys, f"{BY_KNOWN} {trained} --json")
+    info = json.loads(out)["settings"]
+    assert info["settings"] == {"scoring": "balanced_accuracy", "tolerance": 0.1}
+    assert (info["parties"], info["method"]) == ("known", "exact")
 
 
 def test_a_line_without_rows_and_columns_is_noted(capsys, folder):
@@ -69,7 +63,7 @@ def test_a_line_without_rows_and_columns_is_noted(capsys, folder):
 
 def test_an_audit_is_printed_and_kept(capsys, folder):
     out, _ = run(capsys, f"{COMMAND} --pay 1000 --audit -o v.parquet --report r.html")
-    assert "If South splits into four shells, it is paid the same" in out
+    assert "If South poses as two, it is paid the same" in out
     assert "Owners with copies of the same rows: North and Thief, 10." in out
     audit = Valuation.load("v.parquet").audit()
     assert (
@@ -78,27 +72,33 @@ def test_an_audit_is_printed_and_kept(capsys, folder):
         and audit.complete
     )
     page = (folder / "r.html").read_text()
-    assert "What owners could gain" in page and "splits into four shells" in page
+    assert "What would change it" in page and "poses as two" in page
     assert "- The sellers' rows were not looked at: that needs a validation table" in out
-    assert "What was seen of the owners" in page
-    out, _ = run(capsys, f"{COMMAND} --audit --no-sellers")
+    assert "What was looked at" in page
+    out, _ = run(capsys, f"{COMMAND} --audit --no-look")
     assert "sellers" not in out
+    out, _ = run(capsys, f"{COMMAND} --pay 1000 --report r.html")
+    assert "The sellers' rows were not looked at: that needs a validation table" in out
+    assert "The sellers&#39; rows were not looked at" in (folder / "r.html").read_text()
+    out, _ = run(capsys, f"{COMMAND} --pay 1000 --no-look")
+    assert "looked at" not in out
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ("--no-sellers", "--no-sellers goes with --audit: set --audit, or leave --no-sellers out"),
+        ("--no-look", "--no-look goes with --pay or --audit: leave it out"),
         ("--audit --valid-parts 3", "--valid-parts does not go with --audit: leave one of them out"),
-        ("--players rows", "'rows' is not one of 'cells', 'blocks'"),
-        ("--copies two", "'two' is not one of 'one', 'first', 'escrow', 'each'"),
+        ("--parties rows", "'rows' is not one of 'known', 'anonymous'"),
+        ("--copies two", "'two' is not one of 'one', 'each'"),
+        ("--pay 10.000", "10.000 may mean 10000 or 10.000: write 10000, or 10.00"),
+        ("--pay 1e4", "1e4 is not an amount: write digits, such as 10000.50"),
+        ("--pay 0.125", "--pay 0.125 has more than 2 decimals"),
         ("--negative pay", "'pay' is not one of 'zero', 'owe'"),
         ("--method knn --max-permutations 5", "--max-permutations goes with --method mc, not with knn"),
-        ("--players blocks --method forest", "--method forest values cells, not blocks of them: leave --players blocks out"),
-        ("--players blocks --subsets sampled", "--subsets sampled does not go with --players blocks: leave it out"),
-        ("--copy-distance far", "--copy-distance far: use auto, or a number from 0 on"),
-        ("--copy-distance -1", "--copy-distance -1.0 must be a number and not be negative"),
-        ("--players cells --method exact", "use --method mc or --method knn"),
+        ("--parties known --method forest", "--method forest values cells, not parties that join as wholes: use --parties anonymous"),
+        ("--parties known -m knn --subsets sampled", "--subsets sampled does not go with --parties known: leave it out"),
+        ("--parties anonymous --method exact", "use --method mc or --method knn"),
         ("--valid-parts 1", "--valid-parts 1 must be a whole number from 2 to"),
     ],
 )  # fmt: skip
@@ -108,16 +108,8 @@ def test_wrong_combinations_are_named_in_one_line(capsys, folder, options, messa
 
 
 def test_copies_are_spoken_of_in_flags(capsys, folder):
-    told = run(capsys, "blocks t.csv -t default --rows clusters=3 --copy-r2 0.5", 2).err
-    assert "--copy-r2 0.5 is about owners: name them by --owners or --owner-column" in told
     told = run(capsys, "blocks t.csv -t default --rows clusters=3 --copies one", 2).err
     assert "--copies one is about owners" in told
-    table = pd.read_csv("t.csv")
-    table.assign(again=2 * table["limit"] + 1).to_csv("t.csv", index=False)
-    (folder / "owners.csv").write_text("owner,row,column\nA,,limit;used;dice\nB,,again\n")
-    told = run(capsys, COMMAND).err
-    assert "columns 'limit' and 'again' say the same" in told
-    assert "; set --copy-r2 0 to pay for each" in told
 
 
 @pytest.mark.parametrize("method", ["mc", "exact"])
@@ -126,7 +118,7 @@ def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypa
         raise ValueError("no luck\nat all")
 
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
-    command = f"{COMMAND} --players blocks --model logistic -m {method} --jobs 1"
+    command = f"{BY_KNOWN} --model logistic -m {method} --jobs 1"
     told = [
         line for line in run(capsys, command, 2).err.splitlines() if not line.startswith("note: ")
     ]
@@ -144,12 +136,11 @@ def test_values_that_cannot_be_divided_are_shown_and_written(capsys, folder):
     owners = json.loads(out)["owners"]
     assert sum(line["value"] for line in owners) < 0
     assert {line["owner"]: line["amount"] for line in owners} == {"North": None, "South": None}
-    assert "note: no shares: the values sum to 0 or less" in err
-    assert "--negative zero" in err
+    assert "note: no shares: no value is above 0" in err
     assert Valuation.load("v.parquet").total < 0
     out, _ = run(capsys, command)
-    assert "North" in out and "%" not in out.split("Owners")[1].split("An owner")[0]
+    assert "North" in out and "%" not in out.split("Owners")[1].split("The parties")[0]
     (folder / "v.parquet").unlink()
     out, err = run(capsys, f"{command} --pay 100 -o v.parquet --report r.html", code=2)
-    assert "error: the values sum to 0 or less, so the total cannot be divided" in err
+    assert "error: no value is above 0, so the total cannot be divided" in err
     assert Valuation.load("v.parquet").total < 0 and (folder / "r.html").exists()

@@ -67,7 +67,7 @@ def test_groups_and_time_are_columns_that_are_no_features(capsys):
     (Path("who.csv")).write_text("owner,row,column\nAnn,0-14,\nBob,15-29,size\nCy,,colour\n")
     run(
         capsys,
-        "blocks visits.csv -t kind --drop day --groups patient --owners who.csv -m knn -o blocks.parquet",
+        "blocks visits.csv -t kind --drop day --groups patient --owners who.csv -m knn --parties anonymous -o blocks.parquet",
     )
     assert Valuation.load("blocks.parquet").info["splits"] == "rows of a group stay together"
 
@@ -275,9 +275,7 @@ def test_report_with_the_values_and_from_them(capsys, folder):
 
 
 def test_blocks_pay_their_owners(capsys, folder):
-    command = (
-        "blocks train.csv -t kind --id name --owners owners.csv --method knn --pay 1000 --trusted "
-    )
+    command = "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous --negative owe --pay 1000 --trusted "
     (folder / "owners.csv").write_text(
         "owner,row,column\nAnn,0-14,\nBob,n15;n16,size\nCy,,colour\n"
     )
@@ -289,9 +287,9 @@ def test_blocks_pay_their_owners(capsys, folder):
         {"owner": "Cy", "row": None, "column": ["colour"]},
     ]
     table = read_table("train.csv").table.select(["size", "colour"])
-    twin = value_blocks(table, KIND, owners=owners, progress=False)
+    twin = value_blocks(table, KIND, owners=owners, progress=False, parties="anonymous")
     with pytest.warns(PrecisionWarning, match="'Cy' holds 0"), pytest.warns(InputWarning):
-        lines = twin.payments(1000, trusted=True).to_pylist()
+        lines = twin.payments(1000, "owe", trusted=True).to_pylist()
     paid = {line["owner"]: line["amount"] for line in lines}
     assert {line["owner"]: line["amount"] for line in summary["owners"]} == paid
     assert sum(paid.values()) == pytest.approx(1000)
@@ -305,7 +303,10 @@ def test_blocks_pay_their_owners(capsys, folder):
 
 def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):
     (folder / "owners.csv").write_bytes("owner,row,column\nMüller,0-14,\n".encode("latin-1"))
-    out, err = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn")
+    out, err = run(
+        capsys,
+        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous",
+    )
     assert (
         "owners.csv is not UTF-8 (first in line 2): read as cp1252; if letters look wrong, set --encoding"
         in err
@@ -314,7 +315,10 @@ def test_what_was_guessed_of_the_owners_file_is_noted(capsys, folder):
 
 
 def test_blocks_for_people(capsys):
-    out, _ = run(capsys, "blocks train.csv -t kind --id name --owners owners.csv --method knn")
+    out, _ = run(
+        capsys,
+        "blocks train.csv -t kind --id name --owners owners.csv --method knn --parties anonymous",
+    )
     assert "Owners" in out
     owners, words = out.split("\n\n")[1:3]
     assert {line.split()[0] for line in owners.splitlines()[2:]} == {
@@ -323,7 +327,7 @@ def test_blocks_for_people(capsys):
         "Cy",
         "(unowned)",
     }
-    assert words.startswith("An owner is worth the sum of its cells")
+    assert words.startswith("The parties are anonymous: every cell is valued by itself")
     assert "%" in out
 
 

@@ -295,7 +295,8 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     assert main(["cells", str(path), "--target", "c0"]) == 2
     told = capsys.readouterr().err
     assert "1,099 columns are more than the 1,024 that --method knn can take" in told
-    assert main(["blocks", str(path), "--target", "c0", "--owner-column", "c1"]) == 2
+    anonymous = ["--owner-column", "c1", "--parties", "anonymous"]
+    assert main(["blocks", str(path), "--target", "c0", *anonymous]) == 2
     assert "1,098 columns are more than the 1,024" in capsys.readouterr().err
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
         value_cells(str(path), "c0")
@@ -304,4 +305,4 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):
         inspect_cells(np.zeros((3, 1025)))
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
-        value_blocks(str(path), "c0", rows=["a", "b"] * 15)
+        value_blocks(str(path), "c0", rows=["a", "b"] * 15, parties="anonymous")

@@ -23,7 +23,10 @@ def people(tmp_path, monkeypatch):
     ("arguments", "said"),
     [
         ("cells people.csv -t label --cv 1", "'--cv': it must be at least 2"),
-        ("blocks people.csv -t label --pay '10.000 EUR'", "it must be a number such as 1500"),
+        (
+            "blocks people.csv -t label --pay '10.000 EUR'",
+            "is not an amount: write digits, such as 10000.50",
+        ),
         ("cells people.csv -t label --jobs x", "it must be a whole number"),
         ("cells people.csv -t label --method forrest", "(did you mean 'forest'?)"),
         ("cells people.csv -t label --task clasification", "(did you mean 'classification'?)"),

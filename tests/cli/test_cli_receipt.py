@@ -11,7 +11,7 @@ import pytest
 import command_line
 from shapley2d import Receipt
 
-COMMAND = "blocks t.csv -t default --id customer --owners owners.csv"
+COMMAND = "blocks t.csv -t default --id customer --owners owners.csv --parties anonymous"
 DATA = "--table t.csv --valid v.csv --owners owners.csv"
 
 
@@ -43,7 +43,7 @@ def test_a_receipt_is_written_and_verified(capsys, folder):
     receipt = write(capsys, "--json")
     assert receipt.body["question"]["reading"]["target"] == "default"
     out = run(capsys, "verify r.json")
-    assert "r.json: 2 owners, who share 1000.00; made on" in out
+    assert "r.json: 2 owners, who share 1000.00; dated" in out
     assert "It is not signed: anyone could have made it." in out
     out = run(capsys, "verify r.json --owner North --block north.csv")
     assert "The block of 'North' is the one that was valued, with these labels." in out
@@ -116,7 +116,7 @@ def test_signed_receipts_tell_whose_they_are(capsys, folder):
     ("command", "message"),
     [
         (f"{COMMAND} --valid v.csv --receipt r.txt", "--receipt r.txt: the name must end in .json"),
-        (f"{COMMAND} --valid v.csv --sign key.pem", "--sign signs a receipt: name its file by"),
+        (f"{COMMAND} --valid v.csv --sign key.pem", "--sign is about a receipt: name its file by"),
         (f"{COMMAND} --receipt x.json", "there is no validation table"),
         (f"{COMMAND} --pay 100", "say --trusted if every owner's rows are trusted as a test"),
         (f"{COMMAND} --audit", "in trials they earned 23 to 58 % of the total"),
@@ -162,10 +162,10 @@ def test_columns_of_a_file_that_are_no_features_are_read_again(capsys, folder):
     run(capsys, "verify r.json --owner North --block north.csv")
 
 
-@pytest.mark.parametrize("more", ["", "--audit --no-sellers"])
+@pytest.mark.parametrize("more", ["", "--audit --no-look"])
 def test_owners_that_a_column_names_are_read_again(more, capsys, folder):
     table = pd.read_csv("t.csv")
     table.assign(bank=np.repeat(["North", "South"], 30)).to_csv("t.csv", index=False)
-    command = "blocks t.csv -t default --id customer --owner-column bank --valid v.csv -k 3"
+    command = "blocks t.csv -t default --id customer --owner-column bank --valid v.csv -k 3 --parties anonymous"
     run(capsys, f"{command} {more} --pay 10 --receipt r.json")
     assert "every amount is the same" in run(capsys, "verify r.json --table t.csv --valid v.csv")

@@ -261,8 +261,8 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest, usu
         ("cells -m knn --max-time 9h", [FOREST]),
         ("cells -m forest --max-trees 20", [IN_TIME]),
         ("cells -m forest --model forest", []),
-        ("blocks --owner-column c -k 3 --trusted", [IN_TIME, FOREST]),
-        ("blocks --owner-column c -k 3 --trusted --audit", [IN_TIME]),
+        ("blocks --owner-column c -k 3 --trusted --parties anonymous", [IN_TIME, FOREST]),
+        ("blocks --owner-column c -k 3 --trusted --parties anonymous --audit", [IN_TIME]),
         ("inspect", [IN_TIME]),
     ],
 )

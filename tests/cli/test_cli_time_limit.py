@@ -67,12 +67,12 @@ def test_ranks_are_known_where_intervals_do_not_overlap():
 
 
 def test_an_audit_tries_what_fits_and_says_that_it_ended_early(capsys, monkeypatch):
-    command = "blocks train.csv -t kind --owners owners.csv --audit --trusted --max-time"
+    command = "blocks train.csv -t kind --owners owners.csv --audit --trusted --parties anonymous --max-time"
     out = run(capsys, f"{command} 1h").out
-    assert "If A splits into two shells, it is paid the same" in out and "ended early" not in out
+    assert "If A poses as two, it is paid the same" in out and "ended early" not in out
     monkeypatch.setattr(audit.Pace, "seconds", lambda _pace: 7200.0)  # of every question
     out = run(capsys, f"{command} 1h").out
-    assert "The audit ended early and is incomplete." in out and "four shells" not in out
+    assert "The audit ended early and is incomplete." in out and "withholds" not in out
 
 
 def test_as_json_and_with_files(capsys):

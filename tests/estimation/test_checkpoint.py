@@ -355,11 +355,11 @@ def test_blocks(tmp_path, monkeypatch):
         return value_blocks(X, Y, X_VALID, Y_VALID, method=draws(count), progress=False, **asked)
 
     plain, path = blocks(), tmp_path / "run.npz"
-    blocks(5, valid_parts=0, checkpoint=path)
+    blocks(5, checkpoint=path)
     v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
-    assert v._covariance.tobytes() == plain._covariance.tobytes()
+    assert v._payee_errors.covariance.tobytes() == plain._payee_errors.covariance.tobytes()
     with pytest.raises(InputError, match="rows differs"):
         blocks(n_groups=5, checkpoint=path)
 

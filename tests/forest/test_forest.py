@@ -425,7 +425,7 @@ def test_payments_and_audits():
     owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
     method = Forest(max_trees=40, tolerance=0)
     v = value_blocks(X, y, Xv, yv, owners=owners, method=method)
-    assert v.info["players"] == "cells"
+    assert v.info["parties"] == "cells"
     cells = value_cells(X, y, Xv, yv, method=method)
     np.testing.assert_allclose(
         v.owners["value"], [cells.values[:15].sum(), cells.values[15:].sum()], atol=1e-12

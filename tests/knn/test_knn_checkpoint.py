@@ -134,25 +134,25 @@ def test_other_data_are_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("players", "method"),
+    ("parties", "method"),
     [
-        ("cells", KNN(n_neighbors=3)),
-        ("cells", KNN(n_neighbors=3, n_subsets=30)),
-        ("blocks", KNN(n_neighbors=3)),
+        ("anonymous", KNN(n_neighbors=3)),
+        ("anonymous", KNN(n_neighbors=3, n_subsets=30)),
+        ("known", KNN(n_neighbors=3)),
     ],
 )
-def test_blocks_are_kept_and_those_of_other_rows_refused(players, method, tmp_path):
+def test_blocks_are_kept_and_those_of_other_rows_refused(parties, method, tmp_path):
     columns, rows = [0, 0, 0, 1, 1, 1], np.arange(60) // 20
-    asked = {"columns": columns, "players": players, "method": method, "progress": False}
-    plain = value_blocks(*table(m=6), rows=rows, **asked)
+    asked = {"columns": columns, "parties": parties, "method": method, "progress": False}
+    plain = value_blocks(*table(m=6), rows=rows, **{"parties": "anonymous", **asked})
     asked["checkpoint"] = tmp_path / "run.npz"
     for _ in range(2):
-        found = value_blocks(*table(m=6), rows=rows, **asked)
+        found = value_blocks(*table(m=6), rows=rows, **{"parties": "anonymous", **asked})
         assert same_bits(found, plain)
     assert found.info["resumed_at"] >= 1
     # the errors of its sums would differ too
     with pytest.raises(InputError, match="is of another run: rows differs"):
-        value_blocks(*table(m=6), rows=np.arange(60) % 3, **asked)
+        value_blocks(*table(m=6), rows=np.arange(60) % 3, **{"parties": "anonymous", **asked})
 
 
 SCRIPT = """

@@ -113,7 +113,7 @@ def coverage(name, draws, shape, method):
         asked = {"method": method, "random_state": seed, **own, **QUIET}
         v = value_cells(*data, **asked)
         assert v.info["converged"]
-        whole = value_blocks(*data, players="cells", **everything, **asked)
+        whole = value_blocks(*data, parties="anonymous", **everything, **asked)
         assert whole.info["n_valid_used"] == v.info["n_valid_used"] < len(data[3])
         block = np.abs(whole.values - exact.total) <= whole._interval_factor * whole.stderr
         held.append([*holds(v, exact), block.mean()])
@@ -247,5 +247,7 @@ def test_owners_are_paid_by_all_validation_rows():
     X = rng.normal(size=(160, 3))
     y = (X[:, 0] > 0).astype(int)
     owners = np.arange(60) % 2
-    v = value_blocks(X[:60], y[:60], X[60:], y[60:], rows=owners, players="cells", progress=False)
+    v = value_blocks(
+        X[:60], y[:60], X[60:], y[60:], rows=owners, parties="anonymous", progress=False
+    )
     assert v.info["n_valid_used"] == 100

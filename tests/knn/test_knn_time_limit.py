@@ -106,7 +106,7 @@ def test_cross_valuation_of_many_rows_samples_its_validation_rows(monkeypatch):
     tables = make_tables(400, 3)  # a table of validation rows is used whole
     assert value_cells(*tables).info["n_valid_used"] == 96
     owners = [{"owner": "A", "row": "0-199"}, {"owner": "B", "row": "200-399"}]
-    assert value_blocks(X, y, owners=owners).info["n_valid_used"] == 400
+    assert value_blocks(X, y, owners=owners, parties="anonymous").info["n_valid_used"] == 400
 
 
 @pytest.mark.parametrize("semivalue", ["shapley", pytest.param("banzhaf", marks=pytest.mark.slow)])

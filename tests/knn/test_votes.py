@@ -172,8 +172,9 @@ def test_owners_are_paid_by_the_votes_that_cells_have():
     X, y = load_wine(return_X_y=True)
     owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
-    for players in ("cells", "blocks"):
-        options = {"owners": owners, "players": players, "progress": False}
-        assert value_blocks(*data, **options).info["votes"] == "k"
-        assert value_blocks(*data, method=KNN(votes="share"), **options).info["votes"] == "share"
+    for parties in ("anonymous", "known"):
+        options = {"owners": owners, "parties": parties, "valid_parts": 0, "progress": False}
+        for votes in ("k", "share"):
+            v = value_blocks(*data, method=KNN(votes=votes), **options)
+            assert v.info["votes"] == votes
     assert value_cells(*data, progress=False).info["votes"] == "k"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import warnings
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -145,12 +144,12 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.values, two.values)
-    np.testing.assert_array_equal(one._covariance, two._covariance)
+    np.testing.assert_array_equal(one._payee_errors.covariance, two._payee_errors.covariance)
 
 
 def test_few_blocks_are_exact_and_many_are_sampled():
     X, y, X_valid, y_valid = small_table()
-    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, players="blocks")
+    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, method="knn")
     assert (
         few.info["method"] == "exact"
         and few.shape == (1, 3)
@@ -176,14 +175,16 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
     data, knn = (X, y, X_valid, y_valid), KNN(n_neighbors=3, tolerance=0.06)
     exact = value_cells(*data, method=knn).row_values
-    v = value_blocks(*data, method=knn, rows=list(range(18)), players="blocks")
+    v = value_blocks(*data, method=knn, rows=list(range(18)), parties="known", valid_parts=0)
     assert v.info["method"] == "mc" and v.info["converged"]
     assert v.total == pytest.approx(exact.sum(), abs=1e-9)
     low, high = v.interval()
     assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
     assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
     assert sum(v.payments(100)["amount"]) == pytest.approx(100)
-    np.testing.assert_allclose(np.sqrt(np.diag(v._covariance)), v.stderr[:, 0], rtol=1e-9)
+    np.testing.assert_allclose(
+        np.sqrt(np.diag(v._payee_errors.covariance)), v.stderr[:, 0], rtol=1e-9
+    )
 
 
 def test_single_rows_and_columns_as_groups_are_the_cells():
@@ -236,7 +237,9 @@ def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
         y, y_valid = random.normal(size=6), random.normal(size=9)
     options = {"method": KNN(n_neighbors=2, metric="sqeuclidean"), "semivalue": semivalue}
     cells = value_cells(X, y, X_valid, y_valid, **options)
-    blocks = value_blocks(X, y, X_valid, y_valid, rows=range(6), columns=range(3), **options)
+    blocks = value_blocks(
+        X, y, X_valid, y_valid, rows=range(6), columns=range(3), **{"method": "knn", **options}
+    )
     np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
 
 
@@ -285,11 +288,18 @@ def test_groups_come_from_mappings_and_series():
     X, y, X_valid, y_valid = small_table()
     names = ["age", "income", "spend", "visits"]
     frames = [pd.DataFrame(part, columns=names) for part in (X, X_valid)]
-    plain = value_blocks(frames[0], y, frames[1], y_valid, columns=COLUMNS)
+    plain = value_blocks(frames[0], y, frames[1], y_valid, columns=COLUMNS, parties="anonymous")
     mapped = value_blocks(
-        frames[0], y, frames[1], y_valid, columns=dict(zip(names, COLUMNS, strict=True))
+        frames[0],
+        y,
+        frames[1],
+        y_valid,
+        columns=dict(zip(names, COLUMNS, strict=True)),
+        parties="anonymous",
     )
-    series = value_blocks(frames[0], y, frames[1], y_valid, columns=pd.Series(COLUMNS))
+    series = value_blocks(
+        frames[0], y, frames[1], y_valid, columns=pd.Series(COLUMNS), parties="anonymous"
+    )
     np.testing.assert_array_equal(plain.values, mapped.values)
     np.testing.assert_array_equal(plain.values, series.values)
 
@@ -324,7 +334,8 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         method=MonteCarlo(max_permutations=15, tolerance=0),
         owners=owners,
         rows=ROWS,
-        players="blocks",
+        parties="known",
+        valid_parts=0,
     )
     path = tmp_path / "blocks.parquet"
     v.save(path)
@@ -332,7 +343,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     assert type(back) is type(v) and repr(back) == repr(v)
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
-    np.testing.assert_array_equal(back._covariance, v._covariance)
+    np.testing.assert_array_equal(back._payee_errors.covariance, v._payee_errors.covariance)
     plain = value_blocks(*data, method="exact", rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))
@@ -349,15 +360,15 @@ def test_a_block_valuation_survives_its_file(tmp_path):
         ({"rows": [[1]] * 24}, "must be a list of labels"),
         ({"rows": ROWS, "method": "magic"}, "method='magic' is not known"),
         ({"rows": ROWS, "method": KNN}, "method is the class KNN: make one, KNN\\(\\)"),
-        ({"rows": ROWS, "method": KNN(subsets="sampled"), "players": "blocks"}, "subsets='sampled' does not go with players='blocks'"),
-        ({"rows": ROWS, "method": MonteCarlo(truncation=0.1)}, "truncation does not go with players='blocks'"),
-        ({"rows": np.arange(24), "columns": range(4), "method": "exact"}, "2\\^28 utilities"),
-        ({"rows": np.arange(24), "columns": range(4), "method": Exact("knn")}, "2\\^28 utilities"),
+        ({"rows": ROWS, "method": KNN(subsets="sampled"), "parties": "known"}, "subsets='sampled' does not go with parties='known'"),
+        ({"rows": ROWS, "method": MonteCarlo(truncation=0.1), "parties": "known"}, "truncation does not go with parties='known'"),
+        ({"rows": np.arange(24), "columns": range(4), "method": "exact", "parties": "known"}, "2\\^28 utilities"),
+        ({"rows": np.arange(24), "columns": range(4), "method": Exact("knn"), "parties": "known"}, "2\\^28 utilities"),
     ],
 )  # fmt: skip
 def test_wrong_blocks_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_blocks(*small_table(), **options)
+        value_blocks(*small_table(), **{"parties": "anonymous", **options})
 
 
 def test_models_and_scores_that_there_are_not_are_named():
@@ -368,7 +379,7 @@ def test_models_and_scores_that_there_are_not_are_named():
     with pytest.raises(
         InputError, match="'f1_macro' has no closed form: it is not a mean over validation rows"
     ):
-        value_blocks(*small_table(), rows=ROWS, scoring="f1_macro")
+        value_blocks(*small_table(), rows=ROWS, scoring="f1_macro", parties="anonymous")
 
 
 def test_sweeps_value_blocks_too():
@@ -385,15 +396,17 @@ def test_sweeps_value_blocks_too():
 def test_parts_of_the_validation_rows_widen_all_intervals_and_change_no_value(tmp_path):
     X, y, X_valid, y_valid = small_table()
     options = {"rows": ROWS, "method": MonteCarlo("ridge", max_permutations=40, tolerance=0)}
-    plain = value_blocks(X, y, X_valid, y_valid, **options)
-    parted = value_blocks(X, y, X_valid, y_valid, valid_parts=3, **options)
+    plain = value_blocks(X, y, X_valid, y_valid, **{"parties": "anonymous", **options})
+    parted = value_blocks(
+        X, y, X_valid, y_valid, valid_parts=3, **{"parties": "anonymous", **options}
+    )
     assert plain.dof == parted.dof == 39
     np.testing.assert_array_equal(plain.values, parted.values)
     np.testing.assert_array_equal(plain.stderr, parted.stderr)
     (low, high), (lower, higher) = plain.interval(), parted.interval()
     assert ((lower < low) & (high < higher)).all()
-    assert (plain._covariance_dof, parted._covariance_dof) == (39, 2)
-    assert interval_factor(parted._payee_dof) > 4 > interval_factor(plain._payee_dof)
+    assert (plain._payee_errors.dof, parted._payee_errors.dof) == (39, 2)
+    assert interval_factor(parted._payee_errors.dof) > 4 > interval_factor(plain._payee_errors.dof)
     parted.save(tmp_path / "blocks.parquet")
     assert Valuation.load(tmp_path / "blocks.parquet") == parted
 
@@ -424,36 +437,8 @@ def test_a_pool_that_cannot_be_shown_does_not_stop_a_run():
 SAMPLER = MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0)
 
 
-@pytest.mark.parametrize(
-    ("players", "method"), [("blocks", SAMPLER), ("cells", SAMPLER), ("cells", KNN())]
-)
-@pytest.mark.usefixtures("always_sampled")
-def test_a_finished_run_leaves_one_checkpoint(players, method, tmp_path):
-    """Runs that try other validation rows have checkpoints of their own until all are done."""
-    rng = np.random.default_rng(0)
-    X, X_valid = rng.normal(size=(24, 3)), rng.normal(size=(20, 3))
-    y, y_valid = (X[:, 0] > 0).astype(int), (X_valid[:, 0] > 0).astype(int)
-    options = {
-        "owners": [{"owner": "A", "row": "0-11"}, {"owner": "B", "row": "12-23"}],
-        "players": players,
-        "method": method,
-        "valid_parts": 3,
-        "checkpoint": tmp_path / "run.npz",
-        "progress": False,
-    }
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        first = value_blocks(X, y, X_valid, y_valid, **options)
-        names = {path.name for path in tmp_path.iterdir()}
-        assert names <= {"run.npz", "run.npz.previous"}
-        assert "run.npz" in names
-        again = value_blocks(X, y, X_valid, y_valid, **options)
-    assert np.array_equal(first.values, again.values)
-    assert np.array_equal(first.stderr, again.stderr)
-
-
 @pytest.mark.parametrize("axis", ["rows", "columns"])
 def test_lists_where_names_of_sets_should_be_get_one_line(axis):
     X, y, X_valid, y_valid = small_table()
     with pytest.raises(InputError, match=f"{axis} has a list where the name of a set should be"):
-        value_blocks(X, y, X_valid, y_valid, **{axis: {"A": [0, 1], "B": [2]}})
+        value_blocks(X, y, X_valid, y_valid, **{axis: {"A": [0, 1], "B": [2]}}, parties="anonymous")

@@ -24,20 +24,22 @@ def tables():
 
 
 def valued(**options):
-    return value_blocks(*tables(), method=KNN(n_neighbors=5), progress=False, **options)
+    return value_blocks(
+        *tables(), method=KNN(n_neighbors=5), progress=False, **{"parties": "anonymous", **options}
+    )
 
 
-@pytest.mark.parametrize("players", ["cells", "blocks"])
+@pytest.mark.parametrize("parties", ["anonymous", "known"])
 @pytest.mark.parametrize("axis", ["rows", "columns"])
-def test_sets_of_one_axis_have_the_errors_of_their_owners(axis, players):
+def test_sets_of_one_axis_have_the_errors_of_their_owners(axis, parties):
     labels = np.repeat(["A", "B"], N // 2) if axis == "rows" else ["A", "B", "B"]
-    found = valued(**{axis: labels}, players=players, valid_parts=10)
+    found = valued(**{axis: labels}, parties=parties, valid_parts=10)
     errors = found.owners["stderr"].to_numpy()
     assert (errors > 0).all()
     of_axis = found.row_stderr if axis == "rows" else found.column_stderr
     np.testing.assert_allclose(of_axis, errors)
     low, high = found.interval()
-    np.testing.assert_allclose((high - low).ravel() / 2, found._payee_reach)
+    np.testing.assert_allclose((high - low).ravel() / 2, found._payee_errors.reach)
 
 
 def test_blocks_that_owners_share_have_errors_of_their_own(tmp_path):

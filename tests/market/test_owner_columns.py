@@ -39,26 +39,30 @@ def test_labels_a_column_and_a_list_of_owners_give_one_answer():
     X, y, X_valid, y_valid, where = tables()
     table = X.assign(hospital=where)
     with pytest.warns(match="have copies of the same 1 row"):
-        named = value_blocks(X, y, X_valid, y_valid, owners=lines(where))
-    assert named.info["players"] == "cells" and named.info["valid_parts"] == 10
+        named = value_blocks(X, y, X_valid, y_valid, owners=lines(where), parties="anonymous")
+    assert named.info["parties"] == "anonymous" and named.info["valid_parts"] == 10
     assert named.owners["stderr"].min() > 1e-4
     for given, option in ((X, {"rows": where}), (table, {"rows": "hospital"}),
                           (table, {"owner_column": "hospital"})):  # fmt: skip
         with pytest.warns(match="have copies of the same 1 row"):
-            found = value_blocks(given, y, X_valid, y_valid, **option)
+            found = value_blocks(given, y, X_valid, y_valid, **{"parties": "anonymous", **option})
         pd.testing.assert_frame_equal(found.owners, named.owners)
         pd.testing.assert_frame_equal(found.payments(1000), named.payments(1000))
-        for fact in ("method", "players", "scoring", "votes", "copies", "intervals", "settings"):
+        for fact in ("method", "parties", "scoring", "votes", "copies", "intervals", "settings"):
             assert found.info.get(fact) == named.info.get(fact), fact
 
 
 def test_a_model_too_gives_one_answer():
     X, y, X_valid, y_valid, where = tables(30, 20)
-    options = {"method": MonteCarlo("gaussian_nb"), "players": "blocks", "valid_parts": 4}
+    options = {"method": MonteCarlo("gaussian_nb"), "parties": "known", "valid_parts": 4}
     with pytest.warns(match="have copies"):
-        labels = value_blocks(X, y, X_valid, y_valid, rows=where, **options)
+        labels = value_blocks(
+            X, y, X_valid, y_valid, rows=where, **{"parties": "anonymous", **options}
+        )
     with pytest.warns(match="have copies"):
-        named = value_blocks(X, y, X_valid, y_valid, owners=lines(where), **options)
+        named = value_blocks(
+            X, y, X_valid, y_valid, owners=lines(where), **{"parties": "anonymous", **options}
+        )
     pd.testing.assert_frame_equal(labels.owners, named.owners)
 
 
@@ -66,7 +70,7 @@ def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_
     X, y, X_valid, y_valid, where = tables(30, 20)
     given = X.assign(hospital=where), y, X_valid.assign(hospital="elsewhere"), y_valid
     with pytest.warns(match="have copies"):
-        found = value_blocks(*given, owner_column="hospital")
+        found = value_blocks(*given, owner_column="hospital", parties="anonymous")
     assert found.column_sizes.sum() == 3 and sorted(found._owner_names) == sorted(HOSPITALS)
     receipt = found.receipt(100)
     verify_receipt(receipt, *given, progress=False)
@@ -74,7 +78,11 @@ def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_
         verify_receipt(receipt, given[0].iloc[::-1].reset_index(drop=True), y[::-1], *given[2:])
     with pytest.warns(match="have copies"):
         _, audit = audit_owners(
-            *given, method=KNN(n_neighbors=3), owner_column="hospital", sellers=False
+            *given,
+            method=KNN(n_neighbors=3),
+            owner_column="hospital",
+            look=False,
+            parties="anonymous",
         )
     assert set(audit.payments) == set(HOSPITALS)
 
@@ -83,20 +91,20 @@ def test_who_the_owners_are_is_said_once():
     X, y, X_valid, y_valid, where = tables(30, 20)
     table = X.assign(hospital=where)
     with pytest.raises(InputError, match="names the owners, and so does owners: give one of them"):
-        value_blocks(table, y, owner_column="hospital", owners=lines(where))
+        value_blocks(table, y, owner_column="hospital", owners=lines(where), parties="anonymous")
     with pytest.raises(InputError, match="names the owners, and so does rows: give one of them"):
-        value_blocks(table, y, owner_column="hospital", rows=where)
+        value_blocks(table, y, owner_column="hospital", rows=where, parties="anonymous")
     with pytest.raises(
         InputError, match=r"X has no column 'Hospital' for owner_column.*'hospital'"
     ):
-        value_blocks(table, y, owner_column="Hospital")
+        value_blocks(table, y, owner_column="Hospital", parties="anonymous")
     with pytest.raises(InputError, match="has no names: pass the entries"):
-        value_blocks(X.to_numpy(), y, owner_column="hospital")
+        value_blocks(X.to_numpy(), y, owner_column="hospital", parties="anonymous")
     table.loc[4, "hospital"] = None
     with pytest.raises(InputError, match="owner_column has no label for row 4: name its owner"):
-        value_blocks(table, y, owner_column="hospital")
+        value_blocks(table, y, owner_column="hospital", parties="anonymous")
     with pytest.raises(InputError, match="an audit is about owners"):
-        audit_owners(X, y, X_valid, y_valid)
+        audit_owners(X, y, X_valid, y_valid, parties="anonymous")
 
 
 def test_an_interval_that_nobody_knows_is_not_printed_as_a_point(capsys, tmp_path, monkeypatch):

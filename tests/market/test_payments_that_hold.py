@@ -15,16 +15,15 @@ from hypothesis import strategies as st
 from shapley2d import (
     KNN,
     BlockValuation,
-    Copies,
     Exact,
     Forest,
     InputError,
     MonteCarlo,
-    Receipt,
     Valuation,
     value_blocks,
     value_cells,
 )
+from shapley2d._market.joint_errors import JointErrors
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 from small_tables import two_classes
@@ -40,10 +39,11 @@ def by_owner(v):
     return dict(zip(v.owners["owner"], v.owners["value"], strict=True))
 
 
-def valued(tables, owners, method=NEAREST, **options):
-    return value_blocks(*tables, method=method, owners=owners, **options)
+def valued(tables, owners, method=NEAREST, parties="anonymous", **options):
+    return value_blocks(*tables, method=method, owners=owners, parties=parties, **options)
 
 
+@pytest.mark.filterwarnings("ignore:A and B both claim 5 cells")
 def test_owners_are_worth_the_sum_of_their_cells():
     tables = two_classes()
     owners = [
@@ -57,7 +57,7 @@ def test_owners_are_worth_the_sum_of_their_cells():
     share[:, 5:10, 1] = 0.5
     expected = (share * cells).sum(axis=(1, 2))
     np.testing.assert_allclose([by_owner(v)[name] for name in "AB"], expected, atol=1e-14)
-    assert v.info["players"] == "cells" and v.info["method"] == "knn"
+    assert v.info["parties"] == "anonymous" and v.info["method"] == "knn"
     assert v.total == pytest.approx(cells.sum()) and v._owner_names[-1] == "(unowned)"
     assert sum(by_owner(v).values()) == pytest.approx(v.total)
 
@@ -81,7 +81,7 @@ def test_any_method_of_cells_values_owners(method):
         y_valid,
         method=method,
         owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
-        players="cells",
+        parties="anonymous",
     )
     cells = value_cells(X, y, X_valid, y_valid, method=method)
     np.testing.assert_allclose(
@@ -140,9 +140,9 @@ def test_listing_rows_twice_changes_no_owners_total(seed, folded, again):
     ]
     held = () if folded else (X_valid, y_valid)
     asked = {"method": NEAREST.but(votes="share"), "scoring": "balanced_accuracy"}
-    before = by_owner(value_blocks(X, y, *held, owners=THREE, **asked))
+    before = by_owner(value_blocks(X, y, *held, owners=THREE, **{"parties": "anonymous", **asked}))
     more = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
-    after = value_blocks(*more, *held, owners=owners, **asked)
+    after = value_blocks(*more, *held, owners=owners, **{"parties": "anonymous", **asked})
     assert {name: by_owner(after)[name] - before[name] for name in "ABC"} == dict.fromkeys(
         "ABC", 0.0
     )
@@ -165,8 +165,8 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
     for seed in range(40):
         v = valued(tables, owners, NEAREST.but(n_subsets=36), valid_parts=0, random_state=seed)
         off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
-        variances.append(np.diag(v._covariance))
-        assert v._covariance.sum() == pytest.approx(
+        variances.append(np.diag(v._payee_errors.covariance))
+        assert v._payee_errors.covariance.sum() == pytest.approx(
             0, abs=1e-12
         )  # a row's values sum to what is known
     ratio = np.sqrt(np.mean(np.square(off), axis=0) / np.mean(variances, axis=0))
@@ -177,14 +177,14 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     tables = two_classes(n=8, m=3)
     method = MonteCarlo(NEAREST, max_permutations=20, tolerance=0)
     owners = [{"owner": "x", "column": "a"}, {"owner": "y", "column": "b;c"}]
-    v = valued(tables, owners, method, players="cells")
+    v = valued(tables, owners, method, parties="anonymous")
     cells = value_cells(*tables, method=method)
-    assert v.owners["stderr"][0] == pytest.approx(cells.column_stderr[0])
-    assert v._covariance[0, 1] == pytest.approx(
-        -v._covariance[0, 0]
-    )  # all permutations give the same total
-    np.testing.assert_allclose(v.column_stderr[0], cells.column_stderr[0])
-    np.testing.assert_allclose(v.stderr[0, 0], cells.column_stderr[0])
+    squares = cells.column_stderr**2
+    seen = squares[0] - squares.mean() * 4 / 24  # four more draws are off by the usual deviation
+    # all permutations give the same total
+    assert v._payee_errors.covariance[0, 1] == pytest.approx(-seen)
+    for stderr in (*v.owners["stderr"], v.column_stderr[0], v.stderr[0, 0]):
+        assert stderr**2 == pytest.approx(seen * 24 / 20)
 
 
 @dataclass(frozen=True)
@@ -204,55 +204,55 @@ def test_parts_of_the_validation_rows_valued_one_by_one_say_what_is_left_without
         valued(tables, THREE, kind(n_neighbors=3, n_subsets=n_subsets), **asked)
         for kind in (KNN, NoAverages)
     )
-    np.testing.assert_allclose(quick._covariance, slow._covariance, rtol=1e-6, atol=1e-12)
-    assert quick._covariance_dof == slow._covariance_dof == 4
+    np.testing.assert_allclose(
+        quick._payee_errors.covariance, slow._payee_errors.covariance, rtol=1e-6, atol=1e-12
+    )
+    assert quick._payee_errors.dof == slow._payee_errors.dof == 4
     assert quick.info["valid_parts"] == 5 and "5 parts" in quick.info["intervals"]
 
 
-def test_owners_get_parts_of_the_validation_rows_by_default_and_blocks_do_not():
+def test_owners_get_parts_of_the_validation_rows_by_default_and_grids_do_not():
     tables = two_classes()
     assert valued(tables, THREE).info["valid_parts"] == 10
-    assert valued(tables, THREE, valid_parts=0)._covariance is None
-    few = value_blocks(*tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE)
+    assert valued(tables, THREE, valid_parts=0)._errors.spread.size == 0
+    few = value_blocks(
+        *tables[:2], tables[2].iloc[:4], tables[3].iloc[:4], owners=THREE, parties="anonymous"
+    )
     assert few.info["valid_parts"] == 4
-    blocks = valued(tables, THREE, players="blocks")
-    assert blocks.info["valid_parts"] is None and blocks.info["players"] == "blocks"
-    grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1])
-    assert grid.info["players"] == "blocks"
-    with pytest.warns(InputWarning, match="an owner gains by splitting into several"):
-        trained = valued(tables, THREE, MonteCarlo("gaussian_nb"))
-    assert trained.info["players"] == "blocks"
+    assert valued(tables, THREE, parties="known").info["valid_parts"] == 10
+    grid = value_blocks(*tables, rows=[0, 1] * 15, columns=[0, 1, 1, 1], method="knn")
+    assert grid.info["parties"] == "known" and grid.info["valid_parts"] is None
 
 
 def test_the_owners_values_survive_their_file(tmp_path):
-    v = valued(
-        two_classes(), THREE, NEAREST.but(n_subsets=12), copies=Copies("first", distance=0.01)
-    )
+    v = valued(two_classes(), THREE, NEAREST.but(n_subsets=12), copies="each")
     v.save(tmp_path / "v.parquet")
     back = Valuation.load(tmp_path / "v.parquet")
-    assert back == v and back.info == v.info and back.info["copies"]["rule"] == "first"
+    assert back == v and back.info == v.info and back.info["copies"]["rule"] == "each"
     assert back._owner_values.tobytes() == v._owner_values.tobytes()
     with warnings.catch_warnings(action="ignore"):
         pd.testing.assert_frame_equal(back.payments(10), v.payments(10))
 
 
-def with_a_thief(jitter=0.0):
+def with_a_thief():
     """Rows of A again under another name; one with another label, which is no copy."""
     X, y, X_valid, y_valid = two_classes()
-    stolen = X.iloc[:10] + jitter
+    stolen = X.iloc[:10]
     labels = np.append(y, y.iloc[:10])
     labels[39] = 1 - labels[39]
     owners = [*THREE, {"owner": "Thief", "row": "30-39"}]
     return (pd.concat([X, stolen], ignore_index=True), labels, X_valid, y_valid), owners
 
 
-def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
+def test_copies_are_shared_by_their_owners_or_count_each():
     tables, owners = with_a_thief()
-    honest = by_owner(value_blocks(tables[0][:30], tables[1][:30], *tables[2:], owners=THREE))
+    honest = by_owner(
+        value_blocks(tables[0][:30], tables[1][:30], *tables[2:], owners=THREE, parties="anonymous")
+    )
     with pytest.warns(
         InputWarning, match="'A' and 'Thief' have copies of the same 9 rows: their owners share"
     ):
-        one = value_blocks(*tables, owners=owners)
+        one = value_blocks(*tables, owners=owners, parties="anonymous")
     assert one.shape[0] == 5  # A with the thief, A alone, B, C, the thief alone
     found = by_owner(one)
     shared = one.values[0].sum()
@@ -261,26 +261,11 @@ def test_copies_are_shared_by_their_owners_or_belong_to_the_first():
         and honest.keys() < found.keys()
     )
     assert one.info["copies"] == {
-        "rule": "one", "distance": "auto", "n_rows": 9, "n_clusters": 9, "within": [],
-        "between": [["A", "Thief", 9]], "n_pairs": 1, "columns": [],
+        "rule": "one", "n_rows": 9, "within": [], "between": [["A", "Thief", 9]], "n_pairs": 1,
     }  # fmt: skip
-    with pytest.warns(InputWarning, match="the first in the table is paid for them"):
-        first = by_owner(value_blocks(*tables, owners=owners, copies="first"))
-    assert first["A"] == pytest.approx(found["A"] + shared / 2) and first["B"] == found["B"]
     with pytest.warns(InputWarning, match="every copy is paid for; use copies='one'"):
-        each = value_blocks(*tables, owners=owners, copies="each")
+        each = value_blocks(*tables, owners=owners, copies="each", parties="anonymous")
     assert each.row_sizes.sum() == 40 and one.row_sizes.sum() == 31
-
-
-def test_near_copies_are_found_within_a_distance():
-    tables, owners = with_a_thief(jitter=0.02)
-    assert (
-        value_blocks(*tables, owners=owners, copies=Copies(distance=0)).info["copies"]["n_rows"]
-        == 0
-    )
-    with pytest.warns(InputWarning, match="copies of the same 9 rows"):
-        near = value_blocks(*tables, owners=owners, copies=Copies(distance=0.001))
-    assert near.info["copies"]["between"] == [["A", "Thief", 9]]
 
 
 def test_copies_by_column_are_shared_among_the_owners_of_that_column():
@@ -288,8 +273,11 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
     X, y = pd.concat([X, X.iloc[:10]], ignore_index=True), np.append(y, y.iloc[:10])
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "T", "row": "30-39", "column": "a"},
               {"owner": "U", "row": "30-39", "column": "a;b"}]  # fmt: skip
-    with pytest.warns(InputWarning, match="copies"):
-        v = value_blocks(X, y, X_valid, y_valid, owners=owners)
+    with (
+        pytest.warns(InputWarning, match="copies"),
+        pytest.warns(InputWarning, match="^T and U both claim 10 cells in 10 rows and share"),
+    ):
+        v = value_blocks(X, y, X_valid, y_valid, owners=owners, parties="anonymous")
     by_block = {
         (row, column): v._owner_shares[:, i, j].tolist()
         for i, row in enumerate(v.row_names)
@@ -316,7 +304,7 @@ def test_payments_within_chance_are_warned_of():
         ["x"],
         _owner_names=names,
         _owner_shares=shares,
-        _covariance=np.diag([0.01, 0.01, 0.01]),
+        _errors=JointErrors.of(np.diag([0.01, 0.01, 0.01])),
     )
     with pytest.warns(
         PrecisionWarning,
@@ -328,8 +316,8 @@ def test_payments_within_chance_are_warned_of():
 
 
 @pytest.mark.parametrize("model", ["knn", "gaussian_nb", "ridge"])
-@pytest.mark.parametrize("players", ["cells", "blocks"])
-def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
+@pytest.mark.parametrize("parties", ["anonymous", "known"])
+def test_columns_of_noise_earn_nothing_under_accuracy(model, parties):
     random = np.random.default_rng(4)
     X, y, X_valid, y_valid = two_classes(7, n=60, n_valid=200)
     for part in (X, X_valid):
@@ -341,7 +329,7 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
         X_valid,
         y_valid,
         method=KNN(votes="share") if model == "knn" else sampler,
-        players=players,
+        parties=parties,
         owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
     )
     data_value, dice = v.owners["value"]
@@ -351,36 +339,22 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, players):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"players": "rows"}, "players='rows' is not known"),
+        ({"parties": "rows"}, "parties='rows' is not known"),
         ({"copies": "none"}, "copies='none' is not known"),
-        ({"players": "cells", "method": "magic"}, "method='magic' is not known"),
-        ({"players": "blocks", "method": "forest"}, "method='forest' values cells, not blocks"),
+        ({"parties": "anonymous", "method": "magic"}, "method='magic' is not known"),
+        ({"parties": "known", "method": "forest"}, "method='forest' values cells, not parties"),
     ],
 )
 def test_wrong_players_and_copies_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_blocks(*two_classes(), owners=THREE, **options)
+        value_blocks(*two_classes(), owners=THREE, **{"parties": "anonymous", **options})
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"rule": "none"}, "copies='none' is not known"),
-        ({"distance": -1}, "distance=-1 must be a number and not be negative"),
-        ({"distance": "near"}, "distance='near'"),
-        ({"distance": None}, "distance=None"),
-        ({"r2": -1}, "r2=-1"),
-    ],
-)
-def test_wrong_rules_of_copies_are_named(options, message):
-    with pytest.raises(InputError, match=message):
-        Copies(**options)
-
-
-@pytest.mark.parametrize("copies", ["one", Copies(distance=0.1)])
-def test_copies_are_about_owners(copies):
+def test_copies_are_about_owners():
     with pytest.raises(InputError, match="is about owners: name them by owners or owner_column"):
-        value_blocks(*two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], copies=copies)
+        value_blocks(
+            *two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], copies="one", method="knn"
+        )
 
 
 @pytest.mark.parametrize(
@@ -388,8 +362,9 @@ def test_copies_are_about_owners(copies):
     [(None, NEAREST), ("balanced_accuracy", NEAREST), (None, NEAREST.but(n_subsets=40))],
 )
 def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring, method):
-    from shapley2d._market.jackknife import problems_of_parts
+    from shapley2d._market.validation_parts import deal_parts, problem_of_part
     from shapley2d._methods.run import Run
+    from shapley2d._models.model_games import part_shares
     from shapley2d._tables.problem import make_problem, weigh_problem
 
     X, y, X_valid, y_valid = two_classes(2, m=6)
@@ -398,9 +373,11 @@ def test_parts_of_the_validation_rows_make_up_the_whole_by_their_weights(scoring
     run = Run.create(progress=False)
     whole = method.solve(problem, run)
     weighed = replace(weigh_problem(problem), scoring=None)  # its weights are those of all rows
-    parts = list(problems_of_parts(weighed, 5, 0))
-    assert sum(share for share, _ in parts) == pytest.approx(1)
-    solved = [(share, method.solve(part, run)) for share, part in parts]
+    parts = deal_parts(weighed, 5, 0)
+    shares = part_shares(weighed.splits[0], parts[0])
+    assert shares.sum() == pytest.approx(1)
+    alone = [problem_of_part(weighed, parts, k, alone=True) for k in range(5)]
+    solved = [(share, method.solve(part, run)) for share, part in zip(shares, alone, strict=True)]
     together = sum(share * found.values for share, found in solved)
     # sampled subsets are drawn anew for every part
     variance = sum((share * found.stderr) ** 2 for share, found in solved) + whole.stderr**2
@@ -417,12 +394,16 @@ def test_copies_are_left_out_of_splits_of_ones_own():
         (np.arange(0, 30, 2), np.arange(1, 30, 2)),
         (np.arange(1, 30, 2), np.arange(0, 30, 2)),
     ]
-    before = value_blocks(X, y, method=NEAREST, owners=THREE, cv=halves)
-    after = value_blocks(X2, y2, method=NEAREST, owners=owners, cv=halves)
+    before = value_blocks(X, y, method=NEAREST, parties="anonymous", owners=THREE, cv=halves)
+    after = value_blocks(X2, y2, method=NEAREST, parties="anonymous", owners=owners, cv=halves)
     assert by_owner(after) == by_owner(before)
     batches = np.arange(30) % 6
-    grouped = value_blocks(X, y, method=NEAREST, owners=THREE, groups=batches, cv=3)
-    again = value_blocks(X2, y2, method=NEAREST, owners=owners, groups=batches[twice], cv=3)
+    grouped = value_blocks(
+        X, y, method=NEAREST, parties="anonymous", owners=THREE, groups=batches, cv=3
+    )
+    again = value_blocks(
+        X2, y2, method=NEAREST, parties="anonymous", owners=owners, groups=batches[twice], cv=3
+    )
     assert by_owner(again) == by_owner(grouped)
 
 
@@ -443,9 +424,9 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     split = valued(tables, shells, **asked)
     assert min(split.owners["value"]) < 0
     with pytest.warns(InputWarning, match="'A' owes"):
-        whole = dict(zip(v._owner_names, v.payments(1000)["amount"], strict=True))
+        whole = dict(zip(v._owner_names, v.payments(1000, "owe")["amount"], strict=True))
     with pytest.warns(InputWarning, match="'shell'.* owe"):
-        parts = dict(zip(split._owner_names, split.payments(1000)["amount"], strict=True))
+        parts = dict(zip(split._owner_names, split.payments(1000, "owe")["amount"], strict=True))
     first = THREE[0]["owner"]
     assert parts["shell"] + parts[first] == pytest.approx(whole[first], abs=0.03)
     hidden = dict(
@@ -481,51 +462,12 @@ def test_ctrl_c_among_other_validation_rows_keeps_the_values(monkeypatch):
     ):
         v = valued(two_classes(), THREE, valid_parts=5)
     np.testing.assert_array_equal(v.values, whole.values)
-    assert v._covariance is None and v.info["valid_parts"] is None
-
-
-def test_pay_of_shared_cells_can_be_withheld():
-    """The other owners get what they would, and the sharers what they have alone."""
-    X, y, X_valid, y_valid = two_classes()
-    again = np.append(np.arange(30), [0, 1, 2])
-    tables = X.iloc[again].reset_index(drop=True), y.iloc[again].to_numpy(), X_valid, y_valid
-    owners = [*THREE, {"owner": "Thief", "row": "30-32"}]
-    with pytest.warns(InputWarning, match="'A' and 'Thief' have .* withheld; find out who copied"):
-        held = by_owner(valued(tables, owners, copies="escrow", valid_parts=0))
-    with pytest.warns(InputWarning, match="their owners share"):
-        shared = by_owner(valued(tables, owners, valid_parts=0))
-    cells = value_cells(*two_classes(), method=NEAREST).values
-    assert held["(escrow)"] == pytest.approx(cells[:3].sum(), abs=1e-14)
-    assert held["A"] == pytest.approx(cells[3:10].sum(), abs=1e-14) and held["Thief"] == 0
-    assert (held["B"], held["C"]) == (shared["B"], shared["C"])
-    claims = [*THREE, {"owner": "D", "row": "29", "column": "a"}]  # claimed twice, copied by nobody
-    v = valued(two_classes(), claims, copies="escrow", valid_parts=0)
-    assert by_owner(v)["(escrow)"] == pytest.approx(cells[29, 0], abs=1e-15)
-    assert v._owner_names == ["A", "B", "C", "D", "(escrow)"] and by_owner(v)["D"] == 0
-    alone = valued(two_classes(), THREE, copies="escrow", valid_parts=0)
-    assert "(escrow)" not in alone._owner_names
-    with pytest.raises(InputError, match=r"cannot be called '\(escrow\)', which means pay that is"):
-        valued(two_classes(), [{"owner": "(escrow)", "row": "0-29"}])
-
-
-def test_withheld_pay_survives_files_and_receipts(tmp_path):
-    v = valued(
-        two_classes(),
-        [*THREE, {"owner": "D", "row": "25-29"}],
-        copies="escrow",
-        valid_parts=0,
-    )
-    v.save(tmp_path / "v.parquet")
-    back = Valuation.load(tmp_path / "v.parquet")
-    assert back == v
-    receipt = back.receipt(100, negative="zero")
-    receipt.save(tmp_path / "r.json")
-    assert "(escrow)" in Receipt.load(tmp_path / "r.json").payments["owner"].tolist()
+    assert not v._has_intervals and v.info["valid_parts"] is None
 
 
 def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatch):
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
     monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_SETS", 2)
     alone, both = (valued(two_classes(m=6), THREE, SAMPLED, valid_parts=parts) for parts in (0, 5))
-    assert alone._covariance is not None and (np.diag(alone._covariance) > 0).all()
-    assert (np.diag(both._covariance) > np.diag(alone._covariance)).all()
+    assert (np.diag(alone._payee_errors.covariance) > 0).all()
+    assert (np.diag(both._payee_errors.covariance) > np.diag(alone._payee_errors.covariance)).all()

@@ -51,7 +51,9 @@ def tables(seed=0, n=30, n_valid=24):
 
 @pytest.fixture(scope="module")
 def valued():
-    return value_blocks(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
+    return value_blocks(
+        *tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False, parties="anonymous"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -177,7 +179,14 @@ def test_numbers_as_labels_may_come_as_text(tmp_path):
     X, y, X_valid, y_valid = tables()
     coded = [(part == "ill").astype(int) for part in (y, y_valid)]
     v = value_blocks(
-        X, coded[0], X_valid, coded[1], method=KNN(n_neighbors=3), owners=OWNERS, progress=False
+        X,
+        coded[0],
+        X_valid,
+        coded[1],
+        method=KNN(n_neighbors=3),
+        owners=OWNERS,
+        progress=False,
+        parties="anonymous",
     )
     v.receipt().check_block("Lab", X[["dose"]], [f"{label}.0" for label in coded[0]])
     v.receipt().check_block("Lab", X[["dose"]], coded[0].astype(float))
@@ -273,8 +282,8 @@ def nothing(body):
         (outside, "the interval of 'North' does not hold its amount"),
         (nobody, "the owners' values sum to"),
         (renamed, "those who are paid are not its owners"),
-        (no_digest, "one of its digests is not a SHA-256 digest"),
-        (nothing, "its body is not what it should be"),
+        (no_digest, "block in its record is not what it should be"),
+        (nothing, "its body lacks 'audit'"),
     ],
 )
 def test_what_does_not_fit_is_refused_even_with_a_new_digest(change, message, valued, tmp_path):
@@ -292,7 +301,7 @@ def test_signatures(valued, key, tmp_path):
     with pytest.raises(InputError, match="the receipt is not signed"):
         valued.receipt().check_signer(key / "buyer.pub")
     with pytest.raises(InputError, match="its signature does not fit"):  # one forged by another key
-        forged = Receipt(receipt.body, {**receipt.signature, "public_key": "00" * 32})
+        forged = Receipt(receipt.body, {**receipt.signature, "public_key": "07" * 32})
         Receipt.load(written(tmp_path / "r.json", forged))
     with pytest.raises(InputError, match="is not one of Ed25519"):
         Receipt.load(written(tmp_path / "r.json", Receipt(receipt.body, {"algorithm": "none"})))
@@ -318,14 +327,14 @@ def test_signatures_without_the_package_say_what_to_install(valued, monkeypatch)
         (b"\xff\xfe", "is not a text file"),
         (b"[1, 2]", "it is not a receipt"),
         (b'{"format": "other"}', "it is not a receipt"),
-        (b'{"format": "shapley2d receipt 2"}', "written by another version"),
-        (b'{"format": "shapley2d receipt 1", "body": 3, "digest": 1, "signature": 1}', "its body"),
+        (b'{"format": "shapley2d receipt 3"}', "written by another version"),
+        (b'{"format": "shapley2d receipt 2", "body": 3, "digest": 1, "signature": 1}', "its body"),
         (b'{"a": 1, "a": 2}', "a field occurs twice"),
         (b'{"a": NaN}', "NaN is not a number"),
         (b"[" * 100_000, "nested too deeply"),
-        (b'{"format": "shapley2d receipt 1", "body": {"a": 1e999}, "digest": 1, "signature": 1}',
+        (b'{"format": "shapley2d receipt 2", "body": {"a": 1e999}, "digest": 1, "signature": 1}',
          "its body"),
-        (b'{"format": "shapley2d receipt 1", "body": {}, "digest": 1, "signature": null}',
+        (b'{"format": "shapley2d receipt 2", "body": {}, "digest": 1, "signature": null}',
          "its digest does not fit"),
     ],
 )  # fmt: skip
@@ -381,35 +390,105 @@ def test_any_seed_has_a_receipt(seed, tmp_path):
     verify_receipt(tmp_path / "r.json", *tables(), owners=OWNERS, progress=False)
 
 
+SETTINGS = ("question", "settings")
+
+
 @pytest.mark.parametrize(
     ("place", "value"),
     [
         (("made",), None),
         (("question",), None),
         (("made", "versions"), {"numpy": 2**70}),
-        (("question", "settings", "method", "name"), []),
+        (("made", "date"), None),
+        (("made", "date"), "2031-02-03 04:05 UTC"),
+        (("made", "date"), "the 3rd of May"),
+        (("made", "note"), "paid in full"),
+        (("payments", "total"), "1000"),
+        (("payments", "total"), "1e3"),
+        (("payments", "amounts", 0, "bonus"), "9999.00"),
+        (("values", "owners", 0, "stderr"), "0.0"),
+        (("digests", "owners", 0), None),
         (("question", "reading"), {"separator": 5}),
-        (("question", "reading"), {"drop": "a"}),
+        ((*SETTINGS, "shoes"), 2**70),
+        ((*SETTINGS, "checkpoint"), "state.npz"),
+        ((*SETTINGS, "cluster"), "tcp://127.0.0.1:9"),
+        ((*SETTINGS, "n_jobs"), 1),
+        ((*SETTINGS, "owners"), "/etc/passwd"),
+        ((*SETTINGS, "task"), None),
+        ((*SETTINGS, "method", "name"), []),
+        ((*SETTINGS, "method", "name"), "plugin"),
+        ((*SETTINGS, "method", "checkpoint"), "state.npz"),
+        (("question", "unrecorded"), ["cluster"]),
+        (("question", "unrecorded"), ["method"]),
     ],
 )
-def test_forms_that_once_were_tracebacks_get_one_line(place, value, valued, tmp_path):
+def test_a_forged_receipt_decides_nothing(place, value, valued, tmp_path, monkeypatch):
+    """It is refused before anything is computed, written or contacted."""
+
     def change(body):
         for step in place[:-1]:
             body = body[step]
         body[place[-1]] = value
 
     path = written(tmp_path / "r.json", valued.receipt(1000), change)
-    with pytest.raises(InputError, match=r"r.json is refused|not known"):
-        verify_receipt(path, *tables(), owners=OWNERS, progress=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("shapley2d._market.verify.value_blocks", None)
+    forged = Receipt(json.loads(path.read_text())["body"])
+    for receipt in (path, forged):
+        with pytest.raises(InputError, match="is refused") as error:
+            verify_receipt(receipt, *tables(), owners=OWNERS, progress=False)
+        assert "\n" not in str(error.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["r.json"]
 
 
-def test_a_setting_that_nobody_knows_is_named(valued, tmp_path):
-    def change(body):
-        body["question"]["settings"]["shoes"] = 2**70
+def test_keys_of_small_order_are_refused(valued, key, tmp_path):
+    """Anyone could have signed with them: [8]A is the neutral point for each, by plain arithmetic."""
+    p = 2**255 - 19
+    d = -121665 * pow(121666, -1, p) % p
 
-    path = written(tmp_path / "r.json", valued.receipt(1000), change)
-    with pytest.raises(InputError, match="'shoes', which is not known"):
-        verify_receipt(path, *tables(), owners=OWNERS, progress=False)
+    def double(x, y):
+        k = d * x * x * y * y % p
+        return 2 * x * y * pow(1 + k, -1, p) % p, (y * y + x * x) * pow(1 - k, -1, p) % p
+
+    from shapley2d._market.receipts.signature import _SMALL
+
+    for y in _SMALL:
+        square = (y * y - 1) * pow(d * y * y + 1, -1, p) % p
+        root = pow(square, (p + 3) // 8, p)
+        root = root if root * root % p == square else root * pow(2, (p - 1) // 4, p) % p
+        assert root * root % p == square
+        assert double(*double(*double(root, y))) == (0, 1)
+    receipt = valued.receipt(1000, sign=key / "buyer.pem")
+    for y in [*_SMALL, p, p + 1]:  # and the same coordinates written otherwise
+        for sign in (0, 1 << 255):
+            weak = (y | sign).to_bytes(32, "little").hex()
+            forged = Receipt(receipt.body, {**receipt.signature, "public_key": weak})
+            with pytest.raises(InputError, match="its key is of small order"):
+                forged.check()
+
+
+def test_a_receipt_of_one_round_does_not_serve_for_another(valued, tmp_path):
+    first, second = (valued.receipt(1000, round=name) for name in ("2026-06", "2026-07"))
+    assert first.digest != second.digest and "round '2026-06'" in repr(first)
+    first.save(tmp_path / "r.json")
+    Receipt.load(tmp_path / "r.json").check_round("2026-06")
+    verify_receipt(first, *tables(), owners=OWNERS, round="2026-06", progress=False)
+    with pytest.raises(
+        InputError, match="the receipt is of round '2026-06', not of round='2026-07"
+    ):
+        verify_receipt(first, *tables(), owners=OWNERS, round="2026-07", progress=False)
+    with pytest.raises(InputError, match="the receipt is of no round"):
+        valued.receipt().check_round("2026-07")
+    with pytest.raises(InputError, match="round=7 must be text"):
+        valued.receipt(round=7)
+
+
+def test_owners_and_validation_rows_may_come_in_another_order(valued):
+    X, y, X_valid, y_valid = tables()
+    order = np.random.default_rng(5).permutation(len(X_valid))
+    other = X_valid.iloc[order].reset_index(drop=True), y_valid.iloc[order].reset_index(drop=True)
+    receipt = valued.receipt(1000)
+    verify_receipt(receipt, X, y, *other, owners=OWNERS[::-1], progress=False)
 
 
 def test_debts_and_collateral_are_checked_too(tmp_path):
@@ -418,10 +497,17 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
     y[:4] = np.where(y[:4] == "ill", "well", "ill")
     owners = [{"owner": "Shell", "row": "0-3"}, {"owner": "Rest", "row": "4-29"}]
     v = value_blocks(
-        X, y, X_valid, y_valid, method=KNN(n_neighbors=3), owners=owners, valid_parts=0
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=KNN(n_neighbors=3),
+        owners=owners,
+        valid_parts=0,
+        parties="anonymous",
     )
     assert min(v.owners["value"]) < 0 < v.total
-    receipt = v.receipt(1000)
+    receipt = v.receipt(1000, negative="owe")
     assert Receipt.load(written(tmp_path / "r.json", receipt)).payments["amount"][0] < 0
     for name in ("if_unpaid", "collateral"):
         place = ("payments", "amounts", 0, name)
@@ -431,17 +517,19 @@ def test_debts_and_collateral_are_checked_too(tmp_path):
     def hidden(body):
         del body["payments"]["amounts"][1]["if_unpaid"]
 
-    with pytest.raises(InputError, match="what is paid if debts are not is missing"):
+    with pytest.raises(InputError, match="a payment lacks 'if_unpaid'"):
         Receipt.load(written(tmp_path / "r.json", receipt, hidden))
 
 
 def test_what_cannot_have_a_receipt(valued, tmp_path):
     grid = {"rows": np.arange(30) % 2, "columns": [0, 0, 1]}
-    blocks = value_blocks(*tables(), progress=False, **grid)
+    blocks = value_blocks(*tables(), progress=False, **{"parties": "anonymous", **grid})
     with pytest.raises(InputError, match="a receipt is about owners"):
         blocks.receipt(100)
     X, y, *_ = tables()
-    crossed = value_blocks(X, y, method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
+    crossed = value_blocks(
+        X, y, method=KNN(n_neighbors=3), owners=OWNERS, progress=False, parties="anonymous"
+    )
     with pytest.raises(InputError, match="trusted=True"):
         crossed.receipt(100)
     assert crossed.receipt(100, trusted=True).body["payments"]["trusted"] is True
@@ -482,6 +570,15 @@ def test_values_that_do_not_follow_from_the_data_are_named(valued):
     body["payments"]["amounts"][0]["high"] = "2000.00"
     with pytest.raises(InputError, match="the interval of 'North' is from"):
         verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
+    for part, name, value in [("values", "stderr", None), ("values", "stderr", 0.001)]:
+        body = copy.deepcopy(valued.receipt(1000).body)
+        body[part]["owners"][0][name] = value
+        with pytest.raises(InputError, match="the standard error of 'North' is"):
+            verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
+    body = copy.deepcopy(valued.receipt(1000).body)
+    body["made"]["intervals"] = "no error"
+    with pytest.raises(InputError, match="another 'intervals' among the facts"):
+        verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
 
 
 def test_settings_that_no_file_can_hold_are_given_again():
@@ -492,7 +589,7 @@ def test_settings_that_no_file_can_hold_are_given_again():
     owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
     data = X, y, X_valid, y_valid
     with pytest.warns(InputWarning, match="only Shapley values add up"):
-        v = value_blocks(*data, method=MonteCarlo(GaussianNB()), owners=owners, players="blocks", semivalue=("beta", 4, 1), random_state=np.random.default_rng(7), progress=False)  # fmt: skip
+        v = value_blocks(*data, method=MonteCarlo(GaussianNB()), owners=owners, parties="known", semivalue=("beta", 4, 1), random_state=np.random.default_rng(7), progress=False)  # fmt: skip
     receipt = v.receipt()
     assert receipt.body["question"]["unrecorded"] == ["method"]
     with pytest.raises(InputError, match="was made with method, which no file can hold"):
@@ -504,7 +601,7 @@ def test_settings_that_no_file_can_hold_are_given_again():
 
 
 def test_an_audit_must_be_about_the_same_payments(tmp_path):
-    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", sellers=False, progress=False)  # fmt: skip
+    v, audit = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, pay=500, negative="zero", look=False, progress=False, parties="anonymous")  # fmt: skip
     receipt = v.receipt(1000)
     assert receipt.body["audit"]["payments"] == audit.payments
     Receipt.load(written(tmp_path / "r.json", receipt))
@@ -517,7 +614,9 @@ def test_saved_values_that_contradict_themselves_do_not_load(tmp_path):
     """Doubled values of an owner, sealed again, used to load beside their own audit."""
     import dataclasses
 
-    v, _ = audit_owners(*tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False)
+    v, _ = audit_owners(
+        *tables(), method=KNN(n_neighbors=3), owners=OWNERS, progress=False, parties="anonymous"
+    )
     v.save(tmp_path / "v.parquet")
     assert Valuation.load(tmp_path / "v.parquet") == v
     more = v._owner_values * np.array([2, 1, 1])
@@ -536,8 +635,8 @@ def test_many_owners_have_a_receipt(tmp_path):
     X, X_valid = random.normal(size=(300, 2)), random.normal(size=(80, 2))
     y, y_valid = (np.where(part[:, 0] > 0, "a", "b") for part in (X, X_valid))
     owners = [{"owner": f"o{k:03d}", "row": k} for k in range(300)]
-    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False)
-    assert v._covariance is None and v._spread.shape == (10, 300)
+    v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False, parties="anonymous")
+    assert v._payee_errors.spread.shape == (10, 300)
     with pytest.warns((InputWarning, UserWarning)):
         paid = v.payments(100)
     assert (paid["high"] > paid["low"]).mean() > 0.9

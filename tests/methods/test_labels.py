@@ -117,7 +117,7 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
     assert Valuation.load(tmp_path / "v.parquet")._contents[2] == v._contents[2]
     clash = y.rename("age")
     assert value_blocks(
-        X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True
+        X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True, parties="anonymous"
     ).column_names == [
         "all columns",
         LABEL,
@@ -127,17 +127,25 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
 def test_owners_of_labels():
     owners = [{"owner": "annotator", "column": LABEL}, {"owner": "bank", "column": "x0;x1"}]
     data = small(n=12)
-    asked = {"players": "blocks", "copies": "each"}
+    asked = {"method": "knn", "valid_parts": 0, "copies": "each"}
     v = value_blocks(*data, owners=owners, include_label=True, **asked)
     # labels without columns still predict by their shares, and columns without labels nothing
     columns_add = value_blocks(*data, columns=["x", "x"], **asked).total
     assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
-    v = value_blocks(*data, owners=owners, include_label=True, baseline="zero", **asked)
+    v = value_blocks(
+        *data,
+        owners=owners,
+        include_label=True,
+        baseline="zero",
+        **asked,
+    )
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
     options = {"include_label": True, "copies": "each"}
-    everything = value_blocks(*data, owners=[{"owner": "all"}], **options)
+    everything = value_blocks(
+        *data, owners=[{"owner": "all"}], **{"parties": "anonymous", **options}
+    )
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 
 

@@ -39,7 +39,7 @@ def cells(*data, **options):
 
 
 def blocks(*data, **options):
-    options |= {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "players": "blocks"}
+    options |= {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "parties": "known"}
     return lambda **more: value_blocks(*data, progress=False, **options, **more)
 
 

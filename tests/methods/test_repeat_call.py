@@ -92,12 +92,21 @@ RUNS = {
     "forest": lambda: value_cells(X, y, method=Forest(max_trees=12, tolerance=0)),
     "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
     "blocks": lambda: value_blocks(X, y, X_valid, y_valid, method="mc", rows=rows, columns=columns),
-    "blocks, knn": lambda: value_blocks(X, y, rows=rows, columns=columns, include_label=True),
+    "blocks, knn": lambda: value_blocks(
+        X, y, rows=rows, columns=columns, include_label=True, method="knn"
+    ),
     "blocks, parts of the validation rows": lambda: value_blocks(
-        X, y, X_valid, y_valid, method=KNN(n_neighbors=2), owners=owners, valid_parts=3
+        X,
+        y,
+        X_valid,
+        y_valid,
+        method=KNN(n_neighbors=2),
+        owners=owners,
+        valid_parts=3,
+        parties="anonymous",
     ),
     "blocks, mc": lambda: value_blocks(
-        X, y, method=MC.but(model="ridge"), owners=owners, players="blocks", cv=2
+        X, y, method=MC.but(model="ridge"), owners=owners, parties="known", cv=2
     ),
     "game": lambda: value_game(h, 3, 2, method=MC, random_state=3),
 }

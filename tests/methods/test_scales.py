@@ -59,7 +59,7 @@ def test_a_column_too_small_to_have_a_variance_among_others():
     [
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, **NUMBERS),
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method=MonteCarlo("ridge"), **NUMBERS),
-        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, **NUMBERS),
+        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, **{"parties": "anonymous", **NUMBERS}),
     ],
 )  # fmt: skip
 def test_targets_too_large_to_square_are_refused(value, size):

@@ -47,16 +47,18 @@ def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
 def test_blocks_keep_half_of_the_time_for_other_validation_rows():
     tables = make_tables()
     owners = [{"owner": "A", "row": "a"}, {"owner": "B", "row": "b"}]
-    asked = {"rows": ["a", "b"] * 30, "owners": owners, "players": "cells"}
-    whole = value_blocks(*tables, **asked)
+    asked = {"rows": ["a", "b"] * 30, "owners": owners, "parties": "anonymous"}
+    whole = value_blocks(*tables, **{"parties": "anonymous", **asked})
     assert whole.info["valid_parts"] == 10
-    same_again = value_blocks(*tables, max_time=3600, **asked)
+    same_again = value_blocks(*tables, max_time=3600, **{"parties": "anonymous", **asked})
     assert same(whole, same_again)
     assert same_again.info["valid_parts"] == 10
     with pytest.warns(PrecisionWarning, match="too little time for other validation rows"):
-        late = value_blocks(*tables, max_time=CountedLimit(20), **asked)
+        late = value_blocks(*tables, max_time=CountedLimit(20), **{"parties": "anonymous", **asked})
     assert late.info["valid_parts"] is None
-    stopped = value_blocks(*tables, max_time=CountedLimit(8, TIGHT), **asked)
+    stopped = value_blocks(
+        *tables, max_time=CountedLimit(8, TIGHT), **{"parties": "anonymous", **asked}
+    )
     assert stopped.info["time_up"]
     assert stopped.info["intervals"] == "sampling, of validation rows too"
 

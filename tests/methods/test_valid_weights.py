@@ -86,7 +86,7 @@ def test_regression_equals_brute_force(label):
 
 def test_blocks_of_nearest_neighbours(monkeypatch):
     options = {"valid_weight": WEIGHTS, "scoring": "balanced_accuracy", "progress": False}
-    options |= {"rows": list("aabbb"), "columns": list("uuv"), "players": "blocks"}
+    options |= {"rows": list("aabbb"), "columns": list("uuv"), "parties": "known"}
     v = value_blocks(X, Y, X_VALID, Y_VALID, method=NEAR, **options)
     h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), baseline="labels")
     rows, columns = [{0, 1}, {2, 3, 4}], [{0, 1}, {2}]
@@ -185,13 +185,20 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
         for one in (method, method.but(subsets="sampled", n_subsets=48))
     )
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
-    asked = {"method": method, "rows": np.arange(30) % 2, "players": "blocks", "valid_parts": 4}
+    asked = {"method": method, "rows": np.arange(30) % 2, "parties": "known", "valid_parts": 4}
     v, doubled = (
-        value_blocks(*data, valid_weight=factor * weights, progress=False, **asked)
+        value_blocks(
+            *data,
+            valid_weight=factor * weights,
+            progress=False,
+            **{"parties": "anonymous", **asked},
+        )
         for factor in (1, 2)
     )
-    np.testing.assert_allclose(v._covariance, doubled._covariance, rtol=1e-12)
-    assert (np.diag(v._covariance) > 0).all()
+    np.testing.assert_allclose(
+        v._payee_errors.covariance, doubled._payee_errors.covariance, rtol=1e-12
+    )
+    assert (np.diag(v._payee_errors.covariance) > 0).all()
 
 
 def test_names_estimator_and_score():

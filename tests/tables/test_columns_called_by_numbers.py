@@ -19,7 +19,7 @@ Y = np.array([0, 1] * 20)
         lambda: inspect_cells(X, "zz"),
         lambda: value_cells(X, Y, groups="zz"),
         lambda: value_cells(X, Y, time_order="zz"),
-        lambda: value_blocks(X, Y, X, Y, owner_column="zz"),
+        lambda: value_blocks(X, Y, X, Y, owner_column="zz", parties="anonymous"),
     ],
     ids=["y", "inspected", "groups", "time_order", "owner_column"],
 )

@@ -164,10 +164,10 @@ def test_blocks_leave_out_the_same_rows():
     y = [*(k / 2 for k in range(23)), "x"]
     names = [f"r{k}" for k in range(24)]
     with pytest.warns(InputWarning, match="those rows are left out"):
-        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, cv=2)
+        given = value_blocks(X, y, rows=["A"] * 12 + ["B"] * 12, cv=2, parties="anonymous")
     frame, groups = pd.DataFrame(X, index=names), dict(zip(names, "A" * 12 + "B" * 12, strict=True))
     with pytest.warns(InputWarning, match="those rows are left out"):
-        mapped = value_blocks(frame, y, rows=groups, cv=2)
+        mapped = value_blocks(frame, y, rows=groups, cv=2, parties="anonymous")
     assert given.row_sizes.tolist() == mapped.row_sizes.tolist() == [12, 11]
     np.testing.assert_array_equal(given.values, mapped.values)
 

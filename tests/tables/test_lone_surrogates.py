@@ -137,12 +137,14 @@ def test_owners_groups_and_players(tmp_path):
         {"owner": LONE, "row": "0-11", "column": ""},
         {"owner": "b", "row": "12-23", "column": ""},
     ]
-    found = value_blocks(X, y, method=KNN(n_neighbors=3), owners=owners, progress=False)
+    found = value_blocks(
+        X, y, method=KNN(n_neighbors=3), owners=owners, progress=False, parties="anonymous"
+    )
     found.save(tmp_path / "b.parquet")
     found.to_html(tmp_path / "b.html")
     assert SHOWN in str(found.payments(10, trusted=True))
     groups = [LONE if k < 12 else "b" for k in range(N)]
-    found = value_blocks(X, y, rows=groups, progress=False)
+    found = value_blocks(X, y, rows=groups, progress=False, parties="anonymous")
     assert found.row_names.tolist() == [SHOWN, "b"]
     game = value_game(
         lambda S, F: float(S.sum() * F.sum()), 2, 2, column_names=[LONE, "b"], progress=False
@@ -176,7 +178,9 @@ def test_other_text_is_left_alone():
 def test_a_set_is_saved_and_read_again(axis, tmp_path):
     X, y = entries()
     names = [LONE, "q"] * (N // 2 if axis == "rows" else 1)
-    found = value_blocks(X, y, X, y, **{axis: names}, method=KNN(n_neighbors=3), progress=False)
+    found = value_blocks(
+        X, y, X, y, **{axis: names}, method=KNN(n_neighbors=3), progress=False, parties="anonymous"
+    )
     found.save(tmp_path / "sets.parquet")
     again = BlockValuation.load(tmp_path / "sets.parquet")
     assert again == found

@@ -99,10 +99,18 @@ def test_blocks_take_splits_too():
     rows = np.repeat(["A", "B"], N // 2)
     with pytest.warns(InputWarning, match="12 of 24 rows train in no fold"):
         v = value_blocks(
-            X, Y, rows=rows, cv=[(range(12), range(12, 24))], progress=False, copies="each"
+            X,
+            Y,
+            rows=rows,
+            cv=[(range(12), range(12, 24))],
+            progress=False,
+            copies="each",
+            parties="anonymous",
         )
     assert v.values[1, 0] == 0.0 and v.total == pytest.approx(v.values[0, 0])
-    grouped = value_blocks(X, Y, rows=rows, cv=3, groups=GROUPS, progress=False, copies="each")
+    grouped = value_blocks(
+        X, Y, rows=rows, cv=3, groups=GROUPS, progress=False, copies="each", parties="anonymous"
+    )
     assert grouped.info["splits"] == "rows of a group stay together"
 
 

@@ -352,6 +352,8 @@ def test_values_without_trees(tmp_path):
     with pytest.raises(InputError, match="needs the trees of a forest, and these values have none"):
         near.what_if({(0, "x0"): 3})
     owners = [{"owner": "A", "row": "0-29"}, {"owner": "B", "row": "30-59"}]
-    blocks = value_blocks(X, y, method=Forest(max_trees=3, tolerance=0), owners=owners, cv=2)
+    blocks = value_blocks(
+        X, y, method=Forest(max_trees=3, tolerance=0), owners=owners, cv=2, parties="anonymous"
+    )
     with pytest.raises(InputError, match="value the cells with method='forest'"):
         blocks.what_if({(0, "x0"): 3})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from types import UnionType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -59,12 +61,14 @@ class Maybe(NamedTuple):
     form: Any
 
 
-def check_form(value: Any, form: Any, what: str = "its record") -> None:
+def check_form(value: Any, form: Any, what: str = "its record", *, exact: bool = False) -> None:
     """Check that an entry has a form, or raise a ValueError whose message is a phrase.
 
     ``int`` is a whole number and ``float`` any number from 0 on. ``[form]`` is a list of any
     length, ``(form, ...)`` one of that length, ``{name: form}`` an object with these entries and
-    maybe others, ``{str: form}`` one with any entries. Messages call the entry ``what``.
+    maybe others (``exact``: with these and no others, where :class:`Maybe` only allows None),
+    ``{str: form}`` one with any entries, a pattern is text that it matches. Messages call the entry
+    ``what``.
 
     >>> check_form({"pairs": [[1, 0.5]], "why": None}, {"pairs": [(int, float)], "why": Maybe(str)})
     >>> check_form({"pairs": [[1, -2]]}, {"pairs": [(int, float)]})
@@ -73,23 +77,29 @@ def check_form(value: Any, form: Any, what: str = "its record") -> None:
     """
     if isinstance(form, Maybe):
         if value is not None:
-            check_form(value, form.form, what)
+            check_form(value, form.form, what, exact=exact)
     elif form is int:
         whole_number(value, what)
     elif form is float:
         real_number(value, what)
     elif isinstance(form, dict) and isinstance(value, dict):
         named = str not in form
+        if exact and named and set(form) != set(value):
+            odd = min(set(form) ^ set(value))
+            raise ValueError(f"{what} {'lacks' if odd in form else 'has an unknown entry'} {odd!r}")
         for name in form if named else value:
             words = f"{name} in its record" if named else what
-            check_form(value.get(name), form[name if named else str], words)
+            check_form(value.get(name), form[name if named else str], words, exact=exact)
     elif isinstance(form, (list, tuple)) and isinstance(value, list):
         forms = [*form] * len(value) if isinstance(form, list) else form
         if len(forms) != len(value):
             raise ValueError(f"{what} is not what it should be")
         for part, one in zip(value, forms, strict=True):
-            check_form(part, one, what)
-    elif not (isinstance(form, type) and isinstance(value, form)):
+            check_form(part, one, what, exact=exact)
+    elif isinstance(form, re.Pattern):
+        if not isinstance(value, str) or not form.fullmatch(value):
+            raise ValueError(f"{what} is not what it should be")
+    elif not (isinstance(form, (type, UnionType)) and isinstance(value, form)):
         raise ValueError(f"{what} is not what it should be")
 
 

@@ -17,6 +17,7 @@ from shapley2d._base.streams import generator
 from shapley2d._estimation.fingerprint import not_repeatable, same_utility
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.designs import Permutation, combine_axes
+from shapley2d._theory.game import first_utility
 from shapley2d.exceptions import UtilityError
 
 if TYPE_CHECKING:
@@ -198,4 +199,4 @@ class UtilityProbes:
             mask = np.zeros((1, order.size), dtype=bool)
             mask[0, order[:joined]] = True
             masks.append(MaskCoalitions(mask))
-        return float(draws.game.utilities(*masks)[0, 0])
+        return first_utility(draws.game.utilities(*masks))

@@ -18,7 +18,8 @@ from shapley2d._base.progress import reporting
 from shapley2d._estimation.rounds import WholeSum, add_rounds
 from shapley2d._estimation.workers import ordered_results
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d._theory.designs import AxisDesign, combine_axes
+from shapley2d._theory.designs import AxisDesign, combine_axes, side_by_side
+from shapley2d._theory.game import count_replicates, first_utility
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,8 +72,8 @@ class DesignBlocks:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The shape of the values."""
-        return self.rows.n_players, self.columns.n_players
+        """The shape of the values, with all replicates."""
+        return self.rows.n_players, self.columns.n_players * count_replicates(self.game)
 
     @property
     def _length(self) -> int:
@@ -90,8 +91,10 @@ class DesignBlocks:
             utilities = self.game.utilities(
                 self.rows.coalitions, self.columns.coalitions.slice(start, stop)
             )
-            by_column = self.columns.combine(np.ascontiguousarray(utilities.T), start).T
-            return self.rows.combine(by_column)
+            by_column = self.columns.combine(
+                np.ascontiguousarray(utilities.swapaxes(0, 1)), start
+            ).swapaxes(0, 1)
+            return side_by_side(self.rows.combine(by_column))
         utilities = self.game.utilities(
             self.rows.coalitions.slice(start, stop), self.columns.coalitions
         )
@@ -212,5 +215,5 @@ def gain_of_all(games: Sequence[Game]) -> float:
             MaskCoalitions(np.repeat([[False], [True]], size, axis=1))
             for size in (game.n_rows, game.n_columns)
         )
-        gains.append(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1)[0, 0])
+        gains.append(first_utility(np.diff(np.diff(game.utilities(rows, columns), axis=0), axis=1)))
     return float(np.mean(gains))

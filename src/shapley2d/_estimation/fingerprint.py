@@ -15,6 +15,7 @@ import numpy as np
 
 from shapley2d._base.json_record import fits_float
 from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d._theory.game import first_utility
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
         whole = [np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns)]
         part = [random.permutation(mask.size)[None] < (mask.size + 1) // 2 for mask in whole]
         first, half, second = (
-            float(game.utilities(*(MaskCoalitions(mask) for mask in masks))[0, 0])
+            first_utility(game.utilities(*(MaskCoalitions(mask) for mask in masks)))
             for masks in (whole, part, whole)
         )
         if not same_utility(first, second):

@@ -305,8 +305,10 @@ class Moments:
             return np.diag(np.full(len(self._sums), np.inf))
         products = self._arrays["products"]
         both = products + products.T  # equal except for rounding
-        both = joint_with_unseen(both, self.count)
-        return both / (2 * self.count * (self.count - 1))
+        more = joint_with_unseen(both, self.count)
+        whole = np.ptp(self._sums.weights, axis=(1, 2)) == 0  # all orders have the same total
+        more[whole, whole] = both[whole, whole]
+        return more / (2 * self.count * (self.count - 1))
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:
         """The state as named arrays, which a checkpoint saves and :meth:`restore` takes."""

@@ -15,22 +15,14 @@ from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._knn.method import KNN
-from shapley2d._market.audit_moves import (
-    add_rows,
-    blank,
-    set_apart,
-    shuffle_columns,
-    split_owner,
-    take_rows,
-)
+from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_rows
 from shapley2d._market.audit_result import MOVES, Audit
-from shapley2d._market.blocks import make_valuation, prepare_blocks
-from shapley2d._market.jackknife import problems_of_parts
-from shapley2d._market.job import Variation
-from shapley2d._market.other_validation_rows import leaving_time
-from shapley2d._market.owners import ESCROW, UNOWNED
-from shapley2d._market.payments import RULES, UNTRUSTED, divide_total, settle_rule
-from shapley2d._market.sellers.look import Look, look_at_claims, look_at_sellers
+from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
+from shapley2d._market.job import Variation, leaving_time
+from shapley2d._market.owners import UNOWNED
+from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
+from shapley2d._market.sellers.look import Look
+from shapley2d._market.validation_parts import deal_parts, problem_of_part
 from shapley2d._models.by_name import knn_of
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting, UtilityError
 
@@ -42,7 +34,6 @@ if TYPE_CHECKING:
 
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.blocks import BlockSettings
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
@@ -65,12 +56,13 @@ def audit_owners(
     owners: Any = None,
     owner_column: str | None = None,
     pay: Any = 100_000,
-    negative: Literal["zero", "owe"] | None = None,
-    sellers: bool = True,
+    negative: Literal["zero", "owe"] = "zero",
+    look: bool = True,
     trusted: bool = False,
-    players: Literal["cells", "blocks"] | None = None,
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
-    method: str | Method = "knn",
+    parties: Literal["known", "anonymous"] | None = None,
+    copies: Literal["one", "each"] | None = None,
+    unclaimed: Literal["refuse", "drop"] = "refuse",
+    method: str | Method | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
@@ -90,18 +82,17 @@ def audit_owners(
 ) -> tuple[BlockValuation, Audit]:
     """Value a table's owners, look at their rows, and try what gaming and other settings change.
 
-    For every owner: its payment, all its shells together, if it split into two or four, listed its
-    rows twice, under its own or a second name, hid the least valuable tenth of its rows in a shell
-    or withheld it, or added rows of shuffled noise. For all: their payments by other scores,
-    numbers of neighbours or models, on either half of the validation rows, and if no columns were
-    worth 0. Each of these is a valuation of its own, so an audit takes seven valuations for every
-    owner and about ten more.
+    For every owner: its payment, all its names together, if it posed as two, if it fabricated three
+    times as many rows as it has (means of its classes, or jittered copies), or withheld its worst
+    tenth. For all: their payments by other scores, numbers of neighbours or models, on either half
+    of the validation rows, and if no columns were worth 0. Each of these is a valuation of its own,
+    so an audit takes four valuations for every owner and about eight more.
 
-    Before that, the rows of every owner are looked at beside the validation rows: whether they are
-    near copies of others' rows, of their own or of validation rows, whether their labels fit those
-    nearby, whether a forest tells them apart from validation rows, and whether they equal
-    validation rows, hold text among numbers or are claimed twice. At most 1 % of audits of honest
-    owners raise any alarm; honest owners of another population are called different.
+    Before that, the rows of every owner are looked at beside the validation rows, whoever claims
+    them: whether they are near copies of others' rows, of their own or of validation rows, whether
+    a column can be computed from others' columns, and whether cells are claimed twice. These are
+    alarms; fewer than 1 % of audits of honest owners raise any. Other rows than the validation rows
+    and labels that others' rows do not bear out are information: honest owners are unusual, too.
 
     Parameters
     ----------
@@ -109,14 +100,14 @@ def audit_owners(
         As in :func:`~shapley2d.value_blocks`.
     pay : number
         The amount to divide.
-    negative : {"zero", "owe"}, optional
+    negative : {"zero", "owe"}
         What owners of negative value receive, as in :meth:`~shapley2d.BlockValuation.payments`.
-    sellers : bool
+    look : bool
         Whether to look at the owners' rows; ``audit.findings`` has what was seen.
     trusted : bool
         Whether every owner's rows are trusted as a test, where there is no validation table, as in
         :meth:`~shapley2d.BlockValuation.payments`.
-    players, copies, method
+    parties, copies, unclaimed, method
         As in :func:`~shapley2d.value_blocks`.
     task, kinds, include_label, cv, groups, time_order, valid_weight, scoring, baseline, semivalue
         As in :func:`~shapley2d.value_blocks`.
@@ -141,19 +132,20 @@ def audit_owners(
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> y = (X[:, 0] > 0).astype(int)
     >>> owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
-    >>> v, audit = audit_owners(X[:40], y[:40], X[40:], y[40:], owners=owners, progress=False)
-    >>> audit.gains["gain"][audit.gains["move"] == "splits into four shells"].tolist()
+    >>> tables = X[:40], y[:40], X[40:], y[40:]
+    >>> v, audit = audit_owners(*tables, owners=owners, parties="anonymous", progress=False)
+    >>> audit.gains["gain"][audit.gains["move"] == "poses as two"].tolist()
     [0.0, 0.0]
     """
-    if negative is not None:
-        check_choice(negative, "negative", RULES)
-    check_flag(sellers, "sellers")
+    check_choice(negative, "negative", RULES)
+    check_flag(look, "look")
     check_flag(trusted, "trusted")
     if X_valid is None and not trusted:
         raise InputError(*UNTRUSTED)
     settings: BlockSettings = {
         "rows": None, "columns": None, "owners": owners, "owner_column": owner_column,
-        "players": players, "copies": copies, "valid_parts": None, "method": method,
+        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": None,
+        "method": method,
         "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
         "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
         "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
@@ -172,30 +164,9 @@ def audit_owners(
     found = replace(job, run=leaving_time(job.run, 1)).answer()
     asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
     valuation = make_valuation(job, found, asked)
-    look = look_at_owners(job, found) if sellers else Look([], "")
-    auditor = _Auditor(job, found, pay, settle_rule(negative, job.players))
-    audit = auditor.audit(valuation._frame, look)
+    seen = look_at_owners(job, found) if look else Look([], "")
+    audit = _Auditor(job, found, pay, negative).audit(valuation._frame, seen)
     return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
-
-
-def look_at_owners(job: BlocksJob, found: Answer) -> Look:
-    """Look at the rows of every owner, copies too, beside the validation rows."""
-    regions = found.layout.regions
-    assert regions is not None
-    tables = job.tables
-    if tables.split is None:
-        return look_at_claims(regions)
-    with reporting(job.run.progress, "looking at the owners' rows") as report:
-        return look_at_sellers(
-            tables.table,
-            tables.target,
-            tables.split.valid,
-            tables.split.y_valid,
-            regions,
-            job.run.seed,
-            report,
-            same=[] if found.layout.copies is None else found.layout.copies.columns,
-        )
 
 
 @dataclass(frozen=True)
@@ -276,30 +247,28 @@ class _Auditor:
         amounts = divide_total(
             self.total, list(values.values()), negative=self.negative, names=list(values)
         )
-        paid = dict(zip(values, amounts, strict=True))
-        paid.pop(ESCROW, None)  # nobody's yet
-        return paid
+        return dict(zip(values, amounts, strict=True))
 
     def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
-        """The question asked again, quietly and without other validation rows."""
-        quiet = replace(self.job, valid_parts=0, run=self.job.run.quiet(), **changes)
+        """The question asked again, quietly; a model that draws has the same seeds."""
+        job = self.job
+        parts = self.found.n_parts if "n_seeds" in self.found.estimate.info else 0
+        quiet = replace(job, valid_parts=parts, run=job.run.quiet(), **changes)
         return quiet.answer(variation)
 
     def _moves(self) -> Iterator[_Case]:
-        """Moves that every owner might make."""
+        """Moves that every owner might make; only who has whole rows can add some."""
+        whole = np.asarray(self.regions.columns[:, : self._n_features].all(axis=1))
         for owner, name in enumerate(self.regions.names):
             rows = np.flatnonzero(self.regions.of_rows()[owner])
             if not rows.size:
                 continue
-            changes = {
-                "two": self._split(owner, 2),
-                "four": self._split(owner, 4),
-                "twice": self._again(owner, rows, same_name=True),
-                "name": self._again(owner, rows, same_name=False),
-                "hide": self._hidden(owner, rows),
-                "withhold": self._withheld(owner, rows),
-                "noise": self._noise(owner, rows),
-            }
+            split = partial(split_owner, owner=owner, random=self._random(owner))
+            changes: dict[str, Variation | None] = {"two": Variation(regions=split)}
+            if whole[self.regions.owner == owner].all() and rows.size < self.regions.rows.shape[1]:
+                changes["means"] = self._fabricated(owner, rows, means=True)
+                changes["jitter"] = self._fabricated(owner, rows, means=False)
+            changes["withhold"] = self._withheld(owner, rows)
             for move, variation in changes.items():
                 if variation is not None:
                     yield _Case(name, MOVES[move], partial(self._answer, variation))
@@ -317,10 +286,13 @@ class _Auditor:
                 by = other if method is knn else method.but(model=other)
                 yield _Case("", f"with {counted(k, 'neighbour')}", partial(self._answer, method=by))
         if info.get("model"):  # it has another
-            for model in ("knn", "tree"):
+            task = self.found.problem.target.task
+            linear = "logistic" if task == "classification" else "scaled_ridge"
+            for model in ("knn", linear):
                 if model != info["model"]:
                     by = self.found.method.but(model=model)
                     yield _Case("", f"by the model {model}", partial(self._answer, method=by))
+        yield _Case("", "by half of every owner's rows", partial(self._answer, self._halved()))
         for part, which in enumerate(("one half", "the other half")):
             half = Variation(problem=partial(_half, number=part, seed=job.run.seed))
             words = f"on {which} of the validation rows"
@@ -329,31 +301,25 @@ class _Auditor:
             words = "if a table without columns were worth 0"
             yield _Case("", words, partial(self._answer, baseline="zero"))
 
+    def _halved(self) -> Variation:
+        """Half of the rows of every owner, at random."""
+        random, (_, who) = (
+            self._random(len(self.regions.names)),
+            np.unique(self.regions.of_rows(), axis=1, return_inverse=True),
+        )
+        kept = [
+            random.permutation(rows)[: -(-rows.size // 2)]
+            for rows in (np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1))
+        ]
+        return Variation(table=partial(take_rows, index=np.sort(np.concatenate(kept))))
+
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
 
-    def _split(self, owner: int, parts: int) -> Variation:
-        """Split the owner's cells among shells."""
-        split = partial(split_owner, owner=owner, parts=parts, random=self._random(owner))
-        return Variation(regions=split)
-
-    def _again(self, owner: int, rows: NDArray[np.intp], *, same_name: bool) -> Variation:
-        """List the owner's rows once more, under its own name or a second one."""
-        n = self.regions.rows.shape[1]
-        index = np.append(np.arange(n), rows)
+    def _fabricated(self, owner: int, rows: NDArray[np.intp], *, means: bool) -> Variation:
+        """Add three times as many rows as the owner has, made of its own."""
         return Variation(
-            table=partial(take_rows, index=index),
-            regions=partial(add_rows, owner=owner, first=n, same_name=same_name),
-        )
-
-    def _noise(self, owner: int, rows: NDArray[np.intp]) -> Variation:
-        """Add as many rows again, with every column and the label shuffled by itself."""
-        n, random = self.regions.rows.shape[1], self._random(owner)
-        m = self._n_features
-        shuffled = [np.append(np.arange(n), random.permutation(rows)) for _ in range(m + 1)]
-        return Variation(
-            table=partial(shuffle_columns, index=shuffled),
-            regions=partial(add_rows, owner=owner, first=n, same_name=True),
+            table=partial(fabricate, rows=rows, random=self._random(owner), means=means)
         )
 
     def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
@@ -370,13 +336,6 @@ class _Auditor:
         gone[worst] = features[worst]
         return Variation(table=partial(blank, gone=gone))
 
-    def _hidden(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
-        """Hide the owner's least valuable tenth of rows in a shell."""
-        worst = self._worst(owner, rows)
-        if worst is None:
-            return None
-        return Variation(regions=partial(set_apart, owner=owner, rows=worst))
-
     def _worst(self, owner: int, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
         """The tenth of the owner's rows whose cells are worth least."""
         worth = self._row_worth(owner)
@@ -386,21 +345,22 @@ class _Auditor:
 
     def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
         """What the owner's cells are worth in every row of the table as it was read."""
-        valued, columns = self.found.layout.valued, self.found.layout.column_clusters
-        if self._cells is None or valued is None or columns is None:
+        valued = self.found.layout.valued
+        if self._cells is None or valued is None:
             return None
-        held = self.regions.merge_columns(columns).cells_of(owner)[:, : self._cells.shape[1]]
+        held = self.regions.cells_of(owner)[:, : self._cells.shape[1]]
         worth = (self._cells[valued] * held).sum(axis=1)
         return np.asarray(np.where(valued >= 0, worth, 0.0))
 
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:
         """What every cell is worth; None where that cannot be computed."""
-        # where blocks play, an owner can still ask nearest neighbours
-        method = self.job.method if self.job.players == "cells" else KNN()
+        method, problem = self.job.method, self.found.problem
+        if self.job.parties == "known":  # such a party can still ask nearest neighbours
+            method, problem = KNN(), replace(problem, scoring=None)
         try:
             with without_warnings():
-                return method.solve(self.found.problem, self.job.run.quiet()).values
+                return method.solve(problem, self.job.run.quiet()).values
         except InputError:
             return None
 
@@ -408,7 +368,7 @@ class _Auditor:
 def _move(
     owner: str, words: str, paid: dict[str, float], after: dict[str, float]
 ) -> dict[str, Any]:
-    """What an owner would be paid, all its shells together."""
+    """What an owner would be paid, all its names together."""
     mine = [name for name in after if name == owner or name not in paid]
     before, then = paid[owner], round(sum(after[name] for name in mine), 2)
     gain = round(then - before, 2)
@@ -435,16 +395,14 @@ def _setting(
 def _copies_words(found: Answer) -> str:
     copies = found.layout.copies
     assert copies is not None
-    known = isinstance(copies.distance, str) or not copies.distance
-    near = "" if known else f" within a distance of {copies.distance:g}"
     if not copies.between:
         repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
-        return f"No two owners have copies of each other's rows{near}; {repeats} others in all."
+        return f"No two owners have copies of each other's rows; {repeats} others in all."
     pairs = "; ".join(f"{one} and {other}, {count:,}" for one, other, count in copies.between[:5])
     left = copies.n_pairs - 5
     more = f"; and {counted(left, 'more pair')}" if left > 0 else ""
-    return f"Owners with copies of the same rows{near}: {pairs}{more}."
+    return f"Owners with copies of the same rows: {pairs}{more}."
 
 
 def _half(problem: Problem, number: int, seed: int) -> Problem:
-    return [part for _, part in problems_of_parts(problem, 2, seed)][number]
+    return problem_of_part(problem, deal_parts(problem, 2, seed), number, alone=True)

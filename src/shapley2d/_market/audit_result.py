@@ -12,13 +12,10 @@ from shapley2d._base.words import printable
 from shapley2d._tables.frames import make_frame
 
 MOVES = {
-    "two": "splits into two shells",
-    "four": "splits into four shells",
-    "twice": "lists its rows twice",
-    "name": "lists its rows again under a second name",
-    "hide": "puts the worst tenth of its rows into a shell",
+    "two": "poses as two",
+    "means": "adds three times as many rows at the means of its classes",
+    "jitter": "adds three jittered copies of each of its rows",
     "withhold": "withholds the worst tenth of its rows",
-    "noise": "adds as many rows of shuffled noise",
 }
 """What an owner might do, by a short name."""
 
@@ -80,11 +77,12 @@ class Audit:
     def findings(self) -> Any:
         """What was seen of the owners' rows, as a frame.
 
-        ``owner``; ``what``; ``victim``, whose rows it is about, empty if nobody's; ``p``, the
-        chance to see this of an owner whose rows come from where the validation rows come from,
-        corrected for the number of owners and tests, NaN for facts; ``sentence``, the evidence.
+        ``owner``; ``what``; ``victim``, the other party that it is about, empty if there is none;
+        ``p``, the chance to see this of an owner whose rows come from where the validation rows
+        come from, corrected for the number of owners and tests, NaN for facts; ``alarm``, whether
+        it says that something was made, or is information; ``sentence``, the evidence.
         """
-        names = ("owner", "what", "victim", "p", "sentence")
+        names = ("owner", "what", "victim", "p", "alarm", "sentence")
         columns: dict[str, Any] = {name: [one[name] for one in self._alarms] for name in names}
         columns["p"] = np.array(
             [np.nan if p is None else p for p in columns["p"]], dtype=np.float64
@@ -119,9 +117,7 @@ class Audit:
             and _records(record.get("moves"), ("owner", "move", "sentence"), ("before", "after"))
             and _records(record.get("settings"), ("setting", "sentence"))
             and all(_amounts(one.get("payments")) for one in record["settings"])
-            and isinstance(record.get("look"), str)
-            and _records(record.get("alarms"), ("owner", "what", "victim", "sentence"))
-            and all(_chance(one.get("p", "")) for one in record["alarms"])
+            and is_look(record.get("look"), record.get("alarms"))
         )
         if not fits:
             raise ValueError("its audit is not what it should be")
@@ -137,12 +133,23 @@ def alarm_words(alarm: dict[str, Any]) -> str:
 
     Examples
     --------
-    >>> alarm_words({"owner": "A", "what": "text", "sentence": "It is.", "p": 1e-7})
-    'A, text: It is. (p < 0.0001)'
+    >>> alarm_words({"owner": "A", "what": "copies", "sentence": "So.", "p": 1e-7, "alarm": True})
+    'A, copies: So. (p < 0.0001)'
     """
     p = alarm["p"]
     chance = "" if p is None else " (p < 0.0001)" if p < 1e-4 else f" (p = {p:.2g})"
-    return f"{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
+    kind = "" if alarm["alarm"] else "For information: "
+    return f"{kind}{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
+
+
+def is_look(words: Any, alarms: Any) -> bool:
+    """Whether this is what a look says: words, and alarms as records."""
+    return (
+        isinstance(words, str)
+        and _records(alarms, ("owner", "what", "victim", "sentence"))
+        and all(_chance(one.get("p", "")) for one in alarms)
+        and all(isinstance(one.get("alarm"), bool) for one in alarms)
+    )
 
 
 def _chance(p: Any) -> bool:

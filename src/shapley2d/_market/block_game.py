@@ -1,18 +1,22 @@
-"""Values of blocks that join as wholes: the players are sets of rows and sets of columns."""
+"""Values of known parties: sets of rows and sets of columns join as wholes, and a model judges."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.method import KNN
 from shapley2d._models.by_name import check_neighbours, is_built_in, knn_of
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d._models.training_time import folds_in_time, seconds_left, training_seconds
 from shapley2d._models.wrapped import CachedGame, GroupedGame
+from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d._theory.game import count_replicates, first_utility
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -34,11 +38,15 @@ MAX_AUTO_UTILITIES = {"model": 2**12, "knn": 2**16}
 More of them make runs longer that sampling ends early; fewer give up exact values sooner.
 """
 
+MAX_SHOWN = 12
+"""Parties up to which each is valued alone and on top of the others: those that a page shows."""
+
 
 class BlockEstimate(NamedTuple):
     """Values of blocks."""
 
     estimate: Estimate
+    replicates: NDArray[np.float64] | None  # (parts, row sets, column sets)
     method: Method  # as chosen: Exact or MonteCarlo
     problem: Problem  # with the folds that were used
 
@@ -47,28 +55,25 @@ def estimate_blocks(
     problem: Problem,
     run: Run,
     grid: Grid,
-    sums: BlockSums | None,
     method: Method,
-    *,
-    as_before: bool = False,
+    parts: list[NDArray[np.intp]] | None,
 ) -> BlockEstimate:
     """Values of the blocks, the method that was used, and the folds that there was time for.
 
     Nearest neighbours and Monte Carlo evaluate all subsets of the blocks where these are few, and
-    sample where they are many, unless what is given was chosen before (``as_before``). ``sums`` are
-    sums of blocks whose joint errors are wanted.
+    sample where they are many. ``parts`` of the validation rows are left out in turn.
     """
     asked = _sampler(method)
     knn = knn_of(asked.model)
     threads = -1 if run.n_jobs is None else run.n_jobs
     if run.cluster is not None:
         threads = 1  # a worker of a cluster is one of many
-    parts = asked.games(problem, run, threads)
-    blocks, members = _block_games(parts.games, problem, grid)
+    found = asked.games(problem, run, threads, parts)
+    blocks, members = _block_games(found.games, problem, grid)
     slow = run.limit is not None and not is_built_in(asked.model)
     training_s = training_seconds(blocks[0]) if slow else 0.0
     chosen: Exact | MonteCarlo = asked
-    if isinstance(asked, MonteCarlo) and not as_before:
+    if isinstance(asked, MonteCarlo):
         utilities = sum(2 ** (game.n_rows + game.n_columns) for game in blocks)
         affordable = utilities <= MAX_AUTO_UTILITIES["model" if knn is None else "knn"]
         if affordable and utilities * training_s <= seconds_left(run):
@@ -76,9 +81,9 @@ def estimate_blocks(
     if isinstance(chosen, MonteCarlo):
         fewer = folds_in_time(problem, run, blocks[0], training_s)
         if len(fewer.splits) < len(problem.splits):
-            problem = fewer
-            parts = asked.games(problem, run, threads)
-            blocks, members = _block_games(parts.games, problem, grid)
+            problem, parts = fewer, None if parts is None else parts[: len(fewer.splits)]
+            found = asked.games(problem, run, threads, parts)
+            blocks, members = _block_games(found.games, problem, grid)
     if knn is not None:  # by threads
         run = replace(run, n_jobs=1)
     known = {
@@ -88,28 +93,38 @@ def estimate_blocks(
         "columns": grid.columns.labels,
         "model": chosen.model,
         "preprocess": chosen.preprocess,
+        **({} if parts is None else {"valid_parts": int(parts[0].max()) + 1}),
     }
+    joining: dict[str, Any] = {}
+    if knn is None or isinstance(chosen, MonteCarlo):
+        cached = [CachedGame(game) for game in blocks]  # a process computes a utility once
+        if len(cached) == 1:
+            joining = _joining(cached[0], run, training_s)
+        blocks = list(cached)
+    elif len(blocks) == 1:
+        joining = _joining(blocks[0], run, training_s)
+    copies = count_replicates(blocks[0])
     if isinstance(chosen, Exact):
         estimate = chosen.solve_games(blocks, members, grid.shape[0], run, known)
     else:
-        known["owners"] = None if sums is None else sums.weights
-        cached = [CachedGame(game) for game in blocks]  # a process computes a utility once
-        own = replace(run, sums=sums)
-        estimate = chosen.solve_games(cached, members, grid.shape[0], own, known)
+        known["owners"] = None if run.sums is None else run.sums.weights
+        own = replace(run, sums=_beside(run.sums, copies))
+        estimate = chosen.solve_games(blocks, members, grid.shape[0], own, known)
         computed = sum(game.n_computed for game in cached)  # worker processes keep their own count
         estimate = estimate.noting(n_utilities=computed) if computed else estimate
-    return BlockEstimate(estimate.noting(**parts.info), chosen, problem)
+    estimate, replicates = _apart(estimate.noting(**joining, **found.info), copies)
+    return BlockEstimate(estimate, replicates, chosen, problem)
 
 
 def _sampler(method: Method) -> Exact | MonteCarlo:
     """The method that trains a model: nearest neighbours are a model of Monte Carlo."""
     if isinstance(method, KNN):
-        check_neighbours(method, Setting("players", "blocks"))
+        check_neighbours(method, Setting("parties", "known"))
         return MonteCarlo(method, tolerance=method.tolerance)
     assert isinstance(method, (Exact, MonteCarlo))
     if isinstance(method, MonteCarlo) and method.truncation is not None:
         raise InputError(
-            Setting("truncation"), " does not go with ", Setting("players", "blocks"),
+            Setting("truncation"), " does not go with ", Setting("parties", "known"),
             ", whose subsets are few: leave it out",
         )  # fmt: skip
     return method
@@ -126,3 +141,69 @@ def _block_games(
         blocks.append(GroupedGame(game, labels, grid.columns.labels))
         members.append(present)
     return blocks, members
+
+
+def _joining(game: Game, run: Run, training_s: float) -> dict[str, Any]:
+    """The scores of each set of the one axis that has several: alone, and of all the others.
+
+    Empty where both axes have several, where these are many, or where time is short.
+    """
+    players = max(game.n_rows, game.n_columns)
+    few = 1 < players <= MAX_SHOWN and min(game.n_rows, game.n_columns) == 1
+    if not few or 8 * players * training_s > seconds_left(run):
+        return {}
+    each = np.eye(players, dtype=bool)
+    masks = np.unique(np.concatenate([each, ~each, np.ones((1, players), dtype=bool)]), axis=0)
+    work = partial(_utilities_of, game, masks, by_rows=game.n_columns == 1)
+    results = ordered_results(work, 0, len(masks), n_jobs=run.n_jobs, cluster=run.cluster)
+    scores = {}
+    for k, utilities in enumerate(results):
+        scores[masks[k].tobytes()] = first_utility(utilities)
+        if isinstance(game, CachedGame):
+            game.remember(*_coalitions(game, masks[k], by_rows=game.n_columns == 1), utilities)
+    if isinstance(game, CachedGame):
+        game.share()
+    return {
+        "alone": [scores[mask.tobytes()] for mask in each],
+        "without": [scores[mask.tobytes()] for mask in ~each],
+        "pooled": scores[np.ones(players, dtype=bool).tobytes()],
+    }
+
+
+def _utilities_of(
+    game: Game, masks: NDArray[np.bool_], number: int, *, by_rows: bool
+) -> NDArray[np.float64]:
+    return game.utilities(*_coalitions(game, masks[number], by_rows=by_rows))
+
+
+def _coalitions(
+    game: Game, mask: NDArray[np.bool_], *, by_rows: bool
+) -> tuple[MaskCoalitions, MaskCoalitions]:
+    """Some sets of one axis, under all of the other."""
+    some = MaskCoalitions(mask[None])
+    whole = MaskCoalitions(np.ones((1, game.n_columns if by_rows else game.n_rows), dtype=bool))
+    return (some, whole) if by_rows else (whole, some)
+
+
+def _beside(sums: BlockSums | None, copies: int) -> BlockSums | None:
+    """The same sums where replicates of the blocks stand beside them."""
+    if sums is None or copies == 1:
+        return sums
+    weights = np.zeros((*sums.weights.shape[:2], copies * sums.weights.shape[2]))
+    weights[:, :, : sums.weights.shape[2]] = sums.weights
+    return type(sums).of_blocks(weights)
+
+
+def _apart(estimate: Estimate, copies: int) -> tuple[Estimate, NDArray[np.float64] | None]:
+    """The estimate of the blocks, and their values in every replicate."""
+    if copies == 1:
+        return estimate, None
+    values, *replicates = np.split(estimate.values, copies, axis=1)
+    width = values.shape[1]
+    alone = replace(
+        estimate,
+        values=values,
+        stderr=estimate.stderr[:, :width],
+        column_stderr=estimate.column_stderr[:width],
+    )
+    return alone, np.array(replicates)

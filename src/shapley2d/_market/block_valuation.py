@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -84,7 +84,12 @@ class BlockValuation(BlockValues, Valuation):
         return make_frame(columns, self._frame)
 
     def payments(
-        self, pay: Any, negative: str | None = None, digits: int = 2, *, trusted: bool = False
+        self,
+        pay: Any,
+        negative: Literal["zero", "owe"] = "zero",
+        digits: int = 2,
+        *,
+        trusted: bool = False,
     ) -> Any:
         """Divide an amount among the owners, or among the blocks, in proportion to their values.
 
@@ -92,11 +97,10 @@ class BlockValuation(BlockValues, Valuation):
         ----------
         pay : number
             The amount; it is divided without a remainder.
-        negative : {"zero", "owe"}, optional
-            Owners of negative value receive nothing and the rest is rescaled, or they owe their
-            share. By default they owe where an owner is worth the sum of its cells
-            (``players="cells"``): then nobody gains by splitting into several. With ``"zero"`` an
-            owner gains by moving harmful rows into a shell.
+        negative : {"zero", "owe"}
+            Owners of negative value receive nothing and the others share the whole amount; or they
+            owe their share and the others receive more. With ``"zero"`` an owner whose name nobody
+            checks gains by moving harmful rows into a shell.
         digits : int
             Decimals of the amounts: 2 for cents.
         trusted : bool
@@ -113,8 +117,7 @@ class BlockValuation(BlockValues, Valuation):
             ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
             what each should deposit before the values are known, so that not paying gains nothing:
             what it owes at the low end of its interval. Blocks without an owner form the entry
-            ``"(unowned)"``, which receives nothing; the entry ``"(escrow)"`` has what is withheld
-            of shared cells, or what their owners owe. Warnings name owners who are paid, or owe,
+            ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or owe,
             although the interval of their value holds 0, and debts that others' payments depend on.
         """
         columns, _ = self._divided(pay, negative, digits, trusted=trusted)
@@ -128,10 +131,11 @@ class BlockValuation(BlockValues, Valuation):
     def receipt(
         self,
         pay: Any = None,
-        negative: str | None = None,
+        negative: Literal["zero", "owe"] = "zero",
         digits: int = 2,
         *,
         trusted: bool = False,
+        round: str | None = None,  # noqa: A002  (the word that people use)
         sign: str | os.PathLike[str] | None = None,
     ) -> Receipt:
         """What was paid and why, in a form that anyone can check.
@@ -146,6 +150,9 @@ class BlockValuation(BlockValues, Valuation):
         ----------
         pay, negative, digits, trusted
             As in :meth:`payments`; without ``pay`` the receipt is about values alone.
+        round : str, optional
+            The round of payments that it is about, such as ``"2026-07"``, so that nobody can show
+            it again in the next: whoever checks the receipt names the round too.
         sign : path-like, optional
             A PEM file with a private Ed25519 key to sign with. Needs the package ``cryptography``
             (``pip install shapley2d[receipts]``).
@@ -154,12 +161,12 @@ class BlockValuation(BlockValues, Valuation):
         -------
         Receipt
         """
-        receipt = make_receipt(self, pay, negative, digits, trusted=trusted)
+        receipt = make_receipt(self, pay, negative, digits, trusted=trusted, round=round)
         return receipt if sign is None else receipt.sign(sign)
 
     def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:
         """Warn of owners who are paid, or owe, although their value may be 0."""
-        reach = self._payee_reach
+        reach = self._payee_errors.reach
         unsure = (reach > 0) & (np.abs(self._payee_values) <= reach)
         for those, what in ((amounts > 0, "payment"), (amounts < 0, "debt")):
             found = np.flatnonzero(those & unsure)
@@ -199,11 +206,9 @@ class BlockValuation(BlockValues, Valuation):
             ``owner`` (the higher estimate), ``other``, their ``difference``, and ``low`` and
             ``high``, its 95 % interval, which holds 0. Empty when every order is certain.
         """
-        higher, lower, difference, stderr = uncertain_pairs(
-            self._payee_values, self._payee_errors, self._payee_dof
-        )
+        higher, lower, difference, stderr = uncertain_pairs(self._payee_values, self._payee_errors)
         names = np.array(self._payee_names, dtype=object)
-        half = interval_factor(self._payee_dof) * stderr
+        half = interval_factor(self._payee_errors.dof) * stderr
         columns = {
             "owner": names[higher],
             "other": names[lower],
@@ -240,14 +245,14 @@ class BlockValuation(BlockValues, Valuation):
     @property
     def _sums(self) -> Sums:
         heading = "block" if self._owner_shares is None else "owner"
-        return heading, self._payee_names, self._payee_values, self._payee_reach
+        return heading, self._payee_names, self._payee_values, self._payee_errors.reach
 
     def __repr__(self) -> str:
         lines = [*head_lines(self), *owner_lines(self)]
         first = np.argsort(-self._payee_values, kind="stable")[:12]
         shown = np.isin(np.arange(self._payee_values.size), first)
         higher, lower, _, _ = uncertain_pairs(
-            self._payee_values[shown], self._payee_errors.take(shown), self._payee_dof
+            self._payee_values[shown], self._payee_errors.take(shown)
         )
         names = [self._payee_names[k] for k in np.flatnonzero(shown)]
         pairs = [printable(f"{names[a]} / {names[b]}") for a, b in zip(higher, lower, strict=True)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted
 from shapley2d._market.joint_errors import JointErrors
 from shapley2d._market.owners import UNOWNED
-from shapley2d._market.payments import UNTRUSTED, divide_total, payment_intervals, settle_rule
+from shapley2d._market.payments import UNTRUSTED, divide_total, payment_intervals
 from shapley2d._valuation.values import CellValues, Nouns
 from shapley2d.exceptions import InputError
 
@@ -29,20 +28,14 @@ class BlockValues(CellValues):
     Attributes
     ----------
     _owner_names : list of str
-        The owners, then ``"(escrow)"`` where pay is withheld, and ``"(unowned)"`` last where a
+        The owners, and ``"(unowned)"`` last where a
         block has none; empty without owners.
     _owner_shares : ndarray of shape (owners, row sets, column sets) or None
         Part of every block that each owner has.
     _owner_values : ndarray of shape (owners,) or None
         The sums of the owners' cells; None where an owner's value is the sum of its blocks.
-    _covariance : ndarray or None
-        Of the errors of the payees' values; None where they are exact, or where there are more than
-        256 of them.
-    _spread : ndarray of shape (parts of the validation rows, owners) or None
-        Of more than 256 owners: what other validation rows would change. ``spread.T @ spread`` is
-        the covariance of that.
-    _covariance_dof : float
-        Degrees of freedom of either, which few parts of the validation rows limit.
+    _errors : JointErrors or None
+        Of the payees' values; None where blocks count as independent.
     _block_stderr : ndarray of shape (row sets, column sets) or None
         Standard errors of the blocks with what other validation rows would change; None where that
         is not known.
@@ -60,10 +53,8 @@ class BlockValues(CellValues):
     column_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     _owner_names: list[str] = field(default_factory=list)
     _owner_shares: NDArray[np.float64] | None = None
-    _covariance: NDArray[np.float64] | None = None
-    _covariance_dof: float = math.inf
     _owner_values: NDArray[np.float64] | None = None
-    _spread: NDArray[np.float64] | None = None
+    _errors: JointErrors | None = None
     _block_stderr: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
@@ -100,28 +91,18 @@ class BlockValues(CellValues):
 
     @cached_property
     def _payee_errors(self) -> JointErrors:
-        if self._covariance is not None:
-            return JointErrors.of(self._covariance)
-        variance = self.stderr**2
-        if self._owner_shares is None:
-            return JointErrors.shared(variance.ravel())
-        alone = np.tensordot(self._owner_shares**2, variance, axes=2)
-        return JointErrors.shared(np.asarray(alone), self._spread)
+        count = len(self._payee_names)
+        if self._errors is not None and len(self._errors.variance) == count:
+            return self._errors
+        variance = self.stderr.ravel() ** 2
+        if self._owner_shares is not None:
+            variance = self._owner_shares.reshape(count, -1) ** 2 @ variance
+        return JointErrors(variance, np.zeros((0, count)), self.dof)
 
     @property
     def _interval_factor(self) -> float:
         # few parts of the validation rows limit the degrees of freedom of all errors
-        return interval_factor(self.dof if self._block_stderr is None else self._covariance_dof)
-
-    @property
-    def _payee_dof(self) -> float:
-        shared = self._covariance is not None or self._spread is not None
-        return self._covariance_dof if shared else self.dof
-
-    @property
-    def _payee_reach(self) -> NDArray[np.float64]:
-        """Half the widths of the 95 % intervals of the payees' values."""
-        return interval_factor(self._payee_dof) * self._payee_errors.stderr
+        return interval_factor(self.dof if self._block_stderr is None else self._payee_errors.dof)
 
     @property
     def _has_intervals(self) -> bool:
@@ -134,7 +115,7 @@ class BlockValues(CellValues):
 
     def _payee_lines(self) -> list[dict[str, Any]]:
         """Every payee with its value and the ends of its 95 % interval, None where unknown."""
-        reach = self._payee_reach
+        reach = self._payee_errors.reach
         reach = np.where(np.isfinite(reach), reach, 0.0)
         ends = np.stack([self._payee_values - reach, self._payee_values + reach], axis=1).tolist()
         if not self._has_intervals:
@@ -147,7 +128,7 @@ class BlockValues(CellValues):
         ]
 
     def _divided(
-        self, total: Any, negative: str | None, digits: int, *, trusted: bool
+        self, total: Any, negative: str, digits: int, *, trusted: bool
     ) -> tuple[dict[str, Any], str]:
         """The columns of ``payments``, without warnings, and the rule for negative values."""
         check_flag(trusted, "trusted")
@@ -155,7 +136,6 @@ class BlockValues(CellValues):
         if not tested and not trusted:  # the owners' own rows would decide what they are paid
             raise InputError(*UNTRUSTED)
         names, values = self._payee_names, self._payee_values
-        negative = settle_rule(negative, self.info.get("players") if self._owner_names else None)
         paid = np.array([name != UNOWNED for name in names])
         if not paid.any():
             raise InputError("no block has an owner: there is nobody to pay")
@@ -171,7 +151,6 @@ class BlockValues(CellValues):
             owned,
             self._payee_errors.take(paid),
             negative=negative,
-            dof=self._payee_dof,
             **known,
         )
         columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}

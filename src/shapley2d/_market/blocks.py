@@ -9,26 +9,28 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
+from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
+from shapley2d._estimation.checkpoint import check_place
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._market.cell_sums import MAX_JOINT
-from shapley2d._market.copies.rule import Copies
+from shapley2d._market.copies import RULES
 from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
-from shapley2d._market.layout import claims_of
+from shapley2d._market.layout import claimed_rows, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
-from shapley2d._market.other_validation_rows import check_checkpoints
-from shapley2d._market.players import PLAYERS, settle_players
-from shapley2d._market.receipts.data_digests import data_digests
+from shapley2d._market.owners import warn_of_lookalikes
+from shapley2d._market.parties import settle_parties
+from shapley2d._market.receipts.data_digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
+from shapley2d._market.sellers.look import double_claims, look_at_claims, look_at_sellers
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.problem import read_tables
 from shapley2d._tables.target import label_name
 from shapley2d._valuation.cells import FOREST, Settings
-from shapley2d._valuation.methods import find_method
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
 
     from shapley2d._market.job import Answer
     from shapley2d._market.regions import Ownership
+    from shapley2d._market.sellers.look import Look
     from shapley2d._methods.method import Method
     from shapley2d._tables.splits import Splitter
     from shapley2d._theory.semivalues import Semivalue
@@ -51,8 +54,9 @@ class BlockSettings(Settings, total=False):
     columns: Any
     owners: Any
     owner_column: str | None
-    players: Literal["cells", "blocks"] | None
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None
+    parties: Literal["known", "anonymous"] | None
+    copies: Literal["one", "each"] | None
+    unclaimed: Literal["refuse", "drop"]
     valid_parts: int | None
 
 
@@ -66,10 +70,12 @@ def value_blocks(
     columns: Any = None,
     owners: Any = None,
     owner_column: str | None = None,
-    players: Literal["cells", "blocks"] | None = None,
-    copies: Literal["one", "first", "escrow", "each"] | Copies | None = None,
+    parties: Literal["known", "anonymous"] | None = None,
+    copies: Literal["one", "each"] | None = None,
+    unclaimed: Literal["refuse", "drop"] = "refuse",
     valid_parts: int | None = None,
-    method: str | Method = "knn",
+    look: bool = False,
+    method: str | Method | None = None,
     task: Literal["auto", "classification", "regression"] = "auto",
     kinds: Mapping[str, Literal["number", "date", "text"]] | None = None,
     include_label: bool = False,
@@ -100,7 +106,7 @@ def value_blocks(
         ``"clusters"`` or ``"clusters=40"`` for that many clusters of similar rows. Left out, the
         axis is one set. Sets of one axis are its contributors: they are valued as ``owners``
         are, up to 256 of them with their copies (clusters are nobody's). Sets of both axes make
-        a grid of blocks, which join as wholes.
+        a grid of blocks.
     owners : frame, list of dicts or path of a CSV or Parquet file, optional
         Who contributed what: the columns ``owner``, ``row`` and ``column``, one region per line. An
         empty row or column means all of them (the label too, where it is valued). An entry is a
@@ -111,29 +117,40 @@ def value_blocks(
     owner_column : str, optional
         The column of X that names the owner of every row, instead of ``owners``; it is not a
         feature.
-    players : {"cells", "blocks"}, optional
-        ``"cells"``: every cell is valued by itself, and a block or an owner is worth the sum of its
-        cells. Splitting, merging and renaming owners then changes no one else's value, nor, as long
-        as negative values owe (the default), anyone's payment. ``"blocks"``: sets of rows and of
-        columns join as wholes. This values blocks as blocks and is affordable for any model; but an
-        owner who splits in four is counted four times. By default cells where ``KNN`` values owners
-        or the sets of one axis, and for ``Forest``; else blocks (``info["players"]``).
-    copies : {"one", "first", "escrow", "each"} or Copies, optional
-        What duplicate rows, with one label, and duplicate columns count for; see
-        :class:`~shapley2d.Copies`, which also says which are duplicates. ``"one"`` by default where
-        there are owners, or sets of one axis, else ``"each"``. ``info["copies"]`` counts them,
-        and warnings name owners who have copies of each other.
+    parties : {"known", "anonymous"}, optional
+        ``"known"``, the default: a contract says who the owners are, and each is one player. Its
+        rows or columns join as a whole, and a model that is trained on every set of owners judges
+        what it adds (2D-Shapley of blocks). Rows that teach the model nothing are paid nothing; an
+        owner that poses as two is paid more. ``"anonymous"``: anybody can take a name. Every cell
+        is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
+        merging and renaming owners changes no value; fabricated rows are paid. It is the default
+        for clusters of rows, and for more than 256 sets, which are nobody's, unless the method
+        trains a model; and for methods that value cells only, such as ``Forest``.
+    copies : {"one", "each"}, optional
+        What equal rows with one label count for. ``"one"``: they are one row, which its owners
+        share equally, so that listing rows again adds nothing; rows that are equal as often among
+        the validation rows are equal by chance, and each counts. ``"each"``: all of them count.
+        ``"one"`` by default where there are owners, or sets of one axis, else ``"each"``.
+        ``info["copies"]`` counts them, and warnings name owners who have copies of each other.
+    unclaimed : {"refuse", "drop"}
+        What happens to rows of which ``owners`` name no cell: they are refused, because rows that
+        nobody answers for can change what others are paid, or left out of everything.
     valid_parts : int, optional
-        Parts of the validation rows to leave out one at a time, 10 or so: the standard errors in
-        ``owners`` and the intervals of payments then include how much the values depend on the
-        choice of validation rows. With ``KNN`` and ``players="cells"`` all parts together cost one
-        more valuation, and owners get 10 by default; elsewhere each costs one more, and the default
-        is 0.
-    method : Method or str
-        As in :func:`~shapley2d.value_cells`. With ``players="blocks"`` ``KNN`` and ``MonteCarlo``
-        evaluate all subsets of blocks where these are few (up to 4,096 utilities of a model, 65,536
-        of nearest neighbours, if ``max_time`` allows), and sample random orders of blocks where
-        they are many; ``Exact`` takes all subsets however many.
+        Parts of the validation rows to leave out one at a time: the standard errors in ``owners``
+        and the intervals of payments then include how much the values depend on the choice of
+        validation rows. Under known parties a model that draws is trained once for every part, each
+        time with another seed: values are means over these, and intervals include the model's own
+        seed. 10 by default for owners; 0 where each part would cost one more valuation (methods
+        other than ``KNN`` and ``Forest`` under anonymous parties).
+    look : bool
+        Whether to look at the owners' rows, as :func:`~shapley2d.audit_owners` does: the report
+        says what was seen (``info["look"]``).
+    method : Method or str, optional
+        As in :func:`~shapley2d.value_cells`. By default ``MonteCarlo("forest")`` for known parties,
+        and ``KNN()`` for anonymous ones. For known parties ``KNN`` and ``MonteCarlo`` evaluate all
+        sets of owners where these are few (up to 4,096 utilities of a model, which is 11 owners,
+        65,536 of nearest neighbours, if ``max_time`` allows), and sample random orders of owners
+        where they are many; ``Exact`` takes all sets however many.
     task, kinds, include_label, cv, groups, time_order, valid_weight, scoring, baseline, semivalue
         As in :func:`~shapley2d.value_cells`.
     random_state, n_jobs, max_time, progress, checkpoint, cluster
@@ -155,18 +172,47 @@ def value_blocks(
     """
     settings: BlockSettings = {
         "rows": rows, "columns": columns, "owners": owners, "owner_column": owner_column,
-        "players": players, "copies": copies, "valid_parts": valid_parts, "method": method,
+        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": valid_parts,
+        "method": method,
         "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
         "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
         "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
         "n_jobs": n_jobs, "max_time": max_time, "progress": progress, "checkpoint": checkpoint,
         "cluster": cluster,
     }  # fmt: skip
+    check_flag(look, "look")
     job = prepare_blocks(X, y, X_valid, y_valid, **settings)
-    by_cells = job.players == "cells" and job.method.name != "forest"
+    by_cells = job.parties == "anonymous" and job.method.name != "forest"
     job = replace(job, run=job.run.advising(FOREST if by_cells else ""))
     asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
-    return make_valuation(job, job.answer(), asked)
+    found = job.answer()
+    valuation = make_valuation(job, found, asked)
+    if not look or found.layout.regions is None:
+        return valuation
+    seen = look_at_owners(job, found)
+    alarms = [alarm._asdict() for alarm in seen.alarms]
+    return replace(
+        valuation, info={**valuation.info, "look": {"words": seen.words, "alarms": alarms}}
+    )
+
+
+def look_at_owners(job: BlocksJob, found: Answer) -> Look:
+    """Look at the rows of every owner, copies too, beside the validation rows."""
+    regions = found.layout.regions
+    assert regions is not None
+    tables = job.tables
+    if tables.split is None:
+        return look_at_claims(regions)
+    with reporting(job.run.progress, "looking at the owners' rows") as report:
+        return look_at_sellers(
+            tables.table,
+            tables.target,
+            tables.split.valid,
+            tables.split.y_valid,
+            regions,
+            job.run.seed,
+            report,
+        )
 
 
 def prepare_blocks(
@@ -177,19 +223,20 @@ def prepare_blocks(
         settings["random_state"], settings["semivalue"], settings["n_jobs"], settings["progress"],
         settings["max_time"], settings["checkpoint"], settings["cluster"],
     )  # fmt: skip
-    method, parts = find_method(settings["method"]), settings["valid_parts"]
+    parts = settings["valid_parts"]
     check_flag(settings["include_label"], "include_label")
     if parts is not None:
         check_whole(parts, "valid_parts", 0)
-    if settings["players"] is not None:
-        check_choice(settings["players"], "players", PLAYERS)
-    check_checkpoints(run, parts)
+    if run.checkpoint is not None:
+        check_place(run.checkpoint)
     owners, columns = settings["owners"], settings["columns"]
     X, X_valid, rows = named_rows(X, y, X_valid, settings["rows"], owners, settings["owner_column"])
     # sets of both axes are blocks of a table, which nobody in particular contributed
     contributed = owners is not None or (rows is None) != (columns is None)
     owned = owners is not None or (contributed and _sets_own(rows, columns))
-    players = settle_players(settings["players"], method, contributed=contributed)
+    parties, method = settle_parties(
+        settings["parties"], settings["method"], nobody=contributed and not owned
+    )
     copies, claims = _settle_copies(settings["copies"], owned=owned), claims_of(owners)
     tables = read_tables(
         X,
@@ -198,7 +245,7 @@ def prepare_blocks(
         y_valid,
         task=settings["task"],
         kinds=settings["kinds"],
-        check_columns=method.check_columns if players == "cells" else None,
+        check_columns=method.check_columns if parties == "anonymous" else None,
         distinct=True,
         cv=settings["cv"],
         groups=settings["groups"],
@@ -206,21 +253,30 @@ def prepare_blocks(
         valid_weight=settings["valid_weight"],
         validates=method.needs_validation,
     )
+    check_choice(settings["unclaimed"], "unclaimed", ("refuse", "drop"))
+    label = label_name(y, tables.table.column_names) if settings["include_label"] else None
+    claimed = None
+    if claims is not None and not isinstance(rows, Clusters):
+        drop = settings["unclaimed"] == "drop"
+        claimed = claimed_rows(tables, claims, rows, columns, label, drop=drop)
+    if tables.split is not None and contributed:
+        tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
         tables=tables,
         run=run,
         method=method,
-        players=players,
+        parties=parties,
         copies=copies,
         valid_parts=parts,
         rows=rows,
         columns=columns,
         rows_from="rows" if settings["owner_column"] is None else "owner_column",
         claims=claims,
+        claimed=claimed,
         owned=owned,
         contributed=contributed,
         cv=settings["cv"],
-        label=label_name(y, tables.table.column_names) if settings["include_label"] else None,
+        label=label,
         scoring=settings["scoring"],
         baseline=settings["baseline"],
     )
@@ -238,11 +294,11 @@ def _sets_own(rows: Any, columns: Any) -> bool:
     return count_sets(labels, option) <= MAX_JOINT
 
 
-def _settle_copies(copies: Any, *, owned: bool) -> Copies:
+def _settle_copies(copies: Any, *, owned: bool) -> str:
     if copies is None:
-        return Copies("one" if owned else "each")
-    settled = copies if isinstance(copies, Copies) else Copies(copies)
-    if not owned and settled.rule != "each":
+        return "one" if owned else "each"
+    check_choice(copies, "copies", RULES)
+    if not owned and copies != "each":
         raise InputError(
             Setting("copies", copies),
             " is about owners: name them by ",
@@ -250,7 +306,7 @@ def _settle_copies(copies: Any, *, owned: bool) -> Copies:
             " or ",
             Setting("owner_column"),
         )
-    return settled
+    return str(copies)
 
 
 def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> BlockValuation:
@@ -260,21 +316,21 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
     """
     _warn_of_owners(job, found, asked)
     problem, estimate, grid = found.problem, found.estimate, found.layout.grid
-    ownership, copies, errors = found.layout.ownership, found.layout.copies, found.errors
+    ownership, copies, summed = found.layout.ownership, found.layout.copies, found.found
     crossed = asked["X_valid"] is None and problem.splits
-    by = job.method if job.players == "cells" else found.method
+    by = job.method if job.parties == "anonymous" else found.method
     return BlockValuation(
         values=estimate.values,
         stderr=estimate.stderr,
         row_names=_row_names(grid.rows.names),
         column_names=[str(name) for name in grid.columns.names],
-        row_stderr=errors.added_to(estimate.row_stderr, estimate.values, 1),
-        column_stderr=errors.added_to(estimate.column_stderr, estimate.values, 0),
+        row_stderr=summed.with_parts(estimate.row_stderr, 1),
+        column_stderr=summed.with_parts(estimate.column_stderr, 0),
         dof=estimate.dof,
         info=job.run.record(
             kind="blocks",
             method=by.name,
-            players=job.players,
+            parties=job.parties,
             copies=None if copies is None else copies.record(),
             task=problem.target.task,
             n_valid=problem.n_valid,
@@ -300,13 +356,9 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
         column_sizes=grid.columns.sizes,
         _owner_names=[] if ownership is None else ownership.names,
         _owner_shares=None if ownership is None else ownership.shares,
-        _owner_values=found.owners,
-        _covariance=errors.covariance,
-        _spread=errors.spread,
-        _covariance_dof=errors.dof,
-        _block_stderr=None
-        if errors.blocks is None
-        else errors.added_to(estimate.stderr, estimate.values),
+        _owner_values=summed.owners,
+        _errors=summed.errors,
+        _block_stderr=None if summed.replicates is None else summed.with_parts(estimate.stderr),
     )
 
 
@@ -315,12 +367,14 @@ def _interval_words(found: Answer) -> str:
     parts = ["sampling"] if found.estimate.stderr.any() else []
     if found.n_parts:
         parts.append(f"other validation rows ({found.n_parts} parts of them left out in turn)")
+        if "n_seeds" in found.estimate.info:
+            parts.append("other seeds of the model (one for each part)")
     if not parts:
         return (
             "no error: the values of these tables are exact, "
             "but other validation rows would give others"
         )
-    words = " and ".join(parts)
+    words = " and ".join(", ".join(parts).rsplit(", ", 1))
     info = found.estimate.info
     if info.get("n_valid_used", found.problem.n_valid) < found.problem.n_valid:
         return f"{words}, of validation rows too"
@@ -349,6 +403,12 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
                 "not meant",
             )
         )
+    warn_of_lookalikes(regions.names)
+    whole = set(regions.owners_of_everything())
+    shared = [one for one in double_claims(regions) if not {one.owner, one.victim} & whole]
+    if shared:
+        more = f" {counted(len(shared) - 1, 'more pair')} of owners" if len(shared) > 1 else ""
+        warn(InputWarning(f"{shared[0].sentence}{more and f'{more} share cells, too.'}"))
     named = asked["owners"] is not None or asked["owner_column"] is not None
     if copies.between and (named or copies.rule != "each"):
         one, other, count = copies.between[0]
@@ -357,39 +417,10 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
         more = f", and {pairs}" if left else ""
         effect = {
             "one": ("their owners share what these are worth; find out who copied from whom",),
-            "first": ("the first in the table is paid for them",),
-            "escrow": ("what these are worth is withheld; find out who copied from whom",),
             "each": ("every copy is paid for; use ", Setting("copies", "one")),
         }[copies.rule]
         rows = counted(count, "row")
         warn(InputWarning(f"{one!r} and {other!r} have copies of the same {rows}{more}: ", *effect))
-    if copies.columns and copies.rule != "each":
-        one, other, r2 = copies.columns[0]
-        left = len(copies.columns) - 1
-        more = f", and {counted(left, 'more column')} {plural(left, 'repeats', 'repeat')} others"
-        meaning = {
-            "one": "their owners share what they are worth as one column",
-            "escrow": "what both of their owners have is withheld",
-            "first": "the first in the table is paid for them",
-        }[copies.rule]
-        warn(
-            InputWarning(
-                f"columns {one!r} and {other!r} say the same (R squared {r2:.4f})"
-                f"{more if left else ''}: {meaning}; set ",
-                Setting("copies", Copies(r2=0)),
-                " to pay for each",
-            )
-        )
-    if named and job.players == "blocks" and asked["players"] is None:
-        warn(
-            InputWarning(
-                "players are blocks, so an owner gains by splitting into several: use ",
-                Setting("players", "cells"),
-                ", where it does not, but which takes longer for a model of your own, or ",
-                Setting("players", "blocks"),
-                " to keep it",
-            )
-        )
 
 
 def _row_names(names: list[Any]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Blocks and owners as sums of their cells, each of which is valued by itself.
+"""Owners and blocks as sums: of cells that are valued by themselves, or of blocks that join.
 
 What a cell is worth does not depend on who owns which cells, so that splitting, merging and
 renaming owners changes nothing for the others.
@@ -11,92 +11,131 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.precision import without_rounding
+from shapley2d._market.joint_errors import JointErrors
 from shapley2d._theory.sums import BlockSums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._market.grid import Grid
-    from shapley2d._methods.method import Method
-    from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem
+
+    Floats = NDArray[np.float64]
 
 MAX_JOINT = 256
-"""Owners, or blocks, up to which there is a covariance matrix of their errors.
-
-Beyond, cells count as independent.
-"""
+"""Owners, or blocks, up to which sampling errors are kept jointly; beyond, as if independent."""
 
 MAX_ROW_SETS = 1024
 """Sets of rows up to which the errors of owners are kept jointly; memory grows with them."""
 
 
 @dataclass(frozen=True)
-class CellSums:
-    """Values of the blocks, with the joint errors, and values of the owners."""
+class Sums:
+    """The payees, owners or blocks, and the blocks, as sums of what is valued."""
+
+    rows: NDArray[np.intp]  # the set of every valued row, and of every valued column
+    columns: NDArray[np.intp]
+    payees: Floats  # (payees, row sets, column sets): the part of every block that each has
+    owned: bool  # whether these are owners; blocks by themselves else
+
+    @classmethod
+    def of(
+        cls,
+        rows: NDArray[np.intp],
+        columns: NDArray[np.intp],
+        shape: tuple[int, int],
+        shares: Floats | None,
+    ) -> Sums:
+        """Sums of owners with these shares of the blocks; of few blocks where there are none."""
+        return cls(rows, columns, _each(*shape) if shares is None else shares, shares is not None)
+
+    @property
+    def asked(self) -> BlockSums | None:
+        """The sums whose joint sampling errors a method should keep: owners, then blocks."""
+        weights = np.concatenate([self._payees_kept, _each(*self.payees.shape[1:])])
+        return BlockSums(weights, self.rows, self.columns) if len(weights) else None
+
+    @property
+    def _payees_kept(self) -> Floats:
+        few = len(self.payees) <= MAX_JOINT and self.payees.shape[1] <= MAX_ROW_SETS
+        return self.payees if self.owned and few else self.payees[:0]
+
+    def blocks(self, values: Floats) -> Floats:
+        """The blocks of what is valued."""
+        return BlockSums(self.payees[:0], self.rows, self.columns).blocks(values)
+
+    def summed(self, estimate: Estimate, replicates: Floats | None) -> Summed:
+        """Values and errors of blocks and of payees, from those of what is valued.
+
+        ``replicates`` are blocks without each part of the validation rows.
+        """
+        _, n, m = self.payees.shape
+        all_of_it = BlockSums(self.payees, self.rows, self.columns)
+        kept = len(self._payees_kept)
+        covariance = self._covariance(estimate)
+        inner = covariance[kept:, kept:]
+        variances = all_of_it.blocks(estimate.stderr**2)  # as if cells were independent
+        of_rows, of_columns = variances.sum(axis=1), variances.sum(axis=0)
+        if len(inner):
+            inner = inner.reshape(n, m, n, m)
+            variances = np.einsum("ijij->ij", inner)
+            of_rows, of_columns = np.einsum("ijik->i", inner), np.einsum("ijkj->j", inner)
+        if not estimate.stderr.any():
+            errors = JointErrors.none(len(self.payees))
+        elif kept or not self.owned:
+            errors = JointErrors.of(covariance[: len(self.payees), : len(self.payees)])
+        else:
+            alone = all_of_it.squared(estimate.stderr**2)
+            errors = JointErrors(alone, np.zeros((0, alone.size)))
+        errors = replace(errors, dof=estimate.dof)
+        blocks = replace(
+            estimate,
+            values=all_of_it.blocks_rounded_once(estimate.values),
+            stderr=_root(variances),
+            row_stderr=_root(of_rows),
+            column_stderr=_root(of_columns),
+            covariance=None,
+        )
+        payees = all_of_it.rounded_once(estimate.values) if self.owned else None
+        if replicates is None:
+            return Summed(blocks, payees, errors, None)
+        of_payees = np.tensordot(replicates, self.payees, axes=([1, 2], [1, 2]))
+        return Summed(blocks, payees, errors + JointErrors.jackknife(of_payees), replicates)
+
+    def _covariance(self, estimate: Estimate) -> Floats:
+        """Covariance of the errors of the sums that were asked for, from independent cells else."""
+        asked = self.asked
+        if asked is None:
+            return np.zeros((0, 0))
+        if estimate.covariance is not None:
+            return estimate.covariance
+        return np.diag(asked.squared(estimate.stderr**2))
+
+
+@dataclass(frozen=True)
+class Summed:
+    """Values of blocks and of owners, with their errors."""
 
     blocks: Estimate
-    owners: NDArray[np.float64] | None
+    owners: Floats | None
+    errors: JointErrors  # of the owners; of the blocks where there are none
+    replicates: Floats | None  # of the blocks: (parts, row sets, column sets)
+
+    def with_parts(self, stderr: Floats, *axes: int) -> Floats:
+        """Sampling errors with the choice of validation rows, of blocks summed over some axes."""
+        if self.replicates is None:
+            return stderr
+        found, values = self.replicates, self.blocks.values
+        if axes:
+            found = found.sum(axis=tuple(1 + axis for axis in axes))
+        off = JointErrors.jackknife(found.reshape(len(found), -1)).variances.reshape(stderr.shape)
+        return without_rounding(np.sqrt(stderr**2 + off), values)
 
 
-def estimate_cell_sums(
-    problem: Problem,
-    run: Run,
-    grid: Grid,
-    shares: NDArray[np.float64] | None,
-    method: Method,
-    *,
-    joint: bool = True,
-) -> CellSums:
-    """Values of blocks and of owners, from those of the cells.
-
-    ``shares`` has each owner's part of every block: (owners, row sets, column sets). With
-    ``joint`` the covariance of the estimate is that of the owners, or of the blocks where there are
-    none.
-    """
-    n, m = grid.shape
-    few = n * m <= MAX_JOINT
-    blocks = np.eye(n * m).reshape(n * m, n, m) if few else np.zeros((0, n, m))
-    owners = np.zeros((0, n, m)) if shares is None else shares
-    kept = owners if joint and n <= MAX_ROW_SETS else owners[:0]
-    sums = BlockSums(np.concatenate([kept, blocks]), grid.rows.labels, grid.columns.labels)
-    estimate = method.solve(problem, replace(run, sums=sums if len(sums) else None))
-    covariance = _covariance(estimate, sums)
-    variances = sums.blocks(estimate.stderr**2)  # as if the errors of cells were independent
-    inner = covariance[len(kept) :, len(kept) :].reshape(n, m, n, m) if few else None
-    if inner is not None:
-        variances = np.einsum("ijij->ij", inner)
-    owned = BlockSums(owners, grid.rows.labels, grid.columns.labels)
-    asked = covariance[: len(kept), : len(kept)] if shares is not None else covariance
-    if joint and len(kept) < len(owned):  # too many sets of rows to keep errors jointly
-        asked = np.diag(owned.squared(estimate.stderr**2))
-    known = joint and estimate.stderr.any() and len(asked)
-    return CellSums(
-        replace(
-            estimate,
-            values=sums.blocks_rounded_once(estimate.values),
-            stderr=_root(variances),
-            row_stderr=_root(
-                variances.sum(axis=1) if inner is None else np.einsum("ijik->i", inner)
-            ),
-            column_stderr=_root(
-                variances.sum(axis=0) if inner is None else np.einsum("ijkj->j", inner)
-            ),
-            covariance=asked if known else None,
-        ),
-        None if shares is None else owned.rounded_once(estimate.values),
-    )
+def _each(n: int, m: int) -> Floats:
+    """Every block by itself, where these are few."""
+    return np.eye(n * m if n * m <= MAX_JOINT else 0, n * m).reshape(-1, n, m)
 
 
-def _covariance(estimate: Estimate, sums: BlockSums) -> NDArray[np.float64]:
-    """Covariance of the errors of the sums; from independent cells where the method has none."""
-    if estimate.covariance is not None:
-        return estimate.covariance
-    if not estimate.stderr.any():
-        return np.zeros((len(sums), len(sums)))
-    return np.diag(sums.squared(estimate.stderr**2))
-
-
-def _root(variance: NDArray[np.float64]) -> NDArray[np.float64]:
+def _root(variance: Floats) -> Floats:
     return np.sqrt(np.maximum(variance, 0.0))

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._market.block_game import estimate_blocks
-from shapley2d._market.cell_sums import MAX_JOINT, estimate_cell_sums
-from shapley2d._market.jackknife import problems_without_a_part
+from shapley2d._market.cell_sums import MAX_JOINT, Summed, Sums
 from shapley2d._market.layout import Prepared
-from shapley2d._market.other_validation_rows import (
-    Errors,
-    cell_replicates,
-    is_joint,
-    leaving_time,
-    replicates_of,
-    sums_of,
-    with_blocks,
-)
+from shapley2d._market.validation_parts import DEFAULT_PARTS, block_replicates, deal_parts
 from shapley2d._tables.problem import split_tables
 from shapley2d.exceptions import InputError, Setting
 
@@ -29,7 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._market.copies.rule import Copies
     from shapley2d._market.layout import BlockLayout, Changed
     from shapley2d._market.owners import Claim
     from shapley2d._market.regions import Regions
@@ -38,7 +28,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem, Split, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
-    from shapley2d._theory.sums import BlockSums
 
 
 @dataclass(frozen=True)
@@ -56,19 +45,20 @@ class Answer:
 
     problem: Problem
     layout: BlockLayout
-    estimate: Estimate  # of the blocks
-    owners: NDArray[np.float64] | None  # values of the owners, where players are cells
-    errors: Errors  # of the owners' values, or of the blocks where there are no owners
+    found: Summed
     method: Method  # as chosen
     n_parts: int  # parts of the validation rows that were left out in turn
 
     @property
+    def estimate(self) -> Estimate:
+        """The blocks."""
+        return self.found.blocks
+
+    @property
     def owner_values(self) -> NDArray[np.float64]:
         """What every owner is worth."""
-        if self.owners is not None:
-            return self.owners
-        assert self.layout.ownership is not None
-        return np.asarray(np.tensordot(self.layout.ownership.shares, self.estimate.values, axes=2))
+        assert self.found.owners is not None
+        return self.found.owners
 
 
 @dataclass(frozen=True)
@@ -78,14 +68,15 @@ class BlocksJob:
     tables: Tables
     run: Run
     method: Method
-    players: str  # "cells", "blocks"
-    copies: Copies
+    parties: str  # "known", "anonymous"
+    copies: str  # "one", "each"
     valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     # the set of every row and of every column
     rows: Any
     columns: Any
     rows_from: str  # the argument that named the sets of rows: "rows", "owner_column"
     claims: list[Claim] | None  # what the owners claim; None where no table names them
+    claimed: NDArray[np.bool_] | None  # the rows of the table that they claim; None for all
     owned: bool  # whether there are owners: of a table of them, or the sets of one axis
     contributed: bool  # whether contributors are valued: owners, or the sets of one axis
     # the question
@@ -114,6 +105,7 @@ class BlocksJob:
                 self.copies if self.owned else None,
                 split=split,
                 with_label=self.label is not None,
+                claimed=self.claimed,
                 change=varied.table,
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]
@@ -132,71 +124,64 @@ class BlocksJob:
             option=self.rows_from,
             seed=self.run.seed,
         )
-        value = self._by_cells if self.players == "cells" else self._by_blocks
-        return value(layout.problem or problem, layout)
+        value = self._by_cells if self.parties == "anonymous" else self._by_blocks
+        return value(problem, layout)
 
     def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of blocks that join as wholes."""
-        sums = sums_of(layout)
-        _check_sums(self.valid_parts, sums)
-        joint = sums if is_joint(sums) else None
-        n_parts, folds = self.valid_parts or 0, len(problem.splits)
-        run = leaving_time(self.run, n_parts)
-        estimate, chosen, problem = estimate_blocks(problem, run, layout.grid, joint, self.method)
+        n, m = layout.grid.shape
+        sums = self._sums(layout, np.arange(n), np.arange(m))
+        n_parts, folds = self._n_parts(problem, sums), len(problem.splits)
+        parts = deal_parts(problem, n_parts, self.run.seed) if n_parts else None
+        run = replace(self.run, sums=sums.asked)
+        found = estimate_blocks(problem, run, layout.grid, self.method, parts)
+        estimate, problem = found.estimate, found.problem
         if len(problem.splits) < folds:
             estimate = estimate.noting(folds_made=folds)
-        errors = Errors(estimate.covariance, None, estimate.dof)
-        if estimate.info.get("time_up"):
-            n_parts = 0
-        if n_parts:
-            assert sums is not None
-            again = chosen.repeating(estimate.info)
-
-            def without(part: Problem, quiet: Run) -> NDArray[np.float64]:
-                found = estimate_blocks(part, quiet, layout.grid, None, again, as_before=True)
-                return with_blocks(sums, found.estimate.values)
-
-            parts = problems_without_a_part(problem, n_parts, self.run.seed)
-            replicates = replicates_of(self.run, n_parts, parts, without)
-            errors, n_parts = errors.with_spread(replicates, sums), len(replicates)
-        return Answer(problem, layout, estimate, None, errors, chosen, n_parts)
+        summed = sums.summed(estimate, found.replicates)
+        return Answer(problem, layout, summed, found.method, n_parts)
 
     def _by_cells(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of the blocks as sums of cells."""
-        owned = None if layout.ownership is None else layout.ownership.shares
-        sums = sums_of(layout)
-        _check_sums(self.valid_parts, sums)
-        n_parts = 0 if sums is None else self._n_parts(problem)
+        grid = layout.grid
+        sums = self._sums(layout, grid.rows.labels, grid.columns.labels)
+        n_parts = self._n_parts(problem, sums)
         run = leaving_time(self.run, n_parts)
-        found = estimate_cell_sums(
-            problem, run, layout.grid, owned, self.method, joint=is_joint(sums)
-        )
-        estimate = found.blocks
-        errors = Errors(estimate.covariance, None, estimate.dof)
+        estimate = self.method.solve(problem, replace(run, sums=sums.asked))
         if estimate.info.get("time_up"):  # its errors know of the rows that were not used
             n_parts = 0
+        replicates = None
         if n_parts and not estimate.info.get("interrupted"):
-            assert sums is not None
             again = self.method.repeating(estimate.info)
-            whole = with_blocks(sums, estimate.values)
-            replicates = cell_replicates(self.run, problem, layout, again, sums, whole, n_parts)
-            errors, n_parts = errors.with_spread(replicates, sums), len(replicates)
-        return Answer(problem, layout, estimate, found.owners, errors, self.method, n_parts)
+            whole = sums.blocks(estimate.values)
+            replicates = block_replicates(problem, self.run, again, sums.blocks, whole, n_parts)
+        n_parts = 0 if replicates is None else n_parts
+        return Answer(problem, layout, sums.summed(estimate, replicates), self.method, n_parts)
 
-    def _n_parts(self, problem: Problem) -> int:
+    def _sums(self, layout: BlockLayout, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Sums:
+        shares = None if layout.ownership is None else layout.ownership.shares
+        return Sums.of(rows, columns, layout.grid.shape, shares)
+
+    def _n_parts(self, problem: Problem, sums: Sums) -> int:
         """Parts of the validation rows: those asked for, by default if they cost one valuation."""
-        if self.valid_parts is not None:
+        if self.valid_parts:
+            if not len(sums.payees):
+                raise InputError(
+                    Setting("valid_parts"),
+                    f" is for owners, or for at most {MAX_JOINT} blocks: name the owners by ",
+                    Setting("owners"),
+                )
             return self.valid_parts
-        if not self.contributed or not self.method.averages:
+        cheap = self.contributed and self.method.averages
+        usual = self.owned if self.parties == "known" else cheap
+        if self.valid_parts is not None or not usual or not len(sums.payees):
             return 0
         most = min(split.valid.n_rows for split in problem.splits)
-        return min(10, most) if most > 1 else 0
+        return min(DEFAULT_PARTS, most) if most > 1 else 0
 
 
-def _check_sums(n_parts: int | None, sums: BlockSums | None) -> None:
-    if n_parts and sums is None:
-        raise InputError(
-            Setting("valid_parts"),
-            f" is for owners, or for at most {MAX_JOINT} blocks: name the owners by ",
-            Setting("owners"),
-        )
+def leaving_time(run: Run, n_parts: int) -> Run:
+    """The run of the values, with as much time left for other validation rows, if these follow."""
+    if run.limit is None or not n_parts:
+        return run
+    return replace(run, limit=run.limit.earlier(run.limit.left() / 2))

@@ -1,17 +1,18 @@
 """The errors of owners' values: each by itself, and those that owners share.
 
-A covariance matrix holds the errors of up to a few hundred owners. Beyond, it would be larger than
-the table; a few replicates then tell what other validation rows would change, for any number of
-owners.
+Shared errors are a few replicates of all values, for any number of owners: a covariance matrix
+would be larger than the table.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from shapley2d._base.precision import interval_factor, without_rounding
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -25,55 +26,83 @@ class JointErrors:
 
     variance: Floats  # (k,): of errors that are independent between values
     spread: Floats  # (r, k): replicates of the errors that values share
-    # (k, k): of all errors, where it was estimated; the other two are then empty
-    covariance: Floats | None = None
+    dof: float = math.inf  # degrees of freedom of both
 
     @classmethod
-    def of(cls, covariance: Floats) -> JointErrors:
+    def none(cls, count: int) -> JointErrors:
+        """No error of any value."""
+        return cls(np.zeros(count), np.zeros((0, count)))
+
+    @classmethod
+    def of(cls, covariance: Floats, dof: float = math.inf) -> JointErrors:
         """Errors with a covariance matrix."""
         k = len(covariance)
-        return cls(np.zeros(k), np.zeros((0, k)), covariance)
+        if not np.isfinite(covariance).all():  # of a single draw
+            return cls(np.diag(covariance).copy(), np.zeros((0, k)), dof)
+        scale, directions = np.linalg.eigh(covariance)
+        kept = scale > 0
+        spread = (directions[:, kept] * np.sqrt(scale[kept])).T
+        return cls(np.zeros(k), np.ascontiguousarray(spread), dof)
 
     @classmethod
-    def shared(cls, variance: Floats, spread: Floats | None = None) -> JointErrors:
-        """Errors of every value by itself, and what they share."""
-        return cls(variance, np.zeros((0, variance.size)) if spread is None else spread)
+    def jackknife(cls, replicates: Floats) -> JointErrors:
+        """Errors of values, from replicates (parts, values) with one part left out in each.
 
-    @cached_property
+        >>> numbers = np.arange(4.0)
+        >>> without_one = (numbers.sum() - numbers) / 3
+        >>> JointErrors.jackknife(without_one[:, None]).variances, numbers.var(ddof=1) / 4
+        (array([0.41666667]), np.float64(0.4166666666666667))
+        """
+        parts, k = replicates.shape
+        off = (replicates - replicates.mean(axis=0)) * math.sqrt((parts - 1) / parts)
+        stderr = without_rounding(np.sqrt((off**2).sum(axis=0)), np.abs(replicates[0]).sum())
+        off[:, stderr == 0] = 0.0
+        return cls(np.zeros(k), off, float(parts - 1))
+
+    def __add__(self, other: JointErrors) -> JointErrors:
+        return JointErrors(
+            self.variance + other.variance,
+            np.concatenate([self.spread, other.spread]),
+            min(one.dof if one.variances.any() else math.inf for one in (self, other)),
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JointErrors) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("variance", "spread", "dof")
+        )
+
+    @property
+    def covariance(self) -> Floats:
+        """The covariance of few values."""
+        return np.asarray(np.diag(self.variance) + self.spread.T @ self.spread)
+
+    @property
     def variances(self) -> Floats:
         """The variance of every value."""
-        if self.covariance is not None:
-            return np.diag(self.covariance).copy()
         return np.asarray(self.variance + (self.spread**2).sum(axis=0))
 
     @property
     def stderr(self) -> Floats:
         """The standard error of every value."""
-        return np.sqrt(np.maximum(self.variances, 0.0))
+        return np.sqrt(self.variances)
+
+    @property
+    def reach(self) -> Floats:
+        """Half the widths of the 95 % intervals."""
+        return interval_factor(self.dof) * self.stderr
 
     def variance_of_sum(self) -> float:
         """The variance of the sum of all values."""
-        if self.covariance is not None:
-            return max(float(self.covariance.sum()), 0.0)
         return float(self.variance.sum() + (self.spread.sum(axis=1) ** 2).sum())
 
     def variance_of_differences(self, one: NDArray[np.intp], other: NDArray[np.intp]) -> Floats:
         """The variances of differences of pairs of values, by their positions."""
-        if self.covariance is not None:
-            alone = self.variances[one] + self.variances[other]
-            return np.maximum(alone - 2 * self.covariance[one, other], 0.0)
         together = ((self.spread[:, one] - self.spread[:, other]) ** 2).sum(axis=0)
         return np.asarray(self.variance[one] + self.variance[other] + together)
 
-    def take(self, kept: NDArray[np.bool_]) -> JointErrors:
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp] | slice) -> JointErrors:
         """The errors of some of the values."""
-        if self.covariance is not None:
-            return JointErrors.of(self.covariance[np.ix_(kept, kept)])
-        return JointErrors(self.variance[kept], self.spread[:, kept])
-
-    def factors(self) -> tuple[Floats, Floats]:
-        """Standard errors of each by itself, and a matrix (r, k) that makes joint draws."""
-        if self.covariance is None:
-            return np.sqrt(self.variance), self.spread
-        scale, directions = np.linalg.eigh(self.covariance)
-        return np.zeros(len(scale)), (directions * np.sqrt(np.maximum(scale, 0.0))).T
+        return JointErrors(self.variance[kept], self.spread[:, kept], self.dof)

@@ -10,11 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import warn
-from shapley2d._knn.votes import take_columns
-from shapley2d._market.copies.chance import find_unlikely_copies
-from shapley2d._market.copies.columns import find_same_columns
-from shapley2d._market.copies.count import CopiesFound
-from shapley2d._market.copies.rows import find_copies
+from shapley2d._base.words import counted
+from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
 from shapley2d._market.owners import Claim, read_claims
@@ -34,8 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._market.copies.rule import Copies
-    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.problem import GivenRows, Problem, Split, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -51,19 +47,15 @@ class BlockLayout:
     ownership: Ownership | None = None
     copies: CopiesFound | None = None  # which rows repeat others; None where there are no owners
     regions: Regions | None = None  # of the table that was read
-    # the problem of the valued columns, one of each cluster of copies; None without owners
-    problem: Problem | None = None
     # the valued row that every row of the changed table is part of; -1 for rows that are not valued
     valued: NDArray[np.intp] | None = None
-    # the valued column that every column is part of, the label's last
-    column_clusters: NDArray[np.intp] | None = None
 
 
 @dataclass(frozen=True)
 class Prepared:
     """A training table after changes to it, and with copies merged, before it is split."""
 
-    copies: Copies | None  # what copies count for; None without owners
+    copies: str | None  # what copies count for; None without owners
     row_names: list[Any]  # of the table that was read
     origin: NDArray[np.intp]  # the row read that every row of the changed table comes from
     # the cluster of copies that every row of the changed table is in
@@ -78,16 +70,18 @@ class Prepared:
         cls,
         table: Table,
         target: Target,
-        copies: Copies | None,
+        copies: str | None,
         *,
         split: Split | None = None,
         with_label: bool = False,
+        claimed: NDArray[np.bool_] | None = None,
         change: Callable[[Table, Target], Changed] | None = None,
     ) -> Prepared:
         """Change a table, find copies among its rows, and drop these and rows without any entry.
 
         The ``split`` of a validation table tells copies from rows that are alike by chance. Where
-        the label is valued (``with_label``), rows without any other entry stay. ``change`` returns
+        the label is valued (``with_label``), rows without any other entry stay. Of the table that
+        was read only ``claimed`` rows are valued. ``change`` returns
         another table and target, and the row of the former that each row of the latter comes from.
         """
         names, origin = table.row_names.tolist(), np.arange(table.n_rows)
@@ -95,12 +89,14 @@ class Prepared:
             table, target, origin = change(table, target)
         clusters, kept = None, np.arange(table.n_rows)
         if copies is not None:
-            clusters = _copies(table, target, copies.distance, split)
-            kept = kept if copies.rule == "each" else np.unique(clusters, return_index=True)[1]
+            clusters = find_copies(table, target, split)
+            kept = kept if copies == "each" else np.unique(clusters, return_index=True)[1]
             # a row without any entry is no data; it would be paid for outvoting far rows
             blank = np.all([np.isnan(column.entries[kept]) for column in table.columns], axis=0)
             if not with_label and not blank.all():
                 kept = kept[~blank]
+            if claimed is not None:
+                kept = kept[claimed[origin[kept]]]
             if kept.size < table.n_rows:
                 table, target = table.take_rows(kept), target.take(kept)
         return cls(copies, names, origin, clusters, kept, table, target)
@@ -153,52 +149,16 @@ class Prepared:
         regions = read.take_rows(self.origin)
         regions = regions if change is None else change(regions)
         valued = regions.take_rows(self.kept)
-        rule = self.copies.rule
-        merges = rule in ("one", "escrow")
-        if merges:
+        if self.copies == "one":
             valued = regions.merge_rows(self.clusters).take_rows(self.clusters[self.kept])
-        same, pairs = self._same_columns(problem, regions)
-        kept = np.unique(same, return_index=True)[1]
-        merged = valued.merge_columns(same) if merges else valued.take_columns(kept)
-        names = [column_names[j] for j in kept]
-        if column_sets is not None and kept.size < same.size:
-            labels = [column_sets.names[k] for k in column_sets.labels[kept]]
-            column_sets = label_sets(labels, names, "columns")
-        grid, ownership = cut_grid(
-            merged, row_names, names, row_sets, column_sets, escrow=rule == "escrow"
-        )
-        copies = CopiesFound.count(regions, self.clusters, rule, self.copies.distance, pairs)
-        features = kept[kept < problem.table.n_columns]
-        if features.size < problem.table.n_columns:
-            problem = take_columns(problem, features)
-        return BlockLayout(
-            grid, ownership, copies, read, problem, self._valued_rows(), np.asarray(same)
-        )
-
-    def _same_columns(
-        self, problem: Problem, regions: Regions
-    ) -> tuple[NDArray[np.intp], list[tuple[str, str, float]]]:
-        """The cluster of every column, and the pairs of which one is left out.
-
-        Where everybody has all columns, nobody gains by a column that says the same as another.
-        """
-        names = problem.table.column_names
-        each = np.arange(len(names) + (problem.label is not None))
-        assert self.copies is not None
-        rule, r2 = self.copies.rule, self.copies.r2
-        if rule == "each" or not r2 or regions.columns[:, : len(names)].all():
-            return each, []
-        found = find_same_columns(problem.table, float(r2))
-        first = each.copy()
-        first[: len(names)] = found.clusters
-        pairs = [(names[i], names[j], r2) for i, j, r2 in found.pairs if first[j] == i]
-        return np.unique(first, return_inverse=True)[1].ravel(), pairs
+        grid, ownership = cut_grid(valued, row_names, column_names, row_sets, column_sets)
+        copies = CopiesFound.count(regions, self.clusters, self.copies)
+        return BlockLayout(grid, ownership, copies, read, self._valued_rows())
 
     def _valued_rows(self) -> NDArray[np.intp]:
         """The valued row that every row is part of; -1 for rows that are not valued."""
         assert self.clusters is not None
-        assert self.copies is not None
-        own = np.arange(self.clusters.size) if self.copies.rule == "each" else self.clusters
+        own = np.arange(self.clusters.size) if self.copies == "each" else self.clusters
         place = np.full(int(own.max()) + 1, -1)
         place[own[self.kept]] = np.arange(self.kept.size)
         return place[own]
@@ -212,11 +172,7 @@ class Prepared:
 
     def _row_sets(self, problem: Problem, rows: Any, option: str) -> Sets:
         """The sets of the rows, without those rows that were left out for their targets."""
-        if problem.given is None:
-            return label_sets(rows, self.row_names, option, "row")
-        sets = label_sets(rows, problem.given.names.names.tolist(), option, "row")
-        labels = [sets.names[label] for label in sets.labels[problem.given.kept]]
-        return label_sets(labels, self.row_names, "rows")
+        return _read_sets(rows, self.row_names, problem.given, option)
 
     def _of_valued_rows(self, sets: Sets) -> Sets:
         """Sets of the valued rows: a cluster of copies is in the set of its first row."""
@@ -225,15 +181,45 @@ class Prepared:
         return label_sets(labels, list(range(rows.size)), "rows")
 
 
-def _copies(
-    table: Table, target: Target, distance: float | str, split: Split | None
-) -> NDArray[np.intp]:
-    """The cluster of copies that every row is in."""
-    if not isinstance(distance, str):
-        return find_copies(table, target, distance, None if split is None else split.valid)
-    if split is None:  # nothing tells near copies from rows that are near by chance
-        return find_copies(table, target)
-    return find_unlikely_copies(table, target, split.valid, split.y_valid.codes)
+def _read_sets(rows: Any, names: list[Any], given: GivenRows | None, option: str) -> Sets:
+    """The sets of the rows that were read; labels are those of all rows that were given."""
+    if given is None:
+        return label_sets(rows, names, option, "row")
+    sets = label_sets(rows, given.names.names.tolist(), option, "row")
+    labels = [sets.names[label] for label in sets.labels[given.kept]]
+    return label_sets(labels, names, "rows")
+
+
+def claimed_rows(
+    tables: Tables,
+    claims: list[Claim],
+    rows: Any,
+    columns: Any,
+    label: str | None,
+    *,
+    drop: bool,
+) -> NDArray[np.bool_] | None:
+    """Which rows somebody claims; None for all. Refuses others, unless they are to be dropped."""
+    names, features = tables.table.row_names.tolist(), tables.table.column_names
+    row_sets = None if rows is None else _read_sets(rows, names, tables.given, "rows")
+    column_sets = None if columns is None else label_sets(columns, features, "columns")
+    if label is not None:
+        features = [*features, label]
+        column_sets = None if column_sets is None else column_sets.with_player(label)
+    regions = find_regions(claims, names, features, row_sets, column_sets)
+    claimed = np.asarray(regions.of_rows().any(axis=0))
+    free = np.flatnonzero(~claimed)
+    if free.size and not drop:
+        more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
+        raise InputError(
+            f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
+            "change what others are paid: name their owners in ",
+            Setting("owners"),
+            ", or set ",
+            Setting("unclaimed", "drop"),
+            " to leave them out of everything",
+        )
+    return claimed if free.size else None
 
 
 def _grid_of_sets(

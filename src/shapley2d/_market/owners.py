@@ -6,6 +6,7 @@ A claim has an owner, a row and a column; an empty row or column means all of th
 from __future__ import annotations
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text
+from shapley2d._base.warnings import warn
 from shapley2d._market.grid import is_empty
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,14 +28,11 @@ if TYPE_CHECKING:
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
 
-ESCROW = "(escrow)"
-"""Name of the entry for shared cells whose pay is withheld."""
+# Cyrillic and Greek letters that look like Latin ones
+_ALIKE = str.maketrans("абвеіјкмнорсѕтухԁһανικορτυχγ", "abbeijkmhopcstyxdhavikoptuxy")
 
 FIELDS = ("owner", "row", "column")
 """The columns of an owners table."""
-
-
-_RESERVED = {UNOWNED: "blocks without owner", ESCROW: "pay that is withheld"}
 
 
 @dataclass(frozen=True)
@@ -125,14 +124,42 @@ def read_claims(
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")
         name = as_text(owner).strip()
-        if name in _RESERVED:
+        if name == UNOWNED:
             raise InputError(
-                f"{place}: an owner cannot be called {name!r}, which means {_RESERVED[name]}"
+                f"{place}: an owner cannot be called {name!r}, which means blocks without owner"
             )
         claims.append(Claim(name, record.get("row"), record.get("column"), place))
     if not claims:
         raise InputError(Setting("owners"), " has no lines: name at least one owner")
     return claims
+
+
+def warn_of_lookalikes(names: Iterable[str]) -> None:
+    """Warn of names that people would read as one: they may be one owner, or somebody's trick."""
+    known: dict[str, str] = {}
+    for name in names:
+        other = known.setdefault(_as_seen(name), name)
+        if other != name:
+            letters = ascii(name) if ascii(name) != repr(name) else ascii(other)
+            warn(
+                InputWarning(
+                    f"owners {other!r} and {name!r} look alike, but are two ({letters}): check "
+                    "that they are, or give them one name"
+                )
+            )
+
+
+def _as_seen(name: str) -> str:
+    """A name without what nobody sees: letters of other alphabets, case, spaces, zero width.
+
+    Examples
+    --------
+    >>> _as_seen("Bank\u200b  N\u043erth") == _as_seen("bank north")
+    True
+    """
+    text = unicodedata.normalize("NFKC", name).casefold().translate(_ALIKE)
+    seen = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Mn"))
+    return " ".join(seen.split())
 
 
 def _counted(name: str) -> Callable[[int], str]:

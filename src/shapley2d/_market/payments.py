@@ -18,13 +18,15 @@ import numpy as np
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
+
+    from shapley2d._market.joint_errors import JointErrors
 
 RULES = ("zero", "owe")
 
@@ -42,18 +44,7 @@ UNTRUSTED = (
 _SIMULATIONS = 20_000  # draws behind an interval; more make it smoother and slower
 _AT_ONCE = 256  # owners whose draws are in memory together: 40 MB
 _MAX_DIGITS = 12
-
-
-def settle_rule(negative: str | None, players: object) -> str:
-    """The rule for negative values, if the user sets none.
-
-    Sums of cells do not change when an owner splits up; payments do not either, but only if
-    negative values owe. Otherwise an owner could hide harmful cells in a shell that is paid
-    nothing.
-    """
-    if negative is not None:
-        return negative
-    return "owe" if players == "cells" else "zero"
+_FLOAT = Decimal("1e-12")  # relative: what arithmetic with floats leaves behind a last digit
 
 
 def divide_total(
@@ -70,7 +61,7 @@ def divide_total(
     units of the last digit; an amount is the step from one rounded sum to the next. So the amounts
     add up, each is its share rounded down or up, and so is the sum of any that follow each other in
     this order: an owner who splits into many small ones gains no rounding. A total with more digits
-    is rounded to ``digits`` first. Negative values receive nothing with ``negative="zero"``, their
+    is refused. Negative values receive nothing with ``negative="zero"``, their
     negative share with ``"owe"``. Among equal values the order depends on all ``names`` and values
     and on the total, not on who is listed first.
 
@@ -135,11 +126,10 @@ def _order(units: int, parts: list[Fraction], names: Sequence[str] | None) -> li
 def payment_intervals(
     total: Any,
     values: NDArray[np.float64],
-    errors: NDArray[np.float64] | JointErrors,
+    errors: JointErrors,
     *,
     negative: str = "zero",
     digits: int = 2,
-    dof: float = math.inf,
     names: Sequence[str] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """95 % intervals of the amounts, by simulation.
@@ -147,11 +137,9 @@ def payment_intervals(
     Values are drawn from Student's distribution around their estimates, with the covariance of
     their errors; the rule is applied to every draw, and the middle 95 % of the amounts are the
     interval. So intervals respect that the amounts share one total, and that none is negative under
-    the rule ``"zero"``. Draws with nothing to share count as beyond either end. ``errors`` are the
-    covariance of the values' errors, or JointErrors, with ``dof`` degrees of freedom; the other
+    the rule ``"zero"``. Draws with nothing to share count as beyond either end. The other
     arguments are those of :func:`divide_total`.
     """
-    errors = errors if isinstance(errors, JointErrors) else JointErrors.of(errors)
     amounts = np.array(
         divide_total(total, values.tolist(), negative=negative, digits=digits, names=names)
     )
@@ -162,8 +150,10 @@ def payment_intervals(
             "the standard errors are not known: value the blocks with at least two permutations"
         )
     if negative == "owe":
-        _check_sum(float(values.sum()), errors, dof)
-    draws = _Draws(values, errors, dof, clip=negative == "zero")
+        _check_sum(float(values.sum()), errors)
+    # in one order, so that the draws do not depend on who is listed first
+    order = np.argsort([str(k) for k in range(values.size)] if names is None else list(names))
+    draws = _Draws(values[order], errors.take(order), clip=negative == "zero")
     whole = draws.sums()
     some = whole > 0
     low, high = np.empty((2, values.size))
@@ -177,7 +167,8 @@ def payment_intervals(
         below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
         low[part] = np.quantile(below, levels[0], axis=0, method="lower")
         high[part] = np.quantile(above, levels[1], axis=0, method="higher")
-    low, high = ((float(total) * end).round(digits) for end in (low, high))
+    back = np.argsort(order)
+    low, high = ((float(total) * end[back]).round(digits) for end in (low, high))
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
@@ -187,11 +178,9 @@ class _Draws:
     With ``clip`` negative values count as 0.
     """
 
-    def __init__(
-        self, values: NDArray[np.float64], errors: JointErrors, dof: float, *, clip: bool
-    ) -> None:
-        self._values, self._clip = values, clip
-        self._alone, self._joint = errors.factors()
+    def __init__(self, values: NDArray[np.float64], errors: JointErrors, *, clip: bool) -> None:
+        self._values, self._clip, dof = values, clip, errors.dof
+        self._alone, self._joint = np.sqrt(errors.variance), errors.spread
         random = np.random.default_rng(0)
         self._steps = random.standard_normal((_SIMULATIONS // 2, len(self._joint)))
         self._wider: NDArray[np.float64] | None = None
@@ -219,9 +208,9 @@ class _Draws:
         return np.asarray(sum(self.of(part).sum(axis=1) for part in self.parts))
 
 
-def _check_sum(whole: float, errors: JointErrors, dof: float) -> None:
+def _check_sum(whole: float, errors: JointErrors) -> None:
     """Refuse to divide by a sum that may be 0: shares of it could be anything."""
-    half = interval_factor(dof) * math.sqrt(errors.variance_of_sum())
+    half = interval_factor(errors.dof) * math.sqrt(errors.variance_of_sum())
     if whole <= half:
         raise InputError(
             f"all values together are {whole:.3g} +- {half:.3g} (95 %), which may be 0 or less, so "
@@ -232,8 +221,7 @@ def _check_sum(whole: float, errors: JointErrors, dof: float) -> None:
 
 def uncertain_pairs(
     values: NDArray[np.float64],
-    errors: NDArray[np.float64] | JointErrors,
-    dof: float = math.inf,
+    errors: JointErrors,
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 
@@ -243,10 +231,9 @@ def uncertain_pairs(
     order = np.argsort(-values, kind="stable")
     first, second = np.triu_indices(values.size, 1)
     a, b = order[first], order[second]
-    errors = errors if isinstance(errors, JointErrors) else JointErrors.of(errors)
     stderr = np.sqrt(errors.variance_of_differences(a, b))
     difference = values[a] - values[b]
-    unsure = (stderr > 0) & (difference <= interval_factor(dof) * stderr)
+    unsure = (stderr > 0) & (difference <= interval_factor(errors.dof) * stderr)
     return a[unsure], b[unsure], difference[unsure], stderr[unsure]
 
 
@@ -264,19 +251,27 @@ def whole_units(total: Any, digits: Any) -> int:
     except (InvalidOperation, ValueError):  # ValueError: thousands of digits
         good = False
     if not good:
-        raise InputError(Setting("total", total), " must be a positive number")
+        raise InputError(Setting("pay", total), " must be a positive number")
     large = amount.adjusted() + digits > 16
-    units = 0 if large else int((amount * 10 ** int(digits)).to_integral_value(ROUND_HALF_EVEN))
+    exact = Decimal(0) if large else amount.scaleb(int(digits))
+    units = int(exact.to_integral_value(ROUND_HALF_EVEN))
+    rounding = _FLOAT * exact if isinstance(total, (float, np.floating)) else 0
+    if abs(exact - units) > rounding:
+        raise InputError(
+            Setting("pay", total),
+            f" has more than {counted(int(digits), 'decimal')}: round it, or set ",
+            Setting("digits"),
+        )
     if large or units > 2**53:  # a float cannot represent its last digit
         raise InputError(
-            Setting("total", total),
+            Setting("pay", total),
             " is too large to divide to the last digit, with ",
             Setting("digits", digits),
             ": divide thousands or millions instead",
         )
     if units == 0:
         raise InputError(
-            Setting("total", total),
+            Setting("pay", total),
             " is less than one unit of the last digit, with ",
             Setting("digits", digits),
         )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._market.grid import Grid, Sets
-from shapley2d._market.owners import ESCROW, UNOWNED, AxisNames, read_claims
+from shapley2d._market.owners import UNOWNED, AxisNames, read_claims
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
 class Ownership:
     """Who owns the blocks of a grid."""
 
-    # the owners, then :data:`ESCROW` if pay is withheld, and :data:`UNOWNED` last if a block has no
-    # owner
-    names: list[str]
+    names: list[str]  # the owners, and :data:`UNOWNED` last if a block has no owner
     # (owners, row sets, column sets): each owner's share of every block; owners of one block
     # have equal shares
     shares: NDArray[np.float64]
@@ -50,15 +48,10 @@ class Regions:
 
     def merge_rows(self, clusters: NDArray[np.intp]) -> Regions:
         """The regions when each cluster becomes one row, held by every owner of its rows."""
-        return replace(self, rows=_merged(self.rows, clusters))
-
-    def take_columns(self, columns: NDArray[np.intp]) -> Regions:
-        """The regions in a table of some of the columns."""
-        return replace(self, columns=self.columns[:, columns])
-
-    def merge_columns(self, clusters: NDArray[np.intp]) -> Regions:
-        """The regions when each cluster becomes one column, held by every owner of its columns."""
-        return replace(self, columns=_merged(self.columns, clusters))
+        merged = np.zeros((len(self.rows), int(clusters.max()) + 1), dtype=bool)
+        region, member = np.nonzero(self.rows)
+        merged[region, clusters[member]] = True
+        return replace(self, rows=merged)
 
     def of_rows(self) -> NDArray[np.bool_]:
         """Mask (owners, rows) of the rows in which an owner has a cell."""
@@ -85,14 +78,6 @@ class Regions:
             if whole_rows.all() or self.cells_of(number).all():
                 found.append(name)
         return found
-
-
-def _merged(masks: NDArray[np.bool_], clusters: NDArray[np.intp]) -> NDArray[np.bool_]:
-    """Masks over clusters, numbered without gaps, from masks over their members."""
-    merged = np.zeros((len(masks), int(clusters.max()) + 1), dtype=bool)
-    region, member = np.nonzero(masks)
-    merged[region, clusters[member]] = True
-    return merged
 
 
 def find_regions(
@@ -144,13 +129,10 @@ def cut_grid(
     column_names: Sequence[str],
     row_sets: Sets | None = None,
     column_sets: Sets | None = None,
-    *,
-    escrow: bool = False,
 ) -> tuple[Grid, Ownership]:
     """The coarsest grid that respects every owner's region, and who owns its blocks.
 
-    The grid respects ``row_sets`` and ``column_sets`` too. With ``escrow``, blocks of several
-    owners belong to :data:`ESCROW` instead.
+    The grid respects ``row_sets`` and ``column_sets`` too.
     """
     names, masks, inside = regions.names, regions.columns, regions.rows.T
     # rows in the same regions have the same owners; rows in different regions may too
@@ -171,19 +153,11 @@ def cut_grid(
         Sets(row_labels, _names(row_labels, row_names, row_sets, "rows")),
         Sets(column_labels, _names(column_labels, column_names, column_sets, "columns")),
     )
-    return grid, _ownership(names, holders, escrow=escrow)
-
-
-def _ownership(names: list[str], holders: NDArray[np.bool_], *, escrow: bool) -> Ownership:
     count = holders.sum(axis=0)
-    if escrow and (count > 1).any():
-        names = [*names, ESCROW]
-        holders = np.concatenate([holders & (count == 1), (count > 1)[None]])
-        count = np.minimum(count, 1)
     shares = holders / np.maximum(count, 1)
     if (count == 0).any():
-        return Ownership([*names, UNOWNED], np.concatenate([shares, (count == 0)[None]]))
-    return Ownership(names, shares)
+        return grid, Ownership([*names, UNOWNED], np.concatenate([shares, (count == 0)[None]]))
+    return grid, Ownership(names, shares)
 
 
 def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

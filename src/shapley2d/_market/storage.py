@@ -14,7 +14,8 @@ from shapley2d._base.json_record import (
     numbers_of,
 )
 from shapley2d._base.limits import allowed_bytes
-from shapley2d._market.audit_result import Audit
+from shapley2d._market.audit_result import Audit, is_look
+from shapley2d._market.joint_errors import JointErrors
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import audit_fits
 
@@ -26,27 +27,32 @@ if TYPE_CHECKING:
 
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
 _INFO = {  # entries that reports and commands read
-    **dict.fromkeys(("players", "intervals"), Maybe(str)), "block_owners": Maybe(list),
-    **dict.fromkeys(("copies", "audit", "digests", "asked"), Maybe(dict)),
+    **dict.fromkeys(("parties", "intervals"), Maybe(str)), "block_owners": Maybe(list),
+    **dict.fromkeys(("copies", "audit", "look", "digests", "asked"), Maybe(dict)),
+    **dict.fromkeys(("alone", "without"), Maybe(list)), "pooled": Maybe(float | int),
 }  # fmt: skip
 _BLOCKS = {
     "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),
-    "covariance": Maybe(list), "spread": Maybe(list), "covariance_dof": Maybe(float),
+    "errors": Maybe({"variance": list, "spread": list, "dof": Maybe(float)}),
     "owner_values": Maybe(list), "block_stderr": Maybe(list),
 }  # fmt: skip
 
 
 def block_record(valuation: BlockValues) -> dict[str, Any]:
     """What the record of a valuation of blocks has besides."""
-    shares, covariance = valuation._owner_shares, valuation._covariance
+    shares, errors = valuation._owner_shares, valuation._errors
     blocks = {
         "row_sizes": valuation.row_sizes.tolist(),
         "column_sizes": valuation.column_sizes.tolist(),
         "owner_names": valuation._owner_names,
         "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
-        "covariance": None if covariance is None else covariance.tolist(),
-        "spread": None if valuation._spread is None else valuation._spread.tolist(),
-        "covariance_dof": none_if_infinite(valuation._covariance_dof),
+        "errors": None
+        if errors is None
+        else {
+            "variance": errors.variance.tolist(),
+            "spread": errors.spread.tolist(),
+            "dof": none_if_infinite(errors.dof),
+        },
         "owner_values": None
         if valuation._owner_values is None
         else valuation._owner_values.tolist(),
@@ -73,7 +79,12 @@ def block_fields(
 
 def _check_owners(fields: dict[str, Any]) -> None:
     """Owners are worth what their blocks are, and an audit is about what they are paid."""
-    kept = fields["info"].get("audit")
+    info = fields["info"]
+    kept, look = info.get("audit"), info.get("look")
+    for name in ("alone", "without"):  # scores, which may be negative
+        numbers_of(info.get(name) or [], None)
+    if look is not None and not is_look(look.get("words"), look.get("alarms")):
+        raise ValueError("its look at the owners' rows is not what it should be")
     audit = None if kept is None else Audit.from_dict(kept)
     shares, owned = fields["_owner_shares"], fields["_owner_values"]
     if shares is None and owned is None:
@@ -92,32 +103,30 @@ def _check_owners(fields: dict[str, Any]) -> None:
 def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
     names, owned = record["owner_names"], record.get("owned")
     count = n * m if owned is None else len(owned)
-    covariance, spread, values, stderr = (
+    values, stderr = (
         None if record.get(key) is None else numbers_of(record[key], *shape)
-        for key, shape in (
-            ("covariance", (count, count)),
-            ("spread", (None, len(names))),
-            ("owner_values", (len(names),)),
-            ("block_stderr", (n, m)),
-        )
+        for key, shape in (("owner_values", (len(names),)), ("block_stderr", (n, m)))
     )
-    if covariance is not None and (np.diag(covariance) < 0).any():
-        raise ValueError("its covariance does not fit")
     if stderr is not None and not (stderr >= 0).all():
         raise ValueError("its errors of blocks do not fit")
-    if spread is not None and not np.isfinite(spread).all():
-        raise ValueError("its errors of owners do not fit")
     return {
         "row_sizes": numbers_of(record["row_sizes"], n).astype(np.intp),
         "column_sizes": numbers_of(record["column_sizes"], m).astype(np.intp),
         "_owner_names": names,
         "_owner_shares": None if owned is None else _shares(owned, len(names), n, m, limit),
-        "_covariance": covariance,
-        "_spread": spread,
+        "_errors": None if record.get("errors") is None else _errors(record["errors"], count),
         "_owner_values": values,
         "_block_stderr": stderr,
-        "_covariance_dof": infinite_if_none(record.get("covariance_dof")),
     }
+
+
+def _errors(record: dict[str, Any], count: int) -> JointErrors:
+    size = count if record["variance"] else 0  # none of many blocks
+    variance = numbers_of(record["variance"], size)
+    spread = numbers_of(record["spread"], None, size) if record["spread"] else np.zeros((0, size))
+    if not ((variance >= 0).all() and np.isfinite(spread).all()):
+        raise ValueError("its errors of owners do not fit")
+    return JointErrors(variance, spread, infinite_if_none(record.get("dof")))
 
 
 def _shares(

@@ -12,6 +12,7 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._market.blocks import value_blocks
 from shapley2d._market.receipts.question import settings_of
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
+from shapley2d._market.receipts.sums import FACTS
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -37,13 +38,16 @@ def verify_receipt(
     time_order: Any = None,
     valid_weight: Any = None,
     scoring: Callable[..., float] | None = None,
+    round: str | None = None,  # noqa: A002  (the word that people use)
     n_jobs: int | None = None,
     progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
 ) -> None:
     """Compute a receipt again from the data; an :class:`~shapley2d.InputError` names what differs.
 
     The data must have the digests of the receipt, every value must be the same up to rounding, and
-    every amount the same to the last digit. An audit is not computed again.
+    every amount the same to the last digit. Owners and validation rows may come in any order. An
+    audit is not computed again. A receipt decides nothing: only the settings of its question are
+    read, no file is written and nobody is contacted.
 
     Parameters
     ----------
@@ -53,6 +57,8 @@ def verify_receipt(
     method, rows, columns, cv, groups, time_order, valid_weight, scoring
         As in :func:`~shapley2d.value_blocks`, where the receipt could not record them: a method
         with a model of your own, arrays, functions. The receipt names those that it needs.
+    round : str, optional
+        The round of payments that the receipt must be of.
     n_jobs, progress
         As in :func:`~shapley2d.value_blocks`.
 
@@ -73,6 +79,9 @@ def verify_receipt(
     """
     if not isinstance(receipt, Receipt):
         receipt = Receipt.load(receipt)
+    receipt.check()
+    if round is not None:
+        receipt.check_round(round)
     question, paid = receipt.body["question"], receipt.body["payments"]
     given = {
         "method": method, "rows": rows, "columns": columns, "cv": cv, "groups": groups,
@@ -146,36 +155,46 @@ def _compare_data(wanted: dict[str, Any], found: dict[str, Any]) -> None:
 
 
 def _compare(wanted: dict[str, Any], found: dict[str, Any]) -> None:
-    """Refuse other values and amounts."""
+    """Refuse other facts, values and amounts; owners are compared by name."""
     made, here = wanted["made"]["versions"], found["made"]["versions"]
     other = [name for name in made if made[name] != here.get(name)]
     why = "".join(f"; made with {name} {made[name]}, here is {here.get(name)}" for name in other)
-    values = {one["owner"]: one["value"] for one in found["values"]["owners"]}
-    scale = max(abs(value) for value in values.values())
-    for one in wanted["values"]["owners"]:
-        value = values.get(one["owner"], np.inf)
-        # other processors and versions round differently
-        if abs(value - one["value"]) > 1e-9 * scale:
+    differs = "the receipt does not follow from the data: "
+    for name in FACTS:
+        if wanted["made"][name] != found["made"][name]:
+            raise InputError(f"{differs}another {name!r} among the facts of the run{why}")
+    values, again = _by_owner(wanted["values"]["owners"]), _by_owner(found["values"]["owners"])
+    # other processors and versions round differently
+    off = 1e-9 * max(abs(one["value"]) for one in again.values())
+    for owner, one in values.items():
+        value = again[owner]["value"]
+        if abs(value - one["value"]) > off:
             raise InputError(
-                f"the receipt does not follow from the data: {one['owner']!r} is worth "
-                f"{value:.6g}, not {one['value']:.6g}{why}"
+                f"{differs}{owner!r} is worth {value:.6g}, not {one['value']:.6g}{why}"
+            )
+        known, right = one["stderr"], again[owner]["stderr"]
+        if (known is None) != (right is None) or abs((known or 0) - (right or 0)) > 1e3 * off:
+            raise InputError(
+                f"{differs}the standard error of {owner!r} is {right}, not {known}{why}"
             )
     if wanted["payments"] is None:
         return
-    for one, again in zip(wanted["payments"]["amounts"], found["payments"]["amounts"], strict=True):
-        if one["amount"] != again["amount"]:
-            raise InputError(
-                f"the receipt does not follow from the data: {one['owner']!r} gets "
-                f"{again['amount']}, not {one['amount']}{why}"
-            )
-        low, high = float(again["low"]), float(again["high"])
+    amounts, again = (_by_owner(one["payments"]["amounts"]) for one in (wanted, found))
+    for owner, one in amounts.items():
+        right = again[owner]
+        if one["amount"] != right["amount"]:
+            raise InputError(f"{differs}{owner!r} gets {right['amount']}, not {one['amount']}{why}")
+        low, high = float(right["low"]), float(right["high"])
         width = high - low if np.isfinite(high - low) else np.inf
         unit = 10.0 ** -wanted["payments"]["digits"]
         off = 0.03 * width + 2 * unit  # ends are quantiles of simulations
-        for end, right in (("low", low), ("high", high)):
-            if float(one[end]) != right and not abs(float(one[end]) - right) <= off:
+        for end, exact in (("low", low), ("high", high)):
+            if float(one[end]) != exact and not abs(float(one[end]) - exact) <= off:
                 raise InputError(
-                    f"the receipt does not follow from the data: the interval of "
-                    f"{one['owner']!r} is from {again['low']} to {again['high']}, not from "
-                    f"{one['low']} to {one['high']}{why}"
+                    f"{differs}the interval of {owner!r} is from {right['low']} to "
+                    f"{right['high']}, not from {one['low']} to {one['high']}{why}"
                 )
+
+
+def _by_owner(lines: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    return {line["owner"]: line for line in lines}

@@ -1,4 +1,4 @@
-"""What people read of owners: what their value is the sum of, and what its interval includes."""
+"""What people read of owners: which setting holds, and what their intervals include."""
 
 from __future__ import annotations
 
@@ -7,15 +7,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.words import counted, figure, plural, printable
+from shapley2d._market.audit_result import alarm_words
+from shapley2d._market.parties import HOLDS
 from shapley2d._valuation.wording.units import Units
 
 if TYPE_CHECKING:
     from shapley2d._market.block_values import BlockValues
 
+_COPIES = {
+    "one": ("counts once, shared by its owners", "count once, shared by their owners"),
+    "each": ("counts again", "count again"),
+}
+
 
 def owner_lines(values: BlockValues) -> list[str]:
     """Owners, or blocks without owners, most valuable first, as a printed summary lists them."""
-    points, worth, reach = Units.of(values).points, values._payee_values, values._payee_reach
+    points, worth, reach = Units.of(values).points, values._payee_values, values._payee_errors.reach
     order = np.argsort(-worth, kind="stable")[:12].tolist()
     numbers = points.numbers(worth[order].tolist(), signed=True)
     lines = []
@@ -27,40 +34,46 @@ def owner_lines(values: BlockValues) -> list[str]:
     return [*lines, f"  and {left} more"] if left else lines
 
 
+def setting_words(info: dict[str, Any]) -> str:
+    """Which setting holds for owners, and what it does not prevent."""
+    return HOLDS.get(str(info.get("parties")), "") if info.get("block_owners") else ""
+
+
 def owner_words(info: dict[str, Any]) -> str:
-    """What an owner's value is the sum of, how copies count, and what intervals include.
+    """How copies count, and what intervals include.
 
     Examples
     --------
-    >>> owner_words({"players": "cells", "intervals": "sampling"}).split(". ")[1]
-    'The intervals include sampling; they do not cover fraud.'
+    >>> owner_words({"intervals": "sampling"})
+    'Intervals include sampling; they do not cover fraud.'
     """
-    players = {
-        "cells": "is worth the sum of its cells",
-        "blocks": "is worth the sum of its blocks, whose rows and columns join as wholes",
-    }
-    rules = {
-        "one": ("counts once, shared by its owners", "count once, shared by their owners"),
-        "first": (
-            "counts once, for the first in the table",
-            "count once, for the first in the table",
-        ),
-        "escrow": ("counts once, withheld if shared", "count once, withheld where shared"),
-        "each": ("counts again", "count again"),
-    }
-    if info.get("players") not in players:
-        return ""
-    copies, also = info.get("copies") or {}, ""
-    repeated, rule = copies.get("n_rows"), rules.get(str(copies.get("rule")))
+    words = []
+    copies = info.get("copies") or {}
+    repeated, rule = copies.get("n_rows"), _COPIES.get(str(copies.get("rule")))
     if isinstance(repeated, int) and repeated and rule:  # a file may hold anything
         what = counted(repeated, "row that repeats another", "rows that repeat others")
-        also = f"; {what} {plural(repeated, *rule)}"
+        words.append(f"{what} {plural(repeated, *rule)}.")
     known, no_error = str(info.get("intervals") or ""), "no error: "
-    intervals = f" The intervals include {known}; they do not cover fraud." if known else ""
     if known.startswith(no_error):
-        intervals = (
-            f" There are no intervals: {known.removeprefix(no_error)}; parts of these left out in "
+        words.append(
+            f"There are no intervals: {known.removeprefix(no_error)}; parts of these left out in "
             "turn (valid_parts=10, --valid-parts 10) tell how much."
         )
-    who = "An owner" if info.get("block_owners") else "A set"
-    return f"{who} {players[info['players']]}{also}.{intervals}"
+    elif known:
+        words.append(f"Intervals include {known}; they do not cover fraud.")
+    return " ".join(words)
+
+
+def look_lines(info: dict[str, Any]) -> list[str]:
+    """What was seen of the owners' rows, without an audit, which says it too."""
+    look = info.get("look") or {}
+    return [str(look["words"]), *map(alarm_words, look["alarms"])] if look else []
+
+
+def negative_words(lines: list[dict[str, Any]]) -> str:
+    """What happens to those who harm; empty where nobody is paid."""
+    if not lines or lines[0]["amount"] is None:
+        return ""
+    if any("if_unpaid" in line for line in lines):
+        return "A party of negative value owes its share, and the others are paid that much more."
+    return "A party of negative value is paid nothing; the others share the whole amount."

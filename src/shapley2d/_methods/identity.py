@@ -8,6 +8,7 @@ import numpy as np
 
 from shapley2d._base.streams import draw_seeds
 from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
+from shapley2d._theory.game import count_replicates
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ def open_checkpoint(
         run,
         fingerprint_games(games),
         method=method,
-        shape=(n_rows, games[0].n_columns),
+        shape=(n_rows, games[0].n_columns * count_replicates(games[0])),
         probes=UtilityProbes(draws),
         problem=problem,
         **settings,

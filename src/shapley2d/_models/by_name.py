@@ -65,7 +65,8 @@ def _logistic(task: str) -> Any:  # noqa: ARG001  (classes only)
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    # its solver does not draw: a seed tells that no other fit is needed
+    return make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000, random_state=0))
 
 
 def _scaled_ridge(task: str) -> Any:
@@ -73,9 +74,8 @@ def _scaled_ridge(task: str) -> Any:
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return make_pipeline(
-        StandardScaler(), RidgeClassifier() if task == "classification" else Ridge()
-    )
+    ridge = RidgeClassifier if task == "classification" else Ridge
+    return make_pipeline(StandardScaler(), ridge(random_state=0))
 
 
 MODELS = {

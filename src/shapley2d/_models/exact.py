@@ -65,11 +65,19 @@ class Exact(Method):
         estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
         return estimate.noting(**parts.info)
 
-    def games(self, problem: Problem, run: Run, threads: int = 1) -> ProblemGames:
-        """The games of the model, one for every split."""
+    def games(
+        self,
+        problem: Problem,
+        run: Run,
+        threads: int = 1,
+        parts: Sequence[NDArray[np.intp]] | None = None,
+    ) -> ProblemGames:
+        """The games of the model, one for every split; with parts of its validation rows."""
         from shapley2d._models.model_games import model_games
 
-        return model_games(problem, run, self.model, preprocess=self.preprocess, threads=threads)
+        return model_games(
+            problem, run, self.model, preprocess=self.preprocess, threads=threads, parts=parts
+        )
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the model trained on the whole table, less the baseline."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +35,11 @@ class Trainer:
     ``weights``. Rows of a single class predict that class, since many classifiers refuse to fit
     them; classes that the rows lack get probability 0.
 
+    With ``parts``, the part of every validation row, a utility is an array. A model with an open
+    seed is fitted once for each part, with a seed of its own; first comes the mean score on all
+    validation rows, then for each part the mean of the other seeds' scores without its rows: a
+    jackknife over pairs of a seed and a part.
+
     >>> from shapley2d._tables.convert import as_table
     >>> from shapley2d._tables.target import as_target
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
@@ -54,16 +58,28 @@ class Trainer:
         scoring: Any = None,
         weights: NDArray[np.float64] | None = None,
         random_state: int = 0,
+        parts: NDArray[np.intp] | None = None,
     ) -> None:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
-        self._constants: dict[bytes, float] = {}  # their utilities, by the counts of the classes
+        # their utilities, by the counts of the classes
+        self._constants: dict[bytes, float | NDArray[np.float64]] = {}
         self.model = prepared_model(model, y.task, random_state)
+        self._open = ["random_state"] if model is None else _open_seeds(model)
+        # the validation rows that score: all, then those without each part
+        self._views: list[NDArray[np.intp] | None] = [None]
+        self._seeds: list[int] = []
+        if parts is not None:
+            n_parts = int(parts.max()) + 1
+            self._views += [np.flatnonzero(parts != k) for k in range(n_parts)]
+            self._seeds = [
+                int(np.random.SeedSequence(random_state, spawn_key=(k,)).generate_state(1)[0])
+                for k in range(n_parts)
+            ]
         self.takes_missing = _takes_missing(self.model)
         self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
         self._weights = weights
-        self._weighing = {} if weights is None else {"sample_weight": weights}
         if weights is not None and self._score is not None:
             _check_weighing(self._score, scoring)
         if not self._classifies and scoring is None and y_valid.y.size < 2:
@@ -80,32 +96,78 @@ class Trainer:
         valid: Any,
         rows: NDArray[np.intp],
         describe: Callable[[], str],
-    ) -> float:
+    ) -> float | NDArray[np.float64]:
         """The score on ``valid`` of a model fitted on some rows of ``train``.
 
         If the model fails, or its score is not finite, a UtilityError names the coalition by
         ``describe``; there is no default score.
         """
         try:
-            fitted = self._fit(model, train, rows)
-            if self._score is not None:
-                utility = float(self._score(fitted, valid, self._y_valid, **self._weighing))
-            elif self._classifies:
-                utility = weighted_mean(fitted.predict(valid) == self._y_valid, self._weights)
-            else:
-                utility = float(fitted.score(valid, self._y_valid, **self._weighing))
+            scores = np.array(
+                [self._scores(self._fit(one, train, rows), valid) for one in self._seeded(model)]
+            )
         except Exception as error:
             words = f"{model_name(model)} failed on {describe()}: {error_line(error)}"
             raise UtilityError(words) from error
-        if not math.isfinite(utility):
-            raise UtilityError(f"{model_name(model)} scored {utility} on {describe()}")
-        return utility
+        if not np.isfinite(scores).all():
+            raise UtilityError(f"{model_name(model)} scored {scores.sum()} on {describe()}")
+        return self._replicated(scores)
+
+    @property
+    def n_replicates(self) -> int:
+        """Numbers of a utility: 1, or one more for every part of the validation rows."""
+        return len(self._views)
+
+    @property
+    def n_seeds(self) -> int:
+        """Models that are fitted for a utility, each with a seed of its own."""
+        return max(len(self._seeds), 1) if self._open else 1
+
+    def _seeded(self, model: Any) -> list[Any]:
+        """The model, once with every seed; as it is where it has a seed, or needs none."""
+        if self.n_seeds == 1:
+            return [model]
+        parameters = model.get_params(deep=True)
+        names = [name for name in self._open if name in parameters] or [  # else after an imputer
+            name for name in parameters if any(name.endswith(f"__{one}") for one in self._open)
+        ]
+        return [cloned(model).set_params(**dict.fromkeys(names, seed)) for seed in self._seeds]
+
+    def _scores(self, fitted: Any, valid: Any) -> list[float]:
+        """The scores of a fitted model on all validation rows, then without each part."""
+        if self._score is None and self._classifies:
+            right = np.asarray(fitted.predict(valid) == self._y_valid)
+            return [
+                weighted_mean(right[_view(rows)], self._weights_of(rows)) for rows in self._views
+            ]
+        score, found = self._score or _own_score, []
+        for rows in self._views:
+            some = valid if rows is None else native_rows(valid, rows)
+            weights = self._weights_of(rows)
+            weighing = {} if weights is None else {"sample_weight": weights}
+            found.append(float(score(fitted, some, self._y_valid[_view(rows)], **weighing)))
+        return found
+
+    def _weights_of(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64] | None:
+        return None if self._weights is None else self._weights[_view(rows)]
+
+    def _replicated(self, scores: NDArray[np.float64]) -> float | NDArray[np.float64]:
+        """One utility, or that and its replicates, of scores (seeds, views)."""
+        if len(self._views) == 1:
+            return float(scores[0, 0])
+        if len(scores) == 1:
+            return np.asarray(scores[0])
+        without = scores[:, 1:]
+        others = (without.sum(axis=0) - np.diag(without)) / (len(scores) - 1)
+        return np.append(scores[:, 0].mean(), others)
 
     def learns(self, rows: NDArray[np.intp]) -> bool:
         """Whether the rows have more than one class; always true in regression."""
         return not self._classifies or bool((self._codes[rows] != self._codes[rows[0]]).any())
 
-    def constant(self, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]) -> float:
+    def constant(
+        self, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]
+    ) -> float | NDArray[np.float64]:
         """The score on ``valid`` of the best constant prediction from some rows.
 
         Without any row all classes are equally likely, and a number is guessed to be the mean of
@@ -125,29 +187,39 @@ class Trainer:
             self._constants[key] = self._constant_score(models, valid, describe)
         return self._constants[key]
 
-    def _constant_score(self, models: list[Any], valid: Any, describe: Callable[[], str]) -> float:
+    def _constant_score(
+        self, models: list[Any], valid: Any, describe: Callable[[], str]
+    ) -> float | NDArray[np.float64]:
         """The mean score of models, each of them constant."""
         try:
-            utility = float(np.mean([self._plain_score(model, valid) for model in models]))
+            scores = np.mean(
+                [[self._plain_score(one, valid, rows) for rows in self._views] for one in models],
+                axis=0,
+            )
         except Exception as error:
             raise UtilityError(
                 f"the best constant prediction from {describe()} cannot be scored: {error}; "
                 "baseline='zero' does without it"
             ) from error
-        if not math.isfinite(utility):
-            raise UtilityError(f"the best constant prediction from {describe()} scored {utility}")
-        return utility
+        if not np.isfinite(scores).all():
+            raise UtilityError(
+                f"the best constant prediction from {describe()} scored {scores.sum()}"
+            )
+        return self._replicated(scores[None])
 
-    def _plain_score(self, model: Any, valid: Any) -> float:
+    def _plain_score(self, model: Any, valid: Any, rows: NDArray[np.intp] | None) -> float:
+        y_valid, some = self._y_valid[_view(rows)], self._weights_of(rows)
         if self._score is not None:
-            return float(self._score(model, valid, self._y_valid, **self._weighing))
-        predicted = model.predict(self._y_valid)
+            weighing = {} if some is None else {"sample_weight": some}
+            valid = valid if rows is None else native_rows(valid, rows)
+            return float(self._score(model, valid, y_valid, **weighing))
+        predicted = model.predict(y_valid)
         if self._classifies:
-            return weighted_mean(predicted == self._y_valid, self._weights)
-        weights = 1.0 if self._weights is None else self._weights
-        centre = weighted_mean(self._y_valid, self._weights)
-        spread = float(np.sum(weights * (self._y_valid - centre) ** 2))
-        error = float(np.sum(weights * (predicted - self._y_valid) ** 2))
+            return weighted_mean(predicted == y_valid, some)
+        weights = 1.0 if some is None else some
+        centre = weighted_mean(y_valid, some)
+        spread = float(np.sum(weights * (y_valid - centre) ** 2))
+        error = float(np.sum(weights * (predicted - y_valid) ** 2))
         if spread > 0:
             return 1.0 - error / spread
         return 1.0 if error == 0.0 else 0.0  # constant targets, as scikit-learn scores them
@@ -166,6 +238,14 @@ class Trainer:
         if present.size == self._classes.size:
             return fitted
         return _WithAllClasses(fitted, self._classes, present)
+
+
+def _own_score(model: Any, X: Any, y: Any, **weighing: Any) -> float:
+    return float(model.score(X, y, **weighing))
+
+
+def _view(rows: NDArray[np.intp] | None) -> Any:
+    return slice(None) if rows is None else rows
 
 
 def model_name(model: Any) -> str:
@@ -232,13 +312,17 @@ def prepared_model(model: Any, task: str, random_state: int) -> Any:
             " is not a scikit-learn estimator: pass an instance with fit and predict",
         )
     check_task(model, task)
-    model = cloned(model)
-    open_seeds = {
-        name: random_state
+    model, names = cloned(model), _open_seeds(model)
+    return model.set_params(**dict.fromkeys(names, random_state)) if names else model
+
+
+def _open_seeds(model: Any) -> list[str]:
+    """The parameters of a model that are seeds, and were left open."""
+    return [
+        name
         for name, value in model.get_params(deep=True).items()
         if (name == "random_state" or name.endswith("__random_state")) and value is None
-    }
-    return model.set_params(**open_seeds) if open_seeds else model
+    ]
 
 
 def _takes_missing(model: Any) -> bool:

@@ -49,6 +49,9 @@ class ModelGame:
     :mod:`shapley2d._models.constant`); without rows, that of a blind guess; a column that is the
     same in all of a coalition's rows is left out before training. ``"zero"``: 0, and every column
     is trained on, as in the paper.
+
+    With ``parts``, the part of every validation row, utilities have replicates
+    (:class:`~shapley2d._models.fitting.Trainer`).
     """
 
     def __init__(
@@ -65,10 +68,18 @@ class ModelGame:
         truncation: float | None = None,
         baseline: Literal["labels", "zero"] = "labels",
         random_state: int = 0,
+        parts: NDArray[np.intp] | None = None,
     ) -> None:
         self._trainer = Trainer(
-            model, y, y_valid, scoring=scoring, weights=weights, random_state=random_state
+            model,
+            y,
+            y_valid,
+            scoring=scoring,
+            weights=weights,
+            random_state=random_state,
+            parts=parts,
         )
+        self.n_replicates, self.n_seeds = self._trainer.n_replicates, self._trainer.n_seeds
         self.n_rows = train.n_rows
         self.n_columns = train.n_columns
         self._row_names = train.row_names
@@ -91,7 +102,8 @@ class ModelGame:
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Train and score the model on every pair of coalitions that it can learn from."""
-        matrix = np.zeros((len(rows), len(columns)))
+        replicates = (self.n_replicates,) if self.n_replicates > 1 else ()
+        matrix = np.zeros((len(rows), len(columns), *replicates))
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
         teaching: dict[int, NDArray[np.bool_]] = {}  # by row coalition
         everyone = np.ones(self.n_rows, dtype=bool)
@@ -107,7 +119,7 @@ class ModelGame:
                         teaching[a] = self._teaching(row_mask)
                     matrix[a, b] = self._utility(row_mask, column_mask, teaching[a], data)
                     is_near = full is not None and abs(matrix[a, b] - full) <= self._truncation
-                    if is_near and row_mask.any():
+                    if row_mask.any() and is_near:
                         break
         return matrix
 
@@ -128,7 +140,7 @@ class ModelGame:
         column_mask: NDArray[np.bool_],
         teaching: NDArray[np.bool_],
         data: dict[bytes, _Data],
-    ) -> float:
+    ) -> float | NDArray[np.float64]:
         """The utility of one coalition; ``data`` keeps the tables under some of its columns."""
 
         def describe() -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -10,16 +11,19 @@ import numpy as np
 from shapley2d._methods.baseline import BEST_CONSTANT, BLIND_GUESS, warn_of_perfect_zero
 from shapley2d._methods.score_facts import score_facts
 from shapley2d._models.by_name import built_in_weighs_not, knn_of, resolve_model
+from shapley2d._models.wrapped import PartedGame
+from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.coalitions import MaskCoalitions
+from shapley2d._theory.game import first_utility
 from shapley2d.exceptions import Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem
+    from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.game import Game
 
 
@@ -41,10 +45,13 @@ def model_games(
     preprocess: Literal["auto", "none"] = "auto",
     truncation: float | None = None,
     threads: int = 1,
+    parts: Sequence[NDArray[np.intp]] | None = None,
 ) -> ProblemGames:
     """Games of a model, given as an estimator or by name.
 
     ``threads`` are for the built-in K nearest neighbours, which share a game of few coalitions.
+    With ``parts``, the part of every validation row of each split, utilities have replicates:
+    without each part in turn, and for scikit-learn's models by a seed of its own for each.
     """
     knn, games, info = knn_of(model), list[Any](), dict[str, Any]()
     scoring = problem.scoring
@@ -52,10 +59,17 @@ def model_games(
         if preprocess != "auto" or truncation is not None:
             resolve_model("knn", problem.target.task, None, preprocess, truncation)
         games, info = list(knn.games(problem, threads)), knn.facts(problem)
+        if parts is not None:
+            # a mean over validation rows, by the weights of all of them: the parts by themselves
+            # tell what it is without each
+            means = replace(weigh_problem(problem), scoring=None)
+            games = _parted(games, means, parts, lambda one: knn.games(one, threads), alone=True)
     else:
         resolved = resolve_model(model, problem.target.task, scoring, preprocess, truncation)
         if isinstance(resolved, str):
             games, info = _sweeps(resolved, problem), {"model": resolved}
+            if parts is not None:
+                games = _parted(games, problem, parts, partial(_sweeps, resolved), alone=False)
         else:
             from shapley2d._models.model_game import ModelGame
 
@@ -72,10 +86,13 @@ def model_games(
                     truncation=truncation,
                     baseline=problem.baseline,  # type: ignore[arg-type]
                     random_state=run.seed % 2**32,
+                    parts=None if parts is None else parts[k],
                 )
-                for split in problem.splits
+                for k, split in enumerate(problem.splits)
             ]
             info = {"model": repr(games[0].model)}
+            if games[0].n_seeds > 1:
+                info["n_seeds"] = games[0].n_seeds
         if problem.baseline == "zero":
             _warn_of_errors(scoring)
         else:
@@ -86,6 +103,36 @@ def model_games(
 
         games = [LabelGame(game) for game in games]
     return ProblemGames(games, [split.rows for split in problem.splits], problem.table.n_rows, info)
+
+
+def _parted(
+    games: list[Game],
+    problem: Problem,
+    parts: Sequence[NDArray[np.intp]],
+    make: Callable[[Problem], Sequence[Game]],
+    *,
+    alone: bool,
+) -> list[Game]:
+    """The games with replicates, from games of each part alone, or of all rows without it."""
+    others: list[list[Game]] = [[] for _ in games]
+    for part in range(int(max(one.max() for one in parts)) + 1):
+        splits = [
+            split.take_valid(np.flatnonzero((one == part) == alone))
+            for split, one in zip(problem.splits, parts, strict=True)
+        ]
+        for k, game in enumerate(make(replace(problem, splits=splits))):
+            others[k].append(game)
+    shares = [
+        part_shares(split, one) if alone else None
+        for split, one in zip(problem.splits, parts, strict=True)
+    ]
+    return [PartedGame(*one) for one in zip(games, others, shares, strict=True)]
+
+
+def part_shares(split: Split, parts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """The share of every part in the weight of all validation rows."""
+    weights = np.bincount(parts, weights=split.valid_weights).astype(np.float64)
+    return np.asarray(weights / weights.sum())
 
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:
@@ -110,7 +157,7 @@ def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any
     for game in games:
         rows = MaskCoalitions(np.full((1, game.n_rows), not labelled))
         columns = MaskCoalitions(np.zeros((1, game.n_columns), dtype=bool))
-        utilities.append(game.utilities(rows, columns)[0, 0])
+        utilities.append(first_utility(game.utilities(rows, columns)))
     return {
         "baseline_utility": float(np.mean(utilities)),
         "baseline": BLIND_GUESS if labelled else BEST_CONSTANT,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._theory.coalitions import GroupedCoalitions, MaskCoalitions
+from shapley2d._theory.game import count_replicates
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 MAX_CACHED = 2**18
 """Utilities that a game remembers, about 60 MB. Later ones are computed again."""
 
-Cache = dict[tuple[bytes, bytes], float]
+Cache = dict[tuple[bytes, bytes], Any]  # a utility, or it and its replicates
 
 _worker_caches: dict[str, Cache] = {}
 
@@ -32,6 +33,7 @@ class GroupedGame:
         self._column_labels = np.asarray(column_labels, dtype=np.intp)
         self.n_rows = int(self._row_labels.max()) + 1
         self.n_columns = int(self._column_labels.max()) + 1
+        self.n_replicates = count_replicates(game)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities of coalitions of groups."""
@@ -39,6 +41,27 @@ class GroupedGame:
             GroupedCoalitions(rows, self._row_labels),
             GroupedCoalitions(columns, self._column_labels),
         )
+
+
+class PartedGame:
+    """A game with replicates of its utilities, from games on parts of its validation rows.
+
+    ``others`` are on all validation rows without each part; or, with the ``shares`` of the parts,
+    on each part alone, where utilities are means over validation rows.
+    """
+
+    def __init__(self, game: Game, others: list[Game], shares: NDArray[np.float64] | None) -> None:
+        self._game, self._others, self._shares = game, others, shares
+        self.n_rows, self.n_columns = game.n_rows, game.n_columns
+        self.n_replicates = 1 + len(others)
+
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+        """Utilities, then those without each part."""
+        whole = self._game.utilities(rows, columns)
+        found = np.stack([other.utilities(rows, columns) for other in self._others], axis=2)
+        if self._shares is not None:
+            found = (whole[:, :, None] - self._shares * found) / (1 - self._shares)
+        return np.concatenate([whole[:, :, None], found], axis=2)
 
 
 class LabelGame:
@@ -56,13 +79,14 @@ class LabelGame:
             MaskCoalitions(np.zeros((1, size), dtype=bool))
             for size in (game.n_rows, game.n_columns)
         )
-        self._nothing = float(game.utilities(*none)[0, 0])
+        self._nothing = game.utilities(*none)[0, 0]
+        self.n_replicates = count_replicates(game)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities; only column coalitions with the label are asked of the game."""
         masks = columns.masks()
         labelled = np.flatnonzero(masks[:, -1])
-        matrix = np.full((len(rows), len(columns)), self._nothing)
+        matrix = np.full((len(rows), len(columns), *self._nothing.shape), self._nothing)
         if labelled.size:
             matrix[:, labelled] = self._game.utilities(rows, MaskCoalitions(masks[labelled, :-1]))
         return matrix
@@ -73,13 +97,16 @@ class CachedGame:
 
     A copy of the game that is sent to a worker process finds what that worker has computed before,
     so that each process trains a pair of coalitions at most once. ``n_computed`` counts the
-    utilities computed in this process, of coalitions with rows and columns.
+    utilities computed in this process, of coalitions with rows and columns. Copies take along what
+    was known when :meth:`share` was called.
     """
 
     def __init__(self, game: Game) -> None:
         self._game = game
         self._key = uuid.uuid4().hex
         self._cache: Cache = {}
+        self._shared: Cache = {}
+        self.n_replicates = count_replicates(game)
         self.n_rows = game.n_rows
         self.n_columns = game.n_columns
         self.n_computed = 0
@@ -91,7 +118,17 @@ class CachedGame:
         self.__dict__.update(state)
         if self._key not in _worker_caches and len(_worker_caches) >= 64:  # bounds the memory
             _worker_caches.clear()
-        self._cache = _worker_caches.setdefault(self._key, {})
+        self._cache = _worker_caches.setdefault(self._key, dict(self._shared))
+
+    def share(self) -> None:
+        """Give what is known now to all copies."""
+        self._shared = dict(self._cache)
+
+    def remember(self, rows: Coalitions, columns: Coalitions, found: NDArray[np.float64]) -> None:
+        """Take utilities that were computed elsewhere."""
+        for a, row_key in enumerate(_keys(rows.masks())):
+            for b, column_key in enumerate(_keys(columns.masks())):
+                self._cache[row_key, column_key] = found[a, b]
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities; only those that are not known yet are asked of the game."""
@@ -123,11 +160,12 @@ class CachedGame:
             )
             for p, row_key in enumerate(absent_rows):
                 for q, column_key in enumerate(absent_columns):
-                    known[row_key, column_key] = float(block[p, q])
-                    if len(self._cache) < MAX_CACHED:
-                        self._cache[row_key, column_key] = float(block[p, q])
+                    known[row_key, column_key] = block[p, q]
+                    if len(self._cache) < MAX_CACHED // self.n_replicates:
+                        self._cache[row_key, column_key] = block[p, q]
+        replicates = (self.n_replicates,) if self.n_replicates > 1 else ()
         return np.array([[known[r, c] for c in column_keys] for r in row_keys]).reshape(
-            len(row_keys), len(column_keys)
+            len(row_keys), len(column_keys), *replicates
         )
 
 

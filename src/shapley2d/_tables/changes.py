@@ -1,4 +1,4 @@
-"""Tables with changed cells: replaced in the user's table, taken from other rows, or blanked."""
+"""Tables with changed cells: replaced in the user's table, or blanked."""
 
 from __future__ import annotations
 
@@ -13,13 +13,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text, is_missing, is_number
-from shapley2d._tables.table import Table
 from shapley2d._tables.texts.numbers import EXACT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Table
 
 Changes = dict[str, dict[int, str | None]]
 """New entries as text, by column and row; None for a missing one."""
@@ -313,29 +314,6 @@ def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed
     taken[rows] = len(column) + np.arange(len(rows))
     both = pa.concat_arrays([column, pa.array(values, column.type)])
     return pa.chunked_array([both.take(pa.array(taken))])
-
-
-def take_cells(table: Table, index: Sequence[NDArray[np.intp]]) -> Table:
-    """The table whose columns take the entries of other rows, ``index`` for each column."""
-    columns = tuple(column.take(rows) for column, rows in zip(table.columns, index, strict=True))
-    lines = None if table.lines is None else table.lines[index[0]]
-    return Table(columns, table.row_names[index[0]], _native_cells(table.native, index), lines)
-
-
-def _native_cells(native: Any, index: Sequence[NDArray[np.intp]]) -> Any:
-    if isinstance(native, np.ndarray):
-        return native[np.array(index).T, np.arange(len(index))]
-    frame = nw.from_native(native, eager_only=True)
-    rows = frame[index[0].tolist()]
-    mixed = {
-        name: frame[name][taken.tolist()] for name, taken in zip(frame.columns, index, strict=True)
-    }
-    return rows.with_columns(
-        *(
-            nw.new_series(name, series.to_list(), series.dtype, backend=frame.implementation)
-            for name, series in mixed.items()
-        )
-    ).to_native()
 
 
 def blank_cells(table: Table, gone: NDArray[np.bool_]) -> Table:

@@ -119,7 +119,8 @@ def combine_axes(
     Parameters
     ----------
     utilities : ndarray of shape (n_row_coalitions, n_column_coalitions)
-        The utilities of row coalitions ``start, start + 1, ...`` under all column coalitions.
+        The utilities of row coalitions ``start, start + 1, ...`` under all column coalitions; a
+        third axis has replicates of them.
     rows, columns : AxisDesign
         The designs of the two axes.
     start : int
@@ -128,6 +129,7 @@ def combine_axes(
     Returns
     -------
     ndarray of shape (rows.n_players, columns.n_players)
+        With replicates the columns of each follow those of the one before.
 
     Examples
     --------
@@ -136,5 +138,10 @@ def combine_axes(
     >>> combine_axes(H, AllSubsets(1), AllSubsets(1))
     array([[6.]])
     """
-    by_column = columns.combine(np.ascontiguousarray(utilities.T)).T
-    return rows.combine(by_column, start)
+    by_column = columns.combine(np.ascontiguousarray(utilities.swapaxes(0, 1))).swapaxes(0, 1)
+    return side_by_side(rows.combine(by_column, start))
+
+
+def side_by_side(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Values with a third axis of replicates as a matrix, one replicate beside the other."""
+    return values if values.ndim == 2 else np.concatenate(np.moveaxis(values, 2, 0), axis=1)

@@ -33,7 +33,7 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest, usu
 class Settings(TypedDict, total=False):
     """The keywords of :func:`value_cells`, beside the tables: the question, method and run."""
 
-    method: str | Method
+    method: str | Method | None
     task: Literal["auto", "classification", "regression"]
     kinds: Mapping[str, Literal["number", "date", "text"]] | None
     include_label: bool

@@ -35,12 +35,15 @@ class PagePart:
         It adds to ``drawings``.
     content, record : dict
         For the template, and for the script.
+    title : str
+        Of the page, where the user gives none.
     """
 
     template: str
     script: str
     content: dict[str, Any]
     record: dict[str, Any]
+    title: str = ""
 
 
 @dataclass(frozen=True, repr=False, eq=False)

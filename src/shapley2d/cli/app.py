@@ -74,7 +74,7 @@ app = typer.Typer(
 app.command(epilog=_INSPECT)(as_command(inspect))
 app.command(epilog=_REPAIR)(as_command(repair))
 app.command(epilog=_CELLS)(as_command(cells.cells, method_parameters()))
-app.command(epilog=_BLOCKS)(as_command(blocks.blocks, method_parameters()))
+app.command(epilog=_BLOCKS)(as_command(blocks.blocks, method_parameters(by_parties=True)))
 app.command(epilog=_REPORT)(report)
 app.command(epilog=_VERIFY)(verify)
 app.command(epilog=_DEMO)(demo)

@@ -9,11 +9,12 @@ from rich.text import Text
 
 from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
-from shapley2d._market.copies.rule import Copies
 from shapley2d._market.named_rows import is_clusters
+from shapley2d._market.parties import settle_parties
 from shapley2d._market.payments import UNTRUSTED
 from shapley2d._market.receipts.signature import sign
-from shapley2d._market.wording import owner_words
+from shapley2d._market.wording import look_lines, negative_words, owner_words, setting_words
+from shapley2d._methods.method import options_of
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli.console import (
     ResultConsole,
@@ -53,7 +54,7 @@ def blocks(
     table: TrainOptions,
     only: BlockOptions,
     file: FileOptions,
-    method: str,
+    method: str | None,
     run: RunOptions,
     **given: Any,
 ) -> None:
@@ -64,8 +65,9 @@ def blocks(
         raise InputError("--audit is about owners: name them by --owner-column, not by --rows")
     if only.audit and only.valid_parts is not None:
         raise InputError("--valid-parts does not go with --audit: leave one of them out")
-    if only.no_sellers and not only.audit:
-        raise InputError("--no-sellers goes with --audit: set --audit, or leave --no-sellers out")
+    looks = only.audit or only.pay is not None
+    if only.no_look and not looks:
+        raise InputError("--no-look goes with --pay or --audit: leave it out")
     given_files = [path for path in (table.train, only.owners, table.valid) if path is not None]
     _check_who(only)
     check_outputs(run.output, run.report, given_files, run.checkpoint, only.receipt)
@@ -73,13 +75,14 @@ def blocks(
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     clusters = only.rows if only.rows is not None and is_clusters(only.rows) else None
-    chosen = make_method(method, given)
+    chosen = _method(method, only, given)
+    parties, judge = settle_parties(only.parties, chosen, nobody=clusters is not None)
     inputs = read_inputs(
         table,
         file,
         owner_column=only.owner_column,
         rows=None if clusters else only.rows,
-        check_columns=None if only.players == "blocks" else chosen.check_columns,
+        check_columns=judge.check_columns if parties == "anonymous" else None,
         distinct=True,
     )
     owners: Any = None
@@ -93,11 +96,11 @@ def blocks(
     from shapley2d import audit_owners, value_blocks
 
     amount = 100 if only.pay is None else only.pay
-    asked: dict[str, Any] = {"valid_parts": only.valid_parts}
+    asked: dict[str, Any] = {"look": looks and not only.no_look}
     if only.audit:
-        asked = {"pay": amount, "negative": only.negative, "trusted": only.trusted}
-        asked["sellers"] = not only.no_sellers
+        asked |= {"pay": amount, "negative": only.negative, "trusted": only.trusted}
     else:
+        asked |= {"valid_parts": only.valid_parts}
         asked |= {} if clusters is None else {"rows": clusters}
     with warnings_as_notes(inputs.names), computing(inputs.names, run.checkpoint):
         found: Any = (audit_owners if only.audit else value_blocks)(
@@ -107,8 +110,9 @@ def blocks(
             inputs.y_valid,
             owners=owners,
             method=chosen,
-            players=only.players,
-            copies=_copies(only),
+            parties=only.parties,
+            copies=only.copies,
+            unclaimed=only.unclaimed,
             include_label=table.include_label,
             scoring=table.scoring,
             baseline=table.baseline,
@@ -153,7 +157,7 @@ def blocks(
     if run.as_json:
         more = {
             "owners": payees,
-            "paid": only.pay,
+            "paid": None if only.pay is None else float(only.pay),
             "audit": None if audited is None else audited.to_dict(),
         }
         print_json(as_json("blocks", valuation, inputs, [], files, **more))
@@ -161,7 +165,11 @@ def blocks(
         console = ResultConsole()
         console.print(Text(headline(valuation, inputs)))
         console.print(_owner_table(payees, Units.of(valuation).points, only))
-        console.print(Text(f"\n{owner_words(valuation.info)}"), soft_wrap=True)
+        rule = negative_words(payees) if paid else ""
+        words = (setting_words(valuation.info), rule, owner_words(valuation.info))
+        console.print(Text(f"\n{' '.join(filter(None, words))}"), soft_wrap=True)
+        for line in look_lines(valuation.info):
+            console.print(Text(line), soft_wrap=True)
         if audited is not None:
             console.print(Text(f"\nAudit, out of {amount:,.2f}"))
             for sentence in audited.sentences:
@@ -186,20 +194,17 @@ def _check_who(only: BlockOptions) -> None:
         raise InputError(f"{given[0]} and {given[1]} exclude each other: give one of them")
 
 
-def _copies(only: BlockOptions) -> Any:
-    """What copies count for, and which rows and columns are copies."""
-    usual = Copies()
-    if only.copy_distance == usual.distance and only.copy_r2 == usual.r2:
-        return only.copies
-    distance: Any = only.copy_distance
-    if distance != "auto":
-        try:
-            distance = float(distance)
-        except ValueError:
-            raise InputError(
-                f"--copy-distance {distance}: use auto, or a number from 0 on"
-            ) from None
-    return Copies(only.copies or usual.rule, distance, only.copy_r2)
+def _method(method: str | None, only: BlockOptions, given: dict[str, Any]) -> Any:
+    """The method with the options that were given; None for the default of the parties."""
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if method is not None:
+        return make_method(method, chosen)
+    if not chosen:
+        return None
+    nobody = only.rows is not None and is_clusters(only.rows)
+    _, usual = settle_parties(only.parties, None, nobody=nobody)
+    fits = all(name in options_of(type(usual)) for name in chosen)  # else it says what does
+    return make_method(usual.name, {**(usual.settings() if fits else {}), **chosen})
 
 
 def _check_payments(table: TrainOptions, only: BlockOptions) -> None:
@@ -207,8 +212,11 @@ def _check_payments(table: TrainOptions, only: BlockOptions) -> None:
     asked = only.pay is not None or only.receipt is not None or only.audit
     if asked and table.valid is None and not only.trusted:
         raise InputError(*UNTRUSTED)
-    if only.sign is not None and only.receipt is None:
-        raise InputError("--sign signs a receipt: name its file by --receipt, or leave --sign out")
+    for flag, given in (("--sign", only.sign), ("--round", only.round)):
+        if given is not None and only.receipt is None:
+            raise InputError(
+                f"{flag} is about a receipt: name its file by --receipt, or leave {flag} out"
+            )
     if only.sign is not None:
         sign(b"", only.sign)
 
@@ -225,13 +233,14 @@ def write_receipt(
         only.pay,
         only.negative,
         trusted=only.trusted,
+        round=only.round,
         reading={**of_table, **asdict(file), "owner_column": only.owner_column or only.rows},
     )
     (receipt if only.sign is None else receipt.sign(only.sign)).save(path)
 
 
 def owner_records(
-    valuation: Any, amount: float, only: BlockOptions
+    valuation: Any, amount: Any, only: BlockOptions
 ) -> tuple[list[dict[str, Any]], InputError | None]:
     """Value and payment of each owner, the largest value first; why there are no payments.
 

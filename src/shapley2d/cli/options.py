@@ -5,8 +5,10 @@ here. The options of the methods come from their own records (:mod:`shapley2d.cl
 """
 
 import inspect
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_type_hints
 
@@ -14,6 +16,7 @@ import typer
 from typer.models import OptionInfo
 
 from shapley2d._base.defaults import FOLDS
+from shapley2d.exceptions import InputError
 
 COMMON, TABLE, QUESTION, METHOD = None, "Table", "Question", "Method"
 RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
@@ -59,9 +62,30 @@ Task = Annotated[
         QUESTION, "NAME", "classification or regression. (default: auto, by the target)", "--task"
     ),
 ]
+
+
+def amount(text: str) -> Decimal:
+    """An amount as people write it; one that can be read in two ways is refused.
+
+    Examples
+    --------
+    >>> amount("10000.50")
+    Decimal('10000.50')
+    """
+    if found := re.fullmatch(r"([1-9]\d{0,2})[.,](\d{3})", text):
+        whole, rest = found.groups()
+        raise InputError(
+            f"{text} may mean {whole}{rest} or {whole}.{rest}: write {whole}{rest}, or "
+            f"{whole}.{rest[:2]}"
+        )
+    if not re.fullmatch(r"\d+(\.\d+)?", text):
+        raise InputError(f"{text} is not an amount: write digits, such as 10000.50")
+    return Decimal(text)
+
+
 Pay = Annotated[
-    float | None,
-    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", min=0.0),
+    Decimal | None,
+    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", parser=amount),
 ]
 TableFile = "CSV, JSON lines (both also .gz), Parquet or .xlsx; - is stdin."
 
@@ -209,60 +233,49 @@ class BlockOptions:
     ] = None
     pay: Pay = None
     negative: Annotated[
-        Literal["zero", "owe"] | None,
+        Literal["zero", "owe"],
         option(
             PAYMENTS,
             "NAME",
-            "Owners of negative value get zero (which makes it pay to hide harmful data behind a "
-            "second name), or owe their share. (default: owe for cells, zero for blocks)",
+            "Owners of negative value get zero, or owe their share.",
+            show_default=True,
         ),
-    ] = None
-    players: Annotated[
-        Literal["cells", "blocks"] | None,
+    ] = "zero"
+    parties: Annotated[
+        Literal["known", "anonymous"] | None,
         option(
             PAYMENTS,
             "NAME",
-            "cells: an owner's value is the sum of its cells, which splitting up does not change. "
-            "blocks: its rows and columns join as wholes. (default: cells for knn and forest, "
-            "blocks for a model that is trained)",
+            "known: a contract says who the owners are; each is one player, a model judges, and "
+            "fabricated rows gain little. anonymous: an owner's value is the sum of its cells; "
+            "splitting up gains nothing. (default: known)",
         ),
     ] = None
     copies: Annotated[
-        Literal["one", "first", "escrow", "each"] | None,
+        Literal["one", "each"] | None,
         option(
             PAYMENTS,
             "NAME",
-            "Duplicate rows count once, shared by their owners (one), for the first in the table "
-            "(first), withheld where shared (escrow); or every row counts (each). (default: one)",
+            "Equal rows count once, shared by their owners (one), or every row counts (each). "
+            "(default: one)",
         ),
     ] = None
-    copy_distance: Annotated[
-        str,
+    unclaimed: Annotated[
+        Literal["refuse", "drop"],
         option(
             PAYMENTS,
-            "X",
-            "Rows within this distance are duplicates, where two random rows are 1 apart; 0 for "
-            "equal rows; auto: rows nearer to one another than validation rows are.",
+            "NAME",
+            "Rows that --owners gives to nobody are refused, or left out of everything.",
             show_default=True,
         ),
-    ] = "auto"
-    copy_r2: Annotated[
-        float,
-        option(
-            PAYMENTS,
-            "X",
-            "Columns that predict one another with this R squared are duplicates; 0 for none.",
-            min=0.0,
-            show_default=True,
-        ),
-    ] = 0.99
+    ] = "refuse"
     valid_parts: Annotated[
         int | None,
         option(
             PAYMENTS,
             "N",
             "Leave out each of this many parts of the validation rows in turn, so that intervals "
-            "include the choice of these rows. (default: 10 for cells and knn, else 0)",
+            "include the choice of these rows and the seed of the model. (default: 10)",
             min=0,
         ),
     ] = None
@@ -279,6 +292,14 @@ class BlockOptions:
         Path | None,
         option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
     ] = None
+    round: Annotated[
+        str | None,
+        option(
+            PAYMENTS,
+            "TEXT",
+            "The round of payments that the receipt is of, so that it cannot serve for another.",
+        ),
+    ] = None
     sign: Annotated[
         Path | None,
         option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.", "--sign"),
@@ -287,21 +308,20 @@ class BlockOptions:
         bool,
         _flag(
             PAYMENTS,
-            "Compute what owners could gain by strategy, and how payments depend on the settings; "
-            "look at the owners' rows. Takes seven valuations per owner.",
+            "Compute what owners could gain by fabricating rows and by posing as two, and how "
+            "payments depend on the settings. Takes four valuations per owner.",
             "--audit",
         ),
     ] = False
-    no_sellers: Annotated[
-        bool, _flag(PAYMENTS, "With --audit: do not look at the owners' rows.", "--no-sellers")
+    no_look: Annotated[
+        bool,
+        _flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look"),
     ] = False
 
 
 def option_flags() -> dict[str, str]:
     """The flag of each option above, by its name in Python."""
     found = {"method": "--method", "public_key": "--public-key"}
-    # the fields of Copies
-    found |= {"rule": "--copies", "distance": "--copy-distance", "r2": "--copy-r2"}
     for record in (FileOptions, TrainOptions, RunOptions, CellOptions, BlockOptions):
         for name, hint in get_type_hints(record, include_extras=True).items():
             info = hint.__metadata__[0]

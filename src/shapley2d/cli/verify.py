@@ -44,6 +44,10 @@ TableFile = Annotated[
 ValidFile = Annotated[
     str | None, o.option(o.COMMON, "FILE", "The validation table.", "--valid", "--validation")
 ]
+Round = Annotated[
+    str | None,
+    o.option(o.COMMON, "TEXT", "The round of payments that the receipt must be of.", "--round"),
+]
 OwnersFile = Annotated[str | None, o.option(o.COMMON, "FILE", "Who contributed what.", "--owners")]
 
 
@@ -55,6 +59,7 @@ def verify(
     table: TableFile = None,
     valid: ValidFile = None,
     owners: OwnersFile = None,
+    round: Round = None,  # noqa: A002  (the flag)
     n_jobs: o.NJobs = None,
 ) -> None:
     """Check a receipt: that nothing in it was changed, and with the data that it follows from them.
@@ -73,6 +78,8 @@ def verify(
     said = ["Its digest fits, its values sum to what the table is worth, and its amounts follow."]
     if public_key is not None:
         found.check_signer(public_key)
+    if round is not None:
+        found.check_round(round)
     said.append(_signature_words(found, public_key))
     if block is not None:
         assert owner is not None
@@ -82,7 +89,8 @@ def verify(
     if table is not None:
         _recompute(found, table, valid, owners, n_jobs)
         what = "value" if found.body["payments"] is None else "amount"
-        said.append(f"Computed again from the data: every {what} is the same.")
+        audit = "" if found.body["audit"] is None else " Its audit was not computed again."
+        said.append(f"Computed again from the data: every {what} is the same.{audit}")
     console = ResultConsole()
     console.print(Text(printable(f"{receipt}: {_headline(found)}")), soft_wrap=True)
     for sentence in said:
@@ -96,7 +104,8 @@ def _headline(found: Any) -> str:
     shares = "" if paid is None else f", who share {paid['total']}"
     made = body["made"]
     by = made["versions"].get("shapley2d")
-    return f"{who}{shares}; made on {made['date']} by shapley2d {by}"
+    of_round = "" if body["round"] is None else f", round {body['round']!r}"
+    return f"{who}{shares}{of_round}; dated {made['date']}, by shapley2d {by}"
 
 
 def _signature_words(found: Any, public_key: Path | None) -> str:

@@ -6,7 +6,6 @@ import shlex
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shapley2d._market.copies.rule import Copies
 from shapley2d.cli.methods import flags
 from shapley2d.cli.options import option_flags
 from shapley2d.exceptions import Place, Row, Setting, Worded
@@ -66,9 +65,6 @@ def _word(part: Setting | Place | Row, names: Mapping[str, str]) -> str:
         return " ".join(
             f"--{kind} {shlex.quote(str(column))}" for column, kind in part.plain.items()
         )
-    if isinstance(part.plain, Copies):
-        given = part.plain.given()
-        return " ".join(_word(Setting(*one), names) for one in given.items())
     flag = _flags().get(part.name)
     if flag is None:
         return str(part)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.regions import Regions
+    from shapley2d._tables.problem import Split
     from shapley2d._tables.target import Target
 
 
@@ -75,6 +76,22 @@ def _of_validation(found: Answer) -> dict[str, Any] | None:
     (split,) = found.problem.splits
     digests = RowDigests(split.valid.columns, _weighted(split.y_valid, split.valid_weights))
     return {"rows": digests.whole()[1], "n_rows": split.valid.n_rows}
+
+
+def in_one_order(split: Split) -> Split:
+    """The validation rows in an order of their own, so that payments do not depend on another."""
+    keys: list[NDArray[Any]] = []
+    for column in split.valid.columns:
+        entries = np.nan_to_num(column.entries, nan=-np.inf)
+        if column.kind == "category":  # codes depend on the order of rows, texts do not
+            place = np.append(np.argsort(np.argsort(np.array(column.categories, dtype=str))), -1)
+            entries = place[np.where(np.isinf(entries), -1, entries).astype(np.intp)]
+        keys.append(entries)
+    weights = split.valid_weights
+    keys += [np.unique(split.y_valid.y.astype(str), return_inverse=True)[1]]
+    keys += [] if weights is None else [weights]
+    order = np.lexsort(keys)
+    return split.take_valid(order)
 
 
 def _weighted(target: Target, weights: NDArray[np.float64] | None) -> list[Any]:

@@ -1,46 +1,55 @@
 """The settings of a valuation of blocks as a receipt records them, and back.
 
-A receipt is data: of it only the settings that are named here are read, and a method is made of its
-name and options, which its class checks.
+A receipt is data: of it only the settings that are named here are read, and a method is one of the
+package's own, made of its name and options, which its class checks. A method of another package is
+code that nobody's file may choose: like a model object, it is given again.
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
-from shapley2d._market.copies.rule import Copies
+from shapley2d._base.json_record import check_form
 from shapley2d._methods.method import Method
-from shapley2d._valuation.methods import all_methods
+from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.exceptions import InputError
 
-NAMES = (
-    "rows", "columns", "owner_column", "players", "copies", "valid_parts", "method", "task",
-    "kinds", "include_label", "cv", "groups", "time_order", "valid_weight", "scoring", "baseline",
-    "semivalue",
-)  # fmt: skip
-"""What is recorded: the question and the method, not the data, nor what changes no value."""
+SETTINGS: dict[str, Any] = {
+    **dict.fromkeys(("rows", "columns"), str | list | dict | None),
+    **dict.fromkeys(("owner_column", "parties", "copies", "scoring"), str | None),
+    **dict.fromkeys(("groups", "time_order", "valid_weight"), str | list | None),
+    **dict.fromkeys(("task", "baseline", "unclaimed"), str),
+    "valid_parts": int | None,
+    "method": dict,
+    "kinds": dict | None,
+    "include_label": bool,
+    "cv": int | list | None,
+    "semivalue": str | list,
+}
+"""The settings of a question and their forms: neither data nor what changes no value.
+
+Nothing else is recorded, read, or passed on.
+"""
 
 _UNRECORDED: Any = object()
 
 
 def recorded(asked: dict[str, Any], method: Method) -> dict[str, Any]:
     """``settings`` that a file can hold; names of ``unrecorded`` ones: arrays and models."""
-    copies = asked["copies"]
-    given = {name: asked[name] for name in NAMES} | {
-        "method": _of_method(method),
-        "copies": asdict(copies) if isinstance(copies, Copies) else copies,
-    }
+    given = {name: asked[name] for name in SETTINGS} | {"method": _of_method(method)}
     plain = {name: _as_json(value) for name, value in given.items()}
     settings = {name: value for name, value in plain.items() if value is not _UNRECORDED}
     return {"settings": settings, "unrecorded": [name for name in plain if name not in settings]}
 
 
-def _of_method(method: Method) -> dict[str, Any]:
+def _of_method(method: Method) -> Any:
     """A method by its name and the options that differ from its defaults; so one inside it."""
+    if BUILT_IN.get(method.name) is not type(method):
+        return _UNRECORDED
     options = {
         name: _of_method(value) if isinstance(value, Method) else value
         for name, value in method.settings().items()
@@ -48,37 +57,35 @@ def _of_method(method: Method) -> dict[str, Any]:
     return {"name": method.name, **options}
 
 
+def check_question(question: dict[str, Any]) -> None:
+    """Check the settings of a receipt; a ValueError says in a phrase what does not fit."""
+    settings, given = question["settings"], question["unrecorded"]
+    if sorted([*settings, *given]) != sorted(SETTINGS):
+        odd = [*sorted({*SETTINGS} ^ {*settings, *given}), *sorted({*settings} & {*given})]
+        raise ValueError(f"its settings are not those of a question: see {(odd or given)[0]!r}")
+    check_form(settings, {name: SETTINGS[name] for name in settings}, "its settings", exact=True)
+    settings_of(settings)
+
+
 def settings_of(record: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of :func:`shapley2d.value_blocks` that a receipt records."""
-    unknown = [name for name in record if name not in NAMES]
-    if unknown:
-        raise InputError(f"the receipt has a setting {unknown[0]!r}, which is not known")
+    """The arguments of :func:`shapley2d.value_blocks` that a checked receipt records."""
     given = {name: _tupled(value) for name, value in record.items()}
     if "method" in given:
         given["method"] = _method(record["method"])
-    if isinstance(record.get("copies"), dict):
-        given["copies"] = _made(Copies, record["copies"])
     return given
 
 
 def _method(record: Any) -> Method:
-    known = all_methods()
-    name = record.get("name") if isinstance(record, dict) else None
-    if not isinstance(name, str) or name not in known:
+    name = record.get("name")
+    if not isinstance(name, str) or name not in BUILT_IN:
         raise InputError("the receipt's method is not known")
     options = {name: value for name, value in record.items() if name != "name"}
     if isinstance(options.get("model"), dict):
         options["model"] = _method(options["model"])
-    made: Method = _made(known[record["name"]], options)
-    return made
-
-
-def _made(kind: Any, options: dict[str, Any]) -> Any:
-    names = [one.name for one in fields(kind)]
-    unknown = [name for name in options if name not in names]
+    unknown = set(options) - {one.name for one in fields(BUILT_IN[name])}
     if unknown:
-        raise InputError(f"the receipt has an option {unknown[0]!r}, which is not known")
-    return kind(**options)
+        raise InputError(f"the receipt has an option {min(unknown)!r}, which is not known")
+    return BUILT_IN[name](**options)
 
 
 def _as_json(value: Any) -> Any:

@@ -23,7 +23,7 @@ from shapley2d._base.limits import is_too_deep, read_record_file
 from shapley2d._market.payments import whole_units
 from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
-from shapley2d._market.receipts.sums import check_sums, expected_units
+from shapley2d._market.receipts.sums import FACTS, amount_text, check_body, expected_units
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, Setting
 
@@ -32,11 +32,10 @@ if TYPE_CHECKING:
 
     from shapley2d._market.block_values import BlockValues
 
-FORMAT = "shapley2d receipt 1"
+FORMAT = "shapley2d receipt 2"
 """Raise the number when older versions could not read what is written."""
 
 _KNOWN = re.compile(r"shapley2d receipt (\d+)")
-_FACTS = ("method", "players", "task", "intervals", "copies", "baseline", "n_valid", "folds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +48,9 @@ class Receipt:
     Attributes
     ----------
     body : dict
-        ``made`` (date, versions, facts of the run), ``question`` (settings, seed, and how files
-        were read), ``digests``, ``values``, ``payments`` (None where nothing was paid) and
-        ``audit`` (None without one). Plain JSON values; amounts are text, to the cent.
+        ``made`` (date, versions, facts of the run), ``round``, ``question`` (settings, seed, and
+        how files were read), ``digests``, ``values``, ``payments`` (None where nothing was paid)
+        and ``audit`` (None without one). Plain JSON values; amounts are text, to the cent.
     signature : dict or None
         ``algorithm``, ``public_key`` and ``signature``.
     """
@@ -111,22 +110,36 @@ class Receipt:
 
         Its digest and its signature must fit what it says, and so must all sums: the owners' values
         add up to what the table is worth, and every amount is what these values give. Anything else
-        is refused.
+        is refused, as are entries that a receipt does not have.
         """
         record = _parse(path)
         receipt = cls(record["body"], record["signature"])
+        receipt.check(path, record["digest"])
+        return receipt
+
+    def check(self, name: Any = "the receipt", digest: str | None = None) -> None:
+        """Refuse a receipt that does not fit together, see :meth:`load`; messages say ``name``."""
         try:
-            _check_seal(receipt, record["digest"])
-            check_sums(receipt.body)
-        except InputError:
-            raise
+            if digest not in (None, self.digest):
+                raise ValueError("its digest does not fit: it was changed after it was written")  # noqa: TRY301
+            if self.signature is not None:
+                check_signature(canonical_json(self.body), self.signature)
+            check_body(self.body)
+        except InputError as error:  # an option that its method, or the package, refuses
+            raise InputError(f"{name} is refused: ", *error.args) from None
         except ValueError as error:
-            raise InputError(f"{path} is refused: {error}") from None
+            raise InputError(f"{name} is refused: {error}") from None
         except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
             raise InputError(
-                f"{path} is refused: it is not a receipt of this form ({type(error).__name__})"
+                f"{name} is refused: it is not a receipt of this form ({type(error).__name__})"
             ) from None
-        return receipt
+
+    def check_round(self, name: str) -> None:
+        """Check that the receipt is of a round of payments, and not of an earlier one."""
+        if self.body["round"] != name:
+            here = self.body["round"]
+            known = "of no round" if here is None else f"of round {here!r}"
+            raise InputError(f"the receipt is {known}, not of ", Setting("round", name))
 
     def check_signer(self, key: str | os.PathLike[str]) -> None:
         """Check that a public key, in a PEM file, is the one that the receipt was signed with."""
@@ -173,6 +186,7 @@ class Receipt:
         n = len(self.body["values"]["owners"])
         paid = self.body["payments"]
         total = "" if paid is None else f" who share {paid['total']}"
+        total += "" if self.body["round"] is None else f", round {self.body['round']!r}"
         signed = "signed" if self.signature else "not signed"
         return f"Receipt of {n} owners{total}, {signed}, digest {self.digest[:16]}"
 
@@ -180,10 +194,11 @@ class Receipt:
 def make_receipt(
     valuation: BlockValues,
     pay: Any = None,
-    negative: str | None = None,
+    negative: str = "zero",
     digits: int = 2,
     *,
     trusted: bool = False,
+    round: str | None = None,  # noqa: A002  (the word that people use)
     reading: dict[str, Any] | None = None,
 ) -> Receipt:
     """The receipt of a valuation of owners, see :meth:`shapley2d.BlockValuation.receipt`."""
@@ -201,12 +216,15 @@ def make_receipt(
         )
     if info.get("interrupted"):
         raise InputError("the run was interrupted, so nobody could repeat it: run it again first")
+    if round is not None and not isinstance(round, str):
+        raise InputError(Setting("round", round), " must be text, such as '2026-07'")
     body = {
         "made": {
             "date": info.get("date"),
             "versions": info.get("versions") or {},
-            **{name: info.get(name) for name in _FACTS},
+            **{name: info.get(name) for name in FACTS},
         },
+        "round": round,
         "question": {**asked, "seed": info.get("random_state"), "reading": reading},
         "digests": digests,
         "values": {
@@ -230,7 +248,7 @@ def make_receipt(
 
 
 def _payments(
-    valuation: BlockValues, pay: Any, negative: str | None, digits: int, *, trusted: bool
+    valuation: BlockValues, pay: Any, negative: str, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
     columns, rule = valuation._divided(pay, negative, digits, trusted=trusted)
     others = [name for name in columns if name not in ("owner", "value", "amount")]
@@ -239,23 +257,18 @@ def _payments(
     lines = [
         {
             "owner": owner,
-            "amount": _text(Decimal(amounts[k]).scaleb(-digits), digits),
-            **{name: _text(columns[name][k], digits) for name in others},
+            "amount": amount_text(Decimal(amounts[k]).scaleb(-digits), digits),
+            **{name: amount_text(columns[name][k], digits) for name in others},
         }
         for k, owner in enumerate(columns["owner"])
     ]
     return {
-        "total": _text(Decimal(units).scaleb(-digits), digits),
+        "total": amount_text(Decimal(units).scaleb(-digits), digits),
         "digits": int(digits),
         "negative": rule,
         "trusted": trusted,
         "amounts": lines,
     }
-
-
-def _text(amount: Any, digits: int) -> str:
-    """An amount as text; the ends of an interval may be infinite."""
-    return f"{amount:.{digits}f}" if np.isfinite(float(amount)) else str(amount)
 
 
 def _label(label: Any, kind: str) -> Any:
@@ -303,18 +316,11 @@ def _check_form(record: Any, path: str | os.PathLike[str]) -> None:
         raise ValueError("it is not a receipt")  # noqa: TRY004  (one kind of error for one cause)
     version = _KNOWN.fullmatch(record["format"])
     if version and record["format"] != FORMAT:
-        raise InputError(f"{path} was written by another version of shapley2d: update the package")
+        raise InputError(f"{path} was written by another version of shapley2d: check it with that")
     if not version or set(record) != {"format", "body", "digest", "signature"}:
         raise ValueError("it is not a receipt")
     if not isinstance(record["body"], dict) or not _all_fit(record["body"]):
         raise ValueError("its body is not what it should be")
-
-
-def _check_seal(receipt: Receipt, digest: Any) -> None:
-    if digest != receipt.digest:
-        raise ValueError("its digest does not fit: it was changed after it was written")
-    if receipt.signature is not None:
-        check_signature(canonical_json(receipt.body), receipt.signature)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.json_record import check_form
 from shapley2d._base.limits import read_record_file
 from shapley2d.exceptions import InputError, Setting
 
@@ -11,6 +13,17 @@ if TYPE_CHECKING:
     import os
 
 ALGORITHM = "Ed25519"
+
+_FORM = {
+    "algorithm": re.compile(ALGORITHM),
+    "public_key": re.compile("[0-9a-f]{64}"),
+    "signature": re.compile("[0-9a-f]{128}"),
+}
+# Points of small order: a signature by such a key can be made to fit any text, by anyone. They are
+# told by their second coordinate: 0, 1 and -1, and that of the points of order 8.
+_PRIME = 2**255 - 19
+_OCTIC = 0x7A03AC9277FDC74EC6CC392CFA53202A0F67100D760B3CBA4FD84D3D706A17C7
+_SMALL = {0, 1, _PRIME - 1, _OCTIC, _PRIME - _OCTIC}
 
 
 def sign(body: bytes, key: str | os.PathLike[str]) -> dict[str, str]:
@@ -31,17 +44,17 @@ def check_signature(body: bytes, record: Any) -> None:
     ed25519, _ = _library()
     from cryptography.exceptions import InvalidSignature
 
-    fits = (
-        isinstance(record, dict)
-        and set(record) == {"algorithm", "public_key", "signature"}
-        and record["algorithm"] == ALGORITHM
-    )
-    if not fits:
-        raise ValueError(f"its signature is not one of {ALGORITHM}")
     try:
-        public = ed25519.Ed25519PublicKey.from_public_bytes(bytes.fromhex(record["public_key"]))
+        check_form(record, _FORM, exact=True)
+    except ValueError:
+        raise ValueError(f"its signature is not one of {ALGORITHM}") from None
+    raw = bytes.fromhex(record["public_key"])
+    if int.from_bytes(raw, "little") % 2**255 % _PRIME in _SMALL:
+        raise ValueError("its key is of small order: anyone could have signed with it")
+    try:
+        public = ed25519.Ed25519PublicKey.from_public_bytes(raw)
         public.verify(bytes.fromhex(record["signature"]), body)
-    except (InvalidSignature, ValueError, TypeError):
+    except (InvalidSignature, ValueError):
         raise ValueError("its signature does not fit: it was changed after it was signed") from None
 
 

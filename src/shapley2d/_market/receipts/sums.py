@@ -3,55 +3,76 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 import numpy as np
 
-from shapley2d._base.entries import is_number
 from shapley2d._base.json_record import Maybe, check_form, real_number, whole_number
 from shapley2d._market.audit_result import Audit
-from shapley2d._market.owners import ESCROW, UNOWNED
+from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, divide_units, whole_units
+from shapley2d._market.receipts.question import check_question
 from shapley2d.exceptions import InputError
 
-_COLUMNS = ("drop", "number", "date", "text")
-_WORDS = (
-    "target", "groups", "time_order", "valid_weight", "row_id", "separator", "encoding",
-    "owner_column",
-)  # fmt: skip
-_FORM = {  # entries that commands and checks read; settings are checked by what takes them
-    "made": {"date": Maybe(str), "versions": {str: str}},
-    "question": {
-        "settings": {"task": str},
-        "unrecorded": [str],
-        "seed": Maybe(object),  # up to 2**128, checked where it is used
-        "reading": Maybe(
-            {
-                **dict.fromkeys(_WORDS, Maybe(str)),
-                **dict.fromkeys(_COLUMNS, Maybe([str])),
-                "drop_keys": Maybe(bool),
-            }
-        ),
-    },
-}
+FACTS = {
+    **dict.fromkeys(("method", "parties", "task", "baseline"), str),
+    "intervals": Maybe(str), "n_valid": int, "folds": Maybe(int),
+}  # fmt: skip
+"""Facts of a run that a receipt tells, and their forms."""
+
 _DIGEST = re.compile(r"[0-9a-f]{64}")
+_READING = {  # options of the command line, by which files were read
+    "target": str, "include_label": bool, "drop_keys": bool, "drop_missing_target": bool,
+    **dict.fromkeys(("drop", "number", "date", "text"), Maybe([str])),
+    **dict.fromkeys(("groups", "time_order", "valid_weight", "row_id"), Maybe(str)),
+    **dict.fromkeys(("separator", "encoding", "owner_column", "scoring", "baseline"), Maybe(str)),
+}  # fmt: skip
+_LINE = dict.fromkeys(("owner", "amount", "low", "high"), str)
+_DEBTS = {"if_unpaid": str, "collateral": str}
+_OWNER = {"owner": str, "block": _DIGEST, "labelled": _DIGEST, "n_rows": int, "n_cells": int}
+_FORM = {
+    "made": {"date": str, "versions": {str: str}, **FACTS},
+    "round": Maybe(str),
+    "question": {
+        "settings": dict,
+        "unrecorded": [str],
+        "seed": object,  # up to 2**128, checked where it is used
+        "reading": Maybe(_READING),
+    },
+    "digests": {
+        "table": _DIGEST,
+        "claims": _DIGEST,
+        "validation": Maybe({"rows": _DIGEST, "n_rows": int}),
+        "owners": [_OWNER],
+        "columns": [{"name": str, "kind": str, "notation": str}],
+        "target": str,
+        "target_kind": re.compile("number|text"),
+    },
+    "values": {
+        "worth": object,
+        "owners": [{"owner": str, "value": object, "stderr": Maybe(float)}],
+    },
+    "payments": Maybe(
+        {"total": str, "digits": int, "negative": str, "trusted": bool, "amounts": [dict]}
+    ),
+    "audit": Maybe(dict),
+}
 _ROUNDING = 1e-9  # relative; sums of owners' values are rounded once each
 
 
-def check_sums(body: dict[str, Any]) -> None:
-    """Check the body of a receipt; a ValueError says in a phrase what does not fit."""
-    fields = {"made", "question", "digests", "values", "payments", "audit"}
-    if set(body) != fields:
-        raise ValueError("its body is not what it should be")
-    check_form(body, _FORM)
-    for part, form in _FORM.items():
-        if not {*form} <= {*body[part]}:
-            raise ValueError(f"{part} in its body lacks an entry")
-    _check_digests(body["digests"])
+def check_body(body: dict[str, Any]) -> None:
+    """Check the body of a receipt; a ValueError says in a phrase what does not fit.
+
+    It holds what a receipt says, in the form that it is written in, and nothing else.
+    """
+    check_form(body, _FORM, "its body", exact=True)
+    check_question(body["question"])
+    _check_date(body["made"]["date"])
     names, values = _values(body["values"])
     brought = [one["owner"] for one in body["digests"]["owners"]]
-    if not set(brought) <= {*names} or not {*names} - {*brought} <= {UNOWNED, ESCROW}:
+    if len({*brought}) < len(brought) or {*names} - {UNOWNED} != {*brought}:
         raise ValueError("its owners are not those whose blocks it has digests of")
     if body["payments"] is not None:
         _check_payments(body["payments"], names, values)
@@ -59,31 +80,24 @@ def check_sums(body: dict[str, Any]) -> None:
         _check_audit(body, names, values)
 
 
-def _check_digests(digests: dict[str, Any]) -> None:
-    found = [digests["table"], digests["claims"]]
-    if digests["validation"] is not None:
-        found.append(digests["validation"]["rows"])
-    for one in digests["owners"]:
-        found += [one["block"], one["labelled"]]
-        for size in ("n_rows", "n_cells"):
-            whole_number(one[size], f"{size} of an owner")
-    if not all(isinstance(one, str) and _DIGEST.fullmatch(one) for one in found):
-        raise ValueError("one of its digests is not a SHA-256 digest")
-    for column in digests["columns"]:
-        if not all(isinstance(column[key], str) for key in ("name", "kind", "notation")):
-            raise ValueError("one of its columns has no name or kind")
-    if not isinstance(digests["target"], str) or digests["target_kind"] not in ("number", "text"):
-        raise ValueError("its target has no name or kind")
+def _check_date(text: str) -> None:
+    """A receipt was made on a day of the calendar, and not in the future."""
+    form = "%Y-%m-%d %H:%M UTC"
+    try:
+        made = datetime.strptime(text, form).replace(tzinfo=UTC)
+        fits = f"{made:{form}}" == text and made <= datetime.now(UTC) + timedelta(days=1)
+    except ValueError:
+        fits = False
+    if not fits:
+        raise ValueError(f"it cannot have been made on {text!r}")
 
 
 def _values(record: dict[str, Any]) -> tuple[list[str], list[float]]:
     """Names and values of the owners, which add up to what the table is worth."""
     names = [one["owner"] for one in record["owners"]]
-    if not all(isinstance(name, str) for name in names) or len({*names}) < len(names):
+    if len({*names}) < len(names):
         raise ValueError("its owners do not have one name each")
     values = [real_number(one["value"], "an owner's value", -np.inf) for one in record["owners"]]
-    for one in record["owners"]:
-        real_number(0.0 if one["stderr"] is None else one["stderr"], "a standard error")
     worth = real_number(record["worth"], "what the table is worth", -np.inf)
     off = abs(sum(values) - worth)
     if off > _ROUNDING * max(abs(worth), sum(map(abs, values))):
@@ -95,7 +109,7 @@ def _values(record: dict[str, Any]) -> tuple[list[str], list[float]]:
 
 def _check_payments(paid: dict[str, Any], names: list[str], values: list[float]) -> None:
     digits, rule = paid["digits"], paid["negative"]
-    if rule not in RULES or not isinstance(paid["trusted"], bool):
+    if rule not in RULES:
         raise ValueError("how it was paid is not known")
     unit = Decimal(1).scaleb(-whole_number(digits, "the number of its decimals", 0, 12))
     if [line["owner"] for line in paid["amounts"]] != names:
@@ -129,9 +143,7 @@ def _check_ends(
         low, high = (_amount(line[end], unit, "the end of an interval") for end in ("low", "high"))
         if not low <= amount <= high:
             raise ValueError(f"the interval of {line['owner']!r} does not hold its amount")
-        also = {"if_unpaid", "collateral"} & set(line)
-        if also != ({"if_unpaid", "collateral"} if owing else set()):
-            raise ValueError("what is paid if debts are not is missing, or nobody owes")
+        check_form(line, {**_LINE, **(_DEBTS if owing else {})}, "a payment", exact=True)
         if owing:
             deposit = _amount(line["collateral"], unit, "a collateral")
             left = _amount(line["if_unpaid"], unit, "an amount")
@@ -175,7 +187,7 @@ def audit_fits(
         except ValueError:
             continue
         given = dict(zip(names, units, strict=True))
-        given = {name: one for name, one in given.items() if name not in (UNOWNED, ESCROW)}
+        given = {name: one for name, one in given.items() if name != UNOWNED}
         same = set(given) == set(audit.payments) and all(
             abs(round(100 * amount) - given[name]) <= off for name, amount in audit.payments.items()
         )
@@ -187,12 +199,26 @@ def audit_fits(
 def _amount(text: Any, unit: Decimal, what: str) -> Decimal:
     """An amount in units; infinite where an interval is open."""
     try:
-        amount = Decimal(text) if isinstance(text, str) and not is_number(text) else None
-    except InvalidOperation:
-        amount = None
-    if amount is None or amount.is_nan():
+        amount = Decimal(text)
+    except (InvalidOperation, TypeError, ValueError):
+        raise ValueError(f"{what} is not an amount") from None
+    # one amount is written in one way: nobody reads another number than was compared
+    if amount.is_nan() or (amount.is_finite() and abs(amount / unit) > 2**60):
         raise ValueError(f"{what} is not an amount")
-    units = amount / unit
-    if amount.is_finite() and (units != units.to_integral_value() or abs(units) > 2**60):
-        raise ValueError(f"{what} is not an amount")
-    return units
+    if text != amount_text(amount, -int(unit.as_tuple().exponent)):
+        raise ValueError(f"{what} is not written as an amount is: {text!r}")
+    return amount / unit
+
+
+def amount_text(amount: Any, digits: int) -> str:
+    """An amount as a receipt writes it; the ends of an interval may be infinite.
+
+    Examples
+    --------
+    >>> amount_text(-0.001, 2), amount_text(float("inf"), 2)
+    ('0.00', 'inf')
+    """
+    if not np.isfinite(float(amount)):
+        return "inf" if amount > 0 else "-inf"
+    text = f"{amount:.{digits}f}"
+    return text.removeprefix("-") if not float(text) else text

@@ -13,7 +13,7 @@ import numpy as np
 from shapley2d._market.audit_result import Audit
 from shapley2d._market.payments import RULES
 from shapley2d._market.receipts.sums import expected_units
-from shapley2d._market.wording import owner_words
+from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
 from shapley2d.exceptions import InputError
@@ -32,14 +32,31 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         check_payments(valuation, lines)
     if payments is None and valuation._owner_shares is not None:
         lines = valuation._payee_lines()
+    joining = _joining(valuation)
+    lines = [{**line, **joining.get(line["owner"], {})} for line in lines]
+    info = valuation.info
     content = {
         "payments": lines,
         "points": page_units(valuation, 0.0)["columnUnit"],
-        "owner_words": owner_words(valuation.info),
-        "audit": audit_tables(valuation.info),
+        "setting_words": setting_words(info),
+        "owner_words": owner_words(info),
+        "negative_words": negative_words(lines),
+        "audit": audit_tables(info),
+        "look": info.get("look") or {"words": "", "alarms": []},
+        "grid": not _one_block_each(valuation),
+        "pooled": info.get("pooled"),
     }
     record = {"owners": [list(block) for block in block_owners(valuation)]}
-    return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record)
+    title = f"What every owner is {'worth' if payments is None else 'paid'}" if lines else ""
+    return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record, title)
+
+
+def _one_block_each(valuation: BlockValues) -> bool:
+    """Whether every owner has one block, and every block one owner: the list says it all."""
+    shares = valuation._owner_shares
+    if shares is None or len(shares) != valuation.values.size:
+        return False
+    return bool((np.count_nonzero(shares.reshape(len(shares), -1), axis=1) == 1).all())
 
 
 def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
@@ -119,26 +136,38 @@ def _lines(data: Any) -> list[dict[str, Any]]:
     )
 
 
+def _joining(valuation: BlockValues) -> dict[str, dict[str, float]]:
+    """By owner: its score alone, and what it adds to the others; empty where unknown."""
+    info, shares = valuation.info, valuation._owner_shares
+    found: dict[str, dict[str, float]] = {}
+    if "alone" not in info or shares is None or len(info["alone"]) != valuation.values.size:
+        return found
+    for owner, part in zip(valuation._owner_names, shares, strict=True):
+        held = np.flatnonzero(part)
+        if held.size == 1:  # one set of rows or of columns
+            alone, without = info["alone"][held[0]], info["without"][held[0]]
+            found[owner] = {"alone": alone, "adds": info["pooled"] - without}
+    return found
+
+
 def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
-    """The audit of a valuation as tables: gains by owner and move, payments by setting."""
+    """The audit of a valuation as tables: gains by owner and move, the range over settings."""
     if info.get("audit") is None:
         return None
     audit = Audit.from_dict(info["audit"])
     owners = list(audit.payments)
     moves = list(dict.fromkeys(move["move"] for move in audit._moves))
     gains = {(move["owner"], move["move"]): move["after"] - move["before"] for move in audit._moves}
+    ranges = []
+    for owner in owners:
+        paid = [one["payments"][owner] for one in audit._settings if owner in one["payments"]]
+        ranges.append((min(paid), max(paid)) if paid else None)
     return {
         "total": audit.total,
-        "moves": moves,
-        "gains": [
-            (owner, audit.payments[owner], [gains.get((owner, move)) for move in moves])
-            for owner in owners
-        ],
+        "moves": [(move, [gains.get((owner, move)) for owner in owners]) for move in moves],
         "owners": owners if len(owners) <= 12 else [],
-        "settings": [
-            (one["setting"], [one["payments"].get(owner) for owner in owners])
-            for one in audit._settings
-        ],
+        "ranges": ranges,
+        "n_settings": len(audit._settings),
         "payments": [audit.payments[owner] for owner in owners],
         "copies": audit.copies,
         "look": audit.look,

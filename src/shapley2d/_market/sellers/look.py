@@ -1,51 +1,116 @@
 """A look at every seller: what is odd about its rows, beside the validation rows and in words.
 
-No test knows what a cheat looks like. Each asks whether a seller's rows could be validation rows as
-far as one thing goes (:mod:`shapley2d._market.sellers.seller`), and p-values are corrected for the
-number of sellers and tests together. An alarm is what was seen, not a verdict.
+An *alarm* says that something was made: near copies, cells that two claim, a column that others'
+columns give. *Information* says that a seller is unusual, as honest ones are: other rows than the
+validation rows, labels that others' rows do not bear out. P-values are corrected for all sellers
+and tests together; what is about two parties names both and accuses neither.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import cached_property
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from shapley2d._base.clusters import equal_lines
 from shapley2d._base.streams import generator
-from shapley2d._base.words import counted
-from shapley2d._market.owners import UNOWNED
-from shapley2d._market.sellers.exchange import corrected
-from shapley2d._market.sellers.facts import (
-    double_claims,
-    equal_rows,
-    same_columns,
-    text_among_numbers,
+from shapley2d._base.words import counted, plural
+from shapley2d._market.sellers.chances import (
+    corrected,
+    count_p_value,
+    excess_p_value,
 )
-from shapley2d._market.sellers.forest import forest_features
+from shapley2d._market.sellers.forest import (
+    forest_features,
+    how_computable,
+    label_losses,
+    tell_apart,
+)
 from shapley2d._market.sellers.points import Points
-from shapley2d._market.sellers.seller import MOST_ROWS, Alarm, Seller, Tables
+from shapley2d._market.sellers.twins import gaps, usual_distance
+from shapley2d._market.sellers.units import FEWEST_ROWS, together, units_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
     from shapley2d._base.progress import Report
     from shapley2d._market.regions import Regions
+    from shapley2d._market.sellers.twins import Gaps
+    from shapley2d._market.sellers.units import Unit
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-LEVEL = 0.01
-"""The chance of any alarm where all sellers are honest."""
+LEVEL = 0.001
+"""The chance of any alarm where all sellers are honest, as far as rows are independent."""
+
+_TOLD = 0.01  # the same of information, which accuses nobody
+
+MOST_ROWS = 500
+"""Rows of a seller, and validation rows, that are compared; of more, a random sample."""
+
+VALIDATION = "the validation table"
+
+WHAT = {
+    "others": "near copies of each other's rows",
+    "own": "near copies of its own rows",
+    "valid": "near copies of validation rows",
+    "claims": "cells that both claim",
+    "columns": "a column that others' columns give",
+    "labels": "labels unlike those of others' rows",
+    "different": "different from the validation rows",
+}
+"""What may be seen of a seller, by a short name."""
+
+_SHOWN = 3  # rows that make a count worth a sentence
+_PAIRS = 20  # of owners who claim the same cells, listed at most
+_COMPUTABLE = 0.9  # R squared from others' columns; honest columns of four tables had 0.85 at most
+_COLUMN_ROWS, _MOST_COLUMNS = 1000, 100  # that are compared; of more, a random sample
+
+
+class Alarm(NamedTuple):
+    """What was seen of a seller.
+
+    Attributes
+    ----------
+    owner : str
+    what : str
+        One of the words of :data:`WHAT`.
+    victim : str
+        The other party, or parties, that it is about; empty if there is none.
+    sentence : str
+        The evidence.
+    p : float or None
+        The chance to see this of a seller whose rows come from where the validation rows come from;
+        None where it is a fact.
+    alarm : bool
+        Whether it says that something was made; else it is information.
+    """
+
+    owner: str
+    what: str
+    victim: str
+    sentence: str
+    p: float | None
+    alarm: bool = True
+
+
+class _Test(NamedTuple):
+    """A p-value, and what makes an alarm of it; None where the evidence is too thin."""
+
+    p: float
+    tell: Callable[[], Alarm | None]
 
 
 @dataclass(frozen=True)
 class Look:
     """What was seen, and what was looked at in words."""
 
-    alarms: list[Alarm]
+    alarms: list[Alarm]  # and information, which comes last
     words: str
 
 
@@ -66,10 +131,8 @@ def look_at_sellers(
     regions: Regions,
     seed: int,
     report: Report | None = None,
-    *,
-    same: Sequence[tuple[str, str, float]] = (),
 ) -> Look:
-    """Look at the rows of every owner of a table.
+    """Look at the rows of every owner of a table; rows that nobody claims are left out.
 
     Parameters
     ----------
@@ -80,94 +143,334 @@ def look_at_sellers(
     regions : Regions
         What owners have of the table.
     seed : int
-        Of the random sets and the forests.
+        Of the samples and the forests.
     report : callable, optional
         Is told how far the look is.
-    same : sequence of (str, str, float)
-        Columns that say the same, and by what R squared.
     """
-    tables = _tables(table, target, valid, y_valid)
-    held = regions.of_rows()
-    first = np.where(held.any(axis=0), held.argmax(axis=0), -1)
-    names = [*regions.names, UNOWNED]
-
-    def owner_of(row: int) -> str:
-        return names[int(first[row])]
-
-    tests: list[tuple[float, Callable[[], Alarm]]] = []
-    sampled = valid.n_rows > MOST_ROWS
-    for owner, name in enumerate(regions.names):
+    tables = Tables(table, target, valid, y_valid, regions)
+    units = units_of(regions, table.n_columns)
+    alarms: list[_Test] = []
+    notes: list[_Test] = []
+    for k, unit in enumerate(units):
         if report is not None:
-            report(owner / len(regions.names), f"looking at {name}")
-        cells = regions.cells_of(owner)[:, : table.n_columns]
-        rows, columns = _main_part(cells)
-        if not rows.size:
-            continue
-        sampled |= rows.size > MOST_ROWS
-        others = np.flatnonzero(~cells.any(axis=1))
-        random = generator(seed, "sellers", owner)
-        seller = Seller(name, tables, rows, columns, others, owner_of, random)
-        tests.extend(seller.tests())
-        if others.size:
-            keys = _row_keys(table, valid, tables.labels, columns)
-            tests.append(equal_rows(name, keys, rows, others, np.arange(table.n_rows, keys.size)))
-        text = text_among_numbers(name, table, cells, owner_of)
-        tests.extend([] if text is None else [text])
-    p_values = corrected([p for p, _ in tests])
-    seen = [
-        make()._replace(p=p) for p, (_, make) in zip(p_values, tests, strict=True) if p <= LEVEL
-    ]
-    order = {name: k for k, name in enumerate(regions.names)}
-    facts = [*double_claims(regions), *same_columns(regions, table.column_names, same)]
-    alarms = sorted([*facts, *seen], key=lambda alarm: order[alarm.owner])
-    return Look(alarms, _words(len(regions.names), len(tests), len(alarms), sampled=sampled))
+            report(k / len(units), f"looking at {unit.name}")
+        seller = _Seller(unit, tables, generator(seed, "sellers", k))
+        alarms.extend(seller.alarms())
+        notes.extend(seller.notes())
+    columns = _computed_columns(tables, generator(seed, "sellers", len(units)))
+    seen = [*double_claims(regions), *columns, *_of_pairs(_significant(alarms, LEVEL))]
+    told = [alarm._replace(alarm=False) for alarm in _significant(notes, _TOLD)]
+    sampled = max([valid.n_rows, *(unit.rows.size for unit in units)]) > MOST_ROWS
+    words = _words(len(regions.names), len(alarms), len(seen), len(told), sampled=sampled)
+    return Look([*seen, *told], words)
 
 
-def _tables(table: Table, target: Target, valid: Table, y_valid: Target) -> Tables:
-    classes = target.task == "classification"
-    labels = np.append(target.codes, y_valid.codes).astype(np.float64)
-    features, feature_of = forest_features(table, valid, labels)
-    names = [*table.column_names, "the label" if classes else "the target"]
-    return Tables(
-        Points.of(table, valid), labels, classes, features, feature_of, names, table.n_rows
+def _significant(tests: list[_Test], level: float) -> list[Alarm]:
+    p_values = corrected([test.p for test in tests])
+    found = [(test.tell(), p) for test, p in zip(tests, p_values, strict=True) if p <= level]
+    return [alarm._replace(p=p) for alarm, p in found if alarm is not None]
+
+
+def _of_pairs(alarms: list[Alarm]) -> list[Alarm]:
+    """Alarms, those about the same parties once: either may have been tested beside the other."""
+    first: dict[tuple[str, frozenset[str]], Alarm] = {}
+    for alarm in alarms:
+        first.setdefault((alarm.what, frozenset((alarm.owner, alarm.victim))), alarm)
+    return list(first.values())
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Training rows, then validation rows: as points, with labels and with what a forest sees."""
+
+    table: Table
+    target: Target
+    valid: Table
+    y_valid: Target
+    regions: Regions
+
+    @cached_property
+    def points(self) -> Points:
+        return Points.of(self.table, self.valid)
+
+    @cached_property
+    def labels(self) -> NDArray[np.float64]:
+        return np.append(self.target.codes, self.y_valid.codes).astype(np.float64)
+
+    @cached_property
+    def features(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+        """What a forest sees, the label last, and the column that each feature is of."""
+        return forest_features(self.table, self.valid, self.labels)
+
+    @cached_property
+    def held(self) -> NDArray[np.bool_]:
+        """Mask (owners, rows)."""
+        return self.regions.of_rows()
+
+    @property
+    def valid_rows(self) -> NDArray[np.intp]:
+        return np.arange(self.table.n_rows, self.labels.size)
+
+    @property
+    def classes(self) -> bool:
+        return self.target.task == "classification"
+
+    def owners_of(self, row: int) -> str:
+        """The names of all who claim cells of a row."""
+        return together([self.regions.names[k] for k in np.flatnonzero(self.held[:, row])])
+
+
+class _Seller:
+    """A unit's rows beside those of others and the validation rows."""
+
+    def __init__(self, unit: Unit, tables: Tables, random: np.random.Generator) -> None:
+        self.unit, self.tables, self.random = unit, tables, random
+        self.points = tables.points.take_columns(unit.columns)
+        self.rows = _some(unit.rows, random)
+        self.valid = _some(tables.valid_rows, random)
+        claimed = np.flatnonzero(tables.held.any(axis=0))
+        if len(unit.owners) == 1:  # its other rows are no other party's
+            mine = tables.held[tables.regions.names.index(unit.owners[0])]
+            claimed = claimed[~mine[claimed]]
+        self.others = np.setdiff1d(claimed, unit.rows)
+        self.testable = tables.valid_rows.size >= FEWEST_ROWS
+
+    def alarms(self) -> Iterator[_Test]:
+        if not self.testable:
+            return
+        among = {"own": self.unit.rows, "others": self.others, "valid": self.tables.valid_rows}
+        for what, rows in among.items():
+            if rows.size >= FEWEST_ROWS:
+                yield self._twins(what, rows)
+        yield self._equal()
+
+    def notes(self) -> Iterator[_Test]:
+        if not self.testable:
+            return
+        features, of = self.tables.features
+        seen = np.append(self.unit.columns, True)[of]
+        both = np.append(self.rows, self.valid)
+        inside = np.arange(both.size) < self.rows.size
+        p, share, importances = tell_apart(features[both][:, seen], inside, self.random)
+        yield _Test(p, lambda: self._different(share, importances, of[seen]))
+        known = np.append(_some(self.others, self.random), self.valid)
+        losses = label_losses(
+            features[:, :-1][:, seen[:-1]], self.tables.labels, known, both, self.random,
+            classes=self.tables.classes,
+        )  # fmt: skip
+        p = excess_p_value(losses[inside], losses[~inside])
+        yield _Test(p, lambda: self._labels(losses, inside))
+
+    @cached_property
+    def _rounded(self) -> tuple[Points, float]:
+        """All rows rounded as the seller's are, and how far apart validation rows lie."""
+        points = self.points.rounded_like(self.rows)
+        return points, usual_distance(points, self.valid)
+
+    def _twins(self, what: str, among: NDArray[np.intp]) -> _Test:
+        """Whether rows lie as copies do among some rows, more than validation rows do.
+
+        Near rows and equal ones are counted each by themselves: where columns are coarse, many rows
+        are equal by chance, and jitter would hide among them.
+        """
+        every = self.tables.valid_rows
+        tried = []
+        for equal in (False, True):
+            mine = _some(among, self.random, every.size - 1) if equal else among[:0]
+            tried.append(self._compared(what, among, mine, every if equal else every[:0]))
+        p, found, reference = min(tried, key=lambda one: one[0])
+        p = min(1.0, len(tried) * p)
+
+        def tell() -> Alarm | None:
+            usual_gap = float(np.quantile(reference, 0.95))
+            close = found.size > usual_gap
+            if close.sum() < _SHOWN:
+                return None
+            times = float(np.exp(np.median(found.size[close])))
+            expected = f"{(reference > usual_gap).sum():,} of {reference.size:,} validation rows"
+            near = f"lies at least {times:.1f} times as near as the next ones"
+            if what != "others":
+                where = "another of these rows" if what == "own" else "a validation row"
+                sentence = f"For {self._count(close)}, {where} {near}; {_SO} {expected}."
+                return self._alarm(what, "" if what == "own" else VALIDATION, sentence)
+            victims = Counter(self.tables.owners_of(row) for row in found.nearest[close].tolist())
+            victim, number = victims.most_common(1)[0][0], len(victims) - 1
+            more = f" or {counted(number, 'other')}" if number else ""
+            labels = self.tables.labels
+            unlike = int((labels[self.rows[close]] != labels[found.nearest[close]]).sum())
+            flipped = f"; {unlike:,} of them have another label" if self.tables.classes else ""
+            sentence = (
+                f"Rows of {self.unit.name} and {victim} are near copies of each other: for "
+                f"{self._count(close)}, a row of {victim}{more} {near}{flipped if unlike else ''}; "
+                f"{_SO} {expected}. Distances cannot tell who copied from whom."
+            )
+            return self._alarm("others", victim, sentence)
+
+        return _Test(p, tell)
+
+    def _compared(
+        self,
+        what: str,
+        among: NDArray[np.intp],
+        counted_rows: NDArray[np.intp],
+        counted_valid: NDArray[np.intp],
+    ) -> tuple[float, Gaps, NDArray[np.float64]]:
+        """A p-value, the gaps of the seller's rows, and those of validation rows."""
+        points, usual = self._rounded
+        known = gaps(points, self.valid, self.tables.valid_rows, counted_valid, usual)
+        own = what == "own"
+        if own and among.size < known.rows.size:
+            # siblings lie as near in a small table, and the next rows farther: as many families
+            families = known.families()
+            order = self.random.permutation(int(families.max()) + 1)[families]
+            rows = known.rows[np.argsort(order, kind="stable")[: among.size]]
+            known = gaps(points, rows, rows, rows if counted_valid.size else rows[:0], usual)
+        reference = known.apart(families=own)
+        found = gaps(self.points, self.rows, among, counted_rows, usual)
+        return excess_p_value(found.apart(families=own), reference), found, reference
+
+    def _equal(self) -> _Test:
+        """Whether more rows equal a validation row than validation rows equal another."""
+        keys = equal_lines(np.column_stack([self.points.lines, self.tables.labels]))
+        n = self.tables.table.n_rows
+        known = np.bincount(keys[n:], minlength=keys.max() + 1)
+        mine = int((known[keys[self.unit.rows]] > 0).sum())
+        theirs, size = int((known[keys[n:]] > 1).sum()), self.unit.rows.size
+        p = count_p_value(mine, size, mine + theirs, size + keys.size - n)
+        sentence = (
+            f"{mine:,} of the {size:,} rows of {self.unit.name} equal a validation row, the label "
+            f"too; {theirs:,} of {keys.size - n:,} validation rows equal another."
+        )
+        return _Test(
+            p, lambda: self._alarm("valid", VALIDATION, sentence) if mine >= _SHOWN else None
+        )
+
+    def _different(
+        self, share: float, importances: NDArray[np.float64], of: NDArray[np.intp]
+    ) -> Alarm:
+        names = [*self.tables.table.column_names, "the label"]
+        gains = np.bincount(of, importances, len(names))
+        most = [k for k in np.argsort(-gains, kind="stable")[:3] if gains[k] > 0]
+        sentence = (
+            f"A forest tells the rows of {self.unit.name} from validation rows in "
+            f"{100 * share:.0f} % of pairs that it has not seen (50 % if they were alike), mostly "
+            f"by {', '.join(repr(names[k]) for k in most)}: another population, or rows that were "
+            "made up."
+        )
+        return self._alarm("different", "", sentence)
+
+    def _labels(self, losses: NDArray[np.float64], inside: NDArray[np.bool_]) -> Alarm:
+        if self.tables.classes:
+            here, there = (100 * float((losses[part] < 0.5).mean()) for part in (inside, ~inside))
+            sentence = (
+                f"The labels of {self.unit.name} disagree with all others' rows: a forest of these "
+                f"bears out {here:.0f} % of them, and {there:.0f} % of the validation labels."
+            )
+        else:
+            here, there = (float(np.mean(losses[part])) for part in (inside, ~inside))
+            sentence = (
+                f"The targets of {self.unit.name} disagree with all others' rows: they are "
+                f"{here:.3g} from what a forest of these predicts, those of validation rows "
+                f"{there:.3g}."
+            )
+        return self._alarm("labels", "", sentence)
+
+    def _alarm(self, what: str, victim: str, sentence: str) -> Alarm:
+        return Alarm(self.unit.name, WHAT[what], victim, sentence, None)
+
+    def _count(self, which: NDArray[np.bool_]) -> str:
+        size, every = which.size, self.unit.rows.size
+        compared = "" if size == every else f" that were compared, out of {every:,},"
+        return f"{which.sum():,} of the {size:,} rows of {self.unit.name}{compared}"
+
+
+_SO = "so it is for"
+
+
+def double_claims(regions: Regions) -> Iterator[Alarm]:
+    """Owners who claim the same cells; a claim has no author, so both are named."""
+    in_rows = regions.rows.astype(np.float32) @ regions.rows.T
+    in_columns = regions.columns.astype(np.float32) @ regions.columns.T
+    region, other = np.nonzero(in_rows * in_columns)
+    pairs = {
+        (int(a), int(b))
+        for a, b in zip(regions.owner[region], regions.owner[other], strict=True)
+        if a < b
+    }
+    cells = {one: regions.cells_of(one) for one in sorted({one for pair in pairs for one in pair})}
+    found = [(-int((cells[a] & cells[b]).sum()), a, b) for a, b in pairs]
+    for count, a, b in sorted(found)[:_PAIRS]:
+        n_rows = int((cells[a] & cells[b]).any(axis=1).sum())
+        one, two = regions.names[a], regions.names[b]
+        shares = (
+            f"{-100 * count / int(cells[k].sum()):.3g} % of what {regions.names[k]} claims"
+            for k in (a, b)
+        )
+        sentence = (
+            f"{one} and {two} both claim {counted(-count, 'cell')} in {counted(n_rows, 'row')} and "
+            f"share what {plural(-count, 'it is', 'they are')} worth: {', '.join(shares)}."
+        )
+        yield Alarm(one, WHAT["claims"], two, sentence, None)
+
+
+def _computed_columns(tables: Tables, random: np.random.Generator) -> Iterator[Alarm]:
+    """Columns that can be computed from columns of other owners, in rows not seen before."""
+    regions, names = tables.regions, tables.table.column_names
+    owns = np.zeros((len(regions.names), len(names)), dtype=bool)
+    np.logical_or.at(owns, regions.owner, regions.columns[:, : len(names)])
+    apart = [j for j in range(len(names)) if (owns[:, j] != owns.any(axis=1)).any()]
+    rows = _some(
+        np.append(np.flatnonzero(tables.held.any(axis=0)), tables.valid_rows), random, _COLUMN_ROWS
     )
+    features, of = tables.features
+    told: set[frozenset[str]] = set()
+    if len(apart) > _MOST_COLUMNS:
+        apart = random.choice(apart, _MOST_COLUMNS, replace=False).tolist()
+    for j in apart:
+        foreign = owns.any(axis=0) & ~owns[owns[:, j]].any(axis=0)
+        used = np.append(foreign, False)[of]
+        if not used.any() or not owns[:, j].any():
+            continue
+        classes = tables.table.columns[j].kind in ("category", "boolean")
+        wanted = features[rows][:, np.flatnonzero(of == j)[0]]
+        share, gains = how_computable(features[rows][:, used], wanted, random, classes=classes)
+        if share < _COMPUTABLE:
+            continue
+        by_column = np.bincount(of[used], gains, len(names) + 1)
+        main = [k for k in np.argsort(-by_column) if by_column[k] >= 0.1 * by_column.max()]
+        mine = together([regions.names[k] for k in np.flatnonzero(owns[:, j])])
+        theirs = together(
+            [regions.names[k] for k in np.flatnonzero(owns[:, sorted(main)].any(axis=1))]
+        )
+        parties = frozenset((mine, theirs))
+        if parties in told:  # the other way round, or another column of theirs
+            continue
+        told.add(parties)
+        sources = ", ".join(repr(names[k]) for k in main[:3])
+        sentence = (
+            f"{names[j]!r} of {mine} can be computed from columns of {theirs} ({sources}): these "
+            f"give {100 * share:.0f} % of it in rows not seen before. Nothing tells who computed "
+            "what, or whether one thing was measured twice."
+        )
+        yield Alarm(mine, WHAT["columns"], theirs, sentence, None)
 
 
-def _main_part(cells: NDArray[np.bool_]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
-    """An owner's largest rectangle by its own patterns: rows, and columns that it has in all.
-
-    Examples
-    --------
-    >>> cells = np.array([[1, 1, 0], [1, 1, 1], [0, 0, 1], [0, 0, 0]], dtype=bool)
-    >>> rows, columns = _main_part(cells)
-    >>> rows.tolist(), columns.tolist()
-    ([0, 1], [True, True, False])
-    """
-    patterns, count = np.unique(cells[cells.any(axis=1)], axis=0, return_counts=True)
-    if not len(patterns):
-        return np.empty(0, dtype=np.intp), np.zeros(cells.shape[1], dtype=bool)
-    patterns = patterns[np.argsort(-count, kind="stable")[:64]]  # the most frequent
-    sizes = [int((cells | ~columns).all(axis=1).sum() * columns.sum()) for columns in patterns]
-    columns = patterns[int(np.argmax(sizes))]
-    return np.flatnonzero((cells | ~columns).all(axis=1)), columns
-
-
-def _row_keys(
-    table: Table, valid: Table, labels: NDArray[np.float64], columns: NDArray[np.bool_]
+def _some(
+    rows: NDArray[np.intp], random: np.random.Generator, count: int = MOST_ROWS
 ) -> NDArray[np.intp]:
-    """Numbers of all rows, the same where entries of some columns and the labels are equal."""
-    lines = [
-        np.append(table.columns[j].entries, valid.columns[j].entries)
-        for j in np.flatnonzero(columns)
-    ]
-    return equal_lines(np.column_stack([*lines, labels]))
+    if rows.size <= count:
+        return rows
+    return np.sort(random.choice(rows, count, replace=False))
 
 
-def _words(n_owners: int, n_tests: int, n_alarms: int, *, sampled: bool) -> str:
-    sample = f" Distances are those of at most {MOST_ROWS} rows of each." if sampled else ""
-    found = "Nothing odd was seen" if not n_alarms else f"{counted(n_alarms, 'alarm')} came up"
+def _words(n_owners: int, n_tests: int, n_alarms: int, n_notes: int, *, sampled: bool) -> str:
+    sample = f" At most {MOST_ROWS} rows of each are compared with all others." if sampled else ""
+    found = "Nothing was seen that was made" if not n_alarms else counted(n_alarms, "alarm")
+    notes = f" {counted(n_notes, 'note')} {plural(n_notes, 'is', 'are')} for information:"
+    notes += " honest sellers are unusual, too."
     return (
         f"The rows of {counted(n_owners, 'owner')} were looked at beside the validation rows: "
-        f"{found} in {counted(n_tests, 'test')} (p-values corrected by Holm, alarms at 1 %)."
-        f"{sample} An alarm is what was seen, not a verdict; no alarm is no proof of honesty."
+        f"{found} in {counted(n_tests, 'test')} (p-values corrected by Holm, at 0.1 %)."
+        f"{sample}{notes if n_notes else ''} An alarm is what was seen, not a verdict; no alarm is "
+        "no proof of honesty."
     )

@@ -6,7 +6,8 @@ validation rows, and a column that is constant there does not count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,21 +17,25 @@ from shapley2d._base.robust import centre_and_spread
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Column, Table
+    from shapley2d._tables.table import Table
 
 _CUT = 5.0  # robust standard deviations at which numbers are cut, so that no tail decides alone
+_DIGITS = range(-3, 13)  # decimals that numbers may be rounded to; beyond, they are unrounded
+_ROUNDED = 0.9  # share of rows with no more decimals, from which on a column is rounded
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Points:
     """Rows of the training table, then those of the validation table.
 
     Attributes
     ----------
     numbers : ndarray of shape (rows, number columns)
-        Numbers in units in which two random validation rows are 1 apart; 0 where missing.
+        Numbers as they were read; NaN where missing.
     number_of : ndarray of int
-        The column that every column of ``numbers`` comes from; a column with gaps has two.
+        The column that every column of ``numbers`` comes from.
+    units : ndarray of shape (2, number columns)
+        Centre and spread of each among the validation rows; a spread of 0 if it is constant there.
     codes : ndarray of shape (rows, other columns)
         Categories; a missing entry is a category, too.
     code_of : ndarray of int
@@ -39,26 +44,28 @@ class Points:
 
     numbers: NDArray[np.float64]
     number_of: NDArray[np.intp]
+    units: NDArray[np.float64]
     codes: NDArray[np.intp]
     code_of: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Table, valid: Table) -> Points:
         """Rows of two tables with the same columns as points."""
-        numbers, number_of, codes, code_of = [], [], [], []
+        n = table.n_rows + valid.n_rows
+        numbers, number_of, units, codes, code_of = [np.empty((n, 0))], [], [], [], []
         for j, (mine, theirs) in enumerate(zip(table.columns, valid.columns, strict=True)):
             entries = np.append(mine.entries, theirs.entries)
             if mine.kind in ("category", "boolean"):
                 codes.append(np.where(np.isnan(entries), -1, entries).astype(np.intp))
                 code_of.append(j)
-                continue
-            for line in _coordinates(entries, theirs):
-                numbers.append(line)
+            else:
+                numbers.append(entries[:, None])
                 number_of.append(j)
-        n = table.n_rows + valid.n_rows
+                units.append(centre_and_spread(theirs.entries[~np.isnan(theirs.entries)]))
         return cls(
-            np.column_stack(numbers) if numbers else np.empty((n, 0)),
+            np.hstack(numbers),
             np.array(number_of, dtype=np.intp),
+            np.array(units).reshape(-1, 2).T,
             np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.intp),
             np.array(code_of, dtype=np.intp),
         )
@@ -67,8 +74,34 @@ class Points:
         """The rows in some of the columns."""
         number, code = columns[self.number_of], columns[self.code_of]
         return Points(
-            self.numbers[:, number], self.number_of[number], self.codes[:, code], self.code_of[code]
+            self.numbers[:, number],
+            self.number_of[number],
+            self.units[:, number],
+            self.codes[:, code],
+            self.code_of[code],
         )
+
+    def rounded_like(self, rows: NDArray[np.intp]) -> Points:
+        """All rows with as many decimals as some have, so that rounding alone makes none alike."""
+        numbers = self.numbers.copy()
+        for j, entries in enumerate(self.numbers[rows].T):
+            there = entries[~np.isnan(entries)]
+            for digits in _DIGITS:
+                if there.size and (np.round(there, digits) == there).mean() >= _ROUNDED:
+                    numbers[:, j] = np.round(numbers[:, j], digits)
+                    break
+        return replace(self, numbers=numbers)
+
+    @cached_property
+    def _places(self) -> NDArray[np.float64]:
+        """Numbers in units in which two random validation rows are 1 apart, and where they miss."""
+        counts = self.units[1] > 0
+        numbers = self.numbers[:, counts]
+        gone = np.isnan(numbers)
+        scaled = np.clip((numbers - self.units[0, counts]) / self.units[1, counts], -_CUT, _CUT)
+        # with the 0 in its place, a gap is about as far from a number as two numbers are
+        gaps = gone[:, gone.any(axis=0)]
+        return np.asarray(np.hstack([np.where(gone, 0.0, scaled), gaps]) / np.sqrt(2))
 
     def distances(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
         """Distances of rows to other rows; equal rows are exactly 0 apart.
@@ -78,24 +111,16 @@ class Points:
         """
         from scipy.spatial.distance import cdist
 
-        if self.numbers.shape[1]:
-            squared = cdist(self.numbers[rows], self.numbers[others], "sqeuclidean")
+        places = self._places
+        if places.shape[1]:
+            squared = cdist(places[rows], places[others], "sqeuclidean")
         else:
             squared = np.zeros((rows.size, others.size))
         for codes in self.codes.T:
             squared += codes[rows][:, None] != codes[others]
         return np.asarray(np.sqrt(squared))
 
-
-def _coordinates(entries: NDArray[np.float64], valid: Column) -> list[NDArray[np.float64]]:
-    """A column of numbers as coordinates: the numbers, and where entries are missing."""
-    there = valid.entries[~np.isnan(valid.entries)]
-    gone = np.isnan(entries)
-    lines = []
-    centre, spread = centre_and_spread(there)
-    if spread:
-        places = np.clip((entries - centre) / spread, -_CUT, _CUT)
-        lines.append(np.where(gone, 0.0, places / np.sqrt(2)))
-    if gone.any():  # with the 0 above, a gap is about as far from a number as two numbers are
-        lines.append(gone * np.sqrt(0.5))
-    return lines
+    @property
+    def lines(self) -> NDArray[np.float64]:
+        """Rows as numbers; those that are 0 apart are equal."""
+        return np.hstack([self._places, self.codes])

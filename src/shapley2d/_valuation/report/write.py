@@ -96,7 +96,7 @@ def write_report(
         info=valuation.info,
         facts=facts,
         notes=notes,
-        title=title or f"What every {summary['noun']} is worth",
+        title=title or (more and more.title) or f"What every {summary['noun']} is worth",
         summary=summary,
         row_word=valuation._row_word,
         payload=make_payload(

@@ -16,16 +16,19 @@ async function start() {
     }
   }
 
-  view = startMap(table, { onRow: (i, j) => chooseRow(i, j) });
-  const [worst] = table.lowest;
-  view.map.chosenRow = worst ? worst[0] : 0;
-  view.map.draw();
-  showRow(table, view.map.chosenRow, worst ? worst[1] : null);
-  startCells(table, { onCell: (i, j) => chooseRow(i, j, true) });
-  startColumns(table);
-  startRows(table, { onRow: (i) => chooseRow(i, null, true) });
-  startTableView(table, view);
-  for (const draw of drawings) draw(table, view.map.palette);
+  if (byId("map")) {
+    view = startMap(table, { onRow: (i, j) => chooseRow(i, j) });
+    const [worst] = table.lowest;
+    view.map.chosenRow = worst ? worst[0] : 0;
+    view.map.draw();
+    showRow(table, view.map.chosenRow, worst ? worst[1] : null);
+    startCells(table, { onCell: (i, j) => chooseRow(i, j, true) });
+    startColumns(table);
+    startRows(table, { onRow: (i) => chooseRow(i, null, true) });
+    startTableView(table, view);
+  }
+  const palette = view ? view.map.palette : makePalette();
+  for (const draw of drawings) draw(table, palette);
 }
 
 startPage(start);

@@ -1,1 +1,0 @@
-"""Copies: rows and columns of a table that repeat one another."""
