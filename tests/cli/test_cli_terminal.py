@@ -259,7 +259,7 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest, usu
         ("cells -m exact --model gaussian_nb --cv 2", [SAMPLED, FOREST]),
         ("cells -m knn", [IN_TIME, FOREST]),
         ("cells -m knn --max-time 9h", [FOREST]),
-        ("cells -m forest --max-trees 20", [IN_TIME]),
+        ("cells -m forest --max-trees 80", [IN_TIME]),
         ("cells -m forest --model forest", []),
         ("blocks --owner-column c -k 3 --trusted --parties anonymous", [IN_TIME, FOREST]),
         ("blocks --owner-column c -k 3 --trusted --parties anonymous --audit", [IN_TIME]),

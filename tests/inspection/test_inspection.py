@@ -180,7 +180,7 @@ def test_repairs_keep_kind_and_types_and_change_nothing_in_place(kind):
         )
         return
     as_pandas = {"pandas": lambda t: t}.get(kind, lambda t: t.to_pandas())
-    before, after, was = as_pandas(X), as_pandas(clean), as_pandas(copy)
+    before, after, was = as_pandas(X), as_pandas(clean).copy(), as_pandas(copy)
     pd.testing.assert_frame_equal(before, was)
     assert after.dtypes.tolist() == before.dtypes.tolist()
     assert after.loc[7, "city"] == "Birmingham" and after.loc[5, "age"] < 70

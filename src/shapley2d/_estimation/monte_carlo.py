@@ -202,7 +202,7 @@ class Moments:
     >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
     ...     moments.add(np.array(draw))
     >>> moments.mean(), moments.stderr().round(3)
-    (array([[1., 2.]]), array([[1.414, 1.   ]]))
+    (array([[1., 2.]]), array([[1.732, 1.   ]]))
     """
 
     def __init__(self, sums: BlockSums | None = None) -> None:

@@ -103,7 +103,7 @@ def forest_cells(
         grown = GrownForests(problem, run)
         games, blind, facts = grown.games, grown.blind(), grown.facts(problem)
         known = _checkpoint(problem, run, trees="grown")
-        most = -(-max_trees // GROVE)
+        most = max(-(-max_trees // GROVE), 2)  # one draw has no error
         estimate = sample(
             grown.draws, max_draws=most, title="forest", checkpoint=known, unit="grove"
         )

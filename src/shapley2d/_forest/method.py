@@ -33,7 +33,7 @@ class Forest(Method):
     tolerance : float
         Stop when the largest standard error is at most this share of the spread of the values.
     max_trees : int
-        Without a model, stop after this many trees.
+        Without a model, stop after this many trees, 8 at least.
     max_rounds : int
         For leaves with too many columns on their path for all subsets (more than 12 to 16), stop
         after this many random orders of these.
@@ -78,7 +78,9 @@ class Forest(Method):
             least=0,
         ),
     ] = TOLERANCE
-    max_trees: Annotated[int, Option("without a model, stop after this many trees")] = 1000
+    max_trees: Annotated[int, Option("without a model, stop after this many trees, 8 at least")] = (
+        1000
+    )
     max_rounds: Annotated[
         int,
         Option(
