@@ -22,6 +22,8 @@ from shapley2d import (
 )
 from shapley2d._methods.repeat_call import value_code
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*both claim")
+
 RNG = np.random.default_rng(3)
 X = pd.DataFrame(RNG.normal(size=(24, 3)), columns=["a", "b", "c"])
 NUMBERS = RNG.normal(size=24)
