@@ -4,7 +4,7 @@
 
 ``subsets``: sampled column subsets. ``stopped``: nearest neighbours that a time limit ends after their first
 answer, with chunks of one validation row and of many, and sampled validation rows. ``draws``: Monte Carlo at 10
-draws. Every line: intervals of cells, sums of rows, sums of columns, and the total. All take 15 minutes of one core.
+draws. Every line: intervals of cells, sums of rows, sums of columns, and the total.
 """
 
 from __future__ import annotations

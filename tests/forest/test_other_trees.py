@@ -22,20 +22,21 @@ def bagged(n_trees, seed=0):
 
 
 @pytest.mark.parametrize(
-    "run",
+    ("run", "wider"),
     [
-        lambda seed: valued(Forest(max_trees=40, tolerance=0), random_state=seed),
-        lambda seed: valued(Forest(bagged(40, seed))),
+        # variances of 10 draws of four trees have four more, for what they have not seen
+        (lambda seed: valued(Forest(max_trees=40, tolerance=0), random_state=seed), 1 + 4 / 10),
+        (lambda seed: valued(Forest(bagged(40, seed))), 1),
     ],
 )
-def test_the_stated_error_is_that_of_other_forests(run):
+def test_the_stated_error_is_that_of_other_forests(run, wider):
     forests = [run(seed) for seed in range(12)]
     columns = np.array([one.column_values for one in forests])
     stated = np.array([one.info["other_trees"]["stderr"] for one in forests])
-    ratio = columns.std(axis=0, ddof=1) / np.sqrt((stated**2).mean(axis=0))
+    ratio = columns.std(axis=0, ddof=1) / np.sqrt((stated**2).mean(axis=0) / wider)
     # a standard deviation of 12 is within 0.5 and 1.5 of the true one in 99 % of cases
-    assert 0.55 < np.sqrt((ratio**2).mean()) < 1.4  # errors of few draws are a little wider
-    assert ((ratio > 0.35) & (ratio < 1.8)).all()
+    assert 0.7 < np.sqrt((ratio**2).mean()) < 1.4
+    assert ((ratio > 0.45) & (ratio < 1.8)).all()
     assert forests[0].info["other_trees"]["n_trees"] == 40
 
 

@@ -210,11 +210,9 @@ def test_a_pipeline_gets_the_numbers_of_a_file():
     model = make_pipeline(ColumnTransformer(parts), DecisionTreeClassifier(random_state=0))
     options = {"rows": "clusters=2", "method": Exact(model), "progress": False}
     with pytest.warns(InputWarning, match="read with decimal commas"):
-        from_file = value_blocks("german.csv", "Ziel", **{"parties": "anonymous", **options})
+        from_file = value_blocks("german.csv", "Ziel", **options)
     frame = pd.DataFrame({"Größe": [k % 5 + 0.5 for k in range(20)], "Art": list("ab") * 10})
-    twin = value_blocks(
-        frame, ["xy"[k % 5 > 2] for k in range(20)], **{"parties": "anonymous", **options}
-    )
+    twin = value_blocks(frame, ["xy"[k % 5 > 2] for k in range(20)], **options)
     np.testing.assert_array_equal(from_file.values, twin.values)
 
 

@@ -111,8 +111,7 @@ def forest_cells(
         run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
         count = GROVE * estimate.info.pop("n_groves")
         facts |= {"n_trees": count, "forest": f"a forest of {counted(count, 'tree')}"}
-        if count > GROVE:  # a single draw has no standard error
-            facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
+        facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
         hold = partial(grown.held, count, n_threads)
         sees: list[Any] = grown.sees
     else:

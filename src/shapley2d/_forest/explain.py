@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.utils import get_tags
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.in_threads import count_threads
@@ -20,7 +21,6 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure
 from shapley2d._forest.ensemble import is_fitted, read_fitted
 from shapley2d._forest.game import LeafGame
-from shapley2d._forest.library import about
 from shapley2d._forest.losses import LogLoss, RightProbability, SquaredError
 from shapley2d._forest.own_score import hold_models
 from shapley2d._models.fitting import check_task
@@ -151,6 +151,7 @@ class PredictionExplainer:
     X, y : table and target
         What it was fitted on.
     task : {"auto", "classification", "regression"}
+        By default that of the model.
     kinds : mapping, optional
         Kinds of columns, as in :func:`~shapley2d.value_cells`.
     n_jobs : int
@@ -161,7 +162,7 @@ class PredictionExplainer:
     >>> from shapley2d import PredictionExplainer
     >>> X, y = [[k, 5] for k in range(20)], [float(k > 12) for k in range(20)]
     >>> model = RandomForestRegressor(10, bootstrap=False, random_state=0).fit(X, y)
-    >>> found = PredictionExplainer(model, X, y, task="regression").explain([15, 5])
+    >>> found = PredictionExplainer(model, X, y).explain([15, 5])
     >>> round(found.prediction, 2), round(found.baseline, 2)
     (1.0, 0.35)
     >>> found.row_values.round(2)[11:15].tolist()
@@ -181,6 +182,10 @@ class PredictionExplainer:
         if isinstance(model, str) or not is_fitted(model):
             raise InputError(
                 Setting("model"), " has to be fitted, for it is its prediction that is explained"
+            )
+        if task == "auto" and hasattr(model, "fit"):  # the model knows
+            task = {"classifier": "classification", "regressor": "regression"}.get(
+                str(get_tags(model).estimator_type), task
             )
         table = as_table(X)
         with without_warnings():  # the first row stands for those that will be asked for
@@ -231,12 +236,11 @@ class PredictionExplainer:
             weights[leaf, kind] = sign * held.scales[t][leaf, kind]
             asked = replace(leaves, weights=weights)
             self._game.add_values(asked, values)
-            if self._game.is_deep(leaves.tree):
+            if self._game.deep_part(asked)[1].any():
+                exact = False
                 for number in range(_ORDERS):
-                    before = deep.copy() if exact else None
                     random = generator(0, "path orders", number, 0, t)
                     self._game.add_deep_values(asked, random, deep)
-                    exact = exact and before is not None and np.array_equal(before, deep)
         texts, names = _Texts(self._table, self._target.y), [*self._table.column_names, LABEL]
         return Explanation(
             float(sign * raw[output]), sign * baseline, unit, values + deep / _ORDERS, exact,
@@ -336,6 +340,4 @@ def explain_prediction(model: Any, X: Any, y: Any, row: Any, *, label: Any = Non
       rows up    13 (+0.143), 14 (+0.143), 15 (+0.143)
       rows down  0 (0), 1 (0), 2 (0)
     """
-    if hasattr(model, "fit") and not is_fitted(model):
-        raise InputError(about(model), " is not fitted: fit it first")
     return PredictionExplainer(model, X, y).explain(row, label)

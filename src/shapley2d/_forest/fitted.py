@@ -297,7 +297,8 @@ class FittedTrees:
     def _scale(self, bends: list[Floats]) -> None:
         model = self.model
         means = [_ratio(sums, n[:, None]) for sums, n in zip(self.sums, self.counts, strict=True)]
-        means = [np.where(np.abs(mean) > 1e-12, mean, 0.0) for mean in means]  # no rounding errors
+        least = 1e-12 * max(float(np.abs(mean).max(initial=0.0)) for mean in means)
+        means = [np.where(np.abs(mean) > least, mean, 0.0) for mean in means]  # no rounding errors
         if not model.leaves:  # the mean over the trees of the means of their rows
             self.scales = [np.full_like(mean, 1.0 / len(means)) for mean in means]
             self.leaves = [mean / len(means) for mean in means]

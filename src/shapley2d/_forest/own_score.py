@@ -78,7 +78,8 @@ def hold_models(
         if not reading.start_in:  # the model adds it to the sum of its trees
             trees = replace(trees, start=own[0] - predicted[0])
             predicted += trees.start
-        size = 1.0 + sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.leaves)
+        size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.leaves)
+        size += float(np.abs(own).max(initial=0.0))
         if not np.abs(own - predicted).max() <= 1e-6 * size:
             raise _not_reproduced(model)
         held.append(FittedTrees(trees, these, unit, (places, predicted), n_threads))
@@ -94,10 +95,9 @@ def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Row
         y, y_valid = place[y], place[y_valid]
     bags, reading = None, ensemble.reading
     if reading.bags is not None:
-        whole = split if ensemble.fitted_here else None
-        labels = problem.target.y if whole is None else split.y.y
+        labels = split.y.y if ensemble.fitted_here else problem.target.y
         bags = reading.bags(labels)
-        if bags is not None and whole is None and split.rows.size < labels.size:
+        if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
     weights = np.ones(y_valid.size) if split.valid_weights is None else split.valid_weights
     return Rows(ensemble.features, y, y_valid, weights / weights.sum(), bags, place)

@@ -79,7 +79,7 @@ def find_leaves(
             apart[go] = row
             stay += np.int64(goes)
             go += np.int64(not goes)
-        for i in range(go):  # compiled in a tenth of the time of an assignment of slices
+        for i in range(go):  # an assignment of slices takes seconds to compile
             rows[stay + i] = apart[i]
         starts[left[k]], stops[left[k]] = start, stay
         starts[right[k]], stops[right[k]] = stay, stop

@@ -69,9 +69,8 @@ def _unexplained(values: CellValues) -> str:
     if not isinstance(share, float) or abs(share) < 0.0005:
         return ""
     return (
-        f" {abs(share):.1%} of its gain {'is missing' if share > 0 else 'is too much'} in that: "
-        "the trees were fitted on a part of the rows, or with weights, and the difference is "
-        "nobody's."
+        f" That is {abs(share):.1%} {'less' if share > 0 else 'more'} than it gains: its trees "
+        "were fitted on a part of these rows, or with weights, and the difference is nobody's."
     )
 
 
@@ -86,11 +85,11 @@ def score_tiles(values: CellValues) -> list[tuple[str, str]]:
     score, total, words = Score.of(values.info), values.total, about(values).get("total")
     baseline = values.info.get("baseline_utility")
     if score is not None and sums_to_score(values) and isinstance(baseline, float):
-        decimals = score.decimals(total)
+        decimals, own = score.decimals(total), _of_model(values)
         tiles = [
             (
-                score.level(_of_model(values) or total + baseline, decimals),
-                f"{'your model' if _of_model(values) else 'score'}: {score.name}",
+                score.level(total + baseline if own is None else own, decimals),
+                f"{'score' if own is None else 'your model'}: {score.name}",
             ),
             (score.level(baseline, decimals), f"baseline: {_baseline(words or '')}"),
             (f"+{score.gain(total, decimals)}".replace("+-", "-"), "what the columns add"),
