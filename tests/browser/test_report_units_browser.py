@@ -12,6 +12,7 @@ from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._tables.convert import as_table
 from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.sentences import rare_words, score_words, trees_words
+from shapley2d._valuation.wording.units import Units
 
 N, M, FACTOR = 40, 4, 100 / 8e9
 
@@ -63,7 +64,6 @@ def test_every_number_is_that_of_the_result(open_report, width):
     for name in ("column-list", "row-list", "waterfall"):  # no number is cut off
         fits = "one => one.scrollWidth <= one.parentElement.clientWidth"
         assert page.locator(f"#{name}").evaluate(fits), name
-    average = v.total / v.values.size
     words = page.inner_text("#score")
     assert words.startswith(typeset(score_words(v)))
     score, start, gain = numbers(page.locator(".tiles strong").all_inner_texts()[:3])
@@ -76,17 +76,16 @@ def test_every_number_is_that_of_the_result(open_report, width):
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
     )
-    np.testing.assert_allclose(
-        column(page, "#column-list", 4), 100 * v.column_values[order] / v.total, rtol=0.01
-    )
+    shares = (100 * v.column_values[order] / v.total).round()
+    np.testing.assert_array_equal(column(page, "#column-list", 4), shares)
     lowest_rows = np.sort(v.row_values)[:25]
+    units = Units.of(v)
     np.testing.assert_allclose(
-        column(page, "#row-list", 4), lowest_rows / (M * average), rtol=0.01, atol=0.01
+        column(page, "#row-list", 4), units.rows.factor * lowest_rows, rtol=0.01, atol=0.01
     )
     below = np.sort(v.values, axis=None)
     below = below[below < 0][:25]
-    np.testing.assert_allclose(column(page, "#cell-list", 6), below / average, rtol=0.01)
-    np.testing.assert_allclose(column(page, "#cell-list", 7), 100 * below / v.total, rtol=0.01)
+    np.testing.assert_allclose(column(page, "#cell-list", 6), units.cells.factor * below, rtol=0.01)
     i, j = divmod(int(v.values.argmin()), M)
     assert page.inner_text("#row-title") == f"Row {i}"
     read = dict(
@@ -96,9 +95,9 @@ def test_every_number_is_that_of_the_result(open_report, width):
             strict=False,
         )
     )
-    assert read[v.column_names[j]] == pytest.approx(v.values[i, j] / average, rel=0.01)
+    assert read[v.column_names[j]] == pytest.approx(units.cells.factor * v.values[i, j], rel=0.01)
     assert numbers([page.inner_text("#legend-high")])[0] > 0
-    assert "average cell" in page.inner_text("#legend-high")
+    assert page.inner_text("#legend-high").endswith(f" {units.cells.words}")
     shown = page.inner_text("main")
     assert "10⁹" not in shown and "10⁶" not in shown and "e+" not in shown
 
@@ -111,20 +110,14 @@ def test_the_order_is_score_columns_rows_cells(open_report):
     assert links == sections
 
 
-def test_without_an_average_everything_is_in_points(open_report):
+def test_without_a_gain_there_are_no_shares(open_report):
     v = make(positive=False, error=1e5)
     page = open_report(v, width=390)
     assert page.evaluate("document.documentElement.scrollWidth") == 390
-    assert not any(f"average {one}" in page.inner_text("main") for one in ("cell", "row"))
-    order = np.argsort(-v.column_values)
-    np.testing.assert_allclose(
-        column(page, "#column-list", 3), FACTOR * v.column_values[order], rtol=0.01
-    )
-    lowest = np.sort(v.row_values)[:25]
-    heading = page.locator("#row-list thead th").last.inner_text()
-    scale = 1e3 if "10⁻³" in heading else 1.0
-    assert heading.endswith("points")
-    np.testing.assert_allclose(column(page, "#row-list", 4), scale * FACTOR * lowest, rtol=0.01)
+    assert "share" not in page.locator("#column-list thead th").all_inner_texts()
+    lowest, unit = np.sort(v.row_values)[:25], Units.of(v).rows
+    assert page.locator("#row-list thead th").last.inner_text() == unit.words
+    np.testing.assert_allclose(column(page, "#row-list", 4), unit.factor * lowest, rtol=0.01)
 
 
 @pytest.mark.parametrize("width", [1280, 390])

@@ -116,7 +116,7 @@ def test_table_for_people(capsys):
     ]
     assert len(lines) == start + 3
     twin = expected()
-    # every number against the result: the score, the columns in points, cells by the average
+    # every number against the result: the score, the columns and the cells in points
     baseline, gain = twin.info["baseline_utility"], 100 * twin.total
     assert f"Score {100 * baseline + gain:.1f} % (share of right neighbours); " in out
     assert f"the labels alone give {100 * baseline:.1f} %. The columns add {gain:.1f} points" in out
@@ -131,11 +131,10 @@ def test_table_for_people(capsys):
     )
     np.testing.assert_allclose(
         [float(line.split()[-1]) for line in lines[start:]],
-        np.sort(twin.values, axis=None)[:3] / (twin.total / twin.values.size),
-        rtol=0.01,
+        100 * np.sort(twin.values, axis=None)[:3],
+        atol=0.006,
     )
-    below = int((twin.values < 0).sum())
-    assert f"{below} of 60 cells are below 0: together they take away" in out
+    assert "below 0" not in out  # of fewer than half of the cells that says nothing
     assert err == ""
 
 

@@ -83,7 +83,7 @@ def test_the_transcript(demo, tmp_path, capsys, monkeypatch):
     assert "126 of its 6,291 cells were corrupted" in out
     assert saved.lines.tolist() == list(range(2, 701))
     assert out.count("\nline  column ") == 1
-    assert "place  line  column" in out and "x average cell  error" in out
+    assert "place  line  column" in out and "points  error" in out
     assert "e-0" not in out
     assert "10% = 629 cells" in out
     likely, harmful = out.split("Most harmful to a model first")

@@ -450,13 +450,15 @@ def test_typical_texts():
     assert typical_texts([None]) == "missing 100 %"
 
 
-@pytest.mark.parametrize(("size", "heading"), [(0.02, "points"), (1e-5, "10⁻⁶ points")])
-def test_small_points_are_written_out(size, heading):
-    """'-212 in 10^-3 points' is what nobody repeats: -0.212 points."""
+@pytest.mark.parametrize(("size", "many"), [(0.2, ""), (0.02, "1,000"), (1e-5, "1,000,000")])
+def test_small_points_are_those_of_many(size, many):
+    """'-212 in 10^-3 points' is what nobody repeats."""
     score = {"name": "accuracy", "factor": 100.0, "per_cent": True}
-    values = size / 100 * np.array([[1.0, -1.0], [0.5, -0.75], [-0.2, 0.1]])
+    values = size / 100 * np.array([[1.0, -0.4], [0.5, -0.75], [-0.2, 0.1]])
     known = make(values)
     v = replace(known, info={**known.info, "score": score, "semivalue": ["shapley"] * 2})
     record = page_of(v).record
-    assert record["unit"]["heading"] == heading
-    assert record["rowUnit"]["heading"] == record["columnUnit"]["heading"] == "points"
+    for unit, noun in (("unit", "cells"), ("rowUnit", "rows")):
+        behind = many and f" per {many} such {noun}"
+        assert record[unit]["heading"] == f"points{behind}"
+    assert record["columnUnit"]["heading"] == "points"

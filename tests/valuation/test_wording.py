@@ -23,7 +23,6 @@ from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.certainty import certainty_sentences
 from shapley2d._valuation.wording.sentences import (
-    average_words,
     below_zero_words,
     evaluated_words,
     rare_words,
@@ -143,28 +142,20 @@ def test_a_constant_validation_target_has_no_variance_to_explain():
     assert "minus the mean squared error" in score_words(v)
 
 
-def test_cells_are_multiples_of_the_average():
+def test_rows_and_cells_are_in_points_of_as_many_as_it_takes():
     v = make([[0.05, 0.02], [0.05, -0.02]])
     units = Units.of(v)
-    assert units.average == pytest.approx(0.025)
-    assert (units.cells.words, units.rows.words) == ("x average cell", "x average row")
-    assert units.cells.number(-0.02) == "-0.800"
-    assert units.rows.number(v.row_values[0]) == "1.40"
+    assert units.cells == units.rows == units.points
     assert units.points.text(v.column_values[0]) == "10.0 points"
-    assert numbers(average_words(v)) == [5.0, 2.5]
-    assert worth_words(v, -0.02).startswith("takes away") and worth_words(v, 0.05).startswith("add")
-    assert numbers(worth_words(v, -0.02)) == [0.8, 2.0]
-    assert numbers(worth_words(v, 0.05)) == [2.0, 5.0]
-
-
-@pytest.mark.parametrize(
-    "values", [[[0.05, -0.05]], [[-0.2, 0.05]], [[0.5, -0.499]]], ids=["zero", "less", "hardly"]
-)
-def test_an_average_of_nothing_is_not_counted_by(values):
-    v = make(values)
-    assert Units.of(v).average is None
-    assert Units.of(v).cells.text(0.05) == "5.00 points"
-    assert average_words(v) == ""
+    assert worth_words(v, -0.02) == "takes away 2.00 points"
+    small = replace(v, values=v.values / 100)  # the largest cell: .05 points, the largest row .07
+    assert Units.of(small).cells.words == "points per 1,000 such cells"
+    assert Units.of(small).cells.text(-0.0002) == "-20.0 points per 1,000 such cells"
+    assert Units.of(small).rows.text(0.0007) == "70.0 points per 1,000 such rows"
+    assert worth_words(small, 0.0005) == "adds 50.0 points per 1,000 such cells"
+    tiny = Units.of(replace(v, values=v.values / 1e6))
+    assert tiny.cells.text(5e-8) == "5.00 points per 1,000,000 such cells"
+    assert Units.of(replace(v, values=0 * v.values)).cells == units.points
 
 
 def test_a_game_of_ones_own_stays_in_its_own_units():
@@ -175,28 +166,26 @@ def test_a_game_of_ones_own_stays_in_its_own_units():
 
 
 def test_lists_have_one_number_of_decimals():
-    assert Unit(100.0).numbers([0.18, 0.0466, -0.0000021], signed=True) == ["+18.0", "+4.7", "+0.0"]
+    assert Unit(100.0).numbers([0.18, 0.0466, -0.0000021], signed=True) == ["+18.0", "+4.7", "0.0"]
     assert Unit().numbers([0.000551, 0.00009]) == ["0.000551", "0.000090"]
+    assert Unit(100.0, "points").numbers([0.1234, 0.002]) == ["12.3", "0.2"]
+    assert Unit(100.0, "points").numbers([0.00234, 0.0002]) == ["0.23", "0.02"]
     assert Unit().numbers([0.0]) == ["0"]
 
 
-def test_chance_puts_one_cell_in_forty_below_zero_beyond_its_error():
+def test_cells_below_zero_are_counted_where_they_are_more_than_by_chance():
     """Cells of a table that is worth nothing, with errors of the size they are said to have."""
     rng = np.random.default_rng(1)
     v = make(rng.normal(size=(4000, 5)), error=1.0)
     found = np.count_nonzero(v.values + v._interval_factor * v.stderr < 0)
-    sure, size, zero, level, chance = numbers(below_zero_words(v))
-    assert (sure, size, zero, level, chance) == (found, 20_000, 0, 95, 500)
-    assert found == pytest.approx(chance, abs=4 * np.sqrt(chance))
-    assert "fewer than about 500" in below_zero_words(replace(v, values=v.values + 1))
-    assert "against about 500" in below_zero_words(replace(v, values=v.values - 1))
-
-
-def test_exact_values_below_zero_are_counted_in_points():
-    v = make([[0.3, -0.05], [-0.15, 0.005]])
-    assert numbers(below_zero_words(v))[:5] == [2, 4, 0, 20.0, 30.5]
+    assert found == pytest.approx(500, abs=4 * np.sqrt(500))
+    assert below_zero_words(replace(v, values=v.values + 0.1)) == ""
+    lower = replace(v, values=v.values - 1)
+    found = np.count_nonzero(lower.values + v._interval_factor * v.stderr < 0)
+    assert numbers(below_zero_words(lower)) == [found, 20_000, 0, 95, 500]
     assert below_zero_words(make([[0.3]])) == "No cell is below 0."
-    assert "1 of 2 cells is below 0: it takes" in below_zero_words(make([[0.3, -0.1]]))
+    assert below_zero_words(make([[0.3, -0.1]])) == ""  # of a column of noise half of them are
+    assert numbers(below_zero_words(make([[0.3, -0.1, -0.2, -0.1]]))) == [3, 4, 0, 2]
 
 
 def test_half_of_the_cells_of_a_column_that_adds_nothing_are_below_zero():
@@ -274,16 +263,16 @@ def test_blocks_speak_of_blocks_and_points():
         for j in range(2):
             number = f"{100 * v.values[i, j]:+.3g}".replace("-", "\N{MINUS SIGN}")[:4]
             assert f"<td>{name} / half {j}</td><td>{number}" in shown
-    assert "points" in repr(v) and "x average" not in repr(v)
+    assert "points" in repr(v)
 
 
 def test_repr_speaks_in_points():
     v = make([[0.05, 0.02], [0.05, -0.02]])
     assert repr(v).split("\n")[1:] == [
         f"  {score_words(v)}",
-        "  columns  x0 +10.0, x1 +0.0 points",
-        "  lowest   -0.800 x average cell at row 1, column 'x1'",
-        "  highest  +2.00 x average cell at row 0, column 'x0'",
+        "  columns  x0 +10.0, x1 0.0 points",
+        "  lowest   -2.00 points at row 1, column 'x1'",
+        "  highest  +5.00 points at row 0, column 'x0'",
     ]
 
 

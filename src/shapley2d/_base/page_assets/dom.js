@@ -47,9 +47,9 @@ function numberText(value, unit, precision = 0) {
   return signed.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
 }
 
-/** A share of the sum of all values. */
+/** A share of the sum of all values, in whole per cent. */
 function shareText(value, total) {
-  return `${numberText(value, { factor: 100 / total })} %`;
+  return `${String(Math.round((100 * value) / total) || 0).replace("-", "−")} %`;
 }
 
 /** Half the width of a 95 % interval; main.js sets the factor that goes with the errors. */

@@ -121,23 +121,20 @@ def make_payload(
 def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
     """What the page shows cells, rows and columns in, and the sum that shares are taken of.
 
-    ``limit`` is the value at the ends of the colour scale: where values are not counted by the
-    average, a power of ten brings it between 1 and 1000, one for all values of the page that are
-    not in points; points need one only where they are tiny.
+    ``limit`` is the value at the ends of the colour scale: of values that are not in points, a
+    power of ten brings it between 1 and 1000, one for all values of the page.
     """
     units, exponent = Units.of(valuation), 0
-    by_average, scored = units.average is not None, units.score is not None
-    size = limit * units.points.factor
-    if not by_average and size > 0 and (size < (1e-3 if scored else 0.1) or size >= 1e4):
+    scored, size = units.score is not None, limit * units.points.factor
+    if not units.points.words and size > 0 and (size < 0.1 or size >= 1e4):
         exponent = 3 * math.floor(math.log10(size) / 3)
     cells = _unit(units.cells, exponent)
     columns = _unit(units.points) if scored else cells
     has_shares = scored and sums_to_score(valuation) and valuation.total > 0
     return {
         "unit": cells,
-        "rowUnit": _unit(units.rows) if by_average else columns,
+        "rowUnit": _unit(units.rows) if scored else columns,
         "columnUnit": columns,
-        "points": _unit(units.points) if by_average else None,
         "total": valuation.total if has_shares else None,
     }
 

@@ -12,7 +12,6 @@ from shapley2d._base.words import counted, plural, shorten, typeset
 from shapley2d._valuation.wording.certainty import certainty_sentences, certainty_tile
 from shapley2d._valuation.wording.sentences import (
     about,
-    average_words,
     harm_words,
     measured_words,
     rare_words,
@@ -60,7 +59,6 @@ def summarise(
         "score": " ".join(
             filter(None, (typeset(score_words(valuation)), score_meaning(valuation)))
         ),
-        "averages": average_words(valuation),
         "remarks": [*filter(None, (rare_words(valuation), trees_words(valuation)))],
         "measured": measured_words(valuation.info),
         "certainty": typeset(" ".join(certainty_sentences(valuation))),

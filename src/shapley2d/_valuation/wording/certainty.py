@@ -22,7 +22,7 @@ def certainty_words(values: CellValues) -> str:
     """How certain the values are, in a phrase."""
     if values.exact:
         return str((values.info.get("about") or {}).get("certainty") or "exact")
-    words = f"standard error at most {Units.of(values).points.error(float(values.stderr.max()))}"
+    words = f"standard error at most {Units.of(values).cells.error(float(values.stderr.max()))}"
     if values.info.get("time_up") and (limit := values.info.get("max_time")):
         late = _late(values)
         words += f" after {late or format_seconds(limit)}"
@@ -51,7 +51,7 @@ def certainty_sentences(values: CellValues) -> list[str]:
         return ["The values are exact: nothing was sampled, so they carry no sampling error."]
     if not values._errors_known:
         return ["The values come from too few draws to estimate their errors: do not rely on them."]
-    points, noun = Units.of(values).points, values._nouns[0][0]
+    points, noun = Units.of(values).cells, values._nouns[0][0]
     typical, worst = (points.error(float(one(values.stderr))) for one in (np.median, np.max))
     error = f"The standard error of a {noun} is typically {typical}, at most {worst}."
     found = [f"The values are estimates. {error}"]
@@ -94,7 +94,7 @@ def time_limit_sentences(values: CellValues) -> list[str]:
         f"{stopped} The sign is certain (95 %) of "
         f"{listed}{named}; so is the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
     )
-    points, typical, after = Units.of(values).points, np.median(values.stderr), math.sqrt(0.5)
+    points, typical, after = Units.of(values).cells, np.median(values.stderr), math.sqrt(0.5)
     signs = n_known_signs(values.values, after * reach)
     then = (
         f"Twice the time would shrink the errors by about 30 %, a typical {cells[0]} from "

@@ -37,8 +37,7 @@ def score_words(values: CellValues) -> str:
     own = _of_model(values)
     level = score.level(total + baseline if own is None else own, decimals)
     start = score.level(baseline, decimals)
-    gives = "the labels alone give" if _baseline(words) == "labels alone" else _baseline(words)
-    gives += "" if gives.endswith("give") else " gives"
+    gives = _gives(values, _baseline(words))
     add = "The columns and the label add" if values.info.get("label") else "The columns add"
     if own is not None:
         sentence = (
@@ -50,11 +49,20 @@ def score_words(values: CellValues) -> str:
         f"Score {level} ({score.name}); {gives} {start}. {add} {gain}: that is what {summed}."
     )
     if score.squared:
-        if score.shift + score.factor * baseline < 0:
-            sentence += " Below 0 % is worse than predicting the mean."
         off, blind = (figure(math.sqrt(max(-one, 0.0))) for one in (total + baseline, baseline))
         sentence += f" Root mean squared error: {off} instead of {blind}, in units of the target."
     return sentence
+
+
+def _gives(values: CellValues, baseline: str) -> str:
+    """What is predicted without any column, as the beginning of a sentence."""
+    if baseline != "labels alone":
+        return f"{baseline} gives"
+    if values.info.get("task") != "regression":
+        return "the labels alone give"
+    if values.info.get("method") == "knn":
+        return f"{values.info.get('n_neighbors')} random rows instead of near ones give"
+    return "the mean of the training targets gives"
 
 
 def _of_model(values: CellValues) -> float | None:
@@ -106,45 +114,27 @@ def score_meaning(values: CellValues) -> str:
     return f"{score.name.capitalize()}: {score.says}." if score is not None and score.says else ""
 
 
-def average_words(values: CellValues) -> str:
-    """What an average row and an average cell add; empty where values are not counted by them."""
-    units = Units.of(values)
-    if units.average is None:
-        return ""
-    row = units.points.text(units.average * values.shape[1])
-    return f"An average row adds {row}, an average cell {units.points.number(units.average)}."
-
-
 def below_zero_words(values: CellValues) -> str:
-    """How many cells are below 0 beyond their error, and how many chance alone would give."""
+    """How many cells are below 0, where these are more than chance alone would give; else empty."""
     cells, (noun, several) = values.values, values._nouns[0]
-    if not values.exact and values._errors_known:
-        reach = values._interval_factor * values.stderr
-        sure = int(np.count_nonzero(cells + reach < 0))
-        words = (
-            f"{sure:,} of {cells.size:,} {several} {plural(sure, 'is', 'are')} below 0 by more "
-            f"than {plural(sure, 'its', 'their')} error (95 % interval)"
-        )
-        if noun == "cell":  # a 95 % interval leaves 2.5 % on either side
-            chance = round(0.025 * int(np.count_nonzero(values.stderr)))
-            than = "fewer than" if sure < chance else "against"
-            words += f", {than} about {chance:,} by chance alone if no cell were worth anything"
-        elif holds := int(np.count_nonzero(np.abs(cells) <= reach)):
-            words += f"; for {holds:,} the interval holds 0"
-        return f"{words}."
-    negative = int(np.count_nonzero(cells < 0))
-    if not negative:
+    sampled, of_cells = not values.exact and values._errors_known, noun == "cell"
+    reach = values._interval_factor * values.stderr if sampled else 0.0
+    below, chance = int(np.count_nonzero(cells + reach < 0)), 0
+    if of_cells:  # a 95 % interval leaves 2.5 % on either side
+        varied = np.count_nonzero(values.stderr if sampled else cells)
+        chance = round((0.025 if sampled else 0.5) * varied)
+    if not sampled and not below:
         return f"No {noun} is below 0."
-    points = Units.of(values).points
-    taken, added = points.text(-cells[cells < 0].sum()), points.number(cells[cells > 0].sum())
-    words = (
-        f"{negative:,} of {cells.size:,} {several} {plural(negative, 'is', 'are')} below 0: "
-        f"{plural(negative, 'it takes', 'together they take')} away {taken}, the others add "
-        f"{added}."
-    )
-    if noun == "cell":
-        words += " In a column that adds nothing roughly half of the cells are below 0 by chance."
-    return words
+    if of_cells and below <= chance:
+        return ""
+    words = f"{below:,} of {cells.size:,} {several} {plural(below, 'is', 'are')} below 0"
+    if sampled:
+        words += f" by more than {plural(below, 'its', 'their')} error (95 % interval)"
+    if of_cells:
+        return f"{words}, where chance alone would put about {chance:,}."
+    if sampled and (holds := int(np.count_nonzero(np.abs(cells) <= reach))):
+        words += f"; for {holds:,} the interval holds 0"
+    return f"{words}."
 
 
 def harm_words(values: CellValues) -> str:
@@ -164,14 +154,8 @@ def worth_words(values: CellValues, value: float) -> str:
     >>> worth_words(value_game(lambda S, F: S.sum() * F.sum(), 2, 2), -0.5)
     'takes away 0.500'
     """
-    units, noun = Units.of(values), values._nouns[0][0]
-    points = units.points.text(abs(value))
-    if units.average is None:
-        return f"{'takes away' if value < 0 else 'adds'} {points}"
-    times = units.cells.number(abs(value))
-    if value < 0:
-        return f"takes away {times} times what an average {noun} adds ({points})"
-    return f"adds {times} times as much as an average {noun} ({points})"
+    verb = "takes away" if value < 0 else "adds"
+    return f"{verb} {Units.of(values).cells.text(abs(value))}"
 
 
 def trees_words(values: CellValues) -> str:

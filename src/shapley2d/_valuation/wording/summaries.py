@@ -68,7 +68,7 @@ def summary_html(values: CellValues, sums: Sums) -> str:
         (
             names[k],
             typeset(units.points.number(worth[k], signed=True)),
-            f"± {figure(units.points.factor * spreads[k], 2)}",
+            f"± {figure(units.points.factor * spreads[k], 2)}" if spreads[k] else "",
         )
         for k in order
     ]
@@ -76,7 +76,7 @@ def summary_html(values: CellValues, sums: Sums) -> str:
     more = [(f"and {left} more {heading}s", "", "")] if left else []
     scored = units.score is not None and score_words(values)
     said = [typeset(scored) if scored else f"total {values.total:+.5g}", rare_words(values)]
-    head = (heading, units.points.words or "value", "95 %")
+    head = (heading, units.points.words or "value", "95 %" if spreads.any() else "")
     return (
         f"<div><p><b>{type(values).__name__}</b> of {html.escape(_headline(values))}</p>"
         f"{''.join(f'<p>{html.escape(words)}</p>' for words in said if words)}"

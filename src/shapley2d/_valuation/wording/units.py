@@ -1,4 +1,4 @@
-"""Units in which people read values: points of the score, multiples of an average cell.
+"""Units in which people read values: points of the score, of rows and cells for many such ones.
 
 Values stay in the units of the utility everywhere else; only what is shown is scaled.
 """
@@ -15,6 +15,8 @@ from shapley2d._base.words import figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from numpy.typing import NDArray
 
     from shapley2d._valuation.values import CellValues
 
@@ -67,7 +69,8 @@ class Score:
 
     def level(self, utility: float, decimals: int) -> str:
         """A score: ``71.5 %``."""
-        return f"{self.shift + self.factor * utility:,.{decimals}f}{' %' if self.per_cent else ''}"
+        shown = round(self.shift + self.factor * utility, decimals) + 0.0  # not -0.0
+        return f"{shown:,.{decimals}f}{' %' if self.per_cent else ''}"
 
     def gain(self, value: float, decimals: int | None = None) -> str:
         """A difference of scores: ``10.5 points``."""
@@ -103,20 +106,23 @@ class Unit:
         return figure(self.factor * value, signed=signed)
 
     def numbers(self, values: Sequence[float], *, signed: bool = False) -> list[str]:
-        """Values of one list in the unit, all with the decimals of the largest.
+        """Values of one list in the unit, all with the decimals of the largest; points with one.
 
         Examples
         --------
-        >>> Unit(100.0, "points").numbers([0.1798, -0.0021], signed=True)
-        ['+18.0', '-0.2']
+        >>> Unit(100.0, "points").numbers([0.1798, -0.0021, -0.0001], signed=True)
+        ['+18.0', '-0.2', '0.0']
+        >>> Unit().numbers([0.1798, -0.0021])
+        ['0.180', '-0.002']
         """
         shown = [self.factor * value for value in values]
         largest = max((abs(one) for one in shown), default=0.0)
         if not 1e-6 <= largest < 1e9:
             return [figure(one, signed=signed) for one in shown]
-        decimals, sign = max(2 - math.floor(math.log10(largest)), 0), "+" if signed else ""
-        # -0.0 would be a sign without a size
-        return [f"{round(one, decimals) + 0.0:{sign},.{decimals}f}" for one in shown]
+        power = math.floor(math.log10(largest))
+        decimals = max(1 - power, 1) if self.words else max(2 - power, 0)
+        rounded = [round(one, decimals) + 0.0 for one in shown]  # no sign without a size
+        return [f"{one:{'+' if signed and one else ''},.{decimals}f}" for one in rounded]
 
     def text(self, value: float, *, signed: bool = False) -> str:
         """A value with its unit."""
@@ -150,28 +156,34 @@ class Units:
         Points of the score, also the unit of columns; the values themselves where the score is not
         in per cent.
     rows, cells : Unit
-        What their values are shown in.
-    average : float or None
-        The value of an average cell that ``rows`` and ``cells`` count by; None where they are in
-        points, as of blocks, or where the average is too close to 0.
+        What their values are shown in: points, or points per 1,000 such rows or cells.
     """
 
     score: Score | None
     points: Unit
     rows: Unit
     cells: Unit
-    average: float | None
 
     @classmethod
     def of(cls, values: CellValues) -> Units:
         """The units of a result."""
         score, points = Score.of(values.info), points_of(values.info)
-        average = values.total / values.values.size
-        counted_by = score is not None and values._kind == "cells" and sums_to_score(values)
-        if not counted_by or average <= 0.01 * float(np.abs(values.values).mean()):
-            return cls(score, points, points, points, None)
-        rows = Unit(1 / (average * values.shape[1]), "x average row")
-        return cls(score, points, rows, Unit(1 / average, "x average cell"), average)
+        if score is None or not score.per_cent or values._kind != "cells":
+            return cls(score, points, points, points)
+        rows = _for_many(points, values.row_values, "rows")
+        return cls(score, points, rows, _for_many(points, values.values, "cells"))
+
+
+def _for_many(points: Unit, values: NDArray[np.float64], nouns: str) -> Unit:
+    """Points, of as many such cells as it takes for the largest to have a tenth of a point."""
+    largest = points.factor * float(np.abs(values).max(initial=0.0))
+    for count in (1_000, 1_000_000):
+        if not 0 < largest < 0.1:
+            break
+        largest *= 1_000
+        points_of_many = f"points per {count:,} such {nouns}"
+        points = Unit(points.factor * 1_000, points_of_many)
+    return points
 
 
 def sums_to_score(values: CellValues) -> bool:

@@ -13,7 +13,6 @@ from shapley2d._base.words import counted, figure, is_harmless, printable, took_
 from shapley2d._valuation.wording.certainty import time_limit_sentences
 from shapley2d._valuation.wording.sentences import (
     about,
-    average_words,
     below_zero_words,
     evaluated_words,
     rare_words,
@@ -174,7 +173,6 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
         rare_words(valuation),
         f"method {info.get('method')}: {caution or f'{certain}.'}",
         trees_words(valuation),
-        average_words(valuation),
         "" if caution else below_zero_words(valuation),
         f"took {took}" if took else "",
         *time_limit_sentences(valuation),
@@ -196,7 +194,7 @@ def _column_table(valuation: Valuation, points: Unit) -> Table:
         columns["95 %"] = [f"+- {figure(half, 2)}" for half in reach.tolist()]
     if sums_to_score(valuation) and valuation.total > 0:
         shares = 100 * sums[order] / valuation.total
-        columns["share"] = [f"{figure(share, 2)} %" for share in shares.tolist()]
+        columns["share"] = [f"{share:.0f} %" for share in (shares + 0.0).round() + 0.0]
     title = Text(f"What the columns add{more}", no_wrap=True, overflow="ignore")
     return make_table(title, columns, ("95 %",))
 

@@ -56,7 +56,6 @@ function startCells(table, { onCell }) {
       parts.push(make("td", { className: "typical", "data-name": "typical:" }, quoted(table.typical[j], 120)));
     }
     parts.push(make("td", { className: "right number", "data-name": table.unit.heading }, worth, bar({ to: value, low: value - interval(error), high: value + interval(error) }, reach)));
-    if (table.total && !table.blocks) parts.push(make("td", { className: "right number share", "data-name": "share of all" }, shareText(value, table.total)));
     if (table.labelCodes) parts.push(make("td", { className: "text", "data-name": "label" }, quoted(table.label(i), 40)));
     if (table.hasEntries) parts.push(make("td", { className: "context" }, contextNode(table, i, j)));
     return make("tr", {}, ...parts);
@@ -68,7 +67,6 @@ function startCells(table, { onCell }) {
     const names = [["", "right"], [table.rowWord], ["column"]];
     if (table.hasEntries) names.push(["entry"], ["typical in the column"]);
     names.push([table.unit.heading, "right"]);
-    if (table.total && !table.blocks) names.push(["share of all", "right"]);
     if (table.labelCodes) names.push(["label"]);
     if (table.hasEntries) names.push(["the row's other entries"]);
     const caption = make("caption", { className: "visually-hidden", textContent: `The most harmful ${table.noun}s` });

@@ -12,10 +12,6 @@ function cellLines(table, i, j) {
   const worth = make("div", {}, "value ", make("strong", { className: "number", textContent: table.valueText(i, j) + table.unit.suffix }));
   if (!table.exact) worth.append(`, standard error ${numberText(table.error(i, j), table.unit)}`);
   lines.push(worth);
-  if (table.points) {
-    const points = numberText(table.value(i, j), table.points, table.scales[j]) + table.points.suffix;
-    lines.push(make("div", { className: "muted" }, `${points}, ${shareText(table.value(i, j), table.total)} of all`));
-  }
   if (table.typical[j]) lines.push(make("div", { className: "muted" }, "typical: ", quoted(table.typical[j], 160)));
   if (table.isMarked(i, j)) lines.push(make("div", {}, make("span", { className: "badge", textContent: "marked" })));
   return lines;
