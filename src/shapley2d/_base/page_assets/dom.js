@@ -36,12 +36,12 @@ function unitFor(limit) {
   };
 }
 
-/** A number in a unit with about three digits, but none beyond what `precision` supports. */
+/** A number in a unit with its decimals, else with about three digits but none beyond what `precision` supports. */
 function numberText(value, unit, precision = 0) {
   const scaled = value * unit.factor;
   if (Math.abs(scaled) < 5e-7) return "0";
   const smallest = Math.max(Math.abs(scaled) / 100, precision * unit.factor, 1e-9);
-  const digits = Math.min(6, Math.max(0, Math.ceil(-Math.log10(smallest))));
+  const digits = unit.decimals ?? Math.min(6, Math.max(0, Math.ceil(-Math.log10(smallest))));
   const text = scaled.toFixed(digits);
   const signed = (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   return signed.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
@@ -60,7 +60,7 @@ interval.factor = NaN;
 function worthText(value, error, unit, precision = 0) {
   const step = interval(error) / 10;
   const spread = numberText(interval(error), unit, step);
-  return numberText(value, unit, Math.max(precision, step)) + (spread === "0" ? "" : ` ± ${spread}`);
+  return numberText(value, unit, Math.max(precision, step)) + (Number(spread) === 0 ? "" : ` ± ${spread}`);
 }
 
 /** A bar from 0 to a value on a scale, with its interval as a line. */

@@ -128,8 +128,11 @@ def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
     scored, size = units.score is not None, limit * units.points.factor
     if not units.points.words and size > 0 and (size < 0.1 or size >= 1e4):
         exponent = 3 * math.floor(math.log10(size) / 3)
-    cells = _unit(units.cells, exponent)
-    columns = _unit(units.points) if scored else cells
+    cells, columns = _unit(units.cells, exponent), _unit(units.points)
+    if not scored:
+        columns = cells
+    elif units.points.words:
+        columns["decimals"] = units.points.decimals(valuation.column_values.tolist())
     has_shares = scored and sums_to_score(valuation) and valuation.total > 0
     return {
         "unit": cells,

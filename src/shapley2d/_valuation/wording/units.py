@@ -116,13 +116,19 @@ class Unit:
         ['0.180', '-0.002']
         """
         shown = [self.factor * value for value in values]
-        largest = max((abs(one) for one in shown), default=0.0)
-        if not 1e-6 <= largest < 1e9:
+        decimals = self.decimals(values)
+        if decimals is None:
             return [figure(one, signed=signed) for one in shown]
-        power = math.floor(math.log10(largest))
-        decimals = max(1 - power, 1) if self.words else max(2 - power, 0)
         rounded = [round(one, decimals) + 0.0 for one in shown]  # no sign without a size
         return [f"{one:{'+' if signed and one else ''},.{decimals}f}" for one in rounded]
+
+    def decimals(self, values: Sequence[float]) -> int | None:
+        """How many decimals a list needs; None where they would be too many, or are of no use."""
+        largest = max((abs(self.factor * value) for value in values), default=0.0)
+        if not 1e-6 <= largest < 1e9:
+            return None
+        power = math.floor(math.log10(largest))
+        return max(1 - power, 1) if self.words else max(2 - power, 0)
 
     def text(self, value: float, *, signed: bool = False) -> str:
         """A value with its unit."""
