@@ -295,14 +295,6 @@ def check_place(path: str | os.PathLike[str]) -> Path:
     return target
 
 
-def remove_checkpoint(path: str | os.PathLike[str]) -> None:
-    """Remove a checkpoint that is of no more use, and the state before it."""
-    target = Path(path)
-    for file in (target, previous_path(target)):
-        if file.is_file() and looks_like_arrays(file):
-            file.unlink()
-
-
 def previous_path(target: Path) -> Path:
     """Where the file before the last one is kept."""
     return target.with_name(f"{target.name}.previous")
