@@ -145,7 +145,11 @@ CASES = [
     # options
     (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
-    (GOOD + "--cv 1", "--cv"),
+    (GOOD + "--cv 1", "'--cv': it must be at least 2"),
+    (GOOD + "--jobs x", "it must be a whole number"),
+    (GOOD + "--method forrest", "(did you mean 'forest'?)"),
+    (GOOD + "--task clasification", "(did you mean 'classification'?)"),
+    (BLOCKS + "--pay '10.000 EUR'", "is not an amount: write digits, such as 10000.50"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
     (GOOD + "--model tree", ("--model goes with --method mc or exact or forest, not with knn: set --method mc "
@@ -203,7 +207,7 @@ def test_one_line_that_says_what_to_do(folder, capsys, command, message):
     assert out == ""
     assert message in err
     assert err.startswith("shapley2d: error: ")
-    assert err.count("\n") == 1
+    assert err.count("\n") == 1 and "Input should" not in err
     assert sorted(folder.iterdir()) == before
 
 
@@ -284,10 +288,8 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
         raise AssertionError("prepared")
 
     path = tmp_path / "wide.csv"
-    lines = [
-        [f"c{k}" for k in range(1100)],
-        *np.random.default_rng(0).random((30, 1100)).astype(str).tolist(),
-    ]
+    rows = np.random.default_rng(0).integers(0, 1000, (12, 1100)).astype(str).tolist()
+    lines = [[f"c{k}" for k in range(1100)], *rows]
     path.write_text("\n".join(map(",".join, lines)))
     monkeypatch.setattr("shapley2d.cli.reading.inputs.as_table", prepare)
     monkeypatch.setattr("shapley2d._tables.problem.as_table", prepare)
@@ -305,4 +307,4 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):
         inspect_cells(np.zeros((3, 1025)))
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
-        value_blocks(str(path), "c0", rows=["a", "b"] * 15, parties="anonymous")
+        value_blocks(str(path), "c0", rows=["a", "b"] * 6, parties="anonymous")

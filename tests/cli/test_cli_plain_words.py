@@ -1,7 +1,5 @@
 """Errors of the command line in this program's own words, and no longer than a line."""
 
-from __future__ import annotations
-
 import shlex
 
 import pytest
@@ -17,29 +15,6 @@ def people(tmp_path, monkeypatch):
     rows = [f"{k},{k % 7},,{'yes' if k % 3 else 'no'}" for k in range(40)]
     (tmp_path / "people.csv").write_text("\n".join(["age,size,empty,label", *rows]))
     (tmp_path / "long.csv").write_text("\n".join([f"age,size,{LONG},label", *rows]))
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        ("cells people.csv -t label --cv 1", "'--cv': it must be at least 2"),
-        (
-            "blocks people.csv -t label --pay '10.000 EUR'",
-            "is not an amount: write digits, such as 10000.50",
-        ),
-        ("cells people.csv -t label --jobs x", "it must be a whole number"),
-        ("cells people.csv -t label --method forrest", "(did you mean 'forest'?)"),
-        ("cells people.csv -t label --task clasification", "(did you mean 'classification'?)"),
-        ("cells people.csv -t label --method xyz", "'xyz' is not one of 'knn'"),
-        ("cells peple.csv -t label", "no file peple.csv: did you mean people.csv?"),
-        ("cells nofile.csv -t label", "no file nofile.csv\n"),
-    ],
-)
-def test_wrong_options_are_explained(arguments, said, people, capsys):
-    assert main(shlex.split(arguments)) == 2
-    found = capsys.readouterr().err
-    assert said in found
-    assert "Input should" not in found
 
 
 @pytest.mark.parametrize(

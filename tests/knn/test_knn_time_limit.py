@@ -1,7 +1,5 @@
 """Nearest neighbours in limited time: what would not fit is sampled, with honest errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -65,7 +63,7 @@ def test_what_fits_are_the_first_pieces_of_the_same_list(method, tmp_path):
 
 
 def test_a_sample_goes_on_where_time_is_too_short_for_all_subsets():
-    tables, options = make_tables(20, 11, 16), {"method": KNN(tolerance=1e-6), "progress": False}
+    tables, options = make_tables(20, 11, 16), {"method": KNN(tolerance=1e-6)}
     assert value_cells(*tables, **options).info["subsets"] == "all"
     assert value_cells(*tables, max_time="1h", **options).info["subsets"] == "all"
     limited = value_cells(*tables, max_time=CountedLimit(12, TIGHT), **options)
