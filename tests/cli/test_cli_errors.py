@@ -13,11 +13,14 @@ from shapley2d import inspect_cells, value_blocks, value_cells
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
+LONG = "n" * 5000
 ROWS = [f"P{k},{20 + k * k % 37},{'AB'[k % 2]},{'uv'[k // 2 % 2]}" for k in range(24)]
 PEOPLE = "\n".join(["name,age,city,outcome", *ROWS])
 TABLES = {
     "good.csv": PEOPLE,
     "other.csv": PEOPLE.replace("age", "agee"),
+    "long.csv": PEOPLE.replace("age", LONG),
+    "hollow.csv": PEOPLE.replace("name,", "none,").replace("P", ",P").replace("none", "none,name"),
     "more.csv": PEOPLE.replace("name,age", "label,age"),
     "texts.csv": PEOPLE.replace(",2", ",x")
     .replace(",3", ",y")
@@ -235,6 +238,34 @@ def test_unwritable_folder(folder, capsys, monkeypatch):
     monkeypatch.setattr("shapley2d._base.atomic_write.os.open", fail(refused))
     assert main([*GOOD.split(), "-o", "v.parquet"]) == 2
     assert "--output v.parquet: the folder . cannot be written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cells good.csv -t {LONG}",
+        f"{GOOD} --{LONG}",
+        f"{GOOD} --method {LONG}",
+        f"cells long.csv -t outcome --number {LONG}x",
+        f"cells long.csv -t outcome --drop name --drop {LONG}x",
+        f"inspect good.csv -t {LONG}",
+    ],
+)
+def test_messages_quote_at_most_80_characters_of_a_name(command, capsys):
+    found = run(capsys, command, 2).err
+    assert "n" * 81 not in found
+    assert len(max(found.splitlines(), key=len)) < 600
+
+
+def test_an_empty_column_is_named(capsys):
+    told = run(capsys, "cells hollow.csv -t outcome --drop name").err
+    assert "column 'none' is empty throughout: nothing can be learned from it, so drop it" in told
+
+
+def test_more_neighbours_than_rows_have_no_score(capsys):
+    found = run(capsys, f"{GOOD} --n-neighbors 500")
+    assert "all of them are always neighbours" in found.err
+    assert "Score" not in found.out + found.err
 
 
 def caused(error, cause):

@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from campaign.crafted import valuation_parts, write_valuation
 from report_page import html_of
-from shapley2d import Exact, Inspection, Valuation, inspect_cells, value_blocks, value_cells
+from shapley2d import Inspection, MonteCarlo, Valuation, inspect_cells, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError, InputWarning
@@ -55,7 +55,7 @@ def write(path, *, seed=0, price=None):
 def test_every_row_goes_by_the_line_where_it_starts():
     lines = write("t.csv")
     text = Path("t.csv").read_text().split("\n")  # what an editor shows
-    v = value_cells("t.csv", "kind", progress=False)
+    v = value_cells("t.csv", "kind")
     assert v.lines.tolist() == lines
     sizes = v._contents[v.column_names.index("size")]
     assert all(
@@ -93,7 +93,7 @@ def test_python_and_the_command_line_name_the_same_rows(capsys, valid):
     more, flags = ({}, [])
     if valid:
         more, flags = {"X_valid": "other.csv"}, ["--valid", "other.csv"]
-    v = value_cells("t.csv", "kind", progress=False, **more)
+    v = value_cells("t.csv", "kind", **more)
     v.to_html("python.html")
     arguments = ["cells", "t.csv", "-t", "kind", *flags, "--json", "-o", "v.parquet"]
     assert main([*arguments, "--report", "line.html"]) == 0
@@ -115,7 +115,7 @@ def test_rows_that_are_left_out_do_not_shift_the_lines():
     with pytest.warns(
         InputWarning, match=rf"'much' in line {lines[0]}, 'much more' in line {lines[7]}, "
     ):
-        v = value_cells("t.csv", "price", progress=False)
+        v = value_cells("t.csv", "price")
     kept = [i for i in range(N) if i not in (0, 7, 12)]
     assert v.row_names.tolist() == kept
     assert v.lines.tolist() == [lines[i] for i in kept]
@@ -123,14 +123,14 @@ def test_rows_that_are_left_out_do_not_shift_the_lines():
 
 def test_groups_and_columns_of_options_keep_the_lines():
     lines = write("t.csv")
-    v = value_cells("t.csv", "kind", groups="note", cv=2, progress=False)
+    v = value_cells("t.csv", "kind", groups="note", cv=2)
     assert "note" not in v.column_names
     assert v.lines.tolist() == lines
 
 
 def test_rows_are_found_by_their_line():
     lines = write("t.csv")
-    v = value_cells("t.csv", "kind", progress=False)
+    v = value_cells("t.csv", "kind")
     pd.testing.assert_frame_equal(v.explain_row(line=lines[9]), v.explain_row(9))
     near = v.similar_rows(line=lines[9], within=1.0)
     pd.testing.assert_frame_equal(near, v.similar_rows(9, within=1.0))
@@ -145,7 +145,7 @@ def test_rows_are_found_by_their_line():
     for given in ({}, {"row": 1, "line": 5}):
         with pytest.raises(InputError, match="give row or line"):
             v.explain_row(**given)
-    other = value_cells([[1], [2], [3], [4]], [0, 0, 1, 1], cv=2, progress=False)
+    other = value_cells([[1], [2], [3], [4]], [0, 0, 1, 1], cv=2)
     assert other.lines is None
     with pytest.raises(InputError, match="line=3 needs values of a file whose rows have lines"):
         other.explain_row(line=3)
@@ -153,7 +153,7 @@ def test_rows_are_found_by_their_line():
 
 def test_an_inspection_keeps_its_lines_in_frames_logs_and_files():
     lines = write("t.csv")
-    inspection = inspect_cells("t.csv", "kind", progress=False)
+    inspection = inspect_cells("t.csv", "kind")
     ranked = inspection.rank(5)
     assert ranked["line"].tolist() == [lines[i] for i in ranked["row"]]
     _, log = inspection.repair("t.csv", n=1)
@@ -163,7 +163,7 @@ def test_an_inspection_keeps_its_lines_in_frames_logs_and_files():
     assert again.lines.tolist() == lines
     assert repr(again) == repr(inspection)
     frame = pd.read_csv("t.csv")
-    assert "line" not in inspect_cells(frame, "kind", progress=False).rank(1)
+    assert "line" not in inspect_cells(frame, "kind").rank(1)
 
 
 def test_messages_name_the_line():
@@ -171,14 +171,14 @@ def test_messages_name_the_line():
     text = Path("t.csv").read_text()
     Path("t.csv").write_text(text.replace("ale,6.0", ",6.0").replace("lager,6.0", ",6.0"))
     with pytest.raises(InputError, match=f"first in line {lines[4]}: drop that row"):
-        value_cells("t.csv", "kind", progress=False)
+        value_cells("t.csv", "kind")
     write("t.csv")
     days = [f"{i}" if i != 8 else "soon" for i in range(N)]
     with pytest.raises(InputError, match=f"holds 'soon' in line {lines[8]}"):
-        value_cells("t.csv", "kind", time_order=days, progress=False)
+        value_cells("t.csv", "kind", time_order=days)
     lines = write("t.csv", price={3: "1e300"})
     with pytest.raises(InputError, match=f"column 'price' holds .* in line {lines[3]}:"):
-        value_cells("t.csv", "kind", progress=False)
+        value_cells("t.csv", "kind")
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_messages_name_the_line():
 )
 def test_lines_of_a_saved_file_are_checked(change, message):
     write("t.csv")
-    value_cells("t.csv", "kind", progress=False).save("v.parquet")
+    value_cells("t.csv", "kind").save("v.parquet")
     record, table = valuation_parts("v.parquet")
     new = table.set_column(1, "line", change(table["line"].to_pylist()))
     write_valuation("v.parquet", record, new)
@@ -208,17 +208,15 @@ def test_a_pipeline_gets_the_numbers_of_a_file():
     Path("german.csv").write_text("\n".join(["Größe;Art;Ziel", *rows]))
     parts = [("n", StandardScaler(), ["Größe"]), ("c", OneHotEncoder(), ["Art"])]
     model = make_pipeline(ColumnTransformer(parts), DecisionTreeClassifier(random_state=0))
-    options = {"rows": "clusters=2", "method": Exact(model), "progress": False}
+    options = {"method": MonteCarlo(model, max_permutations=1, tolerance=0), "cv": 2}
     with pytest.warns(InputWarning, match="read with decimal commas"):
-        from_file = value_blocks("german.csv", "Ziel", **{"parties": "anonymous", **options})
+        from_file = value_cells("german.csv", "Ziel", **options)
     frame = pd.DataFrame({"Größe": [k % 5 + 0.5 for k in range(20)], "Art": list("ab") * 10})
-    twin = value_blocks(
-        frame, ["xy"[k % 5 > 2] for k in range(20)], **{"parties": "anonymous", **options}
-    )
+    twin = value_cells(frame, ["xy"[k % 5 > 2] for k in range(20)], **options)
     np.testing.assert_array_equal(from_file.values, twin.values)
 
 
 def test_files_without_lines_have_positions():
     pd.DataFrame({"a": [1, 2, 3, 4], "y": [0, 0, 1, 1]}).to_parquet("t.parquet")
     assert as_table("t.parquet").lines is None
-    assert value_cells("t.parquet", "y", cv=2, progress=False).lines is None
+    assert value_cells("t.parquet", "y", cv=2).lines is None
