@@ -113,15 +113,15 @@ def test_another_run_is_refused(change, said, tmp_path):
 def test_blocks_are_kept_and_those_of_other_rows_refused(parties, method, tmp_path):
     columns, rows = [0, 0, 0, 1, 1, 1], np.arange(60) // 20
     asked = {"columns": columns, "parties": parties, "method": method}
-    plain = value_blocks(*table(m=6), rows=rows, **{"parties": "anonymous", **asked})
+    plain = value_blocks(*table(m=6), rows=rows, **asked)
     asked["checkpoint"] = tmp_path / "run.npz"
     for _ in range(2):
-        found = value_blocks(*table(m=6), rows=rows, **{"parties": "anonymous", **asked})
+        found = value_blocks(*table(m=6), rows=rows, **asked)
         assert same_bits(found, plain)
     assert found.info["resumed_at"] >= 1
     # the errors of its sums would differ too
     with pytest.raises(InputError, match="is of another run: rows differs"):
-        value_blocks(*table(m=6), rows=np.arange(60) % 3, **{"parties": "anonymous", **asked})
+        value_blocks(*table(m=6), rows=np.arange(60) % 3, **asked)
 
 
 def test_a_cluster_is_of_processors():

@@ -130,7 +130,7 @@ def test_weights_of_validation_rows_and_cross_valuation():
 def test_owners_have_joint_errors():
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"parties": "anonymous", "progress": False, **owners}
-    exact = value_blocks(*data, method=KNN(n_neighbors=3), **{"parties": "anonymous", **options})
+    exact = value_blocks(*data, method=KNN(n_neighbors=3), **options)
     sampled = KNN(n_neighbors=3, n_subsets=40)
     runs, some = (
         [value_blocks(*data, method=method, random_state=seed, **options) for seed in range(24)]

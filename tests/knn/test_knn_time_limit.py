@@ -131,13 +131,6 @@ def test_the_label_ends_in_time_and_its_intervals_hold(semivalue):
     assert 0.6 < actual / claimed < 1.5
 
 
-def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):
-    path = tmp_path / "knn.npz"
-    with pytest.raises(OutOfTimeError):
-        value_cells(*make_tables(n_columns=12), max_time=CountedLimit(1, TIGHT), checkpoint=path)
-    assert path.exists()
-
-
 def test_row_values_under_way_are_dropped_when_time_is_up():
     train, none = np.random.default_rng(0).normal(size=(3, 4000)), np.zeros(3)
     rows = row_values(

@@ -159,7 +159,7 @@ def test_bad_files_are_named(valuation, tmp_path):
         (lambda: write_valuation(path, {**record, "history": 5}, table), "is damaged"),
         (
             lambda: write_valuation(path, record, table.slice(0, 10)),
-            "10 cells for 6 rows x 3 colum",
+            "10 cells for 6 rows x 3",
         ),
         (path.unlink, "there is no file"),
     ):
