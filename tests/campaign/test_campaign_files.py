@@ -54,9 +54,9 @@ def test_crafted_records(tmp_path, monkeypatch):
 
 
 def test_hostile_tables_repairs_and_receipts(tmp_path):
-    outcomes = run_short("hostile", Hostile(tmp_path), range(120), seed=1)
-    assert outcomes["tables refused"] > 5 and outcomes["tables read"] > 5
-    assert outcomes["repairs repaired"] > 5 and outcomes["receipts refused"] > 20
+    outcomes = run_short("hostile", Hostile(tmp_path), range(60), seed=1)
+    assert outcomes["tables refused"] > 3 and outcomes["tables read"] > 3
+    assert outcomes["repairs repaired"] > 3 and outcomes["receipts refused"] > 10
 
 
 @pytest.mark.parametrize("kind", ["game", "cells"])
