@@ -1,7 +1,5 @@
 """Random tables of every kind for models of other libraries, and our leaf of every row."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from hypothesis import strategies as st

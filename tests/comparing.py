@@ -1,6 +1,8 @@
-"""Comparing results."""
+"""Comparing results, also of runs that crashed."""
 
-from __future__ import annotations
+
+class CrashError(Exception):
+    """The power fails."""
 
 
 def same_bits(one, other):

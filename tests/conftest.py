@@ -1,7 +1,5 @@
 """What the tests share: settings, and the paper's data where it is at hand."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 
@@ -55,3 +53,12 @@ def dask_client(one_dask_client):
         else:
             return one_dask_client
     pytest.fail("the cluster has no two workers")
+
+
+@pytest.fixture
+def small_pieces(monkeypatch):
+    """A checkpoint after every piece, and many pieces even of small tables."""
+    monkeypatch.setattr("shapley2d._estimation.checkpoint.EVERY_S", 0.0)
+    monkeypatch.setattr("shapley2d._estimation.checkpoint._SHARE", 1e9)
+    monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
+    monkeypatch.setattr("shapley2d._models.exact._COLUMN_STEP", 2)

@@ -1,7 +1,5 @@
 """Files of decisions, written as the page writes them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

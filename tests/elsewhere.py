@@ -1,7 +1,5 @@
 """Other libraries' numbers beside ours: what the pages for their users say. Run by ``make test-elsewhere``."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """A table in which every column follows from the others, with planted errors."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """The oldest versions that ``pyproject.toml`` says will do, as constraints for pip: ``make test-lowest`` tests with them."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

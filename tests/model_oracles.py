@@ -1,7 +1,5 @@
 """Models from their definitions or from scikit-learn, to compare fast ones with, and tables to try them on."""
 
-from __future__ import annotations
-
 import itertools
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """A method of one's own, as another package would have it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal
 

@@ -1,7 +1,5 @@
 """Ray and MPI do the same batches: the same bits. Run by ``make test-ray``, in an environment of its own."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The report of a valuation as text."""
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

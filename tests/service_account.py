@@ -45,9 +45,7 @@ def installed_read_only():
     try:
         source = Path(shapley2d.__file__).parents[1]
         shutil.copytree(
-            source / "shapley2d",
-            folder / "shapley2d",
-            ignore=shutil.ignore_patterns("__pycache__"),
+            source / "shapley2d", folder / "shapley2d", ignore=shutil.ignore_patterns("__pycache__")
         )
         for path in (folder, *folder.rglob("*")):
             path.chmod(0o555 if path.is_dir() else 0o444)

@@ -1,7 +1,5 @@
 """Small random tables for tests: whole numbers with ties, gaps, classes or numbers to predict, and mixed frames."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 

@@ -1,7 +1,5 @@
 """What an installed package must do, without the repository: run by ``make dist`` in an empty folder."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from importlib.metadata import requires

@@ -1,7 +1,5 @@
 """Options, extras, versions and counts that the pages name are those of the code."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

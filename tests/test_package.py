@@ -1,7 +1,5 @@
 """The package as a stranger meets it."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys

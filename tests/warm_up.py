@@ -3,8 +3,6 @@
 Run: python tests/warm_up.py      (``make test`` does; where the code is compiled already, it takes seconds)
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -28,34 +26,18 @@ def table(rows: int = 24):
 
 def cells(task: str, **options) -> None:
     X, y = table()
-    value_cells(
-        X,
-        y if task == "regression" else (y > 0).astype(int),
-        cv=2,
-        n_jobs=1,
-        progress=False,
-        **options,
-    )
+    value_cells(X, y if task == "regression" else (y > 0).astype(int), cv=2, n_jobs=1, **options)
 
 
 def blocks(task: str) -> None:
     X, y = table()
     y = y if task == "regression" else (y > 0).astype(int)
-    value_blocks(
-        X,
-        y,
-        rows=["a", "b"] * 12,
-        columns=["u", "u", "v"],
-        cv=2,
-        n_jobs=1,
-        progress=False,
-        method="knn",
-    )
+    value_blocks(X, y, rows=["a", "b"] * 12, columns=["u", "u", "v"], cv=2, n_jobs=1, method="knn")
 
 
 def inspection() -> None:
     X, y = table(60)
-    inspect_cells(X, (y > 0).astype(int), progress=False)
+    inspect_cells(X, (y > 0).astype(int))
 
 
 SAMPLES = {"max_permutations": 2, "tolerance": 0}

@@ -1,7 +1,5 @@
 """Where compiled code is kept: it runs for a user who can write to neither the package nor a home, and safely."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

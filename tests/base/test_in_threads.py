@@ -1,7 +1,5 @@
 """The one map over threads: order, bounded memory, and a clean end."""
 
-from __future__ import annotations
-
 import threading
 import time
 

@@ -1,7 +1,5 @@
 """The three limits of files: bytes when unpacked, columns, cells; the same words for every format."""
 
-from __future__ import annotations
-
 import io
 import json
 import time

@@ -1,7 +1,5 @@
 """Checks of options that every function shares, and messages that carry what they name."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np

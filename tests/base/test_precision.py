@@ -1,7 +1,5 @@
 """Widths of intervals against the distributions that they come from."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Progress: life is shown before the first news, and not after the end."""
 
-from __future__ import annotations
-
 import time
 
 import pytest

@@ -1,7 +1,5 @@
 """Random streams that never meet."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from shapley2d._base.streams import fold_seeds, generator, seed_sequence

@@ -1,7 +1,5 @@
 """Warnings point at the user's line, whatever lies between."""
 
-from __future__ import annotations
-
 import inspect
 import warnings
 
@@ -20,29 +18,18 @@ FEW = MonteCarlo("ridge", max_permutations=3, tolerance=1e-9)
 
 def leak():
     table = pd.DataFrame(X, columns=["a", "b"]).assign(copy=Y)
-    return lambda: value_cells(table, Y, progress=False)
+    return lambda: value_cells(table, Y)
 
 
 CALLS = {
-    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, method=FEW, progress=False)),
+    "cells": (PrecisionWarning, lambda: value_cells(X, Y, X, Y, method=FEW)),
     "game": (
         PrecisionWarning,
-        lambda: value_game(
-            lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, method=FEW, progress=False
-        ),
+        lambda: value_game(lambda S, F: float(S[0] and F[0] and S.sum() > 2), 4, 3, method=FEW),
     ),
-    "blocks": (
-        PrecisionWarning,
-        lambda: value_blocks(X, Y, X, Y, method=FEW, rows=range(24), progress=False),
-    ),
-    "estimator": (
-        PrecisionWarning,
-        lambda: CellValuer(FEW).fit(X, Y, X, Y),
-    ),
-    "labels": (
-        UnseenLabelWarning,
-        lambda: value_cells(X, Y, X, np.where(Y == 1, 5, 0), progress=False),
-    ),
+    "blocks": (PrecisionWarning, lambda: value_blocks(X, Y, X, Y, method=FEW, rows=range(24))),
+    "estimator": (PrecisionWarning, lambda: CellValuer(FEW).fit(X, Y, X, Y)),
+    "labels": (UnseenLabelWarning, lambda: value_cells(X, Y, X, np.where(Y == 1, 5, 0))),
     "leak": (LeakWarning, leak()),
 }
 

@@ -1,7 +1,5 @@
 """Debian's Chromium under Playwright; skipped, with the reason, where either is missing."""
 
-from __future__ import annotations
-
 import shutil
 from types import SimpleNamespace
 

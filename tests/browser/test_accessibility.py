@@ -1,7 +1,5 @@
 """Pages work with a screen reader and a keyboard: axe finds nothing serious."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

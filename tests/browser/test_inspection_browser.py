@@ -1,7 +1,5 @@
 """The page on which a person decides, and the whole loop from planted errors to the gain."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np
@@ -43,8 +41,8 @@ def inspected(n=120, chance=0.9, **options):
         chance,
     )
     values = np.random.default_rng(0).normal(size=table.shape) / 1000
-    v = dataclasses.replace(value_cells(table, label, progress=False), values=values)
-    found = inspect_cells(table, label, valuation=v, progress=False, **options)
+    v = dataclasses.replace(value_cells(table, label), values=values)
+    found = inspect_cells(table, label, valuation=v, **options)
     cells = dataclasses.replace(found._cells, suggested={})
     return dataclasses.replace(found, _cells=with_suggestions(cells, [finding]), findings=[finding])
 
@@ -181,7 +179,7 @@ def test_a_doubtful_finding_offers_no_edit_of_all_its_rows(open_inspection):
 def test_the_card_says_what_the_key_writes(open_inspection, tmp_path):
     """An entry with a finding and another prediction: one suggestion, and that is accepted."""
     table, label = people(120)
-    found = inspect_cells(table, label, progress=False)
+    found = inspect_cells(table, label)
     right = np.array([0.92])
     finding = ColumnFinding(("city",), "rule", "so", np.array([7]), {7: "Hull"}, 0.95, right=right)
     cells = with_suggestions(found._cells, [finding])
@@ -260,7 +258,7 @@ def test_hostile_text_stays_text_and_comes_back_as_it_was(open_inspection, tmp_p
         }
     )
     label = rng.choice(["<i>x</i>", "y"], 80)
-    found = inspect_cells(table, label, progress=False)
+    found = inspect_cells(table, label)
     finding = ColumnFinding(
         ("b",), "<s>", "<img src=x onerror=alert(1)>", np.array([0]), {0: "<b>"}, 0.5
     )
@@ -388,8 +386,8 @@ def test_rows_of_a_file_go_by_their_lines_and_harm_is_in_points(open_file, tmp_p
     lines = table.assign(note=["one\ntwo" if k == 2 else "one" for k in range(80)], bought=label)
     lines.to_csv(tmp_path / "t.csv", index=False)
     starts = [2, 3, 4, *range(6, 83)]  # the third row has two lines
-    v = value_cells(tmp_path / "t.csv", "bought", method=KNN(n_neighbors=5), progress=False)
-    found = inspect_cells(tmp_path / "t.csv", "bought", valuation=v, progress=False)
+    v = value_cells(tmp_path / "t.csv", "bought", method=KNN(n_neighbors=5))
+    found = inspect_cells(tmp_path / "t.csv", "bought", valuation=v)
     assert found.lines.tolist() == starts
     assert f"line {starts[rank_cells(found, 1)[0][0]]}, " in repr(found)
     assert "<th>line</th>" in found._repr_html_()

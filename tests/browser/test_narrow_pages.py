@@ -1,7 +1,5 @@
 """Pages on a phone and on a screen: no word is broken where it fits, no number is cut off."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,7 +51,7 @@ def test_no_word_of_a_report_of_cells_is_broken(open_report, width):
     X, y = customers()
     notes = ["customers.csv is not UTF-8: read as cp1252; if letters look wrong, set --encoding x"]
     facts = {"command": "shapley2d cells customers.csv --target y --drop-keys -o values.parquet"}
-    page = open_report(value_cells(X, y, progress=False), width=width, notes=notes, facts=facts)
+    page = open_report(value_cells(X, y), width=width, notes=notes, facts=facts)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     lists = ("#column-list tbody", "#row-list tbody", "#cell-list tbody .text")
     assert broken(page, *lists, ".findings", ".notes", ".facts", ".tiles") == []
@@ -71,13 +69,7 @@ def test_no_amount_of_a_payment_is_cut_off(open_report, width):
     names = np.array(["Universitätsklinikum Köln", "Charité", "Klinikum rechts der Isar"])
     X["Krankenhaus"] = names[np.arange(120) % 3]
     v = value_blocks(
-        X[:80],
-        y[:80],
-        X[80:],
-        y[80:],
-        owner_column="Krankenhaus",
-        progress=False,
-        parties="anonymous",
+        X[:80], y[:80], X[80:], y[80:], owner_column="Krankenhaus", parties="anonymous"
     )
     paid = v.payments(1e6)
     page = open_report(v, width=width, payments=paid.to_dict("records"))
@@ -96,7 +88,7 @@ def test_no_amount_of_a_payment_is_cut_off(open_report, width):
 def test_no_word_of_an_inspection_is_broken(open_file, tmp_path, width):
     X, y = customers()
     page_path = tmp_path / "page.html"
-    inspect_cells(X, y, progress=False).to_html(page_path)
+    inspect_cells(X, y).to_html(page_path)
     page = open_file(page_path, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     lists = ("#suspects td.text:not(.change)", ".column-findings", ".row-around", ".tiles")

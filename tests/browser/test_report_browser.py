@@ -1,7 +1,5 @@
 """The report in a real browser: it loads, sorts, filters, zooms and shows the right values."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

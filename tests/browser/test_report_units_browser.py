@@ -1,7 +1,5 @@
 """Every number of the report against the result, at two widths: points, shares, multiples."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -158,13 +156,7 @@ def test_payments_of_a_column_of_owners_are_those_of_the_result(open_report, wid
     y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
     X["hospital"] = np.array(["Charité", "Köln", "Ulm"])[rng.integers(0, 3, 150)]
     v = value_blocks(
-        X[:100],
-        y[:100],
-        X[100:],
-        y[100:],
-        owner_column="hospital",
-        progress=False,
-        parties="anonymous",
+        X[:100], y[:100], X[100:], y[100:], owner_column="hospital", parties="anonymous"
     )
     paid = v.payments(1000).sort_values("value", ascending=False)
     page = open_report(v, width=width, payments=paid.to_dict("records"))
@@ -187,7 +179,7 @@ def test_groups_of_similar_rows_are_named_and_in_points(open_report, width):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(160, 3)), columns=["age", "pay", "noise"])
     y = np.where(X["age"] + 0.5 * X["pay"] > 0, "ill", "well")
-    v = value_blocks(X[:80], y[:80], X[80:], y[80:], method=MonteCarlo("gaussian_nb"), rows="clusters=4", columns=list(X.columns), progress=False)  # fmt: skip
+    v = value_blocks(X[:80], y[:80], X[80:], y[80:], method=MonteCarlo("gaussian_nb"), rows="clusters=4", columns=list(X.columns))  # fmt: skip
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     cells = numbers(page.locator("#block-grid tbody td").all_inner_texts())

@@ -84,6 +84,13 @@ def summary(outcomes: Counter[str], failures: list[str]) -> str:
     return ", ".join([*parts, f"failures={len(failures)}"])
 
 
+def run_short(name, case, cases, seed=0):
+    """Cases as a test: none may fail. Returns the counts."""
+    outcomes, failures = run_cases(name, case, cases, seed)
+    assert not failures, summary(outcomes, failures)
+    return outcomes
+
+
 def main(
     name: str, doc: str | None, case: Callable[[int, np.random.Generator], str], count: int
 ) -> int:

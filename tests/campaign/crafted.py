@@ -6,8 +6,6 @@ reported. Memory stays bounded whatever a file claims.
     python -m tests.campaign.crafted --count 2000
 """
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import io
@@ -271,27 +269,21 @@ def named_valuations(path, target):
     }.items():
         write_valuation(target, record, set_column(column[0], pa.array(column[1])))
         yield what
-    write_valuation(target, record, table.take(np.roll(np.arange(n * m), 1)))
-    yield "shifted"
-    write_valuation(target, record, table.slice(0, n * m - 1))
-    yield "short"
-    write_valuation(target, record, table.append_column("value", table["value"]))
-    yield "a column twice"
-    write_valuation(target, record, table.slice(0, 0))
-    yield "no rows"
-    write_valuation(target, {**record, "shape": [10**6, 10**6]}, table)
-    yield "8 TB shape"
-    for claim in (10**12, 2**62):
-        write_valuation(target, record, table, footer=claimed_rows(n * m, claim))
-        yield f"footer of {claim} rows"
-    write_valuation(target, b"[" * 100_000, table)
-    yield "deep JSON"
-    write_valuation(target, b"\xff\xfe", table)
-    yield "record not text"
-    write_valuation(target, record, table, sealed=False)
-    yield "checksum missing"
-    write_valuation(target, {**record, "format": 99}, table)
-    yield "newer"
+    for what, (told, rows, more) in {
+        "shifted": (record, table.take(np.roll(np.arange(n * m), 1)), {}),
+        "short": (record, table.slice(0, n * m - 1), {}),
+        "a column twice": (record, table.append_column("value", table["value"]), {}),
+        "no rows": (record, table.slice(0, 0), {}),
+        "8 TB shape": ({**record, "shape": [10**6, 10**6]}, table, {}),
+        "footer of 10^12 rows": (record, table, {"footer": claimed_rows(n * m, 10**12)}),
+        "footer of 2^62 rows": (record, table, {"footer": claimed_rows(n * m, 2**62)}),
+        "deep JSON": (b"[" * 100_000, table, {}),
+        "record not text": (b"\xff\xfe", table, {}),
+        "checksum missing": (record, table, {"sealed": False}),
+        "newer": ({**record, "format": 99}, table, {}),
+    }.items():
+        write_valuation(target, told, rows, **more)
+        yield what
     many = 2**24
     zeros = pa.table(
         {"row": pa.array(np.zeros(many, dtype=np.int8)), "column": pa.array(np.zeros(many, dtype=np.int8)),

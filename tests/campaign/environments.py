@@ -7,8 +7,6 @@ ends with 2.
     python -m tests.campaign.environments --count 165
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -8,8 +8,6 @@ wherever they are moved.
     python -m tests.campaign.fuzz --count 10000
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import datetime as dt

@@ -7,8 +7,6 @@ refused, or it is as good as the one that it was made of.
     python -m tests.campaign.hostile --count 2000
 """
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -8,8 +8,6 @@ some of these lose a worker instead.
     python -m tests.campaign.kills --count 100 --kinds "knn sampled,knn exact" --modes forked,lost
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json
@@ -39,15 +37,7 @@ SHARES = {"forked": 0.94, "command": 0.03, "workers": 0.012, "dask": 0.008, "los
 N_DRAWS = {"cells": 12, "blocks": 10, "game": 14}
 COMMAND_DRAWS = 150
 METHODS = {
-    "cells": [
-        "mc",
-        "--model",
-        "gaussian_nb",
-        "--max-permutations",
-        COMMAND_DRAWS,
-        "--tolerance",
-        0,
-    ],
+    "cells": f"mc --model gaussian_nb --max-permutations {COMMAND_DRAWS} --tolerance 0".split(),
     "knn sampled": ["knn", "--subsets", "sampled", "--n-subsets", 100],
     "knn exact": ["knn", "--subsets", "all"],
     "exact": ["exact", "--model", "gaussian_nb"],

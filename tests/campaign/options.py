@@ -7,8 +7,6 @@ line with 0 or 2, and one line.
     python -m tests.campaign.options --count 20000
 """
 
-from __future__ import annotations
-
 import contextlib
 import inspect
 import sys

@@ -1,7 +1,5 @@
 """Small files of every kind that the package writes or reads, and what it means that one was read unharmed."""
 
-from __future__ import annotations
-
 import gzip
 import warnings
 from dataclasses import fields

@@ -7,8 +7,6 @@ download holds a formula.
     python -m tests.campaign.strings --count 2000
 """
 
-from __future__ import annotations
-
 import contextlib
 import csv
 import io
@@ -118,19 +116,8 @@ class Strings:
                 ]
             )
             (self.folder / "o.csv").write_text(owners.getvalue(), encoding="utf-8", newline="")
-            return [
-                "blocks",
-                *shared,
-                "--owners",
-                str(self.folder / "o.csv"),
-                "-m",
-                "knn",
-                "-k",
-                "2",
-                "--pay",
-                "10",
-                "--trusted",
-            ], True
+            more = ["-m", "knn", "-k", "2", "--pay", "10", "--trusted", "--owners"]
+            return ["blocks", *shared, *more, str(self.folder / "o.csv")], True
         if random.random() < 0.2:
             shared += ["--id", names[int(random.integers(3))]]
         return ["cells", *shared, "-k", "2", "--top", "20"], False
@@ -190,13 +177,7 @@ def chromium():
         print("strings: no browser: those cases are left out")
         yield None
         return
-    flags = [
-        "--headless",
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-background-networking",
-        "--no-first-run",
-    ]
+    flags = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=path, args=flags)
         yield browser

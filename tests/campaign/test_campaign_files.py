@@ -1,7 +1,5 @@
 """The short form of the campaign's parts on files: kills, damage, crafted files with bounded memory."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -13,7 +11,7 @@ import pytest
 
 from shapley2d.exceptions import InputError
 
-from .common import run_cases, summary
+from .common import run_short
 from .crafted import (
     Crafted,
     bomb_checkpoint,
@@ -41,30 +39,24 @@ def samples(folder):
     return write_samples(folder)
 
 
-def run_short(name, case, count):
-    outcomes, failures = run_cases(name, case, range(count), seed=1)
-    assert not failures, summary(outcomes, failures)
-    return outcomes
-
-
 def test_damaged_files(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    outcomes = run_short("damage", Damage(tmp_path), 100)
+    outcomes = run_short("damage", Damage(tmp_path), range(100), seed=1)
     assert outcomes["valuations refused"] > 20
     assert outcomes["checkpoints refused"] and outcomes["checkpoints identical"]
 
 
 def test_crafted_records(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    outcomes = run_short("crafted", Crafted(tmp_path), 150)
+    outcomes = run_short("crafted", Crafted(tmp_path), range(150), seed=1)
     assert outcomes["valuations refused"] > 20
     assert outcomes["checkpoints refused"] > 20
 
 
 def test_hostile_tables_repairs_and_receipts(tmp_path):
-    outcomes = run_short("hostile", Hostile(tmp_path), 120)
-    assert outcomes["tables refused"] > 5 and outcomes["tables read"] > 5
-    assert outcomes["repairs repaired"] > 5 and outcomes["receipts refused"] > 20
+    outcomes = run_short("hostile", Hostile(tmp_path), range(60), seed=1)
+    assert outcomes["tables refused"] > 3 and outcomes["tables read"] > 3
+    assert outcomes["repairs repaired"] > 3 and outcomes["receipts refused"] > 10
 
 
 @pytest.mark.parametrize("kind", ["game", "cells"])

@@ -1,7 +1,5 @@
 """The short form of the campaign's parts on tables, options, surroundings and hostile text."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,18 +8,11 @@ from hypothesis import strategies as st
 from shapley2d import KNN, value_cells
 from shapley2d.exceptions import InputError
 
-from .common import quiet, run_cases, summary
+from .common import quiet, run_short
 from .environments import ENVIRONMENTS, Environments
 from .fuzz import Fuzz, check
 from .options import Options
 from .strings import Strings
-from .trouble import Trouble
-
-
-def run_short(name, case, cases):
-    outcomes, failures = run_cases(name, case, cases, seed=0)
-    assert not failures, summary(outcomes, failures)
-    return outcomes
 
 
 def test_fuzzed_tables(tmp_path):
@@ -39,22 +30,6 @@ def test_options_of_wrong_types(tmp_path):
 
 def test_hostile_text(tmp_path):
     assert run_short("strings", Strings(tmp_path), range(1, 50))["valued"] > 10
-
-
-def test_trouble_of_every_kind(tmp_path):
-    assert sum(run_short("trouble", Trouble(tmp_path), range(4)).values()) == 4
-
-
-@pytest.mark.slow
-def test_trouble(tmp_path):
-    outcomes = run_short("trouble", Trouble(tmp_path), range(4, 64))
-    for ended in (
-        "same in every wrapping",
-        "one checkpoint left",
-        "told that no scheduler answers",
-    ):
-        assert outcomes[ended] == 15
-    assert outcomes["failure told"] > 5
 
 
 @pytest.mark.slow

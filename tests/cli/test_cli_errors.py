@@ -13,11 +13,14 @@ from shapley2d import inspect_cells, value_blocks, value_cells
 from shapley2d.cli import errors, main
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
+LONG = "n" * 5000
 ROWS = [f"P{k},{20 + k * k % 37},{'AB'[k % 2]},{'uv'[k // 2 % 2]}" for k in range(24)]
 PEOPLE = "\n".join(["name,age,city,outcome", *ROWS])
 TABLES = {
     "good.csv": PEOPLE,
     "other.csv": PEOPLE.replace("age", "agee"),
+    "long.csv": PEOPLE.replace("age", LONG),
+    "hollow.csv": PEOPLE.replace("name,", "none,").replace("P", ",P").replace("none", "none,name"),
     "more.csv": PEOPLE.replace("name,age", "label,age"),
     "texts.csv": PEOPLE.replace(",2", ",x")
     .replace(",3", ",y")
@@ -145,7 +148,11 @@ CASES = [
     # options
     (GOOD + "--method best", "'best' is not one of 'knn', 'mc', 'exact', 'forest'"),
     (GOOD + "--bogus 3", "No such option: --bogus"),
-    (GOOD + "--cv 1", "--cv"),
+    (GOOD + "--cv 1", "'--cv': it must be at least 2"),
+    (GOOD + "--jobs x", "it must be a whole number"),
+    (GOOD + "--method forrest", "(did you mean 'forest'?)"),
+    (GOOD + "--task clasification", "(did you mean 'classification'?)"),
+    (BLOCKS + "--pay '10.000 EUR'", "is not an amount: write digits, such as 10000.50"),
     ("cells good.csv", "Missing option '--target'"),
     ("bogus", "No such command 'bogus'"),
     (GOOD + "--model tree", ("--model goes with --method mc or exact or forest, not with knn: set --method mc "
@@ -203,7 +210,7 @@ def test_one_line_that_says_what_to_do(folder, capsys, command, message):
     assert out == ""
     assert message in err
     assert err.startswith("shapley2d: error: ")
-    assert err.count("\n") == 1
+    assert err.count("\n") == 1 and "Input should" not in err
     assert sorted(folder.iterdir()) == before
 
 
@@ -231,6 +238,34 @@ def test_unwritable_folder(folder, capsys, monkeypatch):
     monkeypatch.setattr("shapley2d._base.atomic_write.os.open", fail(refused))
     assert main([*GOOD.split(), "-o", "v.parquet"]) == 2
     assert "--output v.parquet: the folder . cannot be written to" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"cells good.csv -t {LONG}",
+        f"{GOOD} --{LONG}",
+        f"{GOOD} --method {LONG}",
+        f"cells long.csv -t outcome --number {LONG}x",
+        f"cells long.csv -t outcome --drop name --drop {LONG}x",
+        f"inspect good.csv -t {LONG}",
+    ],
+)
+def test_messages_quote_at_most_80_characters_of_a_name(command, capsys):
+    found = run(capsys, command, 2).err
+    assert "n" * 81 not in found
+    assert len(max(found.splitlines(), key=len)) < 600
+
+
+def test_an_empty_column_is_named(capsys):
+    told = run(capsys, "cells hollow.csv -t outcome --drop name").err
+    assert "column 'none' is empty throughout: nothing can be learned from it, so drop it" in told
+
+
+def test_more_neighbours_than_rows_have_no_score(capsys):
+    found = run(capsys, f"{GOOD} --n-neighbors 500")
+    assert "all of them are always neighbours" in found.err
+    assert "Score" not in found.out + found.err
 
 
 def caused(error, cause):
@@ -284,10 +319,8 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
         raise AssertionError("prepared")
 
     path = tmp_path / "wide.csv"
-    lines = [
-        [f"c{k}" for k in range(1100)],
-        *np.random.default_rng(0).random((30, 1100)).astype(str).tolist(),
-    ]
+    rows = np.random.default_rng(0).integers(0, 1000, (12, 1100)).astype(str).tolist()
+    lines = [[f"c{k}" for k in range(1100)], *rows]
     path.write_text("\n".join(map(",".join, lines)))
     monkeypatch.setattr("shapley2d.cli.reading.inputs.as_table", prepare)
     monkeypatch.setattr("shapley2d._tables.problem.as_table", prepare)
@@ -305,4 +338,4 @@ def test_too_many_columns_are_refused_before_anything_is_prepared(tmp_path, caps
     with pytest.raises(InputError, match=r"X has 1,025 columns: .* at most 1,024; drop columns"):
         inspect_cells(np.zeros((3, 1025)))
     with pytest.raises(InputError, match="1,099 columns are more than the 1,024"):
-        value_blocks(str(path), "c0", rows=["a", "b"] * 15, parties="anonymous")
+        value_blocks(str(path), "c0", rows=["a", "b"] * 6, parties="anonymous")

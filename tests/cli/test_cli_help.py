@@ -5,6 +5,8 @@ import re
 import pytest
 import typer
 
+from command_line import run
+from shapley2d import __version__
 from shapley2d._valuation.methods import all_methods
 from shapley2d.cli import main
 from shapley2d.cli.app import app
@@ -19,6 +21,7 @@ def test_help_shows_every_option(command, capsys, monkeypatch):
     text = capsys.readouterr().out
     flags = {flag for one in COMMANDS[command].params for flag in one.opts if "--" in flag}
     assert flags <= {*re.findall(r"--[a-z0-9-]+", text.split("Examples")[0])}
+    assert f"shapley2d {command}" in text.split("Examples", 1)[1]
     panels = re.findall(r"─ (\w+) ─", text)
     if command in ("cells", "blocks"):
         assert panels[:3] == ["Arguments", "Options", "Question"] and panels[-1] == "Output"
@@ -27,3 +30,8 @@ def test_help_shows_every_option(command, capsys, monkeypatch):
         assert all(
             f"{name} {' '.join(one.summary.split())}" in told for name, one in all_methods().items()
         )
+
+
+def test_version_and_commands(capsys):
+    assert run(capsys, "--version").out == f"shapley2d {__version__}\n"
+    assert "cells" in run(capsys, "").out

@@ -1,7 +1,5 @@
 """Labels are suspects too: the command tells of those that look wrong, and values them when asked."""
 
-from __future__ import annotations
-
 import json
 from types import SimpleNamespace
 
@@ -41,10 +39,13 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_labels_that_look_wrong_are_told(folder, capsys):
-    said = run(capsys, "cells wine.csv -t kind").err
+    said = run(capsys, "cells wine.csv -t kind --report r.html").err
     assert "labels in 'kind' look wrong" in said
     assert "see which with --include-label" in said
     assert "classes of 'kind' that hardly occur: 'baroIo' once, perhaps 'barolo'" in said
+    page = (folder / "r.html").read_text()
+    facts = ("wine.csv", "<bdi>kind</bdi>", "classification", "What the run noted")
+    assert all(fact in page for fact in (*facts, "perhaps &#39;barolo&#39;"))
     assert "kind" not in run(capsys, "cells clean.csv -t kind").err
 
 
@@ -57,19 +58,6 @@ def test_labels_are_valued_when_asked(folder, capsys):
     assert 10 in found
     assert len(found & set(CHANGED)) >= 3
     assert "see which with" not in done.err
-
-
-def test_the_report_says_where_it_comes_from(folder, capsys):
-    run(capsys, "cells wine.csv -t kind --report r.html")
-    page = (folder / "r.html").read_text()
-    for fact in (
-        "wine.csv",
-        "<bdi>kind</bdi>",
-        "classification",
-        "What the run noted",
-        "perhaps &#39;barolo&#39;",
-    ):
-        assert fact in page
 
 
 @pytest.mark.parametrize("task", ["auto", "classification", "regression"])

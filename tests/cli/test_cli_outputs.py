@@ -1,7 +1,5 @@
 """Outputs are checked before the work, never overwrite each other, and one that fails does not cost the others."""
 
-from __future__ import annotations
-
 import errno
 import os
 import threading
@@ -132,18 +130,3 @@ def test_a_reader_that_goes_away_is_an_error(folder, capsys, monkeypatch):
     (folder / "v.csv").symlink_to("/dev/null")
     assert main([*QUICK, "-o", "v.csv"]) == 2
     assert "v.csv: its reader went away before all was written" in capsys.readouterr().err
-
-
-def test_a_full_disk_under_the_checkpoint_is_a_note(folder, capsys, monkeypatch):
-    def full(self, *_):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
-    with monkeypatch.context() as patch:
-        patch.setattr("shapley2d._estimation.checkpoint.write_arrays", full)
-        assert main([*SAMPLED, "--checkpoint", "run.npz", "-o", "v.parquet"]) == 0
-    err = capsys.readouterr().err
-    assert err.count("note: the checkpoint") == 1 and "the run goes on without it" in err
-    assert (
-        Valuation.load("v.parquet").info["n_permutations"] == 3
-        and not (folder / "run.npz").exists()
-    )

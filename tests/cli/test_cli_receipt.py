@@ -1,7 +1,5 @@
 """``blocks --receipt`` and ``shapley2d verify``."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

@@ -13,12 +13,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from command_line import run
+from command_line import errors, run
 from shapley2d._base.words import printable
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.cli import main
-from shapley2d.cli.writing.outputs import harmless, write_values
+from shapley2d.cli.writing.outputs import harmless
 
 COMMAND = [sys.executable, "-m", "shapley2d"]
 EVIL = "a\x1b]0;owned\x07\x1b[2J\x7f\x9b31m\u202eb\u2028\x00\r"
@@ -115,21 +115,6 @@ def test_a_spreadsheet_runs_nothing(text):
     ]
 
 
-def test_the_file_of_values_is_guarded(tmp_path):
-    v = Valuation(
-        np.ones((2, 1)),
-        np.zeros((2, 1)),
-        np.array(["\n=cmd|x", "\uff1d1"], dtype=object),
-        ["@a"],
-        _frame="pyarrow",
-    )
-    write_values(v, tmp_path / "v.csv")
-    text = (tmp_path / "v.csv").read_text(encoding="utf-8")
-    assert '"\'\n=cmd|x"' in text
-    assert '"\'\uff1d1"' in text
-    assert '"\'@a"' in text
-
-
 # streams
 
 
@@ -154,33 +139,23 @@ posix = pytest.mark.skipif(sys.platform == "win32", reason="needs a POSIX shell"
 @pytest.mark.parametrize(
     ("line", "code", "message"),
     [
-        (
-            "RUN >&-",
-            2,
-            "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n",
-        ),
-        pytest.param(
-            "RUN --json >&-",
-            2,
-            "shapley2d: error: standard output is closed: send it to a file or to /dev/null\n",
-            marks=pytest.mark.slow,
-        ),
-        pytest.param("RUN >&- 2>&-", 2, "", marks=pytest.mark.slow),
+        ("RUN >&-", 2, "standard output is closed: send it to a file or to /dev/null"),
         ("RUN 2>&- >/dev/null", 0, ""),
-        ("RUN 1</dev/null", 2, "shapley2d: error: Bad file descriptor\n"),
+        ("RUN 1</dev/null", 2, "Bad file descriptor"),
     ],
 )
 def test_closed_streams(table, line, code, message):
     done = shell(table, line)
-    assert (done.returncode, done.stderr) == (code, message)
+    told = [f"shapley2d: error: {message}"] if message else []
+    assert (done.returncode, errors(done.stderr)) == (code, told)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_under_stdout(table):
     done = shell(table, "RUN >/dev/full")
     assert done.returncode == 2
-    assert done.stderr.count("\n") == 1
-    assert "the disk is full" in done.stderr
+    (told,) = errors(done.stderr)
+    assert "the disk is full" in told
 
 
 @posix

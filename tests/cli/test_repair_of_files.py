@@ -30,7 +30,7 @@ def repairs(draw):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(repair=repairs())
 def test_a_repair_changes_the_decided_cells_only_or_nothing(name, repair, tmp_path_factory):
     folder = tmp_path_factory.getbasetemp() / "repairs"

@@ -76,24 +76,6 @@ def test_frames_of_every_kind(load, shape, column_kinds, kind):
     assert "".join(column.kind[0] for column in head.columns) == column_kinds
 
 
-def test_breast_cancer_counts():
-    X, y = load_breast_cancer_original("pyarrow")
-    assert counts(y) == {"benign": 458, "malignant": 241}
-    assert missing(X) == {"bare_nuclei": 16}
-    assert {entry for name in X.column_names for entry in X[name].to_pylist()} - {None} == set(
-        range(1, 11)
-    )
-
-
-def test_census_counts():
-    X, y = load_census("train", "pyarrow")
-    assert counts(y) == {"<=50K": 24720, ">50K": 7841}
-    assert missing(X) == {"workclass": 1836, "occupation": 1843, "native_country": 583}
-    X_test, y_test = load_census("test", "pyarrow")
-    assert counts(y_test) == {"<=50K": 12435, ">50K": 3846}
-    assert missing(X_test) == {"workclass": 963, "occupation": 966, "native_country": 274}
-
-
 def test_the_parts_of_census_make_up_the_whole():
     both, y = load_census("both", "pandas")
     train, y_train = load_census("train", "pandas")
@@ -105,27 +87,6 @@ def test_the_parts_of_census_make_up_the_whole():
     assert both[:32561].equals(train)
     assert both[32561:].reset_index(drop=True).equals(test)
     assert y.tolist() == [*y_train, *y_test]
-
-
-def test_credit_counts():
-    X, y = load_credit("pyarrow")
-    assert counts(y) == {"paid": 23364, "default": 6636}
-    assert missing(X) == {}
-    assert "ID" not in X.column_names
-    assert counts(texts(X["SEX"])) == {"female": 18112, "male": 11888}
-    assert counts(texts(X["MARRIAGE"])) == {
-        "married": 13659,
-        "others": 323,
-        "single": 15964,
-        "undocumented 0": 54,
-    }
-    assert set(texts(X["EDUCATION"])) == {
-        "graduate school",
-        "university",
-        "high school",
-        "others",
-        *(f"undocumented {code}" for code in (0, 5, 6)),
-    }
 
 
 def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():

@@ -1,7 +1,5 @@
 """A Dask cluster does the same batches: the same bits, whichever workers die."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -46,7 +44,7 @@ def make_game(wait=0.02, flag=None, fails=False):
 
 def value(game=None, method=METHOD, **run):
     game = make_game() if game is None else game
-    return value_game(game, 20, 3, method=method, progress=False, **run)
+    return value_game(game, 20, 3, method=method, **run)
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,5 @@
 """Workers: whoever does the work, and however often it dies, the values are the same to the bit."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
@@ -28,7 +26,7 @@ from shapley2d.exceptions import InputError, UtilityError
 from tests.comparing import same_bits
 
 METHOD = MonteCarlo(max_permutations=24, tolerance=0)
-OPTIONS = {"method": METHOD, "progress": False}
+OPTIONS = {"method": METHOD}
 
 
 def make_game(before=None, wait=0.01):
@@ -132,22 +130,6 @@ def test_a_killed_worker_does_not_kill_the_run(plain, tmp_path):
     assert same_bits(v, plain)
 
 
-def test_a_killed_worker_does_not_kill_exact_values(tmp_path):
-    flag = tmp_path / "killed"
-    main = os.getpid()
-
-    def h(S, F):
-        if os.getpid() != main and S[3] and not flag.exists():
-            flag.touch()
-            os.kill(os.getpid(), signal.SIGKILL)
-        return np.sqrt(S.sum() * F.sum())
-
-    here = value_game(h, 8, 3, progress=False)
-    there = value_game(h, 8, 3, n_jobs=2, progress=False)
-    assert flag.exists()
-    assert here.values.tobytes() == there.values.tobytes()
-
-
 def test_work_that_always_kills_is_given_up():
     main = os.getpid()
 
@@ -170,7 +152,7 @@ def test_an_error_of_the_game_is_no_death():
 def test_stopping_early_is_quiet(plain):
     """Work ahead is dropped when the tolerance is reached; warnings are errors here."""
     method = MonteCarlo(max_permutations=2000, tolerance=0.3)
-    v = value_game(make_game(), 30, 4, method=method, n_jobs=2, progress=False)
+    v = value_game(make_game(), 30, 4, method=method, n_jobs=2)
     assert v.info["converged"]
     assert v.info["n_permutations"] < 100
 
@@ -179,9 +161,7 @@ def test_models_and_folds_with_workers():
     data = load_wine()
     X, y = data.data[::20, :2], data.target[::20]
     method = MonteCarlo(GaussianNB(), max_permutations=8, tolerance=0)
-    one, two = (
-        value_cells(X, y, method=method, cv=2, n_jobs=n_jobs, progress=False) for n_jobs in (1, 2)
-    )
+    one, two = (value_cells(X, y, method=method, cv=2, n_jobs=n_jobs) for n_jobs in (1, 2))
     assert same_bits(one, two)
 
 

@@ -1,7 +1,5 @@
 """Detection scores: against every order of tied cells, and against scikit-learn."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Injected errors: how many, where, and that each is of its kind."""
 
-from __future__ import annotations
-
 import gzip
 import itertools
 

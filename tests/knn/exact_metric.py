@@ -1,7 +1,5 @@
 """The metrics in fractions, from their description in the documentation, and tables full of ties to try them on."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """Made-up tables, and row values of nearest neighbours by definition: over all subsets of rows, and group by group in numpy."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

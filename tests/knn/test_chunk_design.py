@@ -1,7 +1,5 @@
 """The coalitions of one chunk of validation rows, and what is read off them."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

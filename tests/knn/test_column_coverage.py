@@ -1,7 +1,5 @@
 """Intervals of the sampled column axis, against the exact one on nearest-neighbour games of ten columns."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
@@ -58,8 +56,9 @@ def games():
 
 
 def coverage(games, semivalue, n_subsets, n_seeds):
-    """Shares of seeds in which the 95 % intervals of cells, columns and rows hold, and the size of the errors."""
-    cells, columns, rows, errors, stated = [], [], [], [], []
+    """Shares of seeds in which the 95 % intervals of cells, columns and rows hold, the size of the stated errors beside
+    the true ones, and that of the true ones beside the values, in squares."""
+    cells, columns, rows, errors, stated, sizes = [], [], [], [], [], []
     for utilities in games:
         exact = exact_values(utilities, M, semivalue)
         runs = [
@@ -81,15 +80,17 @@ def coverage(games, semivalue, n_subsets, n_seeds):
         of_rows = factor * np.array([run.row_stderr for run in runs]) + 1e-12
         rows.append(np.mean(np.abs(off.sum(axis=2)) <= of_rows, axis=0))
         errors.append(np.mean(off**2))
+        sizes.append(np.mean(exact**2))
         stated.append(np.mean(stderr**2))
     ratio = float(np.sqrt(np.mean(stated) / np.mean(errors)))
-    return np.array(cells), np.array(columns), np.array(rows), ratio
+    share = np.mean(errors) / np.mean(sizes)
+    return np.array(cells), np.array(columns), np.array(rows), ratio, share
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 4, 1), ("beta", 1, 2)])
 def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue):
-    cells, columns, rows, ratio = coverage(games[task], semivalue, 3 * M, 28)
+    cells, columns, rows, ratio, share = coverage(games[task], semivalue, 3 * M, 28)
     assert 0.93 <= cells.mean() <= 0.995
     assert (
         np.quantile(cells, 0.01) >= 0.75
@@ -98,21 +99,23 @@ def test_intervals_cover_at_three_evaluations_to_a_column(games, task, semivalue
     assert columns.min() >= 0.75
     assert rows.mean() >= 0.93
     assert 0.9 <= ratio <= 1.8
+    assert share <= 0.4
 
 
 @pytest.mark.parametrize("n_subsets", [20, 60])
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_errors_include_that_few_subsets_lean_to_the_mean(games, task, n_subsets):
     """A jackknife alone covers 70 % of the values from 8 coalitions, and 91 % from 20."""
-    cells, columns, _, _ = coverage(games[task], "shapley", n_subsets, 20)
+    cells, columns, rows, _, share = coverage(games[task], "shapley", n_subsets, 20)
     assert 0.93 <= cells.mean() <= 0.995
-    assert columns.mean() >= 0.92
+    assert columns.mean() >= 0.92 and (rows == 1).all()
+    assert share <= {20: 0.8, 60: 0.07}[n_subsets]
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_three_pairs_have_wide_intervals_that_hold(games, task):
     """Not all sizes are sampled, which is why so few are marked, and one degree of freedom is left."""
-    cells, columns, _, _ = coverage(games[task], "shapley", 8, 20)
+    cells, columns, *_ = coverage(games[task], "shapley", 8, 20)
     assert cells.mean() >= 0.93 and np.quantile(cells, 0.01) >= 0.8
     assert columns.mean() >= 0.93
     assert few_subsets(8, M) and few_subsets(3 * M - 1, M) and not few_subsets(3 * M, M)

@@ -1,12 +1,7 @@
 """Sampling of the column axis, against all coalitions of games small enough to enumerate."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
-from sklearn.model_selection import train_test_split
-from sklearn.preprocessing import StandardScaler
 from threadpoolctl import threadpool_limits
 
 from column_samples import all_coalitions, estimate_columns, exact_values
@@ -55,99 +50,8 @@ def random_game(m, n=4, seed=0):
     return np.random.default_rng(seed).normal(size=(2**m, n))
 
 
-@pytest.fixture(scope="session")
-def wine():
-    """Row values of the 5-nearest-neighbour game on the wine table under all 8,192 column coalitions."""
-    X, y = load_wine(return_X_y=True)
-    X, X_valid, y, y_valid = train_test_split(X, y, test_size=0.4, random_state=0)
-    scaler = StandardScaler().fit(X)
-    X, X_valid = scaler.transform(X), scaler.transform(X_valid)
-    (n, m), n_valid, K = X.shape, len(X_valid), 5
-    by_column = np.square(X_valid.T[:, :, None] - X.T[:, None, :]).reshape(m, -1)
-    match = (y_valid[:, None] == y).astype(float)
-    rank = np.arange(1, n)
-    utilities = np.empty((2**m, n))
-    for which, coalition in enumerate(all_coalitions(m)):
-        distance = (coalition.astype(float) @ by_column).reshape(n_valid, n)
-        order = np.argsort(distance, axis=1, kind="stable")
-        matched = np.take_along_axis(match, order, axis=1)
-        steps = (matched[:, :-1] - matched[:, 1:]) * np.minimum(K, rank) / (K * rank)
-        values = np.empty((n_valid, n))
-        farthest = matched[:, -1:] / n
-        by_rank = np.hstack([farthest + np.cumsum(steps[:, ::-1], axis=1)[:, ::-1], farthest])
-        np.put_along_axis(values, order, by_rank, axis=1)
-        utilities[which] = values.mean(axis=0)
-    utilities[0] = 0.0
-    return utilities, exact_values(utilities, m)
-
-
 def relative_error(values, exact):
     return np.square(values - exact).sum() / np.square(exact).sum()
-
-
-@pytest.mark.parametrize(
-    ("n_subsets", "bound"),
-    [
-        (52, 0.25),
-        pytest.param(260, 0.015, marks=pytest.mark.slow),
-        pytest.param(1300, 1e-3, marks=pytest.mark.slow),
-    ],
-)
-def test_error_on_a_real_game(wine, n_subsets, bound):
-    utilities, exact = wine
-    errors = [
-        relative_error(
-            estimate_columns(Lookup(utilities), 13, n_subsets=n_subsets, random_state=seed).values,
-            exact,
-        )
-        for seed in range(10)
-    ]
-    assert np.mean(errors) <= bound
-
-
-@pytest.mark.parametrize("n_subsets", [130, 260, 650])
-def test_intervals_cover(wine, n_subsets):
-    utilities, exact = wine
-    cells, columns = [], []
-    for seed in range(12):
-        estimate = estimate_columns(Lookup(utilities), 13, n_subsets=n_subsets, random_state=seed)
-        cells.append(
-            np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr
-        )
-        sums = estimate.values.sum(axis=0) - exact.sum(axis=0)
-        columns.append(np.abs(sums) <= interval_factor(estimate.dof) * estimate.column_stderr)
-    assert 0.90 <= np.mean(cells) <= 0.98
-    assert 0.85 <= np.mean(columns) <= 1.0  # only 156 sums
-
-
-@pytest.mark.parametrize("semivalue", ["banzhaf", ("beta", 4, 1), ("beta", 1, 4)])
-def test_other_semivalues_on_a_real_game(wine, semivalue):
-    utilities, _ = wine
-    exact = exact_values(utilities, 13, semivalue)
-    errors, cells, rows = [], [], []
-    for seed in range(6):
-        estimate = estimate_columns(
-            Lookup(utilities), 13, n_subsets=400, random_state=seed, semivalue=semivalue
-        )
-        errors.append(relative_error(estimate.values, exact))
-        cells.append(
-            np.abs(estimate.values - exact) <= interval_factor(estimate.dof) * estimate.stderr
-        )
-        sums = estimate.values.sum(axis=1) - exact.sum(axis=1)
-        rows.append(np.abs(sums) <= interval_factor(estimate.dof) * estimate.row_stderr)
-    assert np.mean(errors) <= 0.025
-    assert 0.88 <= np.mean(cells) <= 0.99
-    assert 0.85 <= np.mean(rows) <= 1.0
-
-
-def test_rows_sum_exactly(wine):
-    utilities, _ = wine
-    estimate = estimate_columns(Lookup(utilities), 13, n_subsets=100)
-    np.testing.assert_allclose(
-        estimate.values.sum(axis=1), utilities[-1] - utilities[0], atol=1e-12
-    )
-    assert not estimate.row_stderr.any()
-    assert estimate.stderr.min() > 0 and estimate.column_stderr.min() > 0
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)

@@ -1,7 +1,5 @@
 """Rows rank as exact fractions do, so no way to write the same table down changes a value."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 from itertools import combinations
@@ -21,7 +19,7 @@ from shapley2d._tables.kinds import match_columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
-ZERO = {"baseline": "zero", "progress": False}
+ZERO = {"baseline": "zero"}
 NUMBERS = tuple(kind for kind in KINDS[:-1] if kind != "words")
 
 
@@ -200,7 +198,7 @@ def check_rewritten(seeds):
         y, y_valid = rng.integers(0, 3, n), rng.integers(0, 3, 6)
         y[:3] = [0, 1, 2]
         method = KNN(n_neighbors=rng.integers(1, 5), subsets="all")
-        options = {"method": method, "task": "classification", "progress": False}
+        options = {"method": method, "task": "classification"}
         plain = value_cells(train, y, valid, y_valid, **options)
         other, other_valid, rows, columns = rewritten(train, valid, rng)
         again = value_cells(other, y[rows], other_valid, y_valid, **options)
@@ -240,7 +238,7 @@ def check_linear(seeds):
         y, y_valid = rng.integers(0, 2, n), rng.integers(0, 2, 5)
         y[:2] = [0, 1]
         method = KNN(n_neighbors=2, metric=metric)
-        options = {"method": method, "task": "classification", "progress": False}
+        options = {"method": method, "task": "classification"}
         together = value_cells(train, y, valid, y_valid, **options).values
         alone = [
             value_cells(train, y, valid.iloc[[t]], y_valid[[t]], **options).values for t in range(5)

@@ -1,7 +1,5 @@
 """What nearest neighbours know without columns: nothing where all rows vote, a random draw else."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -54,9 +52,7 @@ def test_what_values_of_a_regression_sum_to(n_neighbors):
     """By enumeration: without columns the neighbours are K rows drawn at random."""
     x, y, x_valid, y_valid = X[:7], Y[:7], X_VALID[:5], Y_VALID[:5]
     zero, ties = (
-        value_cells(
-            x, y, x_valid, y_valid, method=KNN(n_neighbors), baseline=baseline, progress=False
-        ).total
+        value_cells(x, y, x_valid, y_valid, method=KNN(n_neighbors), baseline=baseline).total
         for baseline in ("zero", "labels")
     )
     drawn = [

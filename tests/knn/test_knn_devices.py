@@ -1,7 +1,5 @@
 """Where nearest neighbours are computed, with the kernels of a GPU emulated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,7 +7,6 @@ from knn.cuda.emulator import COMPILER, EmulatedDevice
 from shapley2d import KNN, value_cells
 from shapley2d._knn import devices
 from shapley2d._knn.device import DeviceError
-from shapley2d._knn.pieces import Pieces
 from shapley2d.exceptions import DeviceWarning, InputError
 
 
@@ -52,17 +49,17 @@ def test_a_gpu_that_is_asked_for_and_not_there_is_one_line(no_gpu):
 
 
 def test_auto_takes_the_processor_for_little_work_and_says_so(no_gpu):
-    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["device"] == "cpu"
+    assert value_cells(*TINY, method=KNN(n_neighbors=1)).info["device"] == "cpu"
 
 
 def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
     monkeypatch.setattr(devices, "LEAST_WORK", 0.0)
     monkeypatch.setattr(devices, "find_spec", lambda name: object())
     with pytest.warns(DeviceWarning, match="the processor is: there is no NVIDIA GPU"):
-        values = value_cells(*TINY, method=KNN(n_neighbors=1), progress=False)
+        values = value_cells(*TINY, method=KNN(n_neighbors=1))
     assert values.info["device"] == "cpu"
     monkeypatch.setattr(devices, "find_spec", lambda name: None)  # without CuPy nothing is said
-    assert value_cells(*TINY, method=KNN(n_neighbors=1), progress=False).info["device"] == "cpu"
+    assert value_cells(*TINY, method=KNN(n_neighbors=1)).info["device"] == "cpu"
 
 
 @pytest.mark.parametrize(
@@ -75,8 +72,8 @@ def test_auto_warns_and_goes_on_where_the_gpu_fails(no_gpu, monkeypatch):
 )
 def test_values_agree_within_the_stated_errors(emulated, task, method):
     tables = data(task=task)
-    there = value_cells(*tables, method=method.but(device="cuda"), progress=False)
-    here = value_cells(*tables, method=method.but(device="cpu"), progress=False)
+    there = value_cells(*tables, method=method.but(device="cuda"))
+    here = value_cells(*tables, method=method.but(device="cpu"))
     assert (there.info["device"], here.info["device"]) == ("cuda", "cpu")
     off, spread = np.abs(there.values - here.values), np.ptp(here.values)
     # a GPU takes more validation rows at a time, which have subsets of their own
@@ -86,34 +83,18 @@ def test_values_agree_within_the_stated_errors(emulated, task, method):
 
 def test_small_tables_are_ranked_exactly_cross_valued_or_not(emulated):
     X, y, X_valid, y_valid = data(60)
-    there = value_cells(X, y, X_valid, y_valid, method=KNN(device="cuda"), progress=False)
-    here = value_cells(X, y, X_valid, y_valid, method=KNN(device="cpu"), progress=False)
+    there = value_cells(X, y, X_valid, y_valid, method=KNN(device="cuda"))
+    here = value_cells(X, y, X_valid, y_valid, method=KNN(device="cpu"))
     assert there.exact
     assert np.allclose(there.values, here.values, atol=1e-15)
-    folds = {"cv": 2, "progress": False}
+    folds = {"cv": 2}
     crossed = value_cells(X[:20], y[:20], method=KNN(device="cuda"), **folds)
     assert np.allclose(crossed.values, value_cells(X[:20], y[:20], **folds).values, atol=1e-15)
 
 
-def test_ctrl_c_keeps_the_chunks_that_are_done(emulated, monkeypatch):
-    calls, real = [], Pieces.under
-
-    def interrupted(self, *arguments):
-        calls.append(1)
-        if len(calls) == 9:
-            raise KeyboardInterrupt
-        return real(self, *arguments)
-
-    monkeypatch.setattr(Pieces, "under", interrupted)
-    with pytest.warns(UserWarning, match="interrupted"):
-        values = value_cells(*data(n=60, n_valid=800), method=KNN(device="cuda"), progress=False)
-    assert values.info["interrupted"]
-    assert 0 < values.info["n_valid_used"] < 800
-
-
 @pytest.mark.parametrize("scoring", [None, "balanced_accuracy"])
 def test_validation_rows_may_count_differently(emulated, scoring):
-    asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "scoring": scoring, "progress": False}
+    asked = {"valid_weight": [1.0, 3.0, 0.0, 3.0], "scoring": scoring}
     there, here = (
         value_cells(*data(n=60), method=KNN(n_neighbors=3, device=name), **asked)
         for name in ("cuda", "cpu")
@@ -125,7 +106,7 @@ def test_validation_rows_may_count_differently(emulated, scoring):
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
 def test_the_label_is_valued_there_too(emulated, semivalue):
     tables = data(60, m=3)
-    options = {"semivalue": ("shapley", semivalue), "progress": False}
+    options = {"semivalue": ("shapley", semivalue)}
     there = value_cells(*tables, method=KNN(device="cuda"), include_label=True, **options)
     here = value_cells(*tables, method=KNN(device="cpu"), include_label=True, **options)
     assert np.allclose(there.values, here.values, atol=1e-14)

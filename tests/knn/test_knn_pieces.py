@@ -1,7 +1,5 @@
 """Chunks of validation rows with column coalitions of their own, and validation rows as a sample."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -10,11 +8,10 @@ import numpy as np
 import pytest
 
 from shapley2d import KNN, value_blocks, value_cells
-from shapley2d._estimation import checkpoint
 from shapley2d._knn.pieces import Pieces
 from shapley2d._knn.strata import deal_rows
 from shapley2d.exceptions import InputError
-from tests.comparing import same_bits
+from tests.comparing import CrashError, same_bits
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
 SAMPLED = KNN(n_neighbors=3, subsets="sampled")
@@ -39,10 +36,9 @@ def covered(found, exact):
 )
 def test_intervals_hold_the_exact_values(task):
     data = table(task=task)
-    exact = value_cells(*data, method=ALL, progress=False)
+    exact = value_cells(*data, method=ALL)
     runs = [
-        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed, progress=False)
-        for seed in range(6)
+        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed) for seed in range(6)
     ]
     assert runs[0].info["n_chunks"] == 16 and runs[0].info["n_valid_used"] == 64
     assert 0.93 <= np.mean([covered(run, exact) for run in runs]) <= 0.99
@@ -58,10 +54,8 @@ def test_intervals_hold_the_exact_values(task):
 @pytest.mark.parametrize("subsets", ["all", "sampled"])
 def test_errors_include_the_validation_rows_that_were_not_used(subsets):
     data, method = table(20, 8, 400), ALL.but(subsets=subsets, valid_rows="auto", tolerance=0.15)
-    exact = value_cells(*data, method=ALL, progress=False)
-    runs = [
-        value_cells(*data, method=method, random_state=seed, progress=False) for seed in range(6)
-    ]
+    exact = value_cells(*data, method=ALL)
+    runs = [value_cells(*data, method=method, random_state=seed) for seed in range(6)]
     for run in runs:
         assert run.info["converged"] and run.info["ratio"] <= 0.15
         assert 0 < run.info["n_valid_used"] < run.info["n_valid"] == 400
@@ -74,33 +68,33 @@ def test_errors_include_the_validation_rows_that_were_not_used(subsets):
 @pytest.mark.parametrize("method", [ALL.but(tolerance=0), SAMPLED.but(n_subsets=40, tolerance=0)])
 def test_with_no_tolerance_all_rows_are_used(method):
     data = table()
-    every = value_cells(*data, method=method, progress=False)
-    asked = value_cells(*data, method=method.but(valid_rows="auto"), progress=False)
+    every = value_cells(*data, method=method)
+    asked = value_cells(*data, method=method.but(valid_rows="auto"))
     assert same_bits(asked, every)
 
 
 def test_few_validation_rows_are_all_used():
     method = ALL.but(valid_rows="auto", tolerance=0.9)
-    run = value_cells(*table(n_valid=15), method=method, progress=False)
+    run = value_cells(*table(n_valid=15), method=method)
     assert run.exact and run.info["n_valid_used"] == 15
 
 
 def test_the_tolerance_is_met_by_as_many_coalitions_as_it_takes():
     data = table(60, 11)
-    few = value_cells(*data, method=SAMPLED.but(tolerance=0.1), progress=False)
-    many = value_cells(*data, method=SAMPLED.but(tolerance=0.01), progress=False)
+    few = value_cells(*data, method=SAMPLED.but(tolerance=0.1))
+    many = value_cells(*data, method=SAMPLED.but(tolerance=0.01))
     assert few.info["converged"] and many.info["converged"]
     assert few.info["n_subsets"] < many.info["n_subsets"]
-    exact = value_cells(*data, method=ALL, progress=False)
+    exact = value_cells(*data, method=ALL)
     for run, wanted in ((few, 0.1), (many, 0.01)):
         assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= wanted * np.ptp(exact.values)
 
 
 def test_all_coalitions_are_exact_for_the_rows_used():
     data = table(m=4)
-    run = value_cells(*data, method=SAMPLED.but(n_subsets=16), progress=False)
+    run = value_cells(*data, method=SAMPLED.but(n_subsets=16))
     assert run.info["subsets"] == "all"
-    assert run.values == pytest.approx(value_cells(*data, method=ALL, progress=False).values)
+    assert run.values == pytest.approx(value_cells(*data, method=ALL).values)
 
 
 @pytest.mark.parametrize(
@@ -109,8 +103,7 @@ def test_all_coalitions_are_exact_for_the_rows_used():
 def test_other_values_come_near_the_exact_ones(options):
     data = table()
     run, exact = (
-        value_cells(*data, method=method, progress=False, **options)
-        for method in (SAMPLED.but(n_subsets=120), ALL)
+        value_cells(*data, method=method, **options) for method in (SAMPLED.but(n_subsets=120), ALL)
     )
     assert covered(run, exact) >= 0.85
     assert np.sqrt(np.mean((run.values - exact.values) ** 2)) <= 0.03 * np.ptp(exact.values)
@@ -119,18 +112,17 @@ def test_other_values_come_near_the_exact_ones(options):
 def test_weights_of_validation_rows_and_cross_valuation():
     weights = np.arange(1.0, 65.0)
     run, exact = (
-        value_cells(*table(), method=method, valid_weight=weights, progress=False)
+        value_cells(*table(), method=method, valid_weight=weights)
         for method in (SAMPLED.but(n_subsets=120), ALL)
     )
     assert covered(run, exact) >= 0.9
     X, y, _, _ = table(120, 8)
     run, exact = (
-        value_cells(X, y, method=method, cv=3, progress=False)
-        for method in (SAMPLED.but(n_subsets=100), ALL)
+        value_cells(X, y, method=method, cv=3) for method in (SAMPLED.but(n_subsets=100), ALL)
     )
     assert covered(run, exact) >= 0.9 and run.info["n_valid_used"] == 120
     some = ALL.but(valid_rows="auto", tolerance=0.3)
-    some = value_cells(X, y, method=some, cv=3, progress=False)
+    some = value_cells(X, y, method=some, cv=3)
     assert some.info["n_valid_used"] < 120 and covered(some, exact) >= 0.9
 
 
@@ -138,7 +130,7 @@ def test_weights_of_validation_rows_and_cross_valuation():
 def test_owners_have_joint_errors():
     owners = {"rows": np.repeat(["a", "b"], 12), "columns": np.repeat(["c", "d"], 4)}
     data, options = table(24, 8), {"parties": "anonymous", "progress": False, **owners}
-    exact = value_blocks(*data, method=KNN(n_neighbors=3), **{"parties": "anonymous", **options})
+    exact = value_blocks(*data, method=KNN(n_neighbors=3), **options)
     sampled = KNN(n_neighbors=3, n_subsets=40)
     runs, some = (
         [value_blocks(*data, method=method, random_state=seed, **options) for seed in range(24)]
@@ -160,15 +152,9 @@ KINDS = {
 }
 
 
-class CrashError(Exception):
-    """The power fails."""
-
-
 @pytest.mark.parametrize("kind", KINDS)
-def test_threads_pools_and_crashes_change_no_bit(monkeypatch, tmp_path, kind):
-    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    data, options = table(m=11), {"method": KINDS[kind], "progress": False}
+def test_threads_pools_and_crashes_change_no_bit(small_pieces, monkeypatch, tmp_path, kind):
+    data, options = table(m=11), {"method": KINDS[kind]}
     plain = value_cells(*data, **options)
     assert plain.info["n_chunks"] > 0
     assert same_bits(value_cells(*data, n_jobs=1, **options), plain)
@@ -195,24 +181,14 @@ def test_threads_pools_and_crashes_change_no_bit(monkeypatch, tmp_path, kind):
         assert same_bits(value_cells(*data, checkpoint=path, **options), plain)
 
 
-def test_a_file_holds_any_number_of_splits(tmp_path):
-    X, y, *_ = table(n=48)
-    options = {"method": KINDS["some rows"], "cv": 6, "progress": False}
-    plain = value_cells(X, y, **options)
-    value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
-    again = value_cells(X, y, checkpoint=tmp_path / "run.npz", **options)
-    assert again.info["resumed_at"] > 0
-    assert same_bits(again, plain)
-
-
 def test_another_question_is_answered_from_the_start(tmp_path):
     data, path = table(m=11), tmp_path / "run.npz"
     coarse, finer = SAMPLED.but(tolerance=0.2), SAMPLED.but(tolerance=0.05)
-    value_cells(*data, method=coarse, checkpoint=path, progress=False)
-    found = value_cells(*data, method=finer, checkpoint=path, progress=False)
-    assert same_bits(found, value_cells(*data, method=finer, progress=False))
+    value_cells(*data, method=coarse, checkpoint=path)
+    found = value_cells(*data, method=finer, checkpoint=path)
+    assert same_bits(found, value_cells(*data, method=finer))
     with pytest.raises(InputError, match="valid_rows is all there and auto here"):
-        value_cells(*data, method=finer.but(valid_rows="auto"), checkpoint=path, progress=False)
+        value_cells(*data, method=finer.but(valid_rows="auto"), checkpoint=path)
 
 
 def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
@@ -224,15 +200,15 @@ def test_ctrl_c_keeps_the_chunks_done(monkeypatch):
             raise KeyboardInterrupt
         return real(self, *arguments, **given)
 
-    exact = value_cells(*data, method=ALL, progress=False)
+    exact = value_cells(*data, method=ALL)
     monkeypatch.setattr(Pieces, "under", interrupted)
-    run = value_cells(*data, method=SAMPLED.but(n_subsets=60), progress=False)
+    run = value_cells(*data, method=SAMPLED.but(n_subsets=60))
     assert run.info["interrupted"] and not run.info["converged"]
     assert run.info["n_valid_used"] == 36
     assert covered(run, exact) >= 0.9
     calls[:] = [1] * 3
     with pytest.raises(KeyboardInterrupt):  # six chunks are too few to compare
-        value_cells(*data, method=SAMPLED.but(n_subsets=60), progress=False)
+        value_cells(*data, method=SAMPLED.but(n_subsets=60))
 
 
 def test_chunks_have_their_part_of_every_class():
@@ -279,12 +255,12 @@ def test_memory_does_not_grow_with_subsets():
 
 def test_all_validation_rows_are_used_where_a_sample_of_them_does_not_do():
     method = SAMPLED.but(tolerance=0.02, valid_rows="auto")
-    run = value_cells(*table(60, 11), method=method, progress=False)
+    run = value_cells(*table(60, 11), method=method)
     assert run.info["n_valid_used"] == 64 and run.info["converged"]
 
 
 def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
-    data, options = table(m=11), {"method": KINDS["all rows"], "progress": False}
+    data, options = table(m=11), {"method": KINDS["all rows"]}
     plain = value_cells(*data, **options)
     monkeypatch.setattr(Pieces, "on_gpu", True)
     assert same_bits(value_cells(*data, **options), plain)
@@ -294,8 +270,7 @@ def test_work_on_a_gpu_goes_one_piece_ahead_and_changes_no_bit(monkeypatch):
 def test_errors_of_cells_that_one_chunk_decides_come_from_several_squares():
     data = table(n=40, m=8, n_valid=64)
     runs = [
-        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed, progress=False)
-        for seed in range(8)
+        value_cells(*data, method=SAMPLED.but(n_subsets=80), random_state=seed) for seed in range(8)
     ]
     spread = np.std([run.values for run in runs], axis=0, ddof=1)
     mean = np.sqrt(np.mean([run.stderr**2 for run in runs], axis=0))

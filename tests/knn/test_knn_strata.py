@@ -1,7 +1,5 @@
 """Sampled validation rows where few of them decide: intervals hold, and the few are never missed."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -16,7 +14,7 @@ from tests.time_limits import CountedLimit
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
 NEAR = KNN(n_neighbors=5)
-QUIET = {"progress": False, "n_jobs": 1}
+QUIET = {"n_jobs": 1}
 
 
 def table(n=30, m=4, n_valid=300, *, regression=False):
@@ -127,25 +125,16 @@ def test_intervals_hold_where_few_rows_decide(name):
     assert (held >= 0.9).all()
 
 
-def draws_of(name, *, more):
+@pytest.mark.slow
+@pytest.mark.parametrize("sampled", [False, True])
+@pytest.mark.parametrize("name", CORNERS)
+def test_intervals_hold_in_every_corner(name, sampled):
     """A draw has one total: 200 tell its coverage to .016. More of them where it came out lowest."""
-    return 960 if name in more else 200
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CORNERS)
-def test_intervals_hold_in_every_corner(name):
-    draws = draws_of(name, more=("far target", "twenty heavy"))
-    held = coverage(name, draws, {}, NEAR.but(valid_rows="auto", tolerance=0.1))
-    assert (held >= 0.93).all()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", CORNERS)
-def test_intervals_hold_in_every_corner_with_sampled_subsets(name):
-    shape, draws = {"n": 20, "m": 11, "n_valid": 200}, draws_of(name, more=("equal",))
-    method = NEAR.but(subsets="sampled", valid_rows="auto", tolerance=0.15)
-    held = coverage(name, draws, shape, method)
+    shape, method, more = {}, NEAR.but(tolerance=0.1), ("far target", "twenty heavy")
+    if sampled:
+        shape, more = {"n": 20, "m": 11, "n_valid": 200}, ("equal",)
+        method = NEAR.but(subsets="sampled", tolerance=0.15)
+    held = coverage(name, 960 if name in more else 200, shape, method.but(valid_rows="auto"))
     assert (held >= 0.93).all()
 
 
@@ -247,7 +236,5 @@ def test_owners_are_paid_by_all_validation_rows():
     X = rng.normal(size=(160, 3))
     y = (X[:, 0] > 0).astype(int)
     owners = np.arange(60) % 2
-    v = value_blocks(
-        X[:60], y[:60], X[60:], y[60:], rows=owners, parties="anonymous", progress=False
-    )
+    v = value_blocks(X[:60], y[:60], X[60:], y[60:], rows=owners, parties="anonymous")
     assert v.info["n_valid_used"] == 100

@@ -1,7 +1,5 @@
 """Column dissimilarities: columns count alike, equal distances tie, and order does not matter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -132,29 +130,6 @@ def test_a_rare_event_does_not_coarsen_the_other_columns():
     assert found.max() > 0.99 * 30_000
 
 
-def test_equal_steps_are_equal():
-    """Rows 0 and 1 are equally far from the validation row and have the same label."""
-    v = value_cells(
-        [[0.0], [2.0], [1.0], [0.0]], [1, 1, 0, 0], [[1.0]], [1], method=KNN(n_neighbors=1)
-    )
-    assert v.values[0, 0] == v.values[1, 0]
-
-
-@pytest.mark.parametrize("metric", ["auto", "sqeuclidean"])
-def test_standardised_counts_keep_their_ties(metric):
-    rng = np.random.default_rng(5)
-    counts = rng.integers(0, 30, (200, 1)).astype(float)
-    scaled = (counts - counts.mean()) / counts.std()
-    for other in (scaled, -scaled, scaled + 100):
-        np.testing.assert_array_equal(
-            groups(other, other[:5], metric), groups(counts, counts[:5], metric)
-        )
-        doubled = np.column_stack([other, -other])
-        np.testing.assert_array_equal(
-            groups(doubled, doubled[:5], metric), groups(counts, counts[:5], metric)
-        )
-
-
 def test_numbers_of_many_digits_are_told_apart():
     X = np.random.default_rng(6).normal(size=(20_000, 1))
     low, centre, high = np.percentile(X, [25, 50, 75])
@@ -172,9 +147,7 @@ def test_small_columns_beside_large_ones_do_not_vanish(scale):
     with pytest.warns(
         InputWarning, match="differences in 'x0' are too small to count beside those in 'x1'"
     ):
-        v = value_cells(
-            X[:100], y[:100], X[100:], y[100:], method=RAW.but(n_neighbors=5), progress=False
-        )
+        v = value_cells(X[:100], y[:100], X[100:], y[100:], method=RAW.but(n_neighbors=5))
     # alone a column ranks as it does in floating point; together the large one decides
     with pytest.warns(InputWarning):
         together = groups(X[:100], X[100:], "sqeuclidean")
@@ -194,7 +167,7 @@ def test_columns_that_lose_digits_are_named_in_one_note():
     random = np.random.default_rng(0)
     noisy = np.repeat([0.0, 1.0], 50)[:, None] + random.normal(size=(100, 2)) * 1e-13
     with pytest.warns(InputWarning, match="columns 'x0' and 'x1' have numbers") as caught:
-        value_cells(noisy, np.tile([0, 1], 50), cv=4, progress=False)
+        value_cells(noisy, np.tile([0, 1], 50), cv=4)
     assert sum("differ by less than" in str(one.message) for one in caught) == 1  # of 4 folds
 
 
@@ -204,7 +177,7 @@ def test_constant_columns_beside_tiny_ones_count_nothing(constant):
     """A column that never differs has no scale of its own."""
     tiny = np.array([-2.0, -1.0, 0.0, 1.0, 3.0]) * 1e-160
     X, y = np.column_stack([np.arange(5.0), np.full(5, constant), tiny]), [0, 1, 0, 1, 1]
-    asked = {"method": RAW.but(n_neighbors=1), "baseline": "zero", "progress": False}
+    asked = {"method": RAW.but(n_neighbors=1), "baseline": "zero"}
     with pytest.warns(InputWarning, match="too small to count"):
         both = value_cells(X, y, X, y, **asked)
     with pytest.warns(InputWarning, match="too small to count"):

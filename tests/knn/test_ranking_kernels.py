@@ -1,7 +1,5 @@
 """Compiled pieces of a ranking: dissimilarities, distances and their bins, the sort of near rows."""
 
-from __future__ import annotations
-
 import numba
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Row values under column subsets: those of the definition, whatever the order, the threads and the size."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -234,10 +232,7 @@ def test_sums_over_all_subsets_are_those_over_a_list(task, n, m):
     rng = np.random.default_rng(m)
     columns = random_table(rng, n, m, 3, levels=30)
     y, y_valid = random_labels(rng, task, n, 3)
-    rows, subsets = (
-        row_values(columns, y, y_valid, task=task, n_neighbors=4),
-        all_subsets(m),
-    )
+    rows, subsets = (row_values(columns, y, y_valid, task=task, n_neighbors=4), all_subsets(m))
     assert m < 11 or len(subsets) > rows.block_size
     factors = rng.normal(size=(2, m))
 
@@ -275,11 +270,7 @@ def test_values_do_not_depend_on_the_order_of_rows_and_columns(seed, task, n, le
     rng = np.random.default_rng(seed)
     columns = random_table(rng, n, 6, 2, levels=levels)
     y, y_valid = random_labels(rng, task, n, 2)
-    subsets, by_row, by_column = (
-        rng.random((5, 6)) < 0.5,
-        rng.permutation(n),
-        rng.permutation(6),
-    )
+    subsets, by_row, by_column = (rng.random((5, 6)) < 0.5, rng.permutation(n), rng.permutation(6))
     shuffled = Columns(
         columns.train[by_column][:, by_row],
         columns.valid[by_column],

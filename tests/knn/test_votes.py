@@ -1,7 +1,5 @@
 """Right votes divided by those there are: closed forms against all subsets, and blank rows."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import combinations
 from math import comb
@@ -90,7 +88,7 @@ def test_folds_weights_and_sampled_columns_all_have_the_same_difference():
     X, y = random.normal(size=(24, 11)), np.arange(24) % 2
     weights = random.uniform(0.1, 2, 24)
     found = {}
-    asked = {"cv": 3, "valid_weight": weights, "baseline": "zero", "progress": False}
+    asked = {"cv": 3, "valid_weight": weights, "baseline": "zero"}
     every = KNN(n_neighbors=20, subsets="all")
     for name, method in {
         "all": every,
@@ -134,7 +132,7 @@ def test_methods_that_ask_the_game_agree_with_the_closed_form(task, baseline, vo
     if task == "regression":
         y, y_valid = random.normal(size=6), random.normal(size=5)
     data, knn = (X, y, X_valid, y_valid), KNN(n_neighbors=4, votes=votes)
-    options = {"baseline": baseline, "progress": False}
+    options = {"baseline": baseline}
     closed = value_cells(*data, method=knn, **options)
     exact = value_cells(*data, method=Exact(knn), **options)
     np.testing.assert_allclose(closed.values, exact.values, atol=1e-12)
@@ -161,7 +159,7 @@ def test_far_rows_with_random_labels_are_worth_nothing_from_zero_either(load):
     share, k = (
         value_cells(
             X, y, X_valid, y_valid, method=KNN(metric="sqeuclidean", votes=votes),
-            baseline="zero", scoring="balanced_accuracy", progress=False,
+            baseline="zero", scoring="balanced_accuracy",
         ).values[n:].sum()
         for votes in ("share", "k")
     )  # fmt: skip
@@ -173,8 +171,8 @@ def test_owners_are_paid_by_the_votes_that_cells_have():
     owners = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
     data = (X[::4, :3][:40], y[::4][:40], X[1::4, :3], y[1::4])
     for parties in ("anonymous", "known"):
-        options = {"owners": owners, "parties": parties, "valid_parts": 0, "progress": False}
+        options = {"owners": owners, "parties": parties, "valid_parts": 0}
         for votes in ("k", "share"):
             v = value_blocks(*data, method=KNN(votes=votes), **options)
             assert v.info["votes"] == votes
-    assert value_cells(*data, progress=False).info["votes"] == "k"
+    assert value_cells(*data).info["votes"] == "k"

@@ -1,7 +1,5 @@
 """The label as a column: against brute force, and as a detector of flipped labels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
-from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import KNN, Exact, MonteCarlo, Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, Valuation, value_blocks, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.target import LABEL
@@ -91,22 +88,6 @@ def test_a_sample_of_coalitions_agrees_with_all_of_them(semivalue):
     assert exact.exact and sampled.stderr[:, -1].max() > 0
 
 
-@pytest.mark.parametrize(
-    "method",
-    [Exact(GaussianNB()), MonteCarlo(GaussianNB(), max_permutations=400, tolerance=0)],
-    ids=["exact", "mc"],
-)
-@pytest.mark.slow
-def test_models_value_the_label_too(method):
-    X, y, X_valid, y_valid = small(n=6)
-    v = value_cells(X, y, X_valid, y_valid, method=method, include_label=True)
-    assert v.shape == (6, 3)
-    # less a guess between the two classes, which is what is left without labels
-    assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid) - 0.5)
-    exact = value_cells(X, y, X_valid, y_valid, method=Exact(GaussianNB()), include_label=True)
-    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
-
-
 def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path):
     X = pd.DataFrame({"age": [20, 30, 40, 50], "income": [1, 2, 3, 4]})
     y = pd.Series(["no", "no", "yes", "yes"], name="default")
@@ -118,10 +99,7 @@ def test_the_label_column_bears_the_name_and_the_contents_of_the_target(tmp_path
     clash = y.rename("age")
     assert value_blocks(
         X, list(clash), X, list(y), rows=[0, 0, 1, 1], include_label=True, parties="anonymous"
-    ).column_names == [
-        "all columns",
-        LABEL,
-    ]
+    ).column_names == ["all columns", LABEL]
 
 
 def test_owners_of_labels():
@@ -132,20 +110,12 @@ def test_owners_of_labels():
     # labels without columns still predict by their shares, and columns without labels nothing
     columns_add = value_blocks(*data, columns=["x", "x"], **asked).total
     assert v.owners["value"].tolist() == pytest.approx([v.total - columns_add / 2, columns_add / 2])
-    v = value_blocks(
-        *data,
-        owners=owners,
-        include_label=True,
-        baseline="zero",
-        **asked,
-    )
+    v = value_blocks(*data, owners=owners, include_label=True, baseline="zero", **asked)
     assert v.shape == (1, 2)
     # neither is worth anything without the other, so they share alike
     assert v.owners["value"].tolist() == pytest.approx([v.total / 2] * 2)
     options = {"include_label": True, "copies": "each"}
-    everything = value_blocks(
-        *data, owners=[{"owner": "all"}], **{"parties": "anonymous", **options}
-    )
+    everything = value_blocks(*data, owners=[{"owner": "all"}], parties="anonymous", **options)
     assert everything.owners["value"].tolist() == pytest.approx([v.total])
 
 

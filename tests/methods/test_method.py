@@ -1,7 +1,5 @@
 """A method is a frozen dataclass whose fields are its options; a word is one with its defaults."""
 
-from __future__ import annotations
-
 from dataclasses import FrozenInstanceError, dataclass
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """Exact values, forests and blocks in pieces: killed and resumed, or on a cluster, the same bits."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -18,7 +16,7 @@ from shapley2d._models.function import FunctionGame
 from shapley2d._theory.designs import AllSubsets
 from shapley2d.cli import main
 from shapley2d.exceptions import InputError
-from tests.comparing import same_bits
+from tests.comparing import CrashError, same_bits
 
 random = np.random.default_rng(3)
 X, X_VALID = random.normal(size=(8, 3)).round(2), random.normal(size=(10, 3)).round(2)
@@ -35,12 +33,12 @@ def game(S, F):
 
 
 def cells(*data, **options):
-    return lambda **more: value_cells(*data, progress=False, **options, **more)
+    return lambda **more: value_cells(*data, **options, **more)
 
 
 def blocks(*data, **options):
     options |= {"rows": [0, 0, 1, 1, 2, 2, 3, 3], "columns": [0, 1, 2], "parties": "known"}
-    return lambda **more: value_blocks(*data, progress=False, **options, **more)
+    return lambda **more: value_blocks(*data, **options, **more)
 
 
 VALID, CROSSED = (X, Y, X_VALID, Y_VALID), (X, Y)
@@ -49,7 +47,7 @@ KINDS = {
     "exact": cells(*FEW, method=EXACT),
     "exact crossed": cells(*FEW_CROSSED, method=EXACT, cv=2),
     "exact label": cells(X[:6, :2], Y[:6], method=EXACT, cv=2, include_label=True),
-    "game": lambda **more: value_game(game, 4, 3, progress=False, name="game", **more),
+    "game": lambda **more: value_game(game, 4, 3, name="game", **more),
     "forest": cells(*VALID, method=GROWN),
     "forest crossed": cells(*CROSSED, method=GROWN, cv=2, n_jobs=1),
     "given forest": cells(*VALID, method=GIVEN),
@@ -65,19 +63,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarni
 
 def slow(kind):
     return pytest.param(kind, marks=pytest.mark.slow)
-
-
-class CrashError(Exception):
-    """The power fails."""
-
-
-@pytest.fixture
-def small_pieces(monkeypatch):
-    """A file after every piece, and many pieces even of small tables."""
-    monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
-    monkeypatch.setattr(checkpoint, "_SHARE", 1e9)
-    monkeypatch.setattr("shapley2d._estimation.exact._MIN_UTILITIES", 2)
-    monkeypatch.setattr("shapley2d._models.exact._COLUMN_STEP", 2)
 
 
 def crash_after(monkeypatch, calls):
@@ -114,12 +99,7 @@ def test_a_run_that_crashed_goes_on_to_the_same_bits(kind, small_pieces, monkeyp
 
 @pytest.mark.parametrize(
     "kind",
-    [
-        "exact",
-        "forest",
-        "blocks of neighbours",
-        *map(slow, ("exact crossed", "given forest")),
-    ],
+    ["exact", "forest", "blocks of neighbours", *map(slow, ("exact crossed", "given forest"))],
 )
 def test_workers_and_pools_do_the_same_bits(kind, small_pieces, tmp_path):
     value = KINDS[kind]
@@ -199,11 +179,9 @@ def command(tmp_path):
     )
 
 
-@pytest.mark.parametrize("method", ["exact", "forest", "mc"])
-def test_the_command_takes_a_checkpoint(method, command, tmp_path, capsys, monkeypatch):
+def test_the_command_takes_a_checkpoint(command, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(checkpoint, "EVERY_S", 0.0)
-    call = ["-m", method, "--checkpoint", tmp_path / "run.npz"]
-    call += ["--max-permutations", 3] if method == "mc" else []
+    call = ["-m", "mc", "--max-permutations", 3, "--checkpoint", tmp_path / "run.npz"]
     assert command(*call, "-o", tmp_path / "v.csv") == 0
     assert command(*call, "-o", tmp_path / "w.csv") == 0
     assert (tmp_path / "v.csv").read_text() == (tmp_path / "w.csv").read_text()

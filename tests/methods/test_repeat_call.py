@@ -1,7 +1,5 @@
 """The call that a result keeps repeats the run, to the bit."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -87,9 +85,6 @@ RUNS = {
         method=MC.but(model=DecisionTreeClassifier(max_depth=2)),
         scoring="f1_macro",
     ),
-    "mc, built in": lambda: value_cells(
-        X, y, X_valid, y_valid, method=MC.but(model="ridge"), random_state=5
-    ),
     "mc, truncated": lambda: value_cells(X, y, X_valid, y_valid, method=MC.but(truncation=0.1)),
     "forest": lambda: value_cells(X, y, method=Forest(max_trees=12, tolerance=0)),
     "forest, fitted": lambda: value_cells(X, y, X_valid, y_valid, method=Forest(NAMES["model"])),
@@ -150,7 +145,7 @@ def test_the_estimator_keeps_the_call_of_the_function():
 
 
 def test_what_changes_no_value_is_left_out(tmp_path):
-    run = {"n_jobs": 1, "progress": False, "checkpoint": tmp_path / "c.npz"}
+    run = {"n_jobs": 1, "checkpoint": tmp_path / "c.npz"}
     v = value_cells(X, y, X_valid, y_valid, method=MC.but(model="ridge"), **run)
     assert not any(word in v.info["call"] for word in ("n_jobs", "progress", "checkpoint"))
 

@@ -1,7 +1,5 @@
 """Numbers of any size: scale does not change values; numbers too large to square are refused."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -15,11 +13,11 @@ RNG = np.random.default_rng(0)
 X, X_VALID = RNG.normal(size=(20, 3)).round(2), RNG.normal(size=(14, 3)).round(2)
 Y, Y_VALID = X[:, 0] + 0.3 * RNG.normal(size=20), X_VALID[:, 0]
 CLASSES, CLASSES_VALID = np.where(Y > 0, "up", "down"), np.where(Y_VALID > 0, "up", "down")
-NUMBERS = {"task": "regression", "progress": False}
+NUMBERS = {"task": "regression"}
 FEW = {"max_permutations": 6, "tolerance": 0}
 
 
-@pytest.mark.parametrize("scale", [1e-160, 2.0**-520, 1e-300, 1e149])
+@pytest.mark.parametrize("scale", [2.0**-520, 1e149])
 @pytest.mark.parametrize(
     "method",
     [
@@ -33,9 +31,7 @@ FEW = {"max_permutations": 6, "tolerance": 0}
 )
 def test_columns_of_any_scale_give_the_same_values(method, scale):
     plain, v = (
-        value_cells(
-            X * factor, CLASSES, X_VALID * factor, CLASSES_VALID, method=method, progress=False
-        )
+        value_cells(X * factor, CLASSES, X_VALID * factor, CLASSES_VALID, method=method)
         for factor in (1.0, scale)
     )
     # a scale that is no power of two moves thresholds by rounding, and with them rows that sit on
@@ -49,17 +45,17 @@ def test_a_column_too_small_to_have_a_variance_among_others():
     tiny = np.column_stack([X[:, 0] * 1e-158, X[:, 1]])
     tiny_valid = np.column_stack([X_VALID[:, 0] * 1e-158, X_VALID[:, 1]])
     method = MonteCarlo("gaussian_nb", **FEW)
-    v = value_cells(tiny, CLASSES, tiny_valid, CLASSES_VALID, method=method, progress=False)
+    v = value_cells(tiny, CLASSES, tiny_valid, CLASSES_VALID, method=method)
     assert np.isfinite(v.values).all()
 
 
-@pytest.mark.parametrize("size", [1e71, 1e139, 1e200, 1e307])
+@pytest.mark.parametrize("size", [1e71, 1e307])
 @pytest.mark.parametrize(
     "value",
     [
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, **NUMBERS),
         lambda y, y_valid: value_cells(X, y, X_VALID, y_valid, method=MonteCarlo("ridge"), **NUMBERS),
-        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, **{"parties": "anonymous", **NUMBERS}),
+        lambda y, y_valid: value_blocks(X, y, X_VALID, y_valid, rows=[0] * 10 + [1] * 10, parties="anonymous", **NUMBERS),
     ],
 )  # fmt: skip
 def test_targets_too_large_to_square_are_refused(value, size):
@@ -76,9 +72,9 @@ def test_targets_too_close_to_square_their_differences_are_refused():
         InputError,
         match=r"^y differs by less than 1e-70 between rows, .*: multiply it by a constant",
     ):
-        value_cells(X, Y * 1e-75, X_VALID, Y_VALID * 1e-75, progress=False)
+        value_cells(X, Y * 1e-75, X_VALID, Y_VALID * 1e-75)
     with pytest.raises(InputError, match=r"^y_valid holds a number beyond 1e\+70 in row 0"):
-        value_cells(X, Y, X_VALID, np.full(14, 1e80), progress=False)
+        value_cells(X, Y, X_VALID, np.full(14, 1e80))
 
 
 @pytest.mark.parametrize("size", [1e-68, 1e69])
@@ -102,4 +98,4 @@ def test_values_that_overflow_are_no_result():
         np.errstate(all="ignore"),
         pytest.raises(InputError, match="too large for floating-point numbers"),
     ):
-        value_game(huge, 3, 3, method=MonteCarlo(max_permutations=3), progress=False)
+        value_game(huge, 3, 3, method=MonteCarlo(max_permutations=3))

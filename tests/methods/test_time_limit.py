@@ -1,7 +1,5 @@
 """A time limit ends a run as Ctrl-C does, whatever the method."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -48,17 +46,15 @@ def test_blocks_keep_half_of_the_time_for_other_validation_rows():
     tables = make_tables()
     owners = [{"owner": "A", "row": "a"}, {"owner": "B", "row": "b"}]
     asked = {"rows": ["a", "b"] * 30, "owners": owners, "parties": "anonymous"}
-    whole = value_blocks(*tables, **{"parties": "anonymous", **asked})
+    whole = value_blocks(*tables, **asked)
     assert whole.info["valid_parts"] == 10
-    same_again = value_blocks(*tables, max_time=3600, **{"parties": "anonymous", **asked})
+    same_again = value_blocks(*tables, max_time=3600, **asked)
     assert same(whole, same_again)
     assert same_again.info["valid_parts"] == 10
     with pytest.warns(PrecisionWarning, match="too little time for other validation rows"):
-        late = value_blocks(*tables, max_time=CountedLimit(20), **{"parties": "anonymous", **asked})
+        late = value_blocks(*tables, max_time=CountedLimit(20), **asked)
     assert late.info["valid_parts"] is None
-    stopped = value_blocks(
-        *tables, max_time=CountedLimit(8, TIGHT), **{"parties": "anonymous", **asked}
-    )
+    stopped = value_blocks(*tables, max_time=CountedLimit(8, TIGHT), **asked)
     assert stopped.info["time_up"]
     assert stopped.info["intervals"] == "sampling, of validation rows too"
 

@@ -1,7 +1,5 @@
 """Weighted validation rows, and balanced accuracy: by definition, in every method that can."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -50,9 +48,7 @@ def test_nearest_neighbours_equal_brute_force(options, weights, baseline):
     semivalue = options.get("semivalue", "shapley")
     exact = brute_force(h, N, M, semivalue, semivalue)
     v, whole = (
-        value_cells(
-            X, Y, X_VALID, Y_VALID, method=method, baseline=baseline, progress=False, **options
-        )
+        value_cells(X, Y, X_VALID, Y_VALID, method=method, baseline=baseline, **options)
         for method in (NEAR, Exact(NEAR))
     )
     np.testing.assert_allclose(v.values, exact, rtol=0, atol=1e-10)
@@ -77,7 +73,6 @@ def test_regression_equals_brute_force(label):
         "valid_weight": WEIGHTS,
         "scoring": "neg_mean_squared_error",
         "task": "regression",
-        "progress": False,
     }
     for method in (NEAR, Exact(NEAR)):
         v = value_cells(X, NUMBERS, X_VALID, NUMBERS_VALID, method=method, **options)
@@ -85,7 +80,7 @@ def test_regression_equals_brute_force(label):
 
 
 def test_blocks_of_nearest_neighbours(monkeypatch):
-    options = {"valid_weight": WEIGHTS, "scoring": "balanced_accuracy", "progress": False}
+    options = {"valid_weight": WEIGHTS, "scoring": "balanced_accuracy"}
     options |= {"rows": list("aabbb"), "columns": list("uuv"), "parties": "known"}
     v = value_blocks(X, Y, X_VALID, Y_VALID, method=NEAR, **options)
     h = utility(Y, Y_VALID, balanced(Y_VALID, WEIGHTS), baseline="labels")
@@ -104,7 +99,7 @@ def test_blocks_of_nearest_neighbours(monkeypatch):
 
 
 def test_the_same_weight_everywhere_changes_no_bit():
-    asked = {"method": NEAR, "progress": False}
+    asked = {"method": NEAR}
     plain = value_cells(X, Y, X_VALID, Y_VALID, **asked)
     even = value_cells(X, Y, X_VALID, Y_VALID, valid_weight=np.full(T, 0.3), **asked)
     np.testing.assert_array_equal(even.values, plain.values)
@@ -115,7 +110,7 @@ def test_a_weight_counts_like_repeated_rows():
     again = np.repeat(np.arange(T), counts)
     # a model gets classes that every coalition of two shows
     for method, some in ((NEAR, slice(None)), (Exact(LogisticRegression()), [0, 1, 3])):
-        asked = {"method": method, "progress": False}
+        asked = {"method": method}
         weighed = value_cells(X[some], Y[some], X_VALID, Y_VALID % 2, valid_weight=counts, **asked)
         repeated = value_cells(X[some], Y[some], X_VALID[again], Y_VALID[again] % 2, **asked)
         np.testing.assert_allclose(weighed.values, repeated.values, rtol=0, atol=1e-12)
@@ -138,7 +133,7 @@ def test_models_weigh_their_score(task, scoring):
     if task == "regression":
         y, y_valid, kind = NUMBERS, NUMBERS_VALID, DecisionTreeRegressor
     method = Exact(kind(max_depth=2, random_state=0))
-    asked = {"method": method, "scoring": scoring, "task": task, "progress": False}
+    asked = {"method": method, "scoring": scoring, "task": task}
     v = value_cells(X, y, X_VALID, y_valid, valid_weight=WEIGHTS, **asked)
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
     repeated = value_cells(X, y, X_VALID[again], y_valid[again], **asked)
@@ -150,7 +145,7 @@ def test_cross_valuation_weighs_within_every_fold():
     x, y = RNG.normal(size=(n, 2)), np.arange(n) % 2
     weights = RNG.uniform(0.1, 2, n)
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
-    asked = {"method": KNN(n_neighbors=3), "progress": False}
+    asked = {"method": KNN(n_neighbors=3)}
     v = value_cells(x, y, cv=halves, valid_weight=weights, **asked)
     for train, test in halves:
         tables = x[train], y[train], x[test], y[test]
@@ -161,7 +156,7 @@ def test_cross_valuation_weighs_within_every_fold():
 def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
     x, x_valid = RNG.normal(size=(40, 3)), RNG.normal(size=(30, 3))
     y, y_valid = (x[:, 0] > 0.8).astype(int), (x_valid[:, 0] > 0.8).astype(int)
-    options = {"scoring": "balanced_accuracy", "baseline": "zero", "progress": False}
+    options = {"scoring": "balanced_accuracy", "baseline": "zero"}
     v = value_cells(x, y, x_valid, y_valid, method=NEAR.but(n_neighbors=1), **options)
     nearest = ((x_valid[:, None] - x[None]) ** 2).sum(axis=2).argmin(axis=1)
     assert v.total == pytest.approx(balanced_accuracy_score(y_valid, y[nearest]), abs=1e-12)
@@ -169,7 +164,7 @@ def test_balanced_accuracy_is_that_of_scikit_learn_for_one_neighbour():
 
 def test_a_label_that_training_never_shows_is_a_class_that_is_never_right():
     y_valid = np.array([0, 0, 0, 0, 1, 2, 9])
-    options = {"scoring": "balanced_accuracy", "baseline": "zero", "progress": False}
+    options = {"scoring": "balanced_accuracy", "baseline": "zero"}
     with pytest.warns(UserWarning, match="labels that training never shows"):
         v = value_cells(X, Y, X_VALID, y_valid, method=NEAR, **options)
     h = utility(Y, y_valid, balanced(y_valid), baseline="zero")
@@ -181,20 +176,12 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     data = x, (x[:, 0] > 0).astype(int), x_valid, (x_valid[:, 0] > 0).astype(int)
     weights, method = RNG.uniform(0, 1, 24), KNN(n_neighbors=3)
     exact, sampled = (
-        value_cells(*data, method=one, valid_weight=weights, progress=False)
+        value_cells(*data, method=one, valid_weight=weights)
         for one in (method, method.but(subsets="sampled", n_subsets=48))
     )
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
     asked = {"method": method, "rows": np.arange(30) % 2, "parties": "known", "valid_parts": 4}
-    v, doubled = (
-        value_blocks(
-            *data,
-            valid_weight=factor * weights,
-            progress=False,
-            **{"parties": "anonymous", **asked},
-        )
-        for factor in (1, 2)
-    )
+    v, doubled = (value_blocks(*data, valid_weight=factor * weights, **asked) for factor in (1, 2))
     np.testing.assert_allclose(
         v._payee_errors.covariance, doubled._payee_errors.covariance, rtol=1e-12
     )
@@ -212,7 +199,7 @@ def test_names_estimator_and_score():
     np.testing.assert_array_equal(named.values_, valuer.values_)
     assert named.feature_names_in_.tolist() == list("abc")
     tables = train.assign(w=1), Y, frame.assign(w=WEIGHTS), Y_VALID
-    both = value_cells(*tables, valid_weight="w", progress=False, **options)
+    both = value_cells(*tables, valid_weight="w", **options)
     np.testing.assert_array_equal(both.values, valuer.values_)
     assert both.info["weighted"] is True
     assert valuer.score(frame, Y_VALID, valid_weight=WEIGHTS) == pytest.approx(
@@ -247,21 +234,20 @@ class NoValidation(KNN):
 )
 def test_what_cannot_be_is_said(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, Y, X_VALID, Y_VALID, progress=False, **{"valid_weight": WEIGHTS, **options})
+        value_cells(X, Y, X_VALID, Y_VALID, **{"valid_weight": WEIGHTS, **options})
 
 
 def test_absolute_errors_have_no_closed_form():
     given = (X, NUMBERS, X_VALID, NUMBERS_VALID)
     with pytest.raises(
-        InputError,
-        match=r"has no closed form: the absolute error is not a sum .*: use scoring=",
+        InputError, match=r"has no closed form: the absolute error is not a sum .*: use scoring="
     ):
-        value_cells(*given, task="regression", scoring="neg_mean_absolute_error", progress=False)
+        value_cells(*given, task="regression", scoring="neg_mean_absolute_error")
     with pytest.raises(InputError, match="nearest neighbours have the squared error only"):
-        value_cells(*given, task="regression", scoring="r2", progress=False)
+        value_cells(*given, task="regression", scoring="r2")
     asked = {"scoring": "neg_mean_absolute_error", "task": "regression", "valid_weight": WEIGHTS}
     # what the message points to
-    assert value_cells(*given, method=Exact(KNeighborsRegressor(1)), progress=False, **asked).exact
+    assert value_cells(*given, method=Exact(KNeighborsRegressor(1)), **asked).exact
 
 
 def test_a_fold_without_any_weight_is_named():
@@ -269,4 +255,4 @@ def test_a_fold_without_any_weight_is_named():
     halves = [(np.arange(10), np.arange(10, 20)), (np.arange(10, 20), np.arange(10))]
     data = RNG.normal(size=(20, 2)), np.arange(20) % 2
     with pytest.raises(InputError, match="valid_weight is 0 for all validation rows of split 2"):
-        value_cells(*data, cv=halves, valid_weight=weights, progress=False)
+        value_cells(*data, cv=halves, valid_weight=weights)

@@ -1,7 +1,5 @@
 """Models of other libraries: their errors in one line, and classes that they do not take."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin

@@ -1,7 +1,5 @@
 """Games: any function, any scikit-learn model, and their edges."""
 
-from __future__ import annotations
-
 import time
 import warnings
 from functools import cache
@@ -55,7 +53,7 @@ def test_function_may_change_its_masks():
         S[:] = True
         return 1.0
 
-    values = value_game(greedy, 2, 1, progress=False).values
+    values = value_game(greedy, 2, 1).values
     np.testing.assert_allclose(values, 0.5)
 
 
@@ -69,7 +67,7 @@ def test_function_may_change_its_masks():
 )
 def test_failing_function_names_its_coalition(h, message):
     with pytest.raises(UtilityError, match=message):
-        value_game(h, 2, 1, progress=False)
+        value_game(h, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -197,7 +195,7 @@ def test_pipelines_that_encode_by_themselves_get_the_table():
 )
 def test_bad_models_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_cells(X, Y, X_VALID, Y_VALID, method=Exact(**options), progress=False)
+        value_cells(X, Y, X_VALID, Y_VALID, method=Exact(**options))
 
 
 def test_open_seeds_are_set_so_that_a_coalition_has_one_utility():
@@ -226,7 +224,7 @@ def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
         tree = DecisionTreeClassifier(random_state=0).fit(part, y_train[rows])
         return float(np.mean(tree.predict(X_valid[:, columns]) == y_valid))
 
-    options = {"method": "exact", "baseline": "zero", "random_state": 0, "progress": False}
+    options = {"method": "exact", "baseline": "zero", "random_state": 0}
     v = value_cells(X_train, y_train, X_valid, y_valid, **options)
     np.testing.assert_allclose(v.values, brute_force(accuracy, 6, 4), rtol=0, atol=1e-12)
 
@@ -237,7 +235,7 @@ def test_pipelines_fill_missing_entries_by_themselves():
     blanks, y = np.array([[np.nan], [1.0]] * 3), [0, 1] * 3
     for first in (SimpleImputer(strategy="constant", fill_value=-999), StandardScaler()):
         model = make_pipeline(first, DecisionTreeClassifier())
-        v = value_cells(blanks, y, blanks, y, method=Exact(model), progress=False)
+        v = value_cells(blanks, y, blanks, y, method=Exact(model))
         assert v.total == pytest.approx(0.5)  # of which guessing takes the other half
 
 
@@ -245,13 +243,13 @@ def test_one_validation_row_has_no_r_squared():
     with pytest.raises(
         InputError, match="y_valid has a single row, which is too few for R squared"
     ):
-        value_cells(X[:4], [0.1, 0.5, 0.3, 0.9], X[:1], [0.2], method="exact", progress=False)
+        value_cells(X[:4], [0.1, 0.5, 0.3, 0.9], X[:1], [0.2], method="exact")
 
 
 def test_names_of_a_game_are_counted_before_the_work():
     with pytest.raises(InputError, match="row_names has 1 entries for 2 players"):
-        value_game(lambda S, F: 1.0, 2, 1, row_names=["a"], progress=False)
-    v = value_game(lambda S, F: 1.0, 2, 1, row_names=[("a", 1), ("b", 2)], progress=False)
+        value_game(lambda S, F: 1.0, 2, 1, row_names=["a"])
+    v = value_game(lambda S, F: 1.0, 2, 1, row_names=[("a", 1), ("b", 2)])
     assert v.to_frame().shape == (2, 4)
 
 
@@ -266,5 +264,5 @@ def test_models_that_warn_are_not_heard_from_any_thread():
     filters = list(warnings.filters)
     with joblib.parallel_config(backend="threading"):
         method = MonteCarlo(WarningModel(), max_permutations=12, tolerance=0)
-        value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=4, progress=False)
+        value_cells(X, Y, X_VALID, Y_VALID, method=method, n_jobs=4)
     assert warnings.filters == filters

@@ -1,7 +1,5 @@
 """Models by name: the package's own, and scikit-learn's."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
@@ -27,7 +25,7 @@ def test_models_by_name(name, task):
 def test_a_name_that_is_not_built_in_is_scikit_learns_model():
     X, y = [[0, 1], [1, 0], [2, 3], [3, 1]], [0, 0, 1, 1]
     named, given = (
-        value_cells(X, y, X, y, method=Exact(model), random_state=3, progress=False)
+        value_cells(X, y, X, y, method=Exact(model), random_state=3)
         for model in ("tree", DecisionTreeClassifier(random_state=3))
     )
     assert named.info["model"] == given.info["model"] == "DecisionTreeClassifier(random_state=3)"

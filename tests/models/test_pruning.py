@@ -1,7 +1,5 @@
 """Pipelines that name their columns: under a coalition the columns outside it are taken out of their lists."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -146,7 +144,7 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
         return known[S, F]
 
     v, encoded = (
-        value_cells(X, y, X_valid, y_valid, method=Exact(named_model(), how), progress=False)
+        value_cells(X, y, X_valid, y_valid, method=Exact(named_model(), how))
         for how in ("none", "auto")
     )
     np.testing.assert_allclose(v.values, brute_force(h, 3, 4), atol=1e-10)
@@ -178,11 +176,11 @@ def test_columns_that_are_not_there_are_named():
         InputError,
         match="model names the column 'wage', which the table does not have: its columns",
     ):
-        value_cells(X, y, method=MonteCarlo(model), progress=False)
+        value_cells(X, y, method=MonteCarlo(model))
     model = make_pipeline(
         make_column_transformer((FunctionTransformer(), [7])), LogisticRegression()
     )
     with pytest.raises(
         InputError, match="model takes the column at position 7, but the table has 4 columns"
     ):
-        value_cells(X, y, method=MonteCarlo(model), progress=False)
+        value_cells(X, y, method=MonteCarlo(model))

@@ -1,7 +1,5 @@
 """Ridge on numbers so large that its penalty is lost beside them."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

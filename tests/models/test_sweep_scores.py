@@ -1,19 +1,15 @@
 """Scores of the built-in models: at every point of the grid scikit-learn's score of that name."""
 
-from __future__ import annotations
-
 import functools
-import math
 
 import numpy as np
 import pytest
 from sklearn.linear_model import RidgeClassifier
-from sklearn.metrics import balanced_accuracy_score, f1_score, get_scorer, log_loss, roc_auc_score
+from sklearn.metrics import f1_score, get_scorer, log_loss, roc_auc_score
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import Exact, InputError, MonteCarlo, value_cells
 from shapley2d._models.constant import ConstantClassifier
-from shapley2d._models.kernels import scores as kernels
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import sweep_game
 from shapley2d._tables.problem import make_problem
@@ -21,10 +17,7 @@ from shapley2d._theory.coalitions import NestedCoalitions, SubsetCoalitions
 
 from oracles import brute_force
 
-ESTIMATORS = {
-    "gaussian_nb": GaussianNB(),
-    "ridge": RidgeClassifier(),
-}
+ESTIMATORS = {"gaussian_nb": GaussianNB(), "ridge": RidgeClassifier()}
 CASES = [
     (name, scoring, n_classes)
     for name, scorings in {
@@ -101,9 +94,7 @@ def test_values_are_the_definition(scoring, score):
         probabilities = np.tile(shares / shares.sum(), (9, 1))
         return np.mean([scored(np.full(9, c), probabilities) for c in most])
 
-    v = value_cells(
-        X, y, X_valid, y_valid, method=Exact("gaussian_nb"), scoring=scoring, progress=False
-    )
+    v = value_cells(X, y, X_valid, y_valid, method=Exact("gaussian_nb"), scoring=scoring)
     np.testing.assert_allclose(v.values, brute_force(h, 4, 2), atol=1e-10)
 
 
@@ -155,44 +146,10 @@ def test_a_label_that_training_never_shows_counts_as_missed():
 def test_what_a_score_cannot_do_is_said(y, scoring, message):
     X = np.random.default_rng(0).normal(size=(12, 2))
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, X, y, method=MonteCarlo("gaussian_nb"), scoring=scoring, progress=False)
+        value_cells(X, y, X, y, method=MonteCarlo("gaussian_nb"), scoring=scoring)
 
 
 def test_the_area_needs_both_classes():
     X, y = np.random.default_rng(0).normal(size=(6, 2)), [0, 1] * 3
     with pytest.raises(InputError, match="scoring='roc_auc' needs validation rows of both classes"):
-        value_cells(
-            X, y, X[:3], [1, 1, 1], method=MonteCarlo("ridge"), scoring="roc_auc", progress=False
-        )
-
-
-@pytest.mark.parametrize("compiled", [True, False])
-def test_kernels_of_scores(compiled):
-    def kernel(one):
-        return one if compiled else one.py_func
-
-    rng = np.random.default_rng(3)
-    blocks, truth = np.array([0, 7, 12]), np.repeat([0, 1], [7, 5])
-    scores = rng.normal(size=(2, 12)).round(1)
-    probabilities = np.exp(scores) / np.exp(scores).sum(axis=0)
-    predicted = scores.argmax(axis=0)
-    room, present = np.zeros(12, np.uint8), np.array([0, 1])
-
-    def score(kind, parameter=0.0):
-        return kernel(kernels.class_score)((kind, parameter), scores, present, 2, blocks, room)
-
-    assert score(kernels.ACCURACY) == np.sum(predicted == truth)
-    assert score(kernels.BALANCED_ACCURACY, 2.0) == pytest.approx(
-        balanced_accuracy_score(truth, predicted)
-    )
-    assert score(kernels.F1, 1.0) == pytest.approx(f1_score(truth, predicted))
-    assert score(kernels.F1, 0.0) == pytest.approx(f1_score(truth, predicted, pos_label=0))
-    assert score(kernels.LOG_LOSS) == pytest.approx(-log_loss(truth, probabilities.T))
-    assert score(kernels.ROC_AUC) == pytest.approx(roc_auc_score(truth, scores[1] - scores[0]))
-    alone = kernel(kernels.class_score)(
-        (kernels.LOG_LOSS, 0.0), scores, np.array([0, 0]), 1, blocks, room
-    )
-    least = np.finfo(float).eps
-    assert alone == pytest.approx((7 * math.log(1 - least) + 5 * math.log(least)) / 12)
-    nothing = kernel(kernels.answers_score)((kernels.F1, 1.0), np.zeros(2), blocks)
-    assert nothing == 0.0
+        value_cells(X, y, X[:3], [1, 1, 1], method=MonteCarlo("ridge"), scoring="roc_auc")

@@ -1,7 +1,6 @@
 """Sweeps: every point of the grid is what scikit-learn's estimator of that name scores, exact ties of a decision aside."""
 
-from __future__ import annotations
-
+import itertools
 import pickle
 
 import numpy as np
@@ -12,9 +11,17 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
+from knn.row_oracles import (
+    TASKS,
+    random_labels,
+    random_table,
+    score_of,
+    table_distances,
+    tie_averaged_utility,
+)
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
-from shapley2d import Exact, InputError, MonteCarlo, value_cells
-from shapley2d._knn.utility_game import knn_game
+from shapley2d import InputError, MonteCarlo, value_cells
+from shapley2d._knn.utility_game import KnnGame, knn_game
 from shapley2d._models.model_game import ModelGame
 from shapley2d._models.sweeps import SWEEPS, sweep_game
 from shapley2d._models.wrapped import LabelGame
@@ -25,7 +32,6 @@ from shapley2d._theory.coalitions import (
     NestedCoalitions,
     SubsetCoalitions,
 )
-from tests.comparing import same_bits
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -126,29 +132,6 @@ def test_other_lists_of_coalitions_give_the_same(name, regression):
     assert np.array_equal(again, grid)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*SWEEPS, "knn"])
-def test_monte_carlo_reaches_the_exact_values(name):
-    split = make_split(6, 2, n=6, plain=True)
-    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    exact = value_cells(*tables, method=Exact(name), progress=False)
-    v = value_cells(
-        *tables, method=MonteCarlo(name, max_permutations=1500, tolerance=0), progress=False
-    )
-    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
-    assert v.stderr.max() < 0.1 * np.abs(exact.values).max()
-
-
-def test_workers_do_not_change_a_bit():
-    split = make_split(7, 3)
-    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    for name in ("ridge", "knn"):
-        method = MonteCarlo(name, max_permutations=6, tolerance=0)
-        assert same_bits(
-            *(value_cells(*tables, method=method, n_jobs=k, progress=False) for k in (1, 2))
-        )
-
-
 def test_folds_and_the_label_as_a_column():
     split = make_split(8, 2, plain=True)
     options = {"method": MonteCarlo("gaussian_nb", max_permutations=10, tolerance=0)}
@@ -221,13 +204,13 @@ def test_options_that_cannot_be_used_are_named(options, message):
 def test_what_cannot_be_used_is_named(method, question, message):
     X, y = np.arange(8.0).reshape(4, 2), [0, 1, 0, 1]
     with pytest.raises(InputError, match=message):
-        value_cells(X, y, X, y, method=method, progress=False, **question)
+        value_cells(X, y, X, y, method=method, **question)
 
 
 def test_r_squared_needs_two_validation_rows():
     X, y = np.arange(8.0).reshape(4, 2), [0.5, 1.5, 0.25, 1.0]
     with pytest.raises(InputError, match="at least two validation rows"):
-        value_cells(X, y, X[:1], y[:1], method=MonteCarlo("ridge"), progress=False)
+        value_cells(X, y, X[:1], y[:1], method=MonteCarlo("ridge"))
 
 
 def test_constant_validation_targets_score_as_in_scikit_learn():
@@ -235,3 +218,30 @@ def test_constant_validation_targets_score_as_in_scikit_learn():
     (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
     grid = sweep_game("ridge", split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
     assert grid[:3, 1].tolist() == [0, 1, 1]
+
+
+@pytest.mark.parametrize("task", TASKS)
+def test_nearest_neighbours_at_every_point_of_the_grid(task):
+    """The mean over all choices among the rows at the distance of the k-th nearest."""
+    rng = np.random.default_rng(3)
+    columns = random_table(rng, 7, 3, 4)
+    y, y_valid = random_labels(rng, task, 7, 4)
+    factors = np.array([1.0, 0.5, 2.0, 0.5])
+    game = KnnGame(
+        columns, y, y_valid, task=task, n_neighbors=3, baseline="zero", valid_weights=factors
+    )
+    rows, members = rng.permutation(7), rng.permutation(3)
+    grid = game.utilities(NestedCoalitions(rows.tolist()), NestedCoalitions(members.tolist()))
+    for a, b in itertools.product(range(8), range(1, 4)):
+        subset = np.isin(np.arange(3), members[:b])
+        utilities = [
+            tie_averaged_utility(
+                rows[:a].tolist(),
+                table_distances(columns, subset, t),
+                3,
+                score_of(y, y_valid[t], 3, task),
+            )
+            for t in range(4)
+        ]
+        assert grid[a, b] == pytest.approx(factors @ utilities / 4, abs=1e-12)
+    assert not grid[:, 0].any()

@@ -1,7 +1,5 @@
 """Fixtures of the paper's experiments."""
 
-from __future__ import annotations
-
 import pytest
 
 from shapley2d_paper.harness.records import Records, read_records, write_records

@@ -1,7 +1,5 @@
 """The experiment on blocks: random groups, values and performances in their places, and the verdicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import pearsonr, spearmanr
@@ -84,7 +82,6 @@ def test_values_stand_beside_the_group_they_belong_to():
         rows=rows,
         columns=names,
         baseline="zero",
-        progress=False,
     )
     for a, row in enumerate(sized.row_names):
         for b, column in enumerate(sized.column_names):

@@ -1,7 +1,5 @@
 """More and more outliers: that the figures are what they say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -18,9 +16,7 @@ def test_the_budget_counts_what_the_first_cells_hold(read_back):
     records = read_back(made)
     injected = injected_table("unlikely", 1, 0.15)
     task = injected.task
-    values = value_cells(
-        task.numbers, task.labels, task.valid_numbers, task.valid_labels, progress=False
-    ).values
+    values = value_cells(task.numbers, task.labels, task.valid_numbers, task.valid_labels).values
     # tied values would make the count depend on the order: compare with the bounds over all orders
     edge = np.sort(values.ravel())[199]
     sure, tied = (values < edge), (values == edge)

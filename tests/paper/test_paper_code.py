@@ -1,7 +1,5 @@
 """Kept pieces and the code that computed them: a change of code is noticed, a change of words is not."""
 
-from __future__ import annotations
-
 import importlib
 import sys
 import textwrap

@@ -1,7 +1,5 @@
 """``python -m shapley2d_paper`` on one small experiment, from the shell's side."""
 
-from __future__ import annotations
-
 import pytest
 
 from shapley2d_paper.__main__ import main

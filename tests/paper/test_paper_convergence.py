@@ -1,7 +1,5 @@
 """The experiment on convergence: exact values from elsewhere, calibrated errors, and the verdicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -21,7 +19,7 @@ def test_column_game_is_the_one_that_the_package_values():
     everything = AllSubsets(n_columns)
     exact = everything.combine(phi(everything.coalitions.masks())).T
     parts = split_table("wine", 3, n_train=12, n_valid=10)
-    options = {"method": KNN(subsets="all", votes="k"), "baseline": "zero", "progress": False}
+    options = {"method": KNN(subsets="all", votes="k"), "baseline": "zero"}
     direct = value_cells(parts.X, parts.y, parts.X_valid, parts.y_valid, **options)
     np.testing.assert_allclose(exact, direct.values, atol=1e-12)
 

@@ -80,16 +80,6 @@ def test_credit_has_the_codes_of_the_source(paper_data):
     ]
 
 
-def test_breast_cancer_has_the_complete_rows(paper_data):
-    header, *rows = reference(paper_data / "breast_cancer.csv.gz")
-    complete = np.array([row for row in rows if "" not in row], dtype=float)
-    table = paper_table("breast_cancer_original")
-    assert ["id", *table.column_names, "class"] == header
-    assert np.array_equal(table.numbers, complete[:, 1:-1])
-    assert np.array_equal(2 + 2 * table.labels, complete[:, -1])
-    assert not table.categorical.any()
-
-
 def test_the_authors_split(paper_data):
     split = load_paper_split()
     assert split.X_train.shape == split.X_train_outlier.shape == split.outlier.shape == (241, 9)

@@ -1,7 +1,5 @@
 """Baseline detectors: each against its own formula, and all detectors behind one call."""
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np
@@ -14,13 +12,7 @@ from shapley2d.evaluation import inject_errors
 from shapley2d_paper.baselines import LOO, OOB, Flat
 from shapley2d_paper.detectors.column_predictor import column_predictor
 from shapley2d_paper.detectors.detectors import DETECTORS, DetectionTask
-from shapley2d_paper.detectors.deviation import (
-    BASELINES,
-    class_z_score,
-    ddc,
-    ecod,
-    label_scores,
-)
+from shapley2d_paper.detectors.deviation import BASELINES, class_z_score, ddc, ecod, label_scores
 
 INSTALLED_BY_EXTRA = {"ECOD": "pyod", "DDC": "robpy"}
 
@@ -236,12 +228,10 @@ def test_our_score_is_the_negative_value(name, method):
     options = {"method": method, "baseline": "zero"}
     task = detection_task()
     tables = frame(task.numbers), task.labels, frame(task.valid_numbers), task.valid_labels
-    values = value_cells(*tables, random_state=3, progress=False, **options).values
+    values = value_cells(*tables, random_state=3, **options).values
     np.testing.assert_allclose(DETECTORS[name](task), -values, atol=1e-12)
     if name in ("2D-KNN", "2D-MC"):
-        with_label = value_cells(
-            *tables, include_label=True, random_state=3, progress=False, **options
-        ).values
+        with_label = value_cells(*tables, include_label=True, random_state=3, **options).values
         np.testing.assert_allclose(DETECTORS[name].labels(task), -with_label[:, 5], atol=1e-12)
     else:
         np.testing.assert_allclose(DETECTORS[name].labels(task), -values.sum(axis=1), atol=1e-12)

@@ -1,7 +1,5 @@
 """Figures: few colours in the file, and none of a method's lost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from PIL import Image

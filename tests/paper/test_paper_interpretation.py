@@ -1,7 +1,5 @@
 """Pairs of rows of the same value: that the figures are what they say."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -31,13 +29,7 @@ def test_the_pairs_shown_are_the_most_and_the_least_alike(read_back):
     records = read_back(work(seed=2, table="split", within=0.01))
     parts = split_table("breast_cancer", 2)
     values = value_cells(
-        parts.X,
-        parts.y,
-        parts.X_valid,
-        parts.y_valid,
-        method=KNN(votes="k"),
-        baseline="zero",
-        progress=False,
+        parts.X, parts.y, parts.X_valid, parts.y_valid, method=KNN(votes="k"), baseline="zero"
     ).values
     rows, limit = values.sum(axis=1), 0.01 * values.sum(axis=1).std(ddof=1)
     near = {

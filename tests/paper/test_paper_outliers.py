@@ -1,7 +1,5 @@
 """Injected outliers: that the figures are what they say."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -156,7 +154,7 @@ def test_injected_tables_are_ranked_by_value_and_drawn(read_back):
     task = injected.task
     valid = (task.valid_numbers, task.valid_labels)
     options = {"method": KNN(metric="sqeuclidean", votes="k"), "baseline": "zero"}
-    values = value_cells(task.numbers, task.labels, *valid, progress=False, **options).values
+    values = value_cells(task.numbers, task.labels, *valid, **options).values
     low = records.where(what="range", method=RAW, rows="all rows").mean("lowest_after")
     assert low == pytest.approx(values.min(), rel=1e-5)
     figure = EXPERIMENT.draw(records)

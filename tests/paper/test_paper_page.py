@@ -1,7 +1,5 @@
 """The published reproduction: its page says what its CSV files say, and nothing else."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Records: what is written comes back, and their summaries."""
 
-from __future__ import annotations
-
 import pytest
 
 from shapley2d_paper.harness.records import Records, read_records, write_records

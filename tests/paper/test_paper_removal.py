@@ -1,7 +1,5 @@
 """The removal experiment: what is removed and refilled, what is counted, and what the judges make of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

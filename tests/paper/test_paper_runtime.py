@@ -1,20 +1,12 @@
 """The experiment on run times: what is timed, what is projected, and the verdicts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
 from shapley2d import value_cells
 from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.runtime import timing as runtime_timing
-from shapley2d_paper.runtime.claims import (
-    CELLS,
-    PAPER_KNN,
-    PAPER_MC,
-    judge_speed,
-    speedups,
-)
+from shapley2d_paper.runtime.claims import CELLS, PAPER_KNN, PAPER_MC, judge_speed, speedups
 from shapley2d_paper.runtime.experiment import EXPERIMENT
 from shapley2d_paper.runtime.timing import PERMUTATIONS, work
 

@@ -1,7 +1,5 @@
 """The paper's tables cut in three."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

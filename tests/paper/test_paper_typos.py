@@ -1,7 +1,5 @@
 """Mistyped ages: which cells they are, and how soon they are found."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score
@@ -86,7 +84,7 @@ def test_values_rank_the_cells_and_everything_is_drawn(tmp_path):
     score = records.where(what="score", table_rows=120, scope="all cells")
     flat = Flat(max_permutations=1, tolerance=0)
     for method, by in ((RAW, KNN(metric="sqeuclidean", votes="k")), ("1D", flat)):
-        values = value_cells(*rows, method=by, baseline="zero", progress=False).values
+        values = value_cells(*rows, method=by, baseline="zero").values
         assert score.where(method=method).mean("auroc") == pytest.approx(
             roc_auc_score(truth.ravel(), -values.ravel()), abs=1e-5
         )

@@ -1,7 +1,5 @@
 """New entries: written as the column writes its own, and put into copies of any kind of table."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
@@ -208,7 +206,7 @@ def test_dates_of_arrow_as_categories_are_repaired_in_place(unit):
     assert changed["c"].dtype == X["c"].dtype
     assert changed["c"].cat.codes.tolist() == [1, 1, -1]
     X = X.take([0, 1, 2] * 20).reset_index(drop=True)
-    found = inspect_cells(X, progress=False)
+    found = inspect_cells(X)
     assert found._cells.entries[0][1] == "2024-01-02 00:00:00"
     repaired, _ = found.repair(X, cells=[(0, "c", found._cells.entries[0][1])])
     assert repaired["c"].cat.codes.tolist()[:3] == [1, 1, 2]
@@ -219,7 +217,7 @@ def test_a_dictionary_that_was_inspected_is_repaired_from_its_own_file(tmp_path)
     days = [datetime(2024, 1, 1 + k % 5) for k in range(60)]
     table = pa.table({"d": pa.array(days).dictionary_encode(), "n": np.arange(60) % 7})
     pq.write_table(table, tmp_path / "t.parquet")
-    found = inspect_cells(table, progress=False)
+    found = inspect_cells(table)
     repaired, _ = found.repair(tmp_path / "t.parquet", cells=[(0, "d", "2024-01-09")])
     assert repaired["d"].to_pylist() == [datetime(2024, 1, 9), *days[1:]]
     pq.write_table(table.set_column(0, "d", pa.array(days[::-1])), tmp_path / "t.parquet")

@@ -1,7 +1,5 @@
 """Columns whose names are whole numbers, as those of a pandas frame without names."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,4 +27,4 @@ def test_a_name_that_is_not_there_is_one_line(call):
 
 
 def test_a_number_as_text_names_its_column():
-    assert value_cells(X, "1", progress=False).column_names == ["0"]
+    assert value_cells(X, "1").column_names == ["0"]

@@ -1,7 +1,5 @@
 """Tables as people hold them: Arrow, DuckDB, dictionaries, records, files."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl

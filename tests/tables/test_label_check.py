@@ -1,7 +1,5 @@
 """Labels that look wrong: those that were changed are found, and noisy tables raise no alarm."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 from sklearn.datasets import load_wine

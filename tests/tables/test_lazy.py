@@ -1,7 +1,5 @@
 """Lazy frames, whose rows are not there yet: collected once, with a word where there will be many."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -22,7 +20,7 @@ FRAME = pd.DataFrame(
     }
 )
 FRAME.loc[FRAME["age"] > 45, "y"] = "yes"
-OPTIONS = {"method": KNN(n_neighbors=3), "cv": 2, "progress": False}
+OPTIONS = {"method": KNN(n_neighbors=3), "cv": 2}
 
 
 def of_dask(frame):
@@ -85,7 +83,7 @@ def test_the_values_are_those_of_the_rows(engine):
 @engines
 def test_validation_rows_and_the_estimator(engine):
     make = ENGINES[engine]
-    options = {"method": KNN(n_neighbors=3), "progress": False}
+    options = {"method": KNN(n_neighbors=3)}
     found = CellValuer(**options).fit(make(FRAME[:25]), "y", make(FRAME[25:]), "y")
     plain = value_cells(FRAME[:25], "y", FRAME[25:], "y", **options)
     assert found.values_.tobytes() == plain.values.tobytes()
@@ -93,14 +91,14 @@ def test_validation_rows_and_the_estimator(engine):
 
 def test_weights_by_name_leave_the_table_as_they_do_in_memory():
     weighed = FRAME.assign(w=1.0)
-    options = {"method": KNN(n_neighbors=3), "progress": False, "valid_weight": "w"}
+    options = {"method": KNN(n_neighbors=3), "valid_weight": "w"}
     found = value_cells(pl.from_pandas(weighed).lazy(), "y", weighed, "y", **options)
     assert found.column_names == ["age", "job"]
 
 
 def test_a_table_is_inspected():
-    found = inspect_cells(pl.from_pandas(FRAME).lazy(), "y", progress=False)
-    assert found.scores.tobytes() == inspect_cells(FRAME, "y", progress=False).scores.tobytes()
+    found = inspect_cells(pl.from_pandas(FRAME).lazy(), "y")
+    assert found.scores.tobytes() == inspect_cells(FRAME, "y").scores.tobytes()
 
 
 @pytest.mark.parametrize(

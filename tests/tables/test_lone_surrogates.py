@@ -1,7 +1,5 @@
 """Half of a surrogate pair in an entry, a label or a name: valued, shown, saved and read again."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np
@@ -10,7 +8,6 @@ import pytest
 
 from shapley2d import (
     KNN,
-    BlockValuation,
     Inspection,
     Valuation,
     inspect_cells,
@@ -84,7 +81,7 @@ CASES = {name: (X, y) for name, X, y in cases()}
 @pytest.mark.parametrize("name", CASES)
 def test_a_result_can_be_shown_and_saved(name, tmp_path):
     X, y = CASES[name]
-    found = value_cells(X, y, method=KNN(n_neighbors=3), include_label=True, progress=False)
+    found = value_cells(X, y, method=KNN(n_neighbors=3), include_label=True)
     found.save(tmp_path / "v.parquet")
     again = Valuation.load(tmp_path / "v.parquet")
     assert np.array_equal(again.values, found.values)
@@ -100,10 +97,12 @@ def test_a_result_can_be_shown_and_saved(name, tmp_path):
 
 
 @pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name", ["a categorical", "a column's name in a frame", "labels in an array"]
+)
 def test_an_inspection_can_be_shown_and_saved(name, tmp_path):
     X, y = CASES[name]
-    found = inspect_cells(X, y, progress=False)
+    found = inspect_cells(X, y)
     found.save(tmp_path / "i.parquet")
     again = Inspection.load(tmp_path / "i.parquet")
     assert np.array_equal(again.scores, found.scores)
@@ -115,19 +114,19 @@ def test_an_inspection_can_be_shown_and_saved(name, tmp_path):
 
 def test_values_are_those_of_any_other_name():
     X, y = entries()
-    plain = value_cells(X, y, method=KNN(n_neighbors=3), progress=False)
+    plain = value_cells(X, y, method=KNN(n_neighbors=3))
     for name in ("entries of a dict", "a column's name in a frame", "labels in an array"):
-        found = value_cells(*CASES[name], method=KNN(n_neighbors=3), progress=False)
+        found = value_cells(*CASES[name], method=KNN(n_neighbors=3))
         np.testing.assert_allclose(found.values, plain.values, rtol=0, atol=1e-12)
 
 
 def test_options_name_columns_as_the_table_does():
     X, y = entries()
     for table in ({**X, LONE: y}, objects({**X, LONE: y})):
-        found = value_cells(table, LONE, method=KNN(n_neighbors=3), progress=False)
+        found = value_cells(table, LONE, method=KNN(n_neighbors=3))
         assert found.column_names == ["a", "side"]
     numbers = {LONE: [str(k % 5) for k in range(N)], "a": X["a"]}
-    found = value_cells(numbers, y, method=KNN(n_neighbors=3), kinds={LONE: "text"}, progress=False)
+    found = value_cells(numbers, y, method=KNN(n_neighbors=3), kinds={LONE: "text"})
     assert found._table.columns[0].kind == "category"
 
 
@@ -137,18 +136,14 @@ def test_owners_groups_and_players(tmp_path):
         {"owner": LONE, "row": "0-11", "column": ""},
         {"owner": "b", "row": "12-23", "column": ""},
     ]
-    found = value_blocks(
-        X, y, method=KNN(n_neighbors=3), owners=owners, progress=False, parties="anonymous"
-    )
+    found = value_blocks(X, y, method=KNN(n_neighbors=3), owners=owners, parties="anonymous")
     found.save(tmp_path / "b.parquet")
     found.to_html(tmp_path / "b.html")
     assert SHOWN in str(found.payments(10, trusted=True))
     groups = [LONE if k < 12 else "b" for k in range(N)]
-    found = value_blocks(X, y, rows=groups, progress=False, parties="anonymous")
+    found = value_blocks(X, y, rows=groups, parties="anonymous")
     assert found.row_names.tolist() == [SHOWN, "b"]
-    game = value_game(
-        lambda S, F: float(S.sum() * F.sum()), 2, 2, column_names=[LONE, "b"], progress=False
-    )
+    game = value_game(lambda S, F: float(S.sum() * F.sum()), 2, 2, column_names=[LONE, "b"])
     game.save(tmp_path / "g.parquet")
     assert game.column_names == [SHOWN, "b"]
 
@@ -172,17 +167,3 @@ def test_the_command_reads_cut_json(lines, tmp_path, capsys):
 def test_other_text_is_left_alone():
     for text in ("café", "日本", "👩\u200d💻", "\x00", "\\ud800", "a\nb"):
         assert as_text(text) == text
-
-
-@pytest.mark.parametrize("axis", ["rows", "columns"])
-def test_a_set_is_saved_and_read_again(axis, tmp_path):
-    X, y = entries()
-    names = [LONE, "q"] * (N // 2 if axis == "rows" else 1)
-    found = value_blocks(
-        X, y, X, y, **{axis: names}, method=KNN(n_neighbors=3), progress=False, parties="anonymous"
-    )
-    found.save(tmp_path / "sets.parquet")
-    again = BlockValuation.load(tmp_path / "sets.parquet")
-    assert again == found
-    assert again.info["call"] == found.info["call"]
-    assert SHOWN in again.owners["owner"].tolist()

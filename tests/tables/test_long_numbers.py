@@ -1,7 +1,5 @@
 """Whole numbers beyond 2^53: read wherever they come from, never made equal in silence."""
 
-from __future__ import annotations
-
 import warnings
 
 import numpy as np
@@ -10,8 +8,8 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from shapley2d import KNN, InputError, value_cells
-from shapley2d._tables.column_warnings import warn_of_reading
+from shapley2d import InputError
+from shapley2d._tables.column_warnings import find_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
 from shapley2d.cli import main
@@ -81,67 +79,23 @@ def test_labels_stay_apart():
         as_target([10**400, 1, 2, 3], table, "regression")
 
 
-def csv(path, accounts):
-    rows = [f"{account},{k * k % 7},{'uv'[k % 2]}" for k, account in enumerate(accounts)]
-    path.write_text("\n".join(["account,a,y", *rows]))
-    return str(path)
-
-
-@pytest.mark.parametrize("digits", [17, 19, 20, 38, 60])
-def test_account_numbers_are_taken_for_a_key(tmp_path, capsys, digits):
-    table = csv(
-        tmp_path / "t.csv",
-        [10 ** (digits - 1) + 10 ** (digits - 3) * (k * 7 % 30) for k in range(30)],
-    )
-    assert main(["cells", table, "-t", "y"]) == 0
-    _, err = capsys.readouterr()
-    assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
-    assert "--drop-keys" in err
-    assert main(["cells", table, "-t", "y", "--id", "account"]) == 0
-    out, err = capsys.readouterr()
-    assert err == ""
-    assert str(10 ** (digits - 1))[:8] in out
-
-
-def test_keys_are_found_by_all_their_digits(tmp_path, capsys):
-    table = csv(
-        tmp_path / "t.csv", [FIRST + k * 7 % 30 for k in range(30)]
-    )  # half of them as float64
-    assert main(["cells", table, "-t", "y"]) == 0
-    _, err = capsys.readouterr()
-    assert "may be keys: 'account' (30 different numbers in 30 rows)" in err
-
-
-def test_repeated_account_numbers_are_no_key_but_stay_apart_or_are_named(tmp_path, capsys):
-    assert main(["cells", csv(tmp_path / "t.csv", NEAR * 6), "-t", "y"]) == 0
-    _, err = capsys.readouterr()
-    assert "keys:" not in err
-    assert "4 distinct numbers become 2 after rounding" in err
+@pytest.mark.parametrize(
+    ("accounts", "is_key"),
+    [
+        ([FIRST + k * 7 % 30 for k in range(30)], True),  # half of them as float64
+        ([10**37 + 10**35 * (k * 7 % 30) for k in range(30)], True),
+        (NEAR * 6, False),
+    ],
+)
+def test_account_numbers_are_a_key_by_all_their_digits(accounts, is_key):
+    a = [k * k % 7 for k in range(len(accounts))]
+    for texts in (accounts, [*map(str, accounts)]):  # as a file has them
+        found = find_keys(as_table({"account": texts, "a": a}))
+        assert [key.name for key in found] == ["account"] * is_key
 
 
 def test_account_numbers_as_the_target(tmp_path, capsys):
-    table = csv(tmp_path / "t.csv", [10**30 + k % 2 for k in range(24)])
-    assert main(["cells", table, "-t", "account"]) == 0
+    lines = [f"{10**30 + k % 2},{k * k % 7},{k % 5}" for k in range(24)]
+    (tmp_path / "t.csv").write_text("\n".join(["account,a,b", *lines]))
+    assert main(["cells", str(tmp_path / "t.csv"), "-t", "account"]) == 0
     assert "(classification)" in capsys.readouterr().out
-
-
-def test_the_values_are_those_of_the_numbers_apart():
-    X = np.array([[FIRST + 1000 * k, k % 3] for k in range(12)])
-    y = [0, 1] * 6
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        wide = value_cells(
-            pa.table({"a": X[:, 0], "b": X[:, 1]}),
-            y,
-            method=KNN(n_neighbors=3),
-            cv=2,
-            progress=False,
-        )
-        near = value_cells(
-            np.column_stack([X[:, 0] - FIRST, X[:, 1]]),
-            y,
-            method=KNN(n_neighbors=3),
-            cv=2,
-            progress=False,
-        )
-    np.testing.assert_allclose(wide.values, near.values, atol=1e-3)

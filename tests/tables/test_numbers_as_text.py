@@ -1,7 +1,5 @@
 """Numbers that validate are not turned into text without a word."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

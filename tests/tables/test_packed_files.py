@@ -1,7 +1,5 @@
 """Files that unpack to more than they should."""
 
-from __future__ import annotations
-
 import gzip
 import tracemalloc
 

@@ -1,7 +1,5 @@
 """Which rows train and which validate: random folds, groups, time, splitters and lists."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -39,22 +37,21 @@ def by_hand(parts, **options):
     """The mean over splits of values against a validation table; 0 where a row does not train."""
     values = np.zeros((N, 2))
     for train, test in parts:
-        part = value_cells(X[train], Y[train], X[test], Y[test], progress=False, **options)
+        part = value_cells(X[train], Y[train], X[test], Y[test], **options)
         values[train] += part.values / len(parts)
     return values
 
 
 @pytest.mark.parametrize(
-    "method",
-    [KNN(n_neighbors=3), MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0)],
+    "method", [KNN(n_neighbors=3), MonteCarlo("gaussian_nb", max_permutations=2, tolerance=0)]
 )
 def test_group_k_fold_by_hand(method):
     parts = list(GroupKFold(3).split(X, Y, GROUPS))
-    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, method=method, progress=False)
+    v = value_cells(X, Y, cv=GroupKFold(3), groups=GROUPS, method=method)
     assert v.info["folds"] == 3 and v.info["splits"] == str(GroupKFold(3))
     if method.name != "mc":  # whose folds draw orders of their own
         np.testing.assert_allclose(v.values, by_hand(parts, method=method), atol=1e-12)
-    listed = value_cells(X, Y, cv=parts, method=method, progress=False)
+    listed = value_cells(X, Y, cv=parts, method=method)
     np.testing.assert_array_equal(listed.values, v.values)
 
 
@@ -62,33 +59,24 @@ def test_time_series_split_by_hand():
     order = np.argsort(TIME)
     parts = [(order[train], order[test]) for train, test in TimeSeriesSplit(4).split(X)]
     with pytest.warns(InputWarning, match="4 of 24 rows train in no fold: their values are 0"):
-        v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=TIME, progress=False)
+        v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=TIME)
     np.testing.assert_allclose(v.values, by_hand(parts, method=KNN(n_neighbors=3)), atol=1e-12)
     np.testing.assert_array_equal(v.values[order[-4:]], 0.0)
     with pytest.warns(InputWarning, match="train in no fold"):
-        same = value_cells(
-            X, Y, method=KNN(n_neighbors=3), cv=TimeSeriesSplit(4), time_order=TIME, progress=False
-        )
+        same = value_cells(X, Y, method=KNN(n_neighbors=3), cv=TimeSeriesSplit(4), time_order=TIME)
     np.testing.assert_array_equal(same.values, v.values)
     days = pd.to_datetime("2024-01-01") + pd.to_timedelta(TIME, "D")
     with pytest.warns(InputWarning, match="train in no fold"):
-        dated = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=days, progress=False)
+        dated = value_cells(X, Y, method=KNN(n_neighbors=3), cv=4, time_order=days)
     np.testing.assert_array_equal(dated.values, v.values)
 
 
 def test_values_sum_to_the_mean_gain_over_unequal_splits():
     parts = [(range(4), range(4, 20)), (range(10, 24), range(3))]
     with pytest.warns(InputWarning, match="6 of 24 rows train in no fold"):
-        v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=parts, progress=False)
+        v = value_cells(X, Y, method=KNN(n_neighbors=3), cv=parts)
     totals = [
-        value_cells(
-            X[list(a)],
-            Y[list(a)],
-            X[list(b)],
-            Y[list(b)],
-            method=KNN(n_neighbors=3),
-            progress=False,
-        ).total
+        value_cells(X[list(a)], Y[list(a)], X[list(b)], Y[list(b)], method=KNN(n_neighbors=3)).total
         for a, b in parts
     ]
     assert v.total == pytest.approx(np.mean(totals), abs=1e-12)
@@ -99,18 +87,10 @@ def test_blocks_take_splits_too():
     rows = np.repeat(["A", "B"], N // 2)
     with pytest.warns(InputWarning, match="12 of 24 rows train in no fold"):
         v = value_blocks(
-            X,
-            Y,
-            rows=rows,
-            cv=[(range(12), range(12, 24))],
-            progress=False,
-            copies="each",
-            parties="anonymous",
+            X, Y, rows=rows, cv=[(range(12), range(12, 24))], copies="each", parties="anonymous"
         )
     assert v.values[1, 0] == 0.0 and v.total == pytest.approx(v.values[0, 0])
-    grouped = value_blocks(
-        X, Y, rows=rows, cv=3, groups=GROUPS, progress=False, copies="each", parties="anonymous"
-    )
+    grouped = value_blocks(X, Y, rows=rows, cv=3, groups=GROUPS, copies="each", parties="anonymous")
     assert grouped.info["splits"] == "rows of a group stay together"
 
 
@@ -156,9 +136,9 @@ def test_columns_by_name_are_no_features():
     frame = pd.DataFrame(X, columns=["a", "b"]).assign(farm=GROUPS, day=TIME)
     for table in (frame, pl.from_pandas(frame)):
         v = value_cells(table.drop("day" if table is frame else ["day"], **({"axis": 1} if table is frame else {})), Y,
-                        groups="farm", cv=3, progress=False)  # fmt: skip
+                        groups="farm", cv=3)  # fmt: skip
         assert v.column_names == ["a", "b"]
-        plain = value_cells(X, Y, groups=GROUPS, cv=3, progress=False)
+        plain = value_cells(X, Y, groups=GROUPS, cv=3)
         np.testing.assert_array_equal(v.values, plain.values)
     with pytest.warns(InputWarning, match="train in no fold"):
         both = make_problem(
@@ -203,6 +183,9 @@ def test_positions_are_those_of_the_table_as_it_was_given():
         ({"cv": object}, "must be a whole number of at least 2, one of"),
         ({"cv": np.array("x")}, "must be a whole number of at least 2, one of"),
         ({"cv": 2.5}, "cv=2.5 must be a whole number"),
+        ({"cv": 13}, "24 rows are too few for cv=13"),
+        ({"X_valid": X}, "X_valid came without y_valid"),
+        ({"y_valid": Y}, "y_valid came without X_valid"),
         ({"cv": []}, "cv has no splits: list a pair"),
         ({"cv": [([0], [1]), 7]}, "cv: split 2 is not a pair of training rows and validation rows"),
         ({"cv": [([0, 1], [1, 2])]}, "cv: split 1 has row 1 on both sides: a row trains or validates, not both"),

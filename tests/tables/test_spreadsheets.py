@@ -1,7 +1,5 @@
 """Tables from spreadsheets: what a person sees in the sheet is what is read."""
 
-from __future__ import annotations
-
 import builtins
 import datetime as dt
 import zipfile
@@ -69,12 +67,11 @@ def test_other_sheets_are_named(tmp_path):
         (lambda path: write(path, [["a", "b"]]), "has a header but no rows"),
         (lambda path: write(path, [["a", "a"], [1, 2]]), "the column name 'a' occurs twice"),
         (lambda path: zipped(path, {"x.txt": b"text"}), "cannot be read as a spreadsheet"),
-        (
-            lambda path: zipped(path, {"x.txt": b"0" * (2**28 + 1)}),
-            "has more than 268,435,456 bytes when unpacked",
-        ),
         (lambda path: path.write_bytes(b"PK\x03\x04 nothing"), "is damaged"),
-        (lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0 nothing"), "is an old spreadsheet"),
+        (
+            lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0 nothing"),
+            r"is an old spreadsheet \(.xls\): save it as .xlsx, .ods or CSV",
+        ),
     ],
 )
 def test_what_is_no_table_is_one_line(tmp_path, make, words):

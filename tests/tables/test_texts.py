@@ -1,7 +1,5 @@
 """What a column of text holds: one rule for files and for frames."""
 
-from __future__ import annotations
-
 import datetime as dt
 import warnings
 
@@ -368,11 +366,6 @@ def test_classes_with_a_stray_keep_their_numbers():
 def test_a_code_among_numbers_is_a_class():
     labels = read_labels(np.array(["1", "2"] * 30 + ["K"] * 3), "y")
     assert labels.strays == {} and set(labels.entries) == {"1", "2", "K"}
-
-
-def test_labels_too_long_for_a_number_stay_apart():
-    labels = read_labels(np.array(["90071992547409930", "90071992547409931"] * 10), "y")
-    assert len(set(labels.entries)) == 2
 
 
 def test_infinite_numbers_are_named_strays_or_not():

@@ -1,7 +1,5 @@
 """Axis designs: every one is a weight matrix in disguise."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

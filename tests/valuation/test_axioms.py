@@ -1,7 +1,5 @@
 """Exact values of games: the definition, known answers, and the four axioms."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -17,7 +15,7 @@ seeds = st.integers(0, 2**32 - 1)
 
 
 def exact(game, n, m, **options):
-    return value_game(game, n, m, progress=False, **options).values
+    return value_game(game, n, m, **options).values
 
 
 @pytest.mark.parametrize("semivalue", SEMIVALUES)
@@ -66,7 +64,7 @@ def test_efficiency_and_corollary_2(size, seed):
     """All values sum to h(N, M), rows to the 1D values of h(., M), columns to those of h(N, .)."""
     n, m = size
     game = RandomGame(n, m, seed)
-    v = value_game(game, n, m, progress=False)
+    v = value_game(game, n, m)
     assert v.total == pytest.approx(game.of_sets(range(n), range(m)), abs=1e-12)
     rows = brute_force(lambda S, F: game.of_sets(S, range(m)) if F else 0.0, n, 1)
     columns = brute_force(lambda S, F: game.of_sets(range(n), F) if S else 0.0, 1, m)

@@ -1,7 +1,5 @@
 """The scikit-learn estimator."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
@@ -146,11 +144,6 @@ def test_groups_and_splitters_as_in_scikit_learn():
     np.testing.assert_array_equal(named.values_, v.values)
     assert named.feature_names_in_.tolist() == X.columns.tolist()
     assert named.score(X, y) == valuer.score(X, y)
-
-
-def test_unknown_parameters_are_refused():
-    with pytest.raises(TypeError, match="unexpected keyword argument 'n_neighbours'"):
-        CellValuer(n_neighbours=3)
 
 
 def test_the_label_is_no_feature():

@@ -1,7 +1,5 @@
 """Explaining a row's value: its cells, and rows of the same value."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -105,8 +103,10 @@ def test_no_other_row_is_close_enough():
 
 def test_wrong_questions():
     v = valuation([[1.0, 2.0], [5.0, 6.0]])
-    with pytest.raises(InputError, match="there is no row 'r9'"):
+    with pytest.raises(InputError, match="there is no row 'r9': rows are named 'r0', 'r1'"):
         v.explain_row("r9")
+    with pytest.raises(InputError, match="n=-1 must be a whole number of at least 0"):
+        v.lowest(-1)
     with pytest.raises(InputError, match="n=0"):
         v.similar_rows("r0", n=0)
     with pytest.raises(InputError, match="within=-1"):

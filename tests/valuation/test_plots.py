@@ -1,7 +1,5 @@
 """What the plots draw: the right numbers, on the Axes given, for tables of every size."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 
@@ -57,13 +55,6 @@ def test_draws_on_the_axes_given_and_returns_it(name, shape):
     figure, ax = plt.subplots()
     assert DRAW[name](valuation, ax=ax) is ax
     figure.canvas.draw()
-
-
-@pytest.mark.parametrize("name", DRAW)
-def test_makes_a_figure_without_axes(name):
-    ax = DRAW[name](make(error=0.1, history=[(1, 0.5)]))
-    ax.figure.canvas.draw()
-    assert ax.figure in [plt.figure(number) for number in plt.get_fignums()]
 
 
 @pytest.mark.parametrize("name", DRAW)

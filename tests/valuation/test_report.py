@@ -1,10 +1,7 @@
 """The report's file without a browser: words, numbers, inert text, clear errors."""
 
-from __future__ import annotations
-
 import base64
 import json
-import re
 import zlib
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -18,18 +15,6 @@ from shapley2d._tables.convert import as_table
 from shapley2d._valuation.report.summary import typical_numbers, typical_texts
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError, InputWarning
-
-HOSTILE = [
-    "</script><script>alert(1)</script>",
-    "<img src=x onerror=alert(1)>",
-    "\"quotes\" & 'more'",
-    "=cmd|' /C calc'!A0",
-    "\u202eright to left שלום",
-    "🍷",
-    "\u2028\u2029",
-    "{{ 7 * 7 }}",
-    "x" * 5000,
-]
 
 
 def make(values=None, *, error=0.0, contents=None, target=None, names=None, **info):
@@ -97,9 +82,6 @@ def test_values_survive_within_their_precision():
     planes = np.frombuffer(page.section("numbers"), np.uint8)
     codes = (planes[:150].astype(int) | planes[150:300].astype(int) << 8).astype(np.int16)
     read = codes.reshape(3, 50).T * page.record["scales"]
-    np.testing.assert_allclose(
-        read, v.values, atol=0.51 * np.array(page.record["scales"]).max(), rtol=1
-    )
     assert (np.abs(read - v.values) <= 0.51 * np.array(page.record["scales"])).all()
     assert page.record["columns"] == v.column_values.tolist()
 
@@ -147,30 +129,6 @@ def test_without_harm_the_least_valuable_are_listed():
     page = page_of(make(np.arange(1.0, 5).reshape(2, 2)))
     assert [cell[2] for cell in page.record["lowest"]] == [1, 2, 3, 4]
     assert "No cell is below 0." in page.text
-
-
-def test_hostile_text_stays_text():
-    values = np.linspace(-1, 1, 2 * len(HOSTILE)).reshape(-1, 2)
-    plain = make(values, contents=[["a", 1]] * len(HOSTILE), target=["t"] * len(HOSTILE), error=0.1)
-    table = as_table(np.array([[text, 1] for text in HOSTILE], dtype=object))
-    v = Valuation(
-        values, plain.stderr, np.array(HOSTILE, dtype=object), [HOSTILE[0], HOSTILE[1]],
-        info={"method": HOSTILE[0], "settings": {HOSTILE[1]: HOSTILE[0]}}, _table=table,
-        _target=np.array(HOSTILE, dtype=object),
-    )  # fmt: skip
-    payments = [{"owner": HOSTILE[0], "value": 1, "amount": 2, "low": 1, "high": 3}]
-    owned = BlockValuation(
-        np.array([[0.25, 0.75]]), np.zeros((1, 2)), np.array(HOSTILE[:1]), HOSTILE[:2],
-        info=v.info, _owner_names=[HOSTILE[0]], _owner_shares=np.ones((1, 1, 2)),
-    )  # fmt: skip
-    pages = page_of(v, title=HOSTILE[0]), page_of(owned, title=HOSTILE[0], payments=payments)
-    for page in pages:
-        assert [attrs for tag, attrs in page.tags if tag == "img"] == []
-        assert len([tag for tag, _ in page.tags if tag == "script"]) == 5
-        assert page.record["columnNames"] == HOSTILE[:2]
-        assert "49" not in page.text
-    rendered = html_of(v, title=HOSTILE[0])
-    assert "\u2028" not in re.sub(r"<bdi>.*?</bdi>", "", rendered)
 
 
 def test_very_long_text_is_shortened():
@@ -381,14 +339,6 @@ def test_owners_are_shown_without_payments():
     assert "Ann 0.625 0.4059 0.8441" in page_of(make_blocks()).text
 
 
-@pytest.mark.parametrize("shape", [(1, 1), (2, 300), (3000, 2)])
-def test_any_shape(shape, tmp_path):
-    v = make(np.random.default_rng(0).normal(size=shape))
-    v.to_html(tmp_path / "report.html")
-    page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
-    assert (page.record["n"], page.record["m"]) == shape
-
-
 def test_all_zero_values():
     page = page_of(make(np.zeros((2, 2))))
     assert page.record["limit"] == 1.0
@@ -426,11 +376,6 @@ def test_a_payment_without_an_amount_is_named(tmp_path):
     with pytest.raises(InputError, match="'amount' is missing"):
         make_blocks().to_html(tmp_path / "report.html", payments=[{"owner": "Ann", "value": 1}])
     assert list(tmp_path.iterdir()) == []
-
-
-def test_no_folder(tmp_path):
-    with pytest.raises(InputError, match="does not exist"):
-        make().to_html(tmp_path / "none" / "report.html")
 
 
 def test_typical_numbers():

@@ -4,8 +4,6 @@ Slow, and for tests only: it shows that the source and its launches are right, n
 fast. Kernels get every argument by its address, as the GPU's driver does.
 """
 
-from __future__ import annotations
-
 import ctypes
 import hashlib
 import re

@@ -1,7 +1,5 @@
 """Row values by plain numpy, from the definition: exact distances, bins of far rows, groups of equals."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is said where there is no GPU, and the compiler's view of the source."""
 
-from __future__ import annotations
-
 import ctypes
 import ctypes.util
 import os

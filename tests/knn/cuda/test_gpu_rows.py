@@ -1,7 +1,5 @@
 """Row values of the GPU are those of the definition: on a GPU if there is one, and emulated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -43,7 +41,7 @@ def off_by(device, game, subsets, valid):
 
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf", ("beta", 1, 4)])
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("n", [1, 2, NEAR - 1, NEAR])
+@pytest.mark.parametrize("n", [1, NEAR])
 def test_all_rows_of_a_small_table_are_ranked(device, task, n, semivalue):
     for seed, values in enumerate([None, 3, 20]):
         game = make_game(task, n=n, m=4, k=3, seed=seed, values=values, semivalue=semivalue)
@@ -51,8 +49,8 @@ def test_all_rows_of_a_small_table_are_ranked(device, task, n, semivalue):
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
-@pytest.mark.parametrize("n", [NEAR + 1, 100, 517])
-@pytest.mark.parametrize("values", [None, 3, 40])
+@pytest.mark.parametrize("n", [NEAR + 1, 517])
+@pytest.mark.parametrize("values", [None, 3])
 def test_far_rows_share_ranks(device, task, n, values):
     game = make_game(task, n=n, values=values, seed=n)
     assert off_by(device, game, all_subsets(5)[::3], np.array([0, 1, 4])) < 1e-6

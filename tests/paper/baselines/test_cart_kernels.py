@@ -1,10 +1,9 @@
 """The tree grower against a plain recursion, and its parts against numpy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
+from model_oracles import tree_by_hand
 from shapley2d_paper.baselines.kernels.cart import (
     best_binary,
     best_classes,
@@ -49,30 +48,6 @@ def best_split(values, labels, n_classes, rows, active):
     return best and best[1:]
 
 
-def predict_by_recursion(values, valid, target, rows, active, asked):
-    """Predictions for the validation rows ``asked``; rows may repeat."""
-    _, labels, n_classes = target
-    predictions = np.full(valid.shape[1], np.nan)
-
-    def visit(rows, asked):
-        split = None
-        if np.unique(labels[rows]).size > 1:
-            split = best_split(values, labels, n_classes, rows, active)
-        if split is None:
-            counts = np.bincount(labels[rows].astype(int)) if n_classes else None
-            predictions[asked] = counts.argmax() if n_classes else labels[rows].mean()
-            return
-        x = values[active[split[0]]].astype(float)
-        ordered = np.sort(x[rows])
-        threshold = ordered[split[1] - 1] / 2 + ordered[split[1]] / 2
-        asked_left = valid[active[split[0]], asked] <= threshold
-        visit(rows[x[rows] <= threshold], asked[asked_left])
-        visit(rows[x[rows] > threshold], asked[~asked_left])
-
-    visit(rows, asked)
-    return predictions
-
-
 def presort(values, rows, active):
     orders = [rows[np.argsort(values[column, rows], kind="stable")] for column in active]
     return np.ascontiguousarray(orders, dtype=np.int32)
@@ -80,8 +55,7 @@ def presort(values, rows, active):
 
 @pytest.mark.parametrize("averages", [False, True])
 @pytest.mark.parametrize("n_classes", [0, 2, 3])
-@pytest.mark.parametrize("kernel", [grow_tree, grow_tree.py_func], ids=["compiled", "python"])
-def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
+def test_leaves_are_those_of_a_plain_recursion(n_classes, averages):
     for seed in range(6):
         values, valid, target = make_data(seed, n_classes)
         rng = np.random.default_rng(seed)
@@ -92,8 +66,13 @@ def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
         below = np.arange(n_valid, dtype=np.int32)
         leaves, scratch = make_scratch(40, n_valid)
         work = presort(values, rows, active)
-        count = kernel(values, target, work, active, valid, below, leaves, scratch, averages)
-        expected = predict_by_recursion(values, valid, target, rows, active, np.arange(n_valid))
+        count = grow_tree(values, target, work, active, valid, below, leaves, scratch, averages)
+        expected = tree_by_hand(
+            values[np.ix_(active, rows)].T,
+            target[1][rows],
+            valid[active].T,
+            classifies=n_classes > 0,
+        )
         found = np.full(n_valid, np.nan)
         for (low, high), prediction in zip(
             leaves.stretches[:count], leaves.predictions, strict=False
@@ -107,8 +86,8 @@ def test_leaves_are_those_of_a_plain_recursion(kernel, n_classes, averages):
             if n_classes
             else np.sum((expected - labels_valid) ** 2)
         )
-        for score in (score_leaves, score_leaves.py_func):
-            assert score(leaves, count, below, labels_valid, n_classes) == pytest.approx(right)
+        found = score_leaves(leaves, count, below, labels_valid, n_classes)
+        assert found == pytest.approx(right)
 
 
 @pytest.mark.parametrize("n_classes", [0, 2, 4])

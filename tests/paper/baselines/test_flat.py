@@ -1,7 +1,5 @@
 """1D-Shapley over single cells: values by definition, and trees grown on the filled table."""
 
-from __future__ import annotations
-
 import itertools
 import warnings
 
@@ -85,7 +83,7 @@ def test_all_orders_of_cells_give_the_definition(semivalue):
 
 def test_sampling_reaches_the_definition():
     expected = values_by_hand(utility_by_hand(*ONE_COLUMN), 6, 1)
-    v = value_cells(*ONE_COLUMN, method=QUICK.but(max_permutations=3000), progress=False)
+    v = value_cells(*ONE_COLUMN, method=QUICK.but(max_permutations=3000))
     assert np.all(v.stderr > 0)
     assert np.all(np.abs(v.values - expected) < 4.5 * v.stderr)
     assert v.info["baseline_utility"] == 3 / 5
@@ -98,7 +96,7 @@ def test_axioms(seed, n_classes):
     X, X_valid = rng.integers(0, 5, size=(9, 3)) / 7, rng.integers(0, 5, size=(11, 3)) / 7
     X[:, 1] = 0.1  # whose mean is not 0.1 if it is summed carelessly
     y, y_valid = np.arange(9) % n_classes, rng.integers(0, n_classes, 11)
-    v = value_cells(X, y, X_valid, y_valid, method=QUICK, random_state=seed, progress=False)
+    v = value_cells(X, y, X_valid, y_valid, method=QUICK, random_state=seed)
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
     assert not v.values[:, 1].any()
     assert not v.stderr[:, 1].any()
@@ -106,7 +104,7 @@ def test_axioms(seed, n_classes):
 
 def test_cross_valuation_sums_to_the_mean_over_the_folds():
     X, y = WINE.data[::6, :3], WINE.target[::6]
-    v = value_cells(X, y, cv=3, method=QUICK, progress=False)
+    v = value_cells(X, y, cv=3, method=QUICK)
     assert v.shape == (30, 3)
     assert v.info["folds"] == 3 and v.info["n_valid"] == 30
     assert v.total == pytest.approx(v.info["utility_all"] - v.info["baseline_utility"], abs=1e-12)
@@ -116,15 +114,15 @@ def test_cross_valuation_sums_to_the_mean_over_the_folds():
     first = np.zeros((30, 3))
     for k, (game, split) in enumerate(zip(games, splits, strict=True)):
         first[split.rows] += FlatDraws(game, "shapley", 0, k)(0) / 3
-    one = value_cells(X, y, cv=3, method=QUICK.but(max_permutations=1), progress=False)
+    one = value_cells(X, y, cv=3, method=QUICK.but(max_permutations=1))
     assert one.values == pytest.approx(first, abs=1e-15)
 
 
 def test_threads_change_nothing():
     method = QUICK.but(max_permutations=30)
-    one = value_cells(*TABLES, n_jobs=1, method=method, progress=False)
+    one = value_cells(*TABLES, n_jobs=1, method=method)
     with joblib.parallel_config(backend="threading"):
-        two = value_cells(*TABLES, n_jobs=2, method=method, progress=False)
+        two = value_cells(*TABLES, n_jobs=2, method=method)
     assert one.values.tobytes() == two.values.tobytes()
 
 
@@ -134,7 +132,7 @@ def test_missing_entries_are_worth_nothing():
     X[:, 2] = np.nan
     method = QUICK.but(max_permutations=4)
     with pytest.warns(InputWarning, match="column 'x2' is empty throughout"):
-        v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method, progress=False)
+        v = value_cells(X, TABLES[1], X_valid, TABLES[3], method=method)
     assert v.values[2, 1] == v.values[4, 0] == 0
     assert v.stderr[2, 1] == v.stderr[4, 0] == 0
     assert not v.values[:, 2].any()
@@ -153,7 +151,7 @@ def test_missing_entries_are_worth_nothing():
 )
 def test_errors(changes, message):
     with pytest.raises(InputError, match=message):
-        value_cells(*TABLES, method=QUICK, progress=False, **changes)
+        value_cells(*TABLES, method=QUICK, **changes)
 
 
 def test_options_are_checked():

@@ -1,15 +1,14 @@
 """2D-OOB: against plain loops over trees, its errors, what it finds, and what it refuses."""
 
-from __future__ import annotations
-
 import itertools
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d._base.precision import interval_factor
+from model_oracles import tree_by_hand
 from shapley2d._methods.run import Run
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.problem import Problem
@@ -68,33 +67,6 @@ def grow_sklearn(X, y, X_all):
     return DecisionTreeClassifier(random_state=0).fit(X, y).predict(X_all)
 
 
-def grow_by_hand(X, y, X_all):
-    """A CART by definition: of equal splits the first column's, then the lowest threshold."""
-
-    def gini(part):
-        return part.size - sum(np.sum(part == c) ** 2 for c in np.unique(part)) / part.size
-
-    def predict(rows, asked):
-        best = None
-        if np.unique(y[rows]).size > 1:
-            for j in range(X.shape[1]):
-                for low, high in itertools.pairwise(np.unique(X[rows, j])):
-                    left = X[rows, j] <= low
-                    cost = gini(y[rows[left]]) + gini(y[rows[~left]])
-                    if best is None or cost < best[0] - 1e-9:
-                        best = cost, j, low / 2 + high / 2
-        if best is None:
-            predictions[asked] = np.bincount(y[rows]).argmax()
-            return
-        left, asked_left = X[rows, best[1]] <= best[2], X_all[asked, best[1]] <= best[2]
-        predict(rows[left], asked[asked_left])
-        predict(rows[~left], asked[~asked_left])
-
-    predictions = np.zeros(len(X_all))
-    predict(np.arange(len(X)), np.arange(len(X_all)))
-    return predictions
-
-
 @pytest.mark.parametrize("n_classes", [2, 3])
 @pytest.mark.parametrize("score", [correct, distance])
 def test_trees_of_one_column_are_scikit_learns(score, n_classes):
@@ -113,7 +85,7 @@ def test_trees_of_several_columns_are_those_of_the_definition(n_classes):
     X = random.integers(0, 4, size=(30, 4)).astype(float)
     X[:, 3] = X[:, 3] > 2
     y = (X[:, 0] + random.integers(0, 3, 30)).astype(int) % n_classes
-    expected, _ = loop(X, y, correct, 120, 3, grow_by_hand)
+    expected, _ = loop(X, y, correct, 120, 3, partial(tree_by_hand, classifies=True))
     values = value(X, y, max_trees=120, column_share=3).values
     np.testing.assert_allclose(values, expected, atol=1e-12)
 
@@ -144,36 +116,6 @@ def test_the_same_bits_for_any_number_of_workers(score):
     assert same_bits(one, two) and not same_bits(one, other)
 
 
-@pytest.mark.parametrize("score", [pytest.param("correct", marks=pytest.mark.slow), "distance"])
-def test_standard_errors_tell_how_far_other_trees_are(score):
-    X, y = make_data(3, n=24)
-    runs = [
-        value(X, y, seed=seed, max_trees=120, column_share=0.5, oob_score=score)
-        for seed in range(60)
-    ]
-    for name, axis in (("stderr", None), ("row_stderr", 1), ("column_stderr", 0)):
-        means = np.array(
-            [run.values if axis is None else run.values.sum(axis=axis) for run in runs]
-        )
-        stated = np.sqrt(np.mean([getattr(run, name) ** 2 for run in runs]))
-        assert stated == pytest.approx(np.sqrt(means.var(axis=0, ddof=1).mean()), rel=0.12)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("score", ["correct", "distance"])
-def test_intervals_of_few_trees_cover(score):
-    """Some ten trees to a cell, and the values of very many as the truth."""
-    X, y = make_data(3, n=16)
-    truth = value(X, y, seed=1000, max_trees=3000, column_share=0.5, oob_score=score).values
-    covered = []
-    for seed in range(40):
-        few = value(X, y, seed=seed, max_trees=70, column_share=0.5, oob_score=score)
-        assert few.dof == few.info["min_trees_per_cell"] - 1 < 12
-        covered.append(np.abs(few.values - truth) <= interval_factor(few.dof) * few.stderr)
-    assert np.mean(covered) >= 0.93
-    assert np.quantile(np.mean(covered, axis=0), 0.02) >= 0.8
-
-
 def test_means_and_errors_by_their_definition(monkeypatch):
     monkeypatch.setattr("shapley2d_paper.baselines.oob._CHUNK", 200)  # several chunks of rows
     random = np.random.default_rng(0)
@@ -202,17 +144,6 @@ def test_trees_that_all_agree_still_leave_an_error():
     assert 0 < estimate.stderr.min() <= estimate.stderr.max() < 0.05
     assert estimate.row_stderr.min() > 0
     assert estimate.column_stderr.min() > 0
-
-
-def test_order_of_rows_and_columns_does_not_matter_except_for_chance():
-    X, y = make_data(4, n=60)
-    rows, columns = np.random.default_rng(0).permutation(60), np.array([2, 0, 3, 1])
-    one = value(X, y, max_trees=2000, oob_score="distance")
-    other = value(X[rows][:, columns], y[rows], max_trees=2000, oob_score="distance", seed=1)
-    off = (other.values - one.values[rows][:, columns]) / np.hypot(
-        other.stderr, one.stderr[rows][:, columns]
-    )
-    assert np.sqrt(np.mean(off**2)) == pytest.approx(1, abs=0.15)
 
 
 def test_categories_and_missing_entries():

@@ -1,7 +1,5 @@
 """Random values, and methods that need no validation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -17,7 +15,7 @@ Y = ["yes", "no", "yes", "no", "yes"]
 
 
 def value(*args, **options):
-    return value_cells(*(args or (X, Y)), method=Random(), progress=False, **options)
+    return value_cells(*(args or (X, Y)), method=Random(), **options)
 
 
 def test_a_permutation_of_evenly_spaced_numbers():

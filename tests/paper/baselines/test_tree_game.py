@@ -1,7 +1,5 @@
 """The tree of the baselines on whole grids: its tie rule, and scikit-learn's tree where none tie."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
