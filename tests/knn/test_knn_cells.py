@@ -15,6 +15,7 @@ from shapley2d import KNN, InputError, value_cells
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.subset_plan import MAX_SAMPLED_COLUMNS
 from shapley2d.exceptions import InputWarning, PrecisionWarning, UnseenLabelWarning
+from tests.comparing import same_bits
 
 from oracles import brute_force, knn_utility
 
@@ -293,3 +294,21 @@ def test_constant_columns_do_not_count():
 
 def test_numbers_of_coalitions_beyond_float64():
     assert np.isfinite(ColumnSemivalue(1500, "shapley").counts).all()
+
+
+def test_identical_rows_get_identical_values():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 3, (30, 4)), np.arange(30) % 2
+    X, y = np.vstack([X, X[:8]]), np.concatenate([y, y[:8]])
+    v = value_cells(X, y, X[::3], y[::3], method=KNN(n_neighbors=4), progress=False)
+    np.testing.assert_allclose(v.values[30:], v.values[:8], rtol=0, atol=1e-13)
+
+
+def test_thread_count_changes_no_bit(wine):
+    X, X_valid, y, y_valid = wine
+    data = X[:, :11], y, X_valid[:, :11], y_valid
+    for method in (KNN(subsets="all"), KNN(subsets="sampled", n_subsets=100)):
+        one, two = (
+            value_cells(*data, method=method, n_jobs=jobs, progress=False) for jobs in (1, 2)
+        )
+        assert same_bits(one, two)
