@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._inspection.reference import Reference
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Inspection(InspectedCells):
@@ -164,6 +166,13 @@ class Inspection(InspectedCells):
         return list(texts.tolist())
 
     gains = entry_gains
+
+    @cached_property
+    def _reference(self) -> Reference:
+        """The inspected table as one that others are judged by; its forests are grown once."""
+        from shapley2d._inspection.reference import Reference
+
+        return Reference(self)
 
     def _settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
         """A copy in which these cells, by position, are called right: they are not listed again."""
