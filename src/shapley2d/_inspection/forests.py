@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from shapley2d._inspection.binning import BinnedColumn
 
-_TREES, _FEWEST_TREES, _ROWS_OF_ALL_TREES = 100, 32, 50_000
+_TREES, FEWEST_TREES, _ROWS_OF_ALL_TREES = 100, 32, 50_000
 """Trees of a forest. Beyond the last number of rows there are fewer, down to the second number:
 there most of the time goes into asking them."""
 
@@ -77,10 +77,17 @@ class Bags:
         """
         n_rows = alike.size
         size = int(min(_MOST_BAG_ROWS, _BAG_SHARE * n_rows))
-        trees = int(np.clip(_TREES * _ROWS_OF_ALL_TREES / n_rows, _FEWEST_TREES, _TREES))
+        trees = int(np.clip(_TREES * _ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, _TREES))
         trees = min(trees, most_trees)
         rows, seen = draw_bags(n_rows, size, trees, _word(seed, "inspection bags"))
         return cls(rows, seen[alike])
+
+
+def without_trees(seen: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
+    """Rows as if all trees but the first had seen them, so that only those are asked."""
+    trees = np.arange(64 * seen.shape[1]).reshape(seen.shape[1], 64)
+    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64)) * (trees >= first)
+    return np.asarray(seen | bits.sum(axis=1, dtype=np.uint64))
 
 
 def _word(seed: int, stream: str, *numbers: int) -> np.uint64:
@@ -137,8 +144,8 @@ def share_mixed(forest: Forest | None) -> float:
 
     More where a time limit left few trees: eight that agree are no proof.
     """
-    trees = _FEWEST_TREES if forest is None else forest.roots.size - 1
-    return SHARE_MIXED if trees >= _FEWEST_TREES else 1 / (trees + 1)
+    trees = FEWEST_TREES if forest is None else forest.roots.size - 1
+    return SHARE_MIXED if trees >= FEWEST_TREES else 1 / (trees + 1)
 
 
 def mixed(

@@ -129,7 +129,7 @@ def inspect_cells(
     >>> row = {"height": [171], "weight": ["heavy"]}
     >>> new = inspect_cells(row, reference=trusted, progress=False)
     >>> new.findings[0].text
-    "1 of 1 entry of 'weight' is not numbers, as the reference's are: 'heavy'"
+    "1 of 1 entry of 'weight' is not a number: 'heavy'"
     """
     run = Run.create(random_state, "shapley", n_jobs, progress, max_time).advising()
     named = y if isinstance(y, str) else None
@@ -156,7 +156,8 @@ def inspect_cells(
             )
 
         trusted = _as_reference(reference, y, inspect)
-        y = named = _target_name(trusted, X, y)
+        y = _target_name(trusted, X, y)
+        named = y if isinstance(y, str) else None
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here

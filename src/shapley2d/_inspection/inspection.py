@@ -231,6 +231,25 @@ class Inspection(InspectedCells):
 
         return repair(self, X, cells=cells, n=n, probability=probability, findings=findings, y=y)
 
+    def to_pandera(self, findings: Iterable[int] | None = None) -> Any:
+        """A schema of pandera that accepts what is right in the table and refuses what is not.
+
+        Parameters
+        ----------
+        findings : list of int, optional
+            The accepted :attr:`findings`, by position; all by default. Their entries, and those
+            that stand out, do not count as right.
+
+        Returns
+        -------
+        pandera.pandas.DataFrameSchema
+            Ranges of numbers and dates, lists of categories, shapes of texts, keys that are unique,
+            columns that are never empty. Needs ``pip install "shapley2d[pandera]"``.
+        """
+        from shapley2d._inspection.checks import pandera_schema
+
+        return pandera_schema(self, None if findings is None else list(findings))
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the inspection to a Parquet file, a tidy table, whole or not at all."""
         from shapley2d._inspection.storage import save_inspection

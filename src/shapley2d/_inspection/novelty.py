@@ -16,7 +16,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import RARE, ColumnFinding, shortened, written_columns
+from shapley2d._inspection.columns.finding import RARE, ColumnFinding, shortened
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.column_warnings import find_keys
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import WrittenColumn
     from shapley2d._tables.table import Column, Table
 
-ERRORS = 0.001
+ERRORS = 0.002
 """Share of entries that are errors of one kind, before anything is known of them."""
 
 NEGLIGIBLE = ERRORS / RARE
@@ -43,24 +43,24 @@ def wrong_if_new(n: int, once: float) -> float:
     Examples
     --------
     >>> round(wrong_if_new(3000, 0), 2), round(wrong_if_new(3000, 1500), 3)
-    (0.86, 0.002)
+    (0.92, 0.004)
     """
     return ERRORS / (ERRORS + (once + 0.5) / (n + 1))
 
 
-def find_new(known: Table, new: Table, together: Table) -> list[ColumnFinding]:
+def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[ColumnFinding]:
     """Everything that new rows have and a trusted table does not, or the other way round.
 
     Parameters
     ----------
     known, new : Table
-    together : Table
+    together : list of WrittenColumn
         The columns of the trusted table, with the new rows below its own.
     """
     n, names = known.n_rows, set(new.column_names)
     keys = {key.name for key in find_keys(known)}
     found = [*_columns(known, new)]
-    for column in written_columns(together):
+    for column in together:
         if column.name not in names:
             continue
         if column.name in keys:
@@ -177,10 +177,9 @@ def _types(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     """Text among numbers or dates."""
     strays = [i for i in column.column.from_text.strays if np.isnan(column.column.entries[i])]
     rows = np.array([i - n for i in strays if i >= n], dtype=np.intp)
-    kind = {"number": "numbers", "date": "dates", "boolean": "booleans"}.get(column.column.kind, "")
+    kind = column.column.kind
     there = sorted({column.column.from_text.strays[i] for i in strays if i >= n})
-    verb = plural(rows.size, "is", "are")
-    words = f"{verb} not {kind}, as the reference's are: {_examples(there)}"
+    words = f"{plural(rows.size, f'is not a {kind}', f'are not {kind}s')}: {_examples(there)}"
     # texts of which the reference has many are codes
     chance = wrong_if_new(n, float(sum(i < n for i in strays)))
     yield from _told(column, n, "another type", rows, words, chance)

@@ -18,6 +18,7 @@ import numpy as np
 from shapley2d._base.in_threads import count_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
+from shapley2d._inspection.columns.finding import written_columns
 from shapley2d._inspection.novelty import NEGLIGIBLE, find_new, wrong_if_new
 from shapley2d._inspection.score import Lessons, judge_rows
 from shapley2d._tables.kinds import as_category
@@ -100,12 +101,13 @@ class Reference:
             _joined(one, other) for one, other in zip(self.cells.columns, new, strict=True)
         )
         together = Table(both[: len(own)], np.arange(known + n))
+        written = written_columns(together)
         found = [
             one
-            for one in _of_new_rows(find_in_columns(together), known)
+            for one in _of_new_rows(find_in_columns(together, written), known)
             if one.columns[0] in given and one.kind not in _OF_PAIRS
         ]
-        found += find_new(self.table, table, together)
+        found += find_new(self.table, table, written)
         found.sort(key=lambda one: -one.probability)
         below = [
             replace(one, rows=one.rows + known)

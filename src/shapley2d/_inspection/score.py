@@ -18,8 +18,17 @@ from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
+from shapley2d._inspection.columns.finding import RARE
 from shapley2d._inspection.deviation import deviation
-from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
+from shapley2d._inspection.forests import (
+    FEWEST_TREES,
+    Bags,
+    grow,
+    is_predicted,
+    repair_gains,
+    row_chunks,
+    without_trees,
+)
 from shapley2d._inspection.learned import WEIGHTS
 from shapley2d._inspection.marginal import class_distance, odd_writing, standing_alone
 from shapley2d._inspection.novelty import as_time_goes_on
@@ -182,6 +191,10 @@ def judge_rows(
         threads,
         known,
     )
+    for j, own in enumerate(table.probability.T):
+        # entries of a trusted table are right, however suspicious: as often, others are right too
+        as_suspicious = known - np.searchsorted(np.sort(own), probability[:, j])
+        probability[:, j] *= RARE / (RARE + as_suspicious / known)
     everywhere = np.concatenate([np.zeros(table.scores.shape), probability])
     both = [
         replace(one, entries=np.concatenate([np.zeros(known), one.entries]), **_padded(one, known))
@@ -427,12 +440,14 @@ class _Work:
         Returns the number of rows that a time limit left out.
         """
         chunks, judged = row_chunks(len(self.new)), self.rows
+        # repairs of new rows are tried with as few trees as are needed, the first ones
+        seen = without_trees(judged.seen, FEWEST_TREES) if judged.known else judged.seen
         scored = np.flatnonzero(self.order.column_places != self.lessons.label)
 
         def gain(rows: slice) -> NDArray[np.float64] | None:
             if limit is not None and limit.left() < 0:
                 return None
-            return repair_gains(judged.binned, forests, judged.codes, self.new, judged.seen, rows)
+            return repair_gains(judged.binned, forests, judged.codes, self.new, seen, rows)
 
         of_chunks = map_in_threads(gain, chunks, threads)
         left_out = 0
