@@ -289,21 +289,24 @@ def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFindin
     if min(known.size, new.size) < 20:
         return
     if column.column.kind in ("category", "boolean"):
-        _, codes = np.unique(np.concatenate([known, new]), return_inverse=True)
-        counts = np.array([np.bincount(part, minlength=codes.max() + 1)
-                           for part in (codes[: known.size], codes[known.size :])])  # fmt: skip
-        share = float(np.abs(counts[0] / known.size - counts[1] / new.size).sum() / 2)
-        often = counts.sum(axis=0) * new.size >= 5 * codes.size  # the others count as one
+        seen = np.isin(new, known)  # others are told apart
+        if not seen.any():
+            return
+        distinct, codes = np.unique(np.concatenate([known, new[seen]]), return_inverse=True)
+        parts = codes[: known.size], codes[known.size :]
+        counts = np.array([np.bincount(part, minlength=distinct.size) for part in parts])
+        share = float(np.abs(counts[0] / known.size - counts[1] / seen.sum()).sum() / 2)
+        often = counts.sum(axis=0) * seen.sum() >= 5 * codes.size  # the others count as one
         counts = np.column_stack([counts[:, often], counts[:, ~often].sum(axis=1)])
-        counts = counts[:, counts.sum(axis=0) > 0]
+        counts = counts[:, counts.sum(axis=0) * seen.sum() >= 5 * codes.size]
         chance = float(chi2_contingency(counts)[1]) if counts.shape[1] > 1 else 1.0
         shift = _shares(column, entries[n:]) - _shares(column, entries[:n])
         most = int(np.abs(shift).argmax())
-        parts = [100 * float(_shares(column, part)[most]) for part in (entries[n:], entries[:n])]
+        shown = [100 * float(_shares(column, part)[most]) for part in (entries[n:], entries[:n])]
         name = (
             column.column.categories[most] if column.column.categories else str(bool(most)).lower()
         )
-        words = f"{shortened(name)} is {parts[0]:.0f} % of them, there {parts[1]:.0f} %"
+        words = f"{shortened(name)} is {shown[0]:.0f} % of them, there {shown[1]:.0f} %"
     else:
         test = ks_2samp(known, new, method="asymp")
         share, chance = float(test.statistic), float(test.pvalue)

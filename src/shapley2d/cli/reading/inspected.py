@@ -72,6 +72,7 @@ class InspectedFile:
     def facts(self) -> dict[str, str]:
         """The origin of the table, for the head of a page."""
         facts = {"table": Path(self.source.path).name}
+        facts |= {} if self.trusted is None else {"judged by": Path(self.trusted).name}
         return facts if self.target is None else facts | {"target": self.target}
 
     def inspect(
