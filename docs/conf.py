@@ -67,6 +67,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": ExplicitOrder(
         [
             "plot_find_and_fix.py",
+            "plot_nightly_file.py",
             "plot_columns.py",
             "plot_why_this_row.py",
             "plot_lightgbm_cells.py",

@@ -48,6 +48,29 @@ def decide(path="decisions.csv", table="people.csv", made=None):
     return path
 
 
+def test_new_rows_are_judged_by_a_trusted_table(capsys):
+    right = WHOLE.drop(index=[5, 7, 9, 11])
+    right.to_csv("known.csv", index=False)
+    WHOLE.iloc[[7]].assign(age="old").to_csv("new.csv", index=False)
+    run(capsys, "inspect known.csv --target bought --id id -o known.parquet --top 0")
+    out = run(capsys, "inspect new.csv --id id --reference known.parquet --report new.html").out
+    start = "new.csv: 1 row x 7 columns and the label 'bought', judged by 76 trusted rows; "
+    assert out.startswith(start)
+    assert "1 of 1 entry of 'city' is none of the reference's 3 categories: 'Brimingham'" in out
+    assert "known.parquet" in Path("new.html").read_text(encoding="utf-8")
+    by_table = "inspect new.csv --target bought --id id --reference known.csv --json"
+    by_file = "inspect new.csv --id id --reference known.parquet --json"
+    said = [json.loads(run(capsys, line).out) for line in (by_table, by_file)]
+    assert said[0]["suspects"] == said[1]["suspects"]
+    number = said[0]["stand_out"]
+    assert number
+    assert run(capsys, f"{by_file} --fail-if {number}").out
+    assert main(f"{by_file} --fail-if {number - 1}".split()) == 3
+    assert f"stand out, more than --fail-if {number - 1}" in capsys.readouterr().err
+    assert main(["inspect", "new.csv", "--reference", "nowhere.csv"]) == 2
+    assert "nowhere.csv" in capsys.readouterr().err
+
+
 def test_the_list_says_what_is_wrong_and_what_it_should_say(capsys):
     out = run(capsys, "inspect people.csv --target bought --id id --top 6").out
     start = r"people.csv: 80 rows x 7 columns and the label 'bought'; (\d entries stand|1 entry stands) out, "

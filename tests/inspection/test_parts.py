@@ -153,7 +153,7 @@ def test_repair_gains_are_the_logs_of_chances_with_an_entry_replaced(small):
     new = codes.copy()
     new[:, 0] = codes[::-1, 0]
     new[:, 2] = 3 - codes[:, 2]
-    gains = repair_gains(coded, forests, codes, new, bags, slice(0, 120))
+    gains = repair_gains(coded, forests, codes, new, bags.seen, slice(0, 120))
     for column in (0, 2):
         replaced = codes.copy()
         replaced[:, column] = new[:, column]
@@ -167,7 +167,7 @@ def test_repair_gains_are_the_logs_of_chances_with_an_entry_replaced(small):
         np.testing.assert_allclose(gains[:, column], wanted, atol=1e-9)
     assert not gains[:, 1].any()
     halves = [
-        repair_gains(coded, forests, codes, new, bags, part)
+        repair_gains(coded, forests, codes, new, bags.seen, part)
         for part in (slice(0, 50), slice(50, 120))
     ]
     assert np.array_equal(gains, np.concatenate(halves))
@@ -176,7 +176,7 @@ def test_repair_gains_are_the_logs_of_chances_with_an_entry_replaced(small):
 def test_surprise_is_minus_the_log_of_the_chance_and_for_categories_beyond_the_usual(small):
     coded, codes, bags, forests = small
     for j, one in enumerate(coded):
-        found = deviation(one, forests[j], codes, bags)
+        found = deviation(one, forests[j], codes, bags.seen)
         predicted = chances(one, forests[j], codes, bags.seen)
         predicted /= predicted.sum(axis=1, keepdims=True)
         plain = -np.log(predicted[np.arange(120), one.bins])
@@ -188,7 +188,8 @@ def test_surprise_is_minus_the_log_of_the_chance_and_for_categories_beyond_the_u
             wanted = np.log(0.5 * one.shares[one.bins] + 0.5 / (one.n_bins + 1)) - np.log(own)
             np.testing.assert_allclose(found.stories, wanted)
             np.testing.assert_allclose(
-                found.surprise * 0 + deviation(one, forests[j], codes, bags, plain=True).surprise,
+                found.surprise * 0
+                + deviation(one, forests[j], codes, bags.seen, plain=True).surprise,
                 plain,
             )
         else:
@@ -202,7 +203,7 @@ def test_expected_numbers_are_quantiles_of_what_is_predicted():
     entries = rng.permutation(1000).astype(float)
     coded = bin_column(numbers(entries))
     codes = np.zeros((1000, 1), dtype=np.uint8)
-    expected = deviation(coded, None, codes, Bags.draw(np.arange(1000), 0)).expected
+    expected = deviation(coded, None, codes, Bags.draw(np.arange(1000), 0).seen).expected
     assert expected.entries == pytest.approx(np.full(1000, 499.5), abs=3)
     assert expected.low == pytest.approx(np.full(1000, 100), abs=6)
     assert expected.high == pytest.approx(np.full(1000, 900), abs=6)
@@ -212,10 +213,10 @@ def test_pieces_of_rows_give_what_all_rows_give(small, monkeypatch):
     from shapley2d._inspection import deviation as module
 
     coded, codes, bags, forests = small
-    whole = [deviation(coded[j], forests[j], codes, bags) for j in range(3)]
+    whole = [deviation(coded[j], forests[j], codes, bags.seen) for j in range(3)]
     monkeypatch.setattr(module, "_CHUNK_CELLS", 100)
     for j in range(3):
-        parts = deviation(coded[j], forests[j], codes, bags)
+        parts = deviation(coded[j], forests[j], codes, bags.seen)
         assert np.array_equal(whole[j].stories, parts.stories)
         assert np.array_equal(whole[j].expected.entries, parts.expected.entries, equal_nan=True)
 
@@ -323,7 +324,7 @@ def test_a_column_that_nothing_predicts_is_judged_by_its_shares():
 
     coded = bin_column(numbers([0, 1, 1, 2, np.nan, 2, 2], "category", categories=("a", "b", "c")))
     codes, bags = np.zeros((7, 1), dtype=np.uint8), Bags.draw(np.arange(7), 0)
-    short = deviation(coded, None, codes, bags)
+    short = deviation(coded, None, codes, bags.seen)
     predicted = chances(coded, None, codes, bags.seen)
     predicted /= predicted.sum(axis=1, keepdims=True)
     whole = _judge(coded, None, predicted, slice(0, 7), plain=False)

@@ -337,7 +337,7 @@ def test_other_rows_of_one_rare_thing_speak_for_its_entries(monkeypatch):
     names = np.array([*"abcdefghijklmnopqrstu"])
     X = {"city": names[at], "phone": phones[at], "zip": zips[at], "score": random.normal(size=600)}
     found = inspect_cells(X, progress=False)
-    monkeypatch.setattr(probability, "vouched", lambda columns, _: np.zeros((600, len(columns))))
+    monkeypatch.setattr(probability, "vouched", lambda columns, *_: np.zeros((600, len(columns))))
     without = inspect_cells(X, progress=False)
     rare = np.s_[:4, :3]
     assert found.probability[rare].mean() < without.probability[rare].mean() / 2

@@ -6,7 +6,7 @@ category is a bin of its own, and so are empty cells.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -41,7 +41,8 @@ class BinnedColumn:
     graded : bool
         Whether every distinct entry has a bin of its own.
     bins : ndarray of shape (n,)
-        ``filled`` where a cell is empty, -1 where the entry is not of the column's type.
+        ``filled`` where a cell is empty, -1 where there is no bin: the entry is not of the
+        column's type, or it is new, as a category or an empty cell can be.
     filled : int
         Number of bins that hold entries.
     has_empty : bool
@@ -57,6 +58,9 @@ class BinnedColumn:
         Distinct entries, ascending.
     input_codes : ndarray
         The code of each as an input; 0 is for an empty cell.
+    known : int
+        Rows that all of this was learned from. They are the column's own, unless it is made by
+        :meth:`at`.
     """
 
     values: NDArray[np.float64]
@@ -71,6 +75,7 @@ class BinnedColumn:
     ranks: NDArray[np.float64]
     distinct: NDArray[np.float64]
     input_codes: NDArray[np.uint8]
+    known: int
 
     @property
     def n_bins(self) -> int:
@@ -100,7 +105,27 @@ class BinnedColumn:
         if self.distinct.size:
             place = np.searchsorted(self.distinct, values[there]).clip(max=self.distinct.size - 1)
             codes[there] = self.input_codes[place]
+            if self.is_category:  # a new one is as rare as the rarest
+                new = self.distinct[place] != values[there]
+                codes[np.flatnonzero(there)[new]] = self.input_codes.max()
         return codes
+
+    def at(self, values: NDArray[np.float64], strays: NDArray[np.intp]) -> BinnedColumn:
+        """Other rows in these bins; ``strays`` are those whose entry is of another type."""
+        there = np.flatnonzero(~np.isnan(values))
+        bins = np.full(values.size, self.filled if self.has_empty else -1, dtype=np.int32)
+        bins[strays] = -1
+        ranks = np.zeros(values.size)
+        if self.filled:
+            entries = values[there]
+            firsts = self.ordered[self.starts[:-1]]
+            place = (np.searchsorted(firsts, entries, side="right") - 1).clip(0)
+            bins[there] = np.where(self.graded & (firsts[place] != entries), -1, place)
+            below, upto = (
+                np.searchsorted(self.ordered, entries, side=s) for s in ("left", "right")
+            )
+            ranks[there] = 0.5 * (below + upto) / self.ordered.size
+        return replace(self, values=values, bins=bins, ranks=ranks)
 
 
 def bin_column(column: Column) -> BinnedColumn:
@@ -144,6 +169,7 @@ def bin_column(column: Column) -> BinnedColumn:
         ranks=ranks,
         distinct=distinct,
         input_codes=_input_codes(counts, middle, is_category=is_category),
+        known=values.size,
     )
 
 

@@ -111,6 +111,10 @@ class ScoredCells:
         One for every column.
     parts : dict of str to ndarray of shape (n, p)
         The parts of each cell's score, by reason; they add up to the scores.
+    usual : ndarray of bool of shape (n, p)
+        Which entries the forests expect; slips and findings can make them expect others.
+    has_classes : bool
+        Whether the label is a class, scored apart from the other columns.
     notes : dict of (int, int) to str
         For the cells most likely wrong, by row and column, the slip that would explain the entry,
         such as a misspelling.
@@ -119,6 +123,9 @@ class ScoredCells:
         and how likely each is right. They come before what is expected.
     info : dict
         Facts of the run: rows the forests saw, share of errors, seconds.
+    written_like : tuple of Column or None
+        Longer columns that show how entries are written: of new rows, those with the table's rows
+        before them.
     """
 
     columns: tuple[Column, ...]
@@ -127,9 +134,12 @@ class ScoredCells:
     probability: NDArray[np.float64]
     expected: tuple[Expected, ...]
     parts: dict[str, NDArray[np.float32]]
+    usual: NDArray[np.bool_]
+    has_classes: bool = False
     notes: dict[tuple[int, int], str] = field(default_factory=dict)
     suggested: dict[tuple[int, int], tuple[str | None, float]] = field(default_factory=dict)
     info: dict[str, Any] = field(default_factory=dict)
+    written_like: tuple[Column, ...] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -169,7 +179,7 @@ class ScoredCells:
     @cached_property
     def wordings(self) -> list[EntryWriter]:
         """How the columns write their entries."""
-        return [EntryWriter.of(column) for column in self.columns]
+        return [EntryWriter.of(column) for column in self.written_like or self.columns]
 
     def expected_text(self, i: int, j: int) -> str | None:
         """The suggested entry as the column would write it; None where it should be empty."""

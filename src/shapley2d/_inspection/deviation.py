@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.binning import BinnedColumn
-    from shapley2d._inspection.forests import Bags
     from shapley2d._inspection.kernels.forest import Forest
 
 _WIDE = 3.0
@@ -66,7 +65,7 @@ def deviation(
     column: BinnedColumn,
     forest: Forest | None,
     codes: NDArray[np.uint8],
-    bags: Bags,
+    seen: NDArray[np.uint64],
     *,
     plain: bool = False,
 ) -> Deviation:
@@ -77,7 +76,8 @@ def deviation(
     column : BinnedColumn
     forest : Forest or None
     codes : ndarray of shape (n, p)
-    bags : Bags
+    seen : ndarray of shape (n, words)
+        Which trees have learned from each row.
     plain : bool
         Whether to take the surprise at a category itself, not only what exceeds the usual one.
     """
@@ -87,7 +87,7 @@ def deviation(
     size = max(1, min(_CHUNK_CELLS // max(1, column.n_bins), column.bins.size))
     pieces = []
     for rows in row_chunks(column.bins.size, size):
-        predicted = chances(column, forest, codes[rows], bags.seen[rows])
+        predicted = chances(column, forest, codes[rows], seen[rows])
         predicted /= predicted.sum(axis=1, keepdims=True)
         pieces.append(_judge(column, scale, predicted, rows, plain=plain))
     joined: Deviation = _joined(pieces)
@@ -100,9 +100,9 @@ def _unpredicted(column: BinnedColumn, *, plain: bool) -> Deviation:
     The entry itself is what is expected.
     """
     n = column.bins.size
-    shares = mixed(column.shares, column.shares, n)
+    shares = mixed(column.shares, column.shares, column.known)
     shares /= shares.sum()
-    own = shares[column.bins]
+    own = np.where(column.bins < 0, FLOOR_MIXED / (column.known + 1), shares[column.bins])
     surprise = -np.log(own)
     if not plain:
         surprise = np.maximum(0.0, surprise - _entropy(shares[None])[0])
@@ -124,10 +124,12 @@ def _judge(
     bins, values = column.bins[rows], column.values[rows]
     stray, empty = bins < 0, bins == column.filled
     own = predicted[np.arange(bins.size), bins.clip(0)]
-    # text among numbers is never predicted: as unlikely as FLOOR_MIXED makes an unseen bin
-    own = np.where(stray, FLOOR_MIXED / (column.bins.size + 1), own)
+    # what has no bin is never predicted: as unlikely as FLOOR_MIXED makes an unseen bin
+    own = np.where(stray, FLOOR_MIXED / (column.known + 1), own)
     surprise = -np.log(own)
-    stories = np.where(stray, surprise, category_stories(column, own, bins.clip(0)))
+    stories = category_stories(column, own, bins)
+    if not column.is_category:  # text among numbers
+        stories = np.where(stray & np.isnan(values), surprise, stories)
     distance = np.zeros(bins.size)
     if column.is_category:
         if not plain:
@@ -137,7 +139,7 @@ def _judge(
         usual = _entropy(np.column_stack([nothing, 1 - nothing]))
         surprise = np.where(empty, np.maximum(0.0, surprise - usual), surprise)
     if scale is not None:
-        there = np.flatnonzero(~stray & ~empty)
+        there = np.flatnonzero(~np.isnan(values))
         if not (column.graded and column.filled <= 2):
             stories[there] = number_stories(
                 column, scale, values[there], bins[there], predicted[there]
@@ -310,7 +312,7 @@ def category_stories(
 
     ``own`` is the predicted chance of each entry's bin.
     """
-    error = 0.5 * column.shares[bins] + 0.5 / (column.n_bins + 1)
+    error = 0.5 * np.where(bins < 0, 0.0, column.shares[bins]) + 0.5 / (column.n_bins + 1)
     return np.asarray(np.log(error) - np.log(own))
 
 
@@ -340,7 +342,13 @@ def number_stories(
     another = np.einsum("ij,j->i", near, column.shares[:filled])
     anything = 1 / (np.pi * _WIDE * (1 + (place / _WIDE) ** 2))
     mass = 1.0 / (column.n_bins + 1)
-    atom = scale.atoms[bins]
+    new = bins < 0  # numbers without a bin, near which others may have one
+    if new.any():
+        nearest = np.abs(place[new, None] - scale.positions).argmin(axis=1)
+        bins = bins.copy()
+        bins[new] = nearest
+    # a new number beside one that many rows share is not that number
+    atom = scale.atoms[bins] & (values == column.centres[bins])
     if column.graded and scale.atoms.any():
         # few values, most of them frequent: the others have the mass of their kernel within a step
         step = 2 * scale.widths[bins]

@@ -47,6 +47,9 @@ class Scores(NamedTuple):
         Logarithm of the share of high scores.
     ends : tuple of float
         How high above the middle, in spreads, the highest 2 and 0.2 % begin.
+    known : int
+        The first rows, which are the table; the others are new and judged by it. Whatever evidence
+        counts or compares, it counts these, and each new row with itself.
     """
 
     scores: NDArray[np.float64]
@@ -55,26 +58,34 @@ class Scores(NamedTuple):
     spread: float
     log_share: float
     ends: tuple[float, ...]
+    known: int
 
     @classmethod
-    def of(cls, scores: NDArray[np.float64], found: NDArray[np.bool_] | None = None) -> Scores:
+    def of(
+        cls,
+        scores: NDArray[np.float64],
+        found: NDArray[np.bool_] | None = None,
+        known: int | None = None,
+    ) -> Scores:
         """Columns whose scores are all the same do not count."""
         found = np.zeros(scores.shape, dtype=bool) if found is None else found
-        varied = np.ptp(scores, axis=0) > 0 if len(scores) else np.zeros(scores.shape[1], bool)
-        others = scores[~found & varied]
+        known = len(scores) if known is None else known
+        own = scores[:known]
+        varied = np.ptp(own, axis=0) > 0 if known else np.zeros(scores.shape[1], bool)
+        others = own[~found[:known] & varied]
         if not others.size:
             least = float(np.log(SETTINGS["high share"][0]))
-            return cls(scores, found, 0.0, 1.0, least, (0.0, 0.0))
+            return cls(scores, found, 0.0, 1.0, least, (0.0, 0.0), known)
         share = _log_high_share(others)
         quantiles = [0.5, *(1 - end for end in SETTINGS["tail"])]
         middle, high, *ends = np.quantile(others, quantiles, overwrite_input=True).tolist()
         spread = high - middle or 1.0
         heights = tuple((end - middle) / spread for end in ends)
-        return cls(scores, found, middle, spread, share, heights)
+        return cls(scores, found, middle, spread, share, heights, known)
 
     def usual(self, j: int) -> tuple[float, float, float]:
         """Median, 90 % quantile and logarithm of the share of high scores, of one column."""
-        scores = self.scores[~self.found[:, j], j]
+        scores = self.scores[: self.known, j][~self.found[: self.known, j]]
         middle, high = np.quantile(scores, [0.5, 0.9]) if scores.size else (0.0, 1.0)
         return float(middle), float(high), _log_high_share(scores)
 
@@ -117,26 +128,28 @@ def cell_evidence(
     findings : sequence of ColumnFinding
         Those about this column.
     """
-    scores = table.scores[:, j]
-    n = max(scores.size, 1)
+    scores, known = table.scores[:, j], table.known
     against = {name: part / WEIGHTS[name] for name, part in parts.items()}
     height = (scores - table.middle) / table.spread
     middle, high, share = table.usual(j)
     in_column = (scores - middle) / max(high - middle, SETTINGS["flattest"] * table.spread)
     cut, cut_in_column = (np.clip(one, *SETTINGS["height"]) for one in (height, in_column))
-    _, place, counts = np.unique(column.entries, return_inverse=True, return_counts=True)
-    times = np.where(np.isnan(column.entries), 1, counts[place])
-    strays = _strays_alike(column)
+    _, place = np.unique(column.entries, return_inverse=True)
+    counts = np.bincount(place[:known], minlength=place.max(initial=0) + 1)
+    own = counts[place]
+    own[known:] += 1
+    times = np.where(np.isnan(column.entries), 1, own)
+    strays = _strays_alike(column, known)
     rows = list(strays)
     times[rows] = list(strays.values())
     stray = np.zeros(scores.size)
     stray[rows] = 1.0
-    different, nearly = counts.size / n, SETTINGS["nearly key"]
+    different, nearly = (counts > 0).sum() / max(known, 1), SETTINGS["nearly key"]
     # where nearly all entries are different, one that is there twice is suspicious
     repeated = (times > 1) & ~np.isnan(column.entries)
     odd = np.clip(against["text"], 0.0, SETTINGS["text"]).astype(np.float64)
     # where many entries are written unlike the others, as names of places are, that says little
-    odd_texts = _log_share(odd[~table.found[:, j]] > SETTINGS["odd text"])
+    odd_texts = _log_share(odd[:known][~table.found[:known, j]] > SETTINGS["odd text"])
     return {
         **against,
         "height": cut,
@@ -162,7 +175,7 @@ def cell_evidence(
     }
 
 
-def _strays_alike(column: Column) -> dict[int, int]:
+def _strays_alike(column: Column, known: int) -> dict[int, int]:
     """The rows of texts among numbers, and how many of these texts have the same shape.
 
     A hundred of one shape, such as ``136A`` among the numbers of families, are hardly slips.
@@ -172,8 +185,8 @@ def _strays_alike(column: Column) -> dict[int, int]:
         for row, text in column.from_text.strays.items()
         if np.isnan(column.entries[row])
     }
-    counts = Counter(shapes.values())
-    return {row: counts[shape] for row, shape in shapes.items()}
+    counts = Counter(shape for row, shape in shapes.items() if row < known)
+    return {row: counts[shape] + (row >= known) for row, shape in shapes.items()}
 
 
 def named_cells(
@@ -303,7 +316,7 @@ def table_evidence(
 
 
 def label_evidence(
-    surprise: NDArray[np.float64], shares: NDArray[np.float64]
+    surprise: NDArray[np.float64], shares: NDArray[np.float64], known: int | None = None
 ) -> dict[str, NDArray[np.float64] | float]:
     """What speaks against class labels: each by itself, and how such labels are in this table.
 
@@ -313,6 +326,8 @@ def label_evidence(
         Minus the logarithm of each label's predicted chance.
     shares : ndarray of shape (n,)
         How frequent each label's class is.
+    known : int, optional
+        The first rows, which are the table; all by default.
     """
     odds, most = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0))), SETTINGS["odds"]
     cut = np.minimum(odds, most)
@@ -323,9 +338,9 @@ def label_evidence(
         "odds": cut,
         "lift": np.clip(lift, -2.0, most),
         "class": np.log(shares),
-        "rarest class": float(np.log(shares.min())),
-        "unlikely": float(np.log(((odds > 1).sum() + 0.5) / (odds.size + 10))),
-        **{f"{end} %": float(np.quantile(cut, end / 100)) for end in ends},
+        "rarest class": float(np.log(shares[:known].min())),
+        "unlikely": float(np.log(((odds[:known] > 1).sum() + 0.5) / (odds[:known].size + 10))),
+        **{f"{end} %": float(np.quantile(cut[:known], end / 100)) for end in ends},
     }
 
 

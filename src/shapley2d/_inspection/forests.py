@@ -2,7 +2,8 @@
 
 Leaves keep the training rows' bins, so that a forest gives a distribution, not a mean (quantile
 regression forests, Meinshausen 2006, jmlr.org/papers/v7/meinshausen06a.html). Rows are judged
-out-of-bag, by the trees that did not learn from them (Breiman 2001, doi:10.1023/A:1010933404324).
+out-of-bag, by the trees that did not learn from them (Breiman 2001, doi:10.1023/A:1010933404324):
+all of them, where the rows are new.
 Every column's forest has a random stream of its own and is grown by one thread, so that the number
 of threads changes nothing.
 """
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
     from shapley2d._inspection.binning import BinnedColumn
 
-_TREES, _FEWEST_TREES, _ROWS_OF_ALL_TREES = 100, 32, 50_000
+_TREES, FEWEST_TREES, _ROWS_OF_ALL_TREES = 100, 32, 50_000
 """Trees of a forest. Beyond the last number of rows there are fewer, down to the second number:
 there most of the time goes into asking them."""
 
@@ -76,10 +77,17 @@ class Bags:
         """
         n_rows = alike.size
         size = int(min(_MOST_BAG_ROWS, _BAG_SHARE * n_rows))
-        trees = int(np.clip(_TREES * _ROWS_OF_ALL_TREES / n_rows, _FEWEST_TREES, _TREES))
+        trees = int(np.clip(_TREES * _ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, _TREES))
         trees = min(trees, most_trees)
         rows, seen = draw_bags(n_rows, size, trees, _word(seed, "inspection bags"))
         return cls(rows, seen[alike])
+
+
+def without_trees(seen: NDArray[np.uint64], first: int) -> NDArray[np.uint64]:
+    """Rows as if all trees but the first had seen them, so that only those are asked."""
+    trees = np.arange(64 * seen.shape[1]).reshape(seen.shape[1], 64)
+    bits = (np.uint64(1) << np.arange(64, dtype=np.uint64)) * (trees >= first)
+    return np.asarray(seen | bits.sum(axis=1, dtype=np.uint64))
 
 
 def _word(seed: int, stream: str, *numbers: int) -> np.uint64:
@@ -128,7 +136,7 @@ def chances(
         padded = np.pad(numbers, ((0, 0), (1, 1)), mode="edge")
         numbers *= 0.5
         numbers += 0.25 * (padded[:, :-2] + padded[:, 2:])
-    return mixed(sums, column.shares, column.bins.size, share_mixed(forest))
+    return mixed(sums, column.shares, column.known, share_mixed(forest))
 
 
 def share_mixed(forest: Forest | None) -> float:
@@ -136,8 +144,8 @@ def share_mixed(forest: Forest | None) -> float:
 
     More where a time limit left few trees: eight that agree are no proof.
     """
-    trees = _FEWEST_TREES if forest is None else forest.roots.size - 1
-    return SHARE_MIXED if trees >= _FEWEST_TREES else 1 / (trees + 1)
+    trees = FEWEST_TREES if forest is None else forest.roots.size - 1
+    return SHARE_MIXED if trees >= FEWEST_TREES else 1 / (trees + 1)
 
 
 def mixed(
@@ -155,7 +163,7 @@ def repair_gains(
     forests: Sequence[Forest | None],
     codes: NDArray[np.uint8],
     new: NDArray[np.uint8],
-    bags: Bags,
+    seen: NDArray[np.uint64],
     rows: slice,
 ) -> NDArray[np.float64]:
     """Log-likelihood ratios of the rest of a row with and without an entry replaced.
@@ -168,11 +176,12 @@ def repair_gains(
         Of all p columns.
     codes, new : ndarray of shape (n, p)
         Codes of the entries and of their replacements.
-    bags : Bags
+    seen : ndarray of shape (n, words)
+        Which trees have seen each row.
     rows : slice
         The rows to compute.
     """
-    here, then, seen = codes[rows], new[rows], bags.seen[rows]
+    here, then, seen = codes[rows], new[rows], seen[rows]
     gains = np.zeros(here.shape)
     for column, forest in zip(columns, forests, strict=True):
         if forest is None:
@@ -183,7 +192,7 @@ def repair_gains(
         add_replaced(here, then, seen, forest, column.predicted, bins, own, asked, changes)
         done = np.flatnonzero(asked)
         share, count, part = column.shares[bins[done]], asked[done], share_mixed(forest)
-        before = mixed(own[done] / count, share, column.bins.size, part)[:, None]
+        before = mixed(own[done] / count, share, column.known, part)[:, None]
         gains[done] += np.log1p((1 - part) * changes[done] / count[:, None] / before)
     return gains
 

@@ -18,6 +18,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import (
     collected,
     is_path,
+    names_of,
     opened,
     warn_of_two_queries,
     with_targets,
@@ -28,10 +29,13 @@ from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import ScoredCells
     from shapley2d._inspection.columns.finding import ColumnFinding
+    from shapley2d._inspection.reference import Reference
     from shapley2d._tables.target import Target
 
 MAX_COLUMNS = 1024
@@ -52,6 +56,7 @@ def inspect_cells(
     X: Any,
     y: Any = None,
     *,
+    reference: Any = None,
     valuation: Any = None,
     task: str = "auto",
     kinds: Any = None,
@@ -66,6 +71,9 @@ def inspect_cells(
     unlikely they are, how far off, and how much better their row fits once they are replaced. The
     order of rows or columns and the direction of numbers change no score.
 
+    With a ``reference``, a trusted table teaches what is usual, and every row of X is judged as if
+    it were one more row of it: one row is enough. The findings tell what is new.
+
     Parameters
     ----------
     X : 2-D array, table, dict of columns, list of dicts, or path of a CSV, JSON or Parquet file
@@ -74,6 +82,10 @@ def inspect_cells(
         so are keys.
     y : 1-D array, list or series, or the name of a column of X, optional
         Labels or numbers to predict, inspected too. Some may be missing.
+    reference : Inspection, table or path, optional
+        A trusted table with the same columns, or its inspection, or a file of either. Its types,
+        categories, formats, rules, keys and forests are what X is judged by. The labels of a table
+        are its column ``y``; an inspection has its own.
     valuation : Valuation, optional
         Values of the same table: they are shown beside the probabilities, and cells can be ranked
         by them. Where they are of ``method="forest"``, the first suspects are shown with what the
@@ -110,6 +122,14 @@ def inspect_cells(
     >>> i, j = divmod(int(inspection.scores.argmax()), 2)
     >>> i, inspection.column_names[j]
     (7, 'weight')
+
+    New rows against a trusted table:
+
+    >>> trusted = {name: column[8:] for name, column in X.items()}
+    >>> row = {"height": [171], "weight": ["heavy"]}
+    >>> new = inspect_cells(row, reference=trusted, progress=False)
+    >>> new.findings[0].text
+    "1 of 1 entry of 'weight' is not a number: 'heavy'"
     """
     run = Run.create(random_state, "shapley", n_jobs, progress, max_time).advising()
     named = y if isinstance(y, str) else None
@@ -120,10 +140,31 @@ def inspect_cells(
         source = opened(X)
         X, lines = source.table, source.all_lines()
     X, y = collected(X), collected(y, "y")
+    trusted = None
+    if reference is not None:
+
+        def inspect(table: Any) -> Inspection:
+            return inspect_cells(
+                table,
+                y,
+                task=task,
+                kinds=kinds,
+                random_state=random_state,
+                n_jobs=n_jobs,
+                progress=progress,
+                max_time=max_time,
+            )
+
+        trusted = _as_reference(reference, y, inspect)
+        y = _target_name(trusted, X, y)
+        named = y if isinstance(y, str) else None
     if y is not None:
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here
-        table = as_table(X, "X", kinds, infinite=True)
+        like = None if trusted is None else trusted.table
+        table = as_table(X, "X", kinds, like, infinite=True)
+        if like is not None:
+            table = _with_names(table, like, named=bool(_names(X)))
         check_width(table.n_columns)
         name = None if y is None else named or label_name(y, table.column_names)
         known = name is not None and isinstance(kinds, dict) and name in kinds
@@ -131,7 +172,7 @@ def inspect_cells(
         series = as_series(y)
         y = series.to_native() if isinstance(series, nw.Series) else y
         label = None if name is None else as_table({name: y}, "y", kind)
-        target = None if y is None else _target(y, table, task)
+        target = None if y is None or trusted is not None else _target(y, table, task)
     if label is not None and label.n_rows != table.n_rows:
         raise InputError(
             Place("y"),
@@ -141,8 +182,12 @@ def inspect_cells(
     from shapley2d._inspection.columns.find import find_in_columns
     from shapley2d._inspection.suggestions import with_suggestions
 
-    findings = find_in_columns(table)
-    cells = with_suggestions(_score(table, label, target, findings, run), findings)
+    if trusted is None:
+        findings = find_in_columns(table)
+        cells = _score(table, label, target, findings, run)
+    else:
+        cells, findings = trusted.judge(table, label, run.n_jobs)
+    cells = with_suggestions(cells, findings)
     columns = {column.name: column_digest(column) for column in table.columns}
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
@@ -155,12 +200,69 @@ def inspect_cells(
         _frame=frame_kind(given),
         _digests=columns,
         _fingerprint=table_digest(columns),
-        info=_record(run, cells, kinds, getattr(valuation, "info", {})),
+        info=_record(run, cells, kinds, getattr(valuation, "info", {}), trusted),
     )
     if getattr(valuation, "_held", None) is None:
         return inspection
     # of as many suspects as a page lists
     return replace(inspection, _score_gains=inspection.gains(valuation, n=2000))
+
+
+def _as_reference(reference: Any, y: Any, inspect: Callable[[Any], Inspection]) -> Reference:
+    """The reference of new rows: an inspection, the file of one, or a table to inspect."""
+    from shapley2d._inspection.reference import Reference
+    from shapley2d._inspection.storage import is_inspection
+
+    if is_path(reference) and is_inspection(reference):
+        reference = Inspection.load(reference)
+    if isinstance(reference, Inspection):
+        return reference._reference
+    if y is not None and not isinstance(y, str):
+        raise InputError(
+            Setting("reference"),
+            " is a table, whose labels are not known: pass ",
+            Setting("y"),
+            " as the name of a column of both tables, or the inspection of the trusted one",
+        )
+    try:
+        return Reference(inspect(reference))
+    except InputError as error:  # which calls the table X
+        parts = (Setting("reference") if part == Place("X") else part for part in error.args)
+        raise type(error)(*parts) from None
+
+
+def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
+    """The labels of new rows: as given, or the column that has the name of the reference's."""
+    label = trusted.label
+    if y is not None:
+        if label is None:
+            raise InputError(
+                Setting("y"),
+                " is given, but the reference was inspected without labels: leave it out",
+            )
+        return y
+    return label.name if label is not None and label.name in _names(X) else None
+
+
+def _names(X: Any) -> list[str]:
+    return X.column_names if isinstance(X, Table) else names_of(X)
+
+
+def _with_names(table: Table, like: Table, *, named: bool) -> Table:
+    """New rows with the names of the reference's columns, if they have no names themselves."""
+    if named:
+        if not {*table.column_names} & {*like.column_names}:
+            raise InputError(
+                Place("X"), " has no column of the reference: give both the same names"
+            )
+        return table
+    if table.n_columns != like.n_columns:
+        raise InputError(
+            Place("X"),
+            f" has {table.n_columns} columns without names, but the reference has {like.n_columns}",
+        )
+    columns = zip(table.columns, like.column_names, strict=True)
+    return replace(table, columns=tuple(replace(one, name=name) for one, name in columns))
 
 
 def _score(
@@ -199,11 +301,16 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
     return target if target.kept is None else None
 
 
-def _record(run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any]) -> dict[str, Any]:
+def _record(
+    run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any], trusted: Reference | None
+) -> dict[str, Any]:
     record = run.record(
         **cells.info, kinds=dict(kinds) if kinds else None, score=valued.get("score")
     )
     record.pop("semivalue")
+    if trusted is not None:
+        of = trusted.inspection
+        record["reference"] = {"rows": of.shape[0], "fingerprint": of._fingerprint}
     return record
 
 

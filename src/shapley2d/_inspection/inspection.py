@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._inspection.reference import Reference
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Inspection(InspectedCells):
@@ -165,6 +167,13 @@ class Inspection(InspectedCells):
 
     gains = entry_gains
 
+    @cached_property
+    def _reference(self) -> Reference:
+        """The inspected table as one that others are judged by; its forests are grown once."""
+        from shapley2d._inspection.reference import Reference
+
+        return Reference(self)
+
     def _settle(self, cells: Iterable[tuple[int, int]]) -> Inspection:
         """A copy in which these cells, by position, are called right: they are not listed again."""
         return replace(self, _settled=self._settled | frozenset(cells))
@@ -221,6 +230,25 @@ class Inspection(InspectedCells):
         from shapley2d._inspection.repair import repair
 
         return repair(self, X, cells=cells, n=n, probability=probability, findings=findings, y=y)
+
+    def to_pandera(self, findings: Iterable[int] | None = None) -> Any:
+        """A schema of pandera that accepts what is right in the table and refuses what is not.
+
+        Parameters
+        ----------
+        findings : list of int, optional
+            The accepted :attr:`findings`, by position; all by default. Their entries, and those
+            that stand out, do not count as right.
+
+        Returns
+        -------
+        pandera.pandas.DataFrameSchema
+            Ranges of numbers and dates, lists of categories, shapes of texts, keys that are unique,
+            columns that are never empty. Needs ``pip install "shapley2d[pandera]"``.
+        """
+        from shapley2d._inspection.checks import pandera_schema
+
+        return pandera_schema(self, None if findings is None else list(findings))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the inspection to a Parquet file, a tidy table, whole or not at all."""

@@ -1,7 +1,8 @@
-"""The scikit-learn estimator that inspects cells, and cleans the rows that it has seen."""
+"""The scikit-learn estimator that inspects a table, and judges and cleans rows by it."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,28 +10,38 @@ from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from shapley2d._base.checks import check_choice, check_number
+from shapley2d._base.json_record import check_form
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspect import inspect_cells
+from shapley2d._inspection.inspection import Inspection
 from shapley2d._tables.changes import change_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, names_columns
+from shapley2d._tables.target import TASKS
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
     from typing import Self
+
+    from shapley2d._tables.table import Table
 
 
 REPLACEMENTS = ("expected", "missing")
 """What a suspicious entry becomes."""
 
+_KEPT = ("probability", "replacement", "task")
+"""Parameters that a file keeps beside the inspection."""
+
 
 class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Find the entries of a table that are likely wrong, as a scikit-learn transformer.
 
-    ``fit`` inspects a table; ``transform`` replaces its suspicious entries. Rows of the fitted
-    table are recognized by their entries, in any order and in any part of the table. Other rows
-    pass unchanged: in a pipeline, the model learns from cleaned rows and predicts rows as they
-    come. Labels are inspected, too, but a transformer cannot change them.
+    ``fit`` inspects a table; ``inspect`` judges new rows by it, and ``transform`` replaces
+    suspicious entries. Rows of the fitted table are recognized by their entries, in any order and
+    in any part of the table; others are judged as new. Labels are inspected, too, but a transformer
+    cannot change them.
 
     Parameters
     ----------
@@ -64,6 +75,8 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
     >>> inspector = CellInspector(replacement="missing").fit(X)
     >>> int(inspector.scores_.argmax()), inspector.transform(X)[7].tolist()
     (22, [7.0, nan, 23.0])
+    >>> inspector.transform([[3.0, 8.0, 700.0]]).tolist()
+    [[3.0, 8.0, nan]]
     """
 
     def __init__(
@@ -97,12 +110,7 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         valuation : Valuation, optional
             Values of the same table.
         """
-        check_number(self.probability, "probability", zero=True)
-        if self.probability > 1:
-            raise InputError(
-                Setting("probability", self.probability), " must be a number from 0 to 1"
-            )
-        check_choice(self.replacement, "replacement", REPLACEMENTS)
+        self._check()
         X = collected(X)
         inspection = inspect_cells(
             X,
@@ -115,6 +123,18 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             progress=self.progress,
             max_time=self.max_time,
         )
+        return self._set(inspection, named=names_columns(X))
+
+    def _check(self) -> None:
+        check_number(self.probability, "probability", zero=True)
+        if self.probability > 1:
+            raise InputError(
+                Setting("probability", self.probability), " must be a number from 0 to 1"
+            )
+        check_choice(self.replacement, "replacement", REPLACEMENTS)
+
+    def _set(self, inspection: Inspection, *, named: bool) -> Self:
+        """Take over the inspection of a table, whose columns may have names."""
         self.inspection_ = inspection
         self.scores_ = inspection.scores
         self.probability_ = inspection.probability
@@ -122,15 +142,86 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         self.label_scores_ = inspection.label_scores
         self.label_probability_ = inspection.label_probability
         self.n_features_in_ = inspection.shape[1]
-        if names_columns(X):
+        if named:
             self.feature_names_in_ = np.array(inspection.column_names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
         self._replaced = self._replacements()
         return self
 
+    def inspect(self, X: Any, y: Any = None) -> Inspection:
+        """Judge new rows by the fitted table, each as if it were one more row of it.
+
+        Parameters
+        ----------
+        X : table with the columns of the fitted one
+        y : labels or numbers, optional
+
+        Returns
+        -------
+        Inspection
+            Its findings tell what is new.
+
+        Examples
+        --------
+        >>> from shapley2d import CellInspector
+        >>> trusted = {"size": ["S", "M", "L"] * 400, "width": [10, 12, 14] * 400}
+        >>> inspector = CellInspector().fit(trusted)
+        >>> found = inspector.inspect({"size": ["XM"], "width": [12]})
+        >>> "new category" in {finding.kind for finding in found.findings}
+        True
+        """
+        check_is_fitted(self, "inspection_")
+        return inspect_cells(
+            X,
+            y,
+            reference=self.inspection_,
+            kinds=self.kinds,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the fitted table, its inspection and the parameters to a Parquet file.
+
+        Another process that loads it judges new rows the same, bit by bit. The file is an
+        inspection: :meth:`Inspection.load <shapley2d.Inspection.load>` reads it, too.
+        """
+        check_is_fitted(self, "inspection_")
+        kept = {name: getattr(self, name) for name in _KEPT}
+        kept["named"] = hasattr(self, "feature_names_in_")
+        info = {**self.inspection_.info, "inspector": kept}
+        replace(self.inspection_, info=info).save(path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> CellInspector:
+        """Read an inspector that :meth:`save` wrote, or one of an inspection's file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from shapley2d import CellInspector
+        >>> inspector = CellInspector(probability=0.8).fit({"size": ["S", "M", "L"] * 40})
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     inspector.save(f"{folder}/sizes.parquet")
+        ...     loaded = CellInspector.load(f"{folder}/sizes.parquet")
+        >>> loaded.probability, loaded.inspect({"size": ["M"]}).shape
+        (0.8, (1, 1))
+        """
+        inspection = Inspection.load(path)
+        kept = inspection.info.get("inspector", {"named": True})
+        found = cls(kinds=inspection.info.get("kinds"))
+        try:
+            check_form(kept, {})
+            check_choice(kept.get("task", "auto"), "task", TASKS)
+            found.set_params(**{name: kept[name] for name in _KEPT if name in kept})
+            found._check()
+        except (InputError, TypeError, ValueError) as error:
+            raise InputError(f"{path} is damaged: its parameters do not fit ({error})") from None
+        return found._set(inspection, named=kept.get("named") is True)
+
     def transform(self, X: Any) -> Any:
-        """X with the suspicious entries of rows that were fitted replaced, as the same type.
+        """X with suspicious entries replaced, as the same type.
 
         Parameters
         ----------
@@ -144,31 +235,48 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         check_is_fitted(self, "inspection_")
         X = collected(X)
         with without_warnings():  # they were given when the table was fitted
-            table = as_table(X, "X", self.kinds)
+            table = as_table(X, "X", self.kinds, self.inspection_._reference.table)
         # compares the number of columns and their names
         validate_data(self, X, reset=False, skip_check_array=True)
         changes: dict[str, dict[int, str | None]] = {}
         rows = zip(*(column.text() for column in table.columns), strict=True)
+        unknown = []
         for i, row in enumerate(rows):
+            if row not in self._replaced:
+                unknown.append(i)
             for j, new in self._replaced.get(row, {}).items():
                 changes.setdefault(table.column_names[j], {})[i] = new
+        if unknown:
+            for i, j, new in self._replaced_in_new(table.take_rows(np.array(unknown))):
+                changes.setdefault(table.column_names[j], {})[unknown[i]] = new
         native = np.array(X) if isinstance(X, (list, tuple)) else table.native
         return change_cells(native, changes) if changes else native
 
     def _replacements(self) -> dict[tuple[str | None, ...], dict[int, str | None]]:
-        """New entries by column, for every row that has a suspicious one.
+        """New entries by column, for every row; none where nothing in it is suspicious.
 
         Equal rows share what is suspicious in any of them: nothing tells them apart later.
         """
         cells = self.inspection_._cells
         expected = self.replacement == "expected"
         entries = cells.entries[: self.n_features_in_]
-        found: dict[tuple[str | None, ...], dict[int, str | None]] = {}
+        found: dict[tuple[str | None, ...], dict[int, str | None]] = {
+            row: {} for row in zip(*entries, strict=True)
+        }
         for i in np.flatnonzero(self.suspicious_.any(axis=1)).tolist():
-            there = found.setdefault(tuple(column[i] for column in entries), {})
+            there = found[tuple(column[i] for column in entries)]
             for j in np.flatnonzero(self.suspicious_[i]).tolist():
                 there.setdefault(j, cells.expected_text(i, j) if expected else None)
         return found
+
+    def _replaced_in_new(self, table: Table) -> Iterator[tuple[int, int, str | None]]:
+        """Row, column and new entry of the suspicious entries of rows that were not fitted."""
+        names = self.inspection_.column_names
+        columns = zip(table.columns, names, strict=True)  # arrays have no names of their own
+        table = replace(table, columns=tuple(replace(one, name=name) for one, name in columns))
+        found = self.inspect(table)
+        for i, j in np.argwhere(found.probability >= self.probability).tolist():
+            yield i, j, found._cells.expected_text(i, j) if self.replacement == "expected" else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

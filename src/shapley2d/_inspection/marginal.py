@@ -39,51 +39,79 @@ _MOST_WORDS = 200_000
 """A column with more distinct texts holds keys: their characters are not compared."""
 
 
-def class_distance(column: BinnedColumn, groups: NDArray[np.intp]) -> NDArray[np.float64]:
+def class_distance(
+    column: BinnedColumn,
+    groups: NDArray[np.intp],
+    new: BinnedColumn | None = None,
+    new_groups: NDArray[np.intp] | None = None,
+) -> NDArray[np.float64]:
     """The class-conditional deviation of every entry: how unusual it is among rows of its label.
 
-    For numbers the logarithm of the z-score, for categories of the excess of their surprisal.
+    For numbers the logarithm of the z-score, for categories of the excess of their surprisal. A
+    ``new`` row is judged by the table with itself as one more row.
     """
-    off = np.zeros(column.bins.size)
+    judged, labels = (column, groups) if new is None or new_groups is None else (new, new_groups)
+    more = judged is not column  # whether the row itself is still to be added
+    off = np.zeros(judged.bins.size)
     for group in np.unique(groups):
-        rows = np.flatnonzero((groups == group) & ~np.isnan(column.values))
-        if rows.size < 2:
+        known = np.flatnonzero((groups == group) & ~np.isnan(column.values))
+        rows = np.flatnonzero((labels == group) & ~np.isnan(judged.values))
+        if known.size + more < 2:
             continue
         if column.is_category:
-            counts = np.bincount(column.bins[rows])
-            rarity = -np.log(counts[column.bins[rows]] / rows.size)
-            off[rows] = np.log1p(np.maximum(0.0, rarity - rarity.mean()))
-        else:
-            entries = column.values[rows]
+            counts = np.append(np.bincount(column.bins[known], minlength=column.n_bins), 0)
+            usual = -np.log(counts[column.bins[known]] / known.size).mean() if known.size else 0.0
+            rarity = -np.log((counts[judged.bins[rows]] + more) / (known.size + more))
+            off[rows] = np.log1p(np.maximum(0.0, rarity - usual))
+        elif known.size:
+            entries = column.values[known]
             away = entries - entries.mean()
             size = np.abs(away).max()
-            if size > 1e-12 * np.abs(entries).max():
-                away /= size  # squares of tiny numbers would underflow
-                off[rows] = np.log1p(np.abs(away) / np.sqrt(np.mean(away**2)))
+            is_flat = size <= 1e-12 * np.abs(entries).max()
+            # squares of tiny numbers would underflow
+            spread = 0.0 if is_flat else size * np.sqrt(np.mean((away / size) ** 2))
+            away = np.abs(judged.values[rows] - entries.mean())
+            if more:  # mean and spread with the row itself
+                n, away = known.size, np.where(away > 1e-12 * np.abs(entries).max(), away, 0.0)
+                away *= n / (n + 1)
+                spread = np.hypot(np.sqrt(n / (n + 1)) * spread, away / np.sqrt(n))
+            with np.errstate(invalid="ignore", divide="ignore"):
+                off[rows] = np.nan_to_num(np.log1p(away / spread)) * (not is_flat or more)
     return off
 
 
-def standing_alone(column: BinnedColumn) -> NDArray[np.float64]:
-    """How much rarer an entry is than usual in its column: the mean log of counts minus its own."""
-    alone = np.zeros(column.bins.size)
-    there = ~np.isnan(column.values)
-    if there.any():
+def standing_alone(column: BinnedColumn, new: BinnedColumn | None = None) -> NDArray[np.float64]:
+    """How much rarer an entry is than usual in its column: the mean log of counts minus its own.
+
+    A ``new`` row is judged by the table with itself as one more row.
+    """
+    judged = column if new is None else new
+    alone = np.zeros(judged.bins.size)
+    there = ~np.isnan(judged.values)
+    if there.any() and column.distinct.size:
         counts = np.searchsorted(column.ordered, column.distinct, side="right")
         counts = np.diff(np.concatenate([[0], counts]))
-        repeated = np.log(counts[np.searchsorted(column.distinct, column.values[there])])
-        alone[there] = repeated.mean() - repeated
+        usual = np.repeat(np.log(counts), counts).mean()
+        entries = judged.values[there]
+        place = np.searchsorted(column.distinct, entries).clip(max=counts.size - 1)
+        times = np.where(column.distinct[place] == entries, counts[place], 0) + (new is not None)
+        alone[there] = usual - np.log(times)
     return alone
 
 
-def odd_writing(column: Column) -> NDArray[np.float64]:
-    """How unusually an entry is written: its shape and its rarest pair of characters."""
+def odd_writing(column: Column, known: int | None = None) -> NDArray[np.float64]:
+    """How unusually an entry is written: its shape and its rarest pair of characters.
+
+    Only the first ``known`` rows are counted, if given, and each of the others with itself.
+    """
     odd = np.zeros(column.entries.size)
     words, codes = _words(column)
     there = codes >= 0
-    if there.any() and 1 < len(words) <= _MOST_WORDS:
-        counts = np.bincount(codes[there], minlength=len(words))
+    known = codes.size if known is None else known
+    counts = np.bincount(codes[:known][there[:known]], minlength=len(words))
+    if 1 < (counts > 0).sum() <= _MOST_WORDS:
         is_slip = np.interp(np.log(counts.clip(1)), np.log(_CATEGORY_TIMES), (1.0, 0.0))
-        for rarity in (rare_shapes(words, counts), rare_pairs(words)):
+        for rarity in (rare_shapes(words, counts), rare_pairs(words, counts)):
             usual = float((rarity * counts).sum() / counts.sum())
             odd[there] += (0.5 * np.maximum(0.0, rarity - usual) * is_slip)[codes[there]]
     odd[[row for row in column.from_text.strays if np.isnan(column.entries[row])]] += _STRAY
@@ -122,13 +150,20 @@ def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.f
     return -np.log(np.array([max(held[shape], 1) for shape in shapes]) / total)
 
 
-def rare_pairs(words: Sequence[str]) -> NDArray[np.float64]:
-    """Minus the log of the share of distinct words that have the rarest pair of each word."""
+def rare_pairs(
+    words: Sequence[str], counts: NDArray[np.int64] | None = None
+) -> NDArray[np.float64]:
+    """Minus the log of the share of distinct words that have the rarest pair of each word.
+
+    Words whose count is 0 are not counted.
+    """
     held: Counter[tuple[str, str]] = Counter()
-    for word in words:
-        held.update(set(_pairs(word)))
-    rarest = np.array([min(held[pair] for pair in _pairs(word)) for word in words])
-    return -np.log(rarest / (len(words) + 1))
+    times = [1] * len(words) if counts is None else counts.tolist()
+    for word, count in zip(words, times, strict=True):
+        if count:
+            held.update(set(_pairs(word)))
+    rarest = np.array([max(min(held[pair] for pair in _pairs(word)), 1) for word in words])
+    return np.asarray(-np.log(rarest / (sum(count > 0 for count in times) + 1)))
 
 
 def _pairs(word: str) -> Iterator[tuple[str, str]]:
@@ -137,7 +172,9 @@ def _pairs(word: str) -> Iterator[tuple[str, str]]:
     return zip("^" + word, word + "$", strict=True)
 
 
-def vouched(columns: Sequence[Column], threads: int = 1) -> NDArray[np.float32]:
+def vouched(
+    columns: Sequence[Column], threads: int = 1, known: int | None = None
+) -> NDArray[np.float32]:
     """The logarithm of the largest lift of an entry with another one of its row; 0 if empty.
 
     How much more often than by chance other rows have both. An odd entry that several rows have,
@@ -149,6 +186,8 @@ def vouched(columns: Sequence[Column], threads: int = 1) -> NDArray[np.float32]:
     ----------
     columns : sequence of Column
     threads : int
+    known : int, optional
+        Only the first so many rows vouch for others; all by default.
 
     Returns
     -------
@@ -167,24 +206,31 @@ def vouched(columns: Sequence[Column], threads: int = 1) -> NDArray[np.float32]:
     n = columns[0].entries.size if columns else 0
     codes = np.empty((len(columns), n), dtype=np.int32)
     times = np.empty((len(columns), n))  # other rows with the same entry
-    n_codes = []
+    n_codes, n_known = [], []
+    known = n if known is None else known
+    own_row = (np.arange(n) < known).astype(np.float64)  # which is among those counted
     for column, own, others in zip(columns, codes, times, strict=True):
-        _, own[:], counts = np.unique(column.entries, return_inverse=True, return_counts=True)
-        others[:] = counts[own] - 1.0
-        n_codes.append(counts.size)
-    vouching = [k for k, size in enumerate(n_codes) if 1 < size <= MOST_CATEGORIES * n]
+        distinct, own[:] = np.unique(column.entries, return_inverse=True)
+        counts = np.bincount(own[:known], minlength=distinct.size)
+        others[:] = counts[own] - own_row
+        n_codes.append(distinct.size)
+        n_known.append(int((counts > 0).sum()))
+    vouching = [k for k, size in enumerate(n_known) if 1 < size <= MOST_CATEGORIES * known]
 
     def of_column(j: int) -> NDArray[np.float32]:
         most = np.ones(n)
         for k in vouching:
             if k != j:
                 group, _, sizes = split_groups(codes[j], codes[k], n_codes[k])
-                by_chance = times[j] * times[k] / (n - 1.0)
-                np.maximum(most, (sizes[group] - 0.5) / (by_chance + 0.5), out=most)
+                if known < n:
+                    sizes = np.bincount(group[:known], minlength=sizes.size)
+                by_chance = times[j] * times[k] / (known - own_row)
+                both = sizes[group] - own_row
+                np.maximum(most, (both + 0.5) / (by_chance + 0.5), out=most)
         return np.where(np.isnan(columns[j].entries), 0.0, np.log(most)).astype(np.float32)
 
     said = np.zeros((n, len(columns)), dtype=np.float32, order="F")
-    some = [j for j, size in enumerate(n_codes) if size < n]
+    some = [j for j, size in enumerate(n_known) if size < known or known < n]
     for j, about in zip(some, map_in_threads(of_column, some, threads), strict=True):
         said[:, j] = about
     return said

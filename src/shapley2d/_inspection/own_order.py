@@ -86,9 +86,12 @@ class OwnOrder:
             signs,
         )
 
-    def given(self, k: int, expected: Expected) -> Expected:
-        """What is expected in column k of this order, with the rows of the given table."""
-        rows = np.argsort(self.row_places)
+    def given(self, k: int, expected: Expected, places: NDArray[np.intp]) -> Expected:
+        """What is expected in column k of this order, in the given one of rows and numbers.
+
+        ``places`` is where the rows are there.
+        """
+        rows = np.argsort(places)
         taken: dict[str, Any] = {
             name: None if array is None else array[rows] for name, array in vars(expected).items()
         }

@@ -107,8 +107,9 @@ def wrong_probability(
     as_expected: NDArray[np.bool_],
     findings: Sequence[ColumnFinding] = (),
     threads: int = 1,
+    known: int | None = None,
 ) -> NDArray[np.float64]:
-    """The probability of being wrong of all cells.
+    """The probability of being wrong of all cells, or of new rows below a table.
 
     Parameters
     ----------
@@ -123,6 +124,9 @@ def wrong_probability(
     findings : sequence of ColumnFinding
         What was found about columns.
     threads : int
+    known : int, optional
+        The first rows, which are a table that the others are judged by: only the probabilities of
+        those are returned. By default a table is judged by itself.
     """
     # sums of evidence first, then in their place what they say: tables have millions of cells
     probability = np.empty(scores.shape)
@@ -130,8 +134,10 @@ def wrong_probability(
     logit, stated = probability[:, :label], np.zeros((n, label), dtype=bool)
     about = [[one for one in findings if one.columns[0] == column.name] for column in columns]
     found = named_cells(findings, columns[:label], n)
-    table = Scores.of(scores[:, :label], found)
-    lift = vouched(columns[:label], threads)
+    table = Scores.of(scores[:, :label], found, known)
+    lift = vouched(columns[:label], threads, known)
+    judged = slice(known or 0, None)
+    n_judged = len(range(n)[judged])
 
     def evidence(j: int) -> dict[str, NDArray[np.float64] | float]:
         # made for the sums and again for the trees: to keep it would take ten times the memory
@@ -143,21 +149,29 @@ def wrong_probability(
     for j in range(label):
         logit[:, j] = weighed(evidence(j), n)
         stated[:, j] = stated_chance(about[j], n) > 0
-    tail = Tail.of(logit, found, stated)
+    tail = Tail.of(logit[:known], found[:known], stated[:known])
     for j in range(label):
         of_table = table_evidence(table, tail, logit[:, j].copy())
         of_cells = evidence(j)
-        said = CELLS.probability(of_cells | of_table, n, threads)
-        logit[:, j] = np.maximum(said, least_chance(about[j], of_cells, n))
+        asked = {
+            name: one[judged] if np.ndim(one) else one  # type: ignore[index]
+            for name, one in (of_cells | of_table).items()
+        }
+        said = CELLS.probability(asked, n_judged, threads)
+        logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
-        codes = columns[label].entries.astype(np.intp)
-        shares = np.bincount(codes)[codes] / n
-        probability[:, label] = label_probability(scores[:, label], shares)
-    return probability
+        codes = columns[label].entries
+        codes = np.nan_to_num(codes, nan=codes.max(initial=0, where=codes >= 0) + 1).astype(np.intp)
+        new = np.arange(n) >= table.known
+        counts = np.bincount(codes[: table.known], minlength=codes.max(initial=0) + 1)
+        shares = (counts[codes] + new) / (table.known + new)
+        said = label_probability(scores[:, label], shares, table.known)
+        probability[judged, label] = said[judged]
+    return probability[judged]
 
 
 def label_probability(
-    surprise: NDArray[np.float64], shares: NDArray[np.float64]
+    surprise: NDArray[np.float64], shares: NDArray[np.float64], known: int | None = None
 ) -> NDArray[np.float64]:
     """The probability of being wrong of every class label.
 
@@ -167,6 +181,8 @@ def label_probability(
         Negative log-likelihood of each label, out-of-bag.
     shares : ndarray of shape (n,)
         How frequent each label's class is.
+    known : int, optional
+        The first rows, which are the table; all by default.
 
     Examples
     --------
@@ -174,6 +190,6 @@ def label_probability(
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
     array([0.03, 0.67])
     """
-    if surprise.size < FEWEST_ROWS:
+    if surprise[:known].size < FEWEST_ROWS:
         return np.zeros(surprise.size)
-    return LABELS.probability(label_evidence(surprise, shares), surprise.size)
+    return LABELS.probability(label_evidence(surprise, shares, known), surprise.size)

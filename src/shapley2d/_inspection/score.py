@@ -1,9 +1,14 @@
-"""The anomaly score of every cell: how unlikely its entry is, given the rest of its row."""
+"""The anomaly score of every cell: how unlikely its entry is, given the rest of its row.
+
+Learn from a table, then judge rows: :class:`Lessons` is what a table teaches. A table that is
+inspected alone teaches about its own rows, which are judged by trees that have not seen them; new
+rows are judged by all trees.
+"""
 
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,21 +18,32 @@ from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
+from shapley2d._inspection.columns.finding import RARE
 from shapley2d._inspection.deviation import deviation
-from shapley2d._inspection.forests import Bags, grow, is_predicted, repair_gains, row_chunks
+from shapley2d._inspection.forests import (
+    FEWEST_TREES,
+    Bags,
+    grow,
+    is_predicted,
+    repair_gains,
+    row_chunks,
+    without_trees,
+)
 from shapley2d._inspection.learned import WEIGHTS
 from shapley2d._inspection.marginal import class_distance, odd_writing, standing_alone
+from shapley2d._inspection.novelty import as_time_goes_on
 from shapley2d._inspection.own_order import OwnOrder
 from shapley2d._inspection.probability import wrong_probability
 from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
+    from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._inspection.kernels.forest import Forest
     from shapley2d._tables.table import Column, Table
@@ -85,29 +101,32 @@ def inspect_table(
     """
     started = time.perf_counter()
     columns = table.columns if target is None else with_label(table, target, label_name).columns
+    # class labels are scored apart, and the other columns by class
+    has_classes = target is not None and target.task == "classification"
     with reporting(progress, "inspecting cells") as report:
-        work = _Work(columns, target, seed)
+        lessons = Lessons(columns, len(columns) - has_classes, seed)
+        work = _Work(lessons, lessons.own_rows())
         give_back_memory()
         threads, n_columns = count_threads(n_jobs), len(columns)
         if limit is not None:
-            limit = limit.earlier(_AFTER_CELL_S * work.codes.size)
+            limit = limit.earlier(_AFTER_CELL_S * lessons.codes.size)
             work.fit_trees(limit, threads)
         work.limit = None if limit is None else limit.earlier((1 - _GROWN) * limit.left())
         forests: list[Forest | None] = []
-        grown = map_in_threads(work.column, range(n_columns), threads)
+        grown = map_in_threads(work.learned_column, range(n_columns), threads)
         for k, forest in enumerate(grown):
             forests.append(forest)
-            report(_GROWN * (k + 1) / n_columns, f"predicting {work.names[k]!r}")
+            report(_GROWN * (k + 1) / n_columns, f"predicting {lessons.names[k]!r}")
         left_out = work.note_gains(forests, threads, report, limit)
-        as_expected = work.as_expected()
-        work.binned.clear()  # a third of the memory, and no longer needed
+        usual = work.as_expected()
+        trees, alone = lessons.bags.rows.shape, work.left_out(left_out)
+        lessons.binned.clear()  # a third of the memory, and no longer needed
+        work.rows.binned.clear()
         forests.clear()
         give_back_memory()
-        scores = np.zeros(work.codes.shape)
-        for part in work.parts.values():
-            scores += part
+        scores = work.scores()
         probability = wrong_probability(
-            scores, work.parts, columns, work.label, as_expected, findings, threads
+            scores, work.parts, columns, lessons.label, usual, findings, threads
         )
         notes, suggested = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
@@ -118,15 +137,200 @@ def inspect_table(
         probability=probability,
         expected=suggested,
         parts=work.parts,
+        usual=usual,
+        has_classes=has_classes,
         notes=notes,
         info={
-            "rows_per_tree": int(work.bags.rows.shape[1]),
-            "trees": int(work.bags.rows.shape[0]),
+            "rows_per_tree": int(trees[1]),
+            "trees": int(trees[0]),
             "share_of_errors": float(probability.mean()),
             "seconds": time.perf_counter() - started,
-            **work.left_out(left_out),
+            **alone,
         },
     )
+
+
+def judge_rows(
+    lessons: Lessons,
+    table: ScoredCells,
+    columns: tuple[Column, ...],
+    findings: Sequence[ColumnFinding],
+    threads: int,
+) -> ScoredCells:
+    """Score the cells of new rows by what a table teaches, each row as if it were one more of it.
+
+    Parameters
+    ----------
+    lessons : Lessons
+        With the forests grown.
+    table : ScoredCells
+        The table's own cells.
+    columns : tuple of Column
+        The table's columns with the new rows below its own.
+    findings : sequence of ColumnFinding
+        Of the table and of the new rows, by their positions in these columns.
+    threads : int
+
+    Returns
+    -------
+    ScoredCells
+        Of the new rows; the writers of their entries are the table's.
+    """
+    known = lessons.codes.shape[0]
+    work = _Work(lessons, lessons.new_rows(columns))
+    list(map_in_threads(work.judged_column, range(len(columns)), threads))
+    work.note_gains(lessons.forests, threads, lambda *_: None)
+    scores, usual = work.scores(), work.as_expected()
+    probability = wrong_probability(
+        np.concatenate([table.scores, scores]),
+        {name: np.concatenate([table.parts[name], part]) for name, part in work.parts.items()},
+        columns,
+        lessons.label,
+        np.concatenate([table.usual, usual]),
+        findings,
+        threads,
+        known,
+    )
+    for j, own in enumerate(table.probability.T):
+        # entries of a trusted table are right, however suspicious: as often, others are right too
+        as_suspicious = known - np.searchsorted(np.sort(own), probability[:, j])
+        probability[:, j] *= RARE / (RARE + as_suspicious / known)
+    everywhere = np.concatenate([np.zeros(table.scores.shape), probability])
+    both = [
+        replace(one, entries=np.concatenate([np.zeros(known), one.entries]), **_padded(one, known))
+        for one in work.expected
+    ]
+    notes, suggested = explain_suspects(columns, both, everywhere, findings)
+    new = np.arange(known, known + len(scores))
+    return ScoredCells(
+        columns=tuple(column.take(new) for column in columns),
+        has_label=table.has_label,
+        scores=scores,
+        probability=probability,
+        expected=tuple(
+            replace(one, entries=meant.entries[known:])
+            for one, meant in zip(work.expected, suggested, strict=True)
+        ),
+        parts=work.parts,
+        usual=usual,
+        has_classes=table.has_classes,
+        notes={(i - known, j): text for (i, j), text in notes.items() if i >= known},
+        written_like=columns,
+    )
+
+
+def _padded(expected: Expected, known: int) -> dict[str, Any]:
+    """The other fields of what is expected, with empty lines before them."""
+    return {
+        name: np.concatenate([np.zeros((known, *array.shape[1:]), array.dtype), array])
+        for name, array in vars(expected).items()
+        if array is not None and name != "entries"
+    }
+
+
+class Lessons:
+    """What a table teaches about rows: its own order, bins and codes, and trees that predict.
+
+    Attributes
+    ----------
+    label : int
+        Position of the column of class labels; the number of columns without one.
+    order : OwnOrder
+    names : list of str
+        Of the columns in that order, as everything below is.
+    binned : list of BinnedColumn
+    codes : ndarray of shape (n, p)
+    groups : ndarray of shape (n,)
+        The class of every row, 0 without classes.
+    bags : Bags
+    forests : list of Forest or None
+        Once they are grown, see :meth:`grow_all`.
+    """
+
+    def __init__(
+        self, columns: tuple[Column, ...], label: int, seed: int, most_trees: int | None = None
+    ) -> None:
+        self.given, self.label, self.seed = columns, label, seed
+        order = OwnOrder.of(columns, label)
+        self.names = [column.name for column in order.columns]
+        self.binned = [bin_column(column) for column in order.columns]
+        self.order = replace(order, columns=())  # the bins have what is needed of them
+        self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
+        self.bags = self.draw_bags(most_trees)
+        self.groups = _groups(columns, label)[self.order.row_places]
+        self.forests: list[Forest | None] = []
+
+    def draw_bags(self, most_trees: int | None = None) -> Bags:
+        """Draw the rows of the trees; fewer trees where a time limit has no room for more."""
+        most = () if most_trees is None else (most_trees,)
+        return Bags.draw(self.order.alike, self.seed, *most)
+
+    def grow(self, k: int) -> Forest | None:
+        """The forest of a column."""
+        return grow(self.binned, self.codes, self.bags, k, self.seed)
+
+    def grow_all(self, alone: Collection[str], threads: int) -> None:
+        """Grow the forests of all columns but some, which had no time for one."""
+
+        def one(k: int) -> Forest | None:
+            return None if self.names[k] in alone else self.grow(k)
+
+        self.forests = list(map_in_threads(one, range(len(self.names)), threads))
+
+    def own_rows(self) -> _Rows:
+        """The table's own rows, which are judged by trees that have not seen them."""
+        return _Rows(
+            self.given, self.binned, self.codes, self.bags.seen, self.groups, self.order.row_places
+        )
+
+    def new_rows(self, columns: tuple[Column, ...]) -> _Rows:
+        """The rows below those of the table in columns of both, which no tree has seen."""
+        known, n = len(self.codes), columns[0].entries.size
+        binned = []
+        for place, sign, own in zip(
+            self.order.column_places, self.order.signs, self.binned, strict=True
+        ):
+            column = columns[place]
+            entries = sign * as_time_goes_on(column, known)
+            strays = np.array([row - known for row in column.from_text.strays if row >= known])
+            strays = strays.astype(np.intp)
+            binned.append(own.at(entries, strays[np.isnan(entries[strays])]))
+        codes = np.column_stack([one.codes_of(one.values) for one in binned])
+        seen = np.zeros((n - known, self.bags.seen.shape[1]), dtype=np.uint64)
+        groups = _groups(columns, self.label)[known:]
+        return _Rows(columns, binned, codes, seen, groups, np.arange(n - known), known)
+
+
+def _groups(columns: Sequence[Column], label: int) -> NDArray[np.intp]:
+    """The class of every row: 0 without classes, -1 where it is missing."""
+    if label == len(columns):
+        return np.zeros(columns[0].entries.size, dtype=np.intp)
+    return np.nan_to_num(columns[label].entries, nan=-1.0).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """Rows to judge, in a table's own order of columns.
+
+    Attributes
+    ----------
+    given : tuple of Column
+        In the given order of rows and columns; the rows to judge begin at ``known``.
+    binned, codes, seen, groups
+        As in :class:`Lessons` and its bags.
+    places : ndarray of int
+        Where these rows are among the given ones.
+    known : int
+        Rows of ``given`` that are not judged here: those of the table.
+    """
+
+    given: tuple[Column, ...]
+    binned: list[BinnedColumn]
+    codes: NDArray[np.uint8]
+    seen: NDArray[np.uint64]
+    groups: NDArray[np.intp]
+    places: NDArray[np.intp]
+    known: int = 0
 
 
 class _Work:
@@ -135,58 +339,65 @@ class _Work:
     The results are in the order of the given table.
     """
 
-    def __init__(self, columns: tuple[Column, ...], target: Target | None, seed: int) -> None:
-        self.given, self.seed = columns, seed
-        # class labels are scored apart, and the other columns by class
-        has_classes = target is not None and target.task == "classification"
-        self.label = len(columns) - has_classes
-        order = OwnOrder.of(columns, self.label)
-        self.names = [column.name for column in order.columns]
-        self.binned = [bin_column(column) for column in order.columns]
-        self.order = replace(order, columns=())  # the bins have what is needed of them
-        self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
-        self.bags = Bags.draw(self.order.alike, seed)
+    def __init__(self, lessons: Lessons, rows: _Rows) -> None:
+        self.lessons, self.rows, self.order = lessons, rows, lessons.order
         self.limit: TimeLimit | None = None
         self.alone: set[int] = set()  # columns that were not predicted, for lack of time
-        self.groups = np.zeros(len(self.codes), dtype=np.intp)
-        if target is not None and has_classes:
-            self.groups = target.codes.astype(np.intp)[self.order.row_places]
-        self.new = np.zeros_like(self.codes)  # of the expected entries
-        self.expected = [Expected(np.zeros(0))] * len(columns)
-        self.parts = {name: np.zeros(self.codes.shape, dtype=np.float32) for name in WEIGHTS}
+        self.new = np.zeros_like(rows.codes)  # of the expected entries
+        self.expected = [Expected(np.zeros(0))] * len(lessons.names)
+        self.parts = {name: np.zeros(rows.codes.shape, dtype=np.float32) for name in WEIGHTS}
 
-    def column(self, k: int) -> Forest | None:
-        """Score the entries of a column, note what is expected there, and return its forest."""
-        binned, j = self.binned[k], int(self.order.column_places[k])
-        is_label = j == self.label
+    def learned_column(self, k: int) -> Forest | None:
+        """Grow the forest of a column, if there is time, and judge the entries by it."""
         forest = None
         if self.limit is None or self.limit.left() > 0:
-            forest = grow(self.binned, self.codes, self.bags, k, self.seed)
+            forest = self.lessons.grow(k)
         else:
             self.alone.add(k)
-        off = deviation(binned, forest, self.codes, self.bags, plain=is_label)
+        self.judge(k, forest)
+        return forest
+
+    def judged_column(self, k: int) -> None:
+        """Judge the entries of a column whose forest is grown."""
+        self.judge(k, self.lessons.forests[k])
+
+    def judge(self, k: int, forest: Forest | None) -> None:
+        """Score the entries of a column, and note what is expected there."""
+        rows, binned, j = self.rows, self.rows.binned[k], int(self.order.column_places[k])
+        is_label = j == self.lessons.label
+        off = deviation(binned, forest, rows.codes, rows.seen, plain=is_label)
         self.note("surprise", j, off.surprise)
         if not is_label:
             self.note("stories", j, off.stories)
             self.note("distance", j, off.distance)
-            self.note("class", j, class_distance(binned, self.groups))
-            self.note("repeat", j, standing_alone(binned))
-            self.parts["text"][:, j] = WEIGHTS["text"] * odd_writing(self.given[j])
+            table = self.lessons.binned[k]
+            new = (binned, rows.groups) if rows.known else (None, None)
+            self.note("class", j, class_distance(table, self.lessons.groups, *new))
+            self.note("repeat", j, standing_alone(table, new[0]))
+            odd = odd_writing(rows.given[j], rows.known or None)[rows.known :]
+            self.parts["text"][:, j] = WEIGHTS["text"] * odd
         self.new[:, k] = binned.codes_of(off.expected.entries)
-        self.expected[j] = self.order.given(k, off.expected)
-        return forest
+        self.expected[j] = self.order.given(k, off.expected, rows.places)
+
+    def scores(self) -> NDArray[np.float64]:
+        """The sum of all parts."""
+        scores = np.zeros(self.rows.codes.shape)
+        for part in self.parts.values():
+            scores += part
+        return scores
 
     def fit_trees(self, limit: TimeLimit, threads: int) -> None:
         """Take as many trees as fit into the time, by how long a few take for some columns."""
-        few = Bags.draw(self.order.alike, self.seed, _FEW_TREES)
-        predicted = [k for k, binned in enumerate(self.binned) if is_predicted(binned)]
+        lessons = self.lessons
+        few = lessons.draw_bags(_FEW_TREES)
+        predicted = [k for k, binned in enumerate(lessons.binned) if is_predicted(binned)]
         if not predicted:
             return
         tried = predicted[:: max(len(predicted) // 3, 1)]
 
         def look(k: int) -> None:
-            forest = grow(self.binned, self.codes, few, k, self.seed)
-            deviation(self.binned[k], forest, self.codes, few)
+            forest = grow(lessons.binned, lessons.codes, few, k, lessons.seed)
+            deviation(lessons.binned[k], forest, lessons.codes, few.seen)
 
         look(tried[0])  # compiles, or loads what was compiled
         begin = time.monotonic()
@@ -195,26 +406,27 @@ class _Work:
         each_s = (time.monotonic() - begin) / len(tried) / len(few.rows)
         all_s = each_s * len(predicted) / threads / _GROWN
         fitting = int(_SAFE * limit.left() / max(all_s, 1e-9))
-        if fitting < len(self.bags.rows):
-            self.bags = Bags.draw(self.order.alike, self.seed, max(fitting, _FEW_TREES))
+        if fitting < len(lessons.bags.rows):
+            lessons.bags = lessons.draw_bags(max(fitting, _FEW_TREES))
+            self.rows = lessons.own_rows()
 
     def left_out(self, n_rows: int) -> dict[str, Any]:
         """What a time limit left out, for the record; empty where nothing was."""
-        names = [name for k, name in enumerate(self.names) if k in self.alone]
+        names = [name for k, name in enumerate(self.lessons.names) if k in self.alone]
         found: dict[str, Any] = {"columns_not_predicted": names} if names else {}
         found |= {"rows_without_tried_repairs": n_rows} if n_rows else {}
         return {**found, "time_up": True} if found else {}
 
     def as_expected(self) -> NDArray[np.bool_]:
         """Whether entries have the codes of the expected ones, in the order of the given table."""
-        same = np.empty(self.codes.shape, dtype=bool)
-        same[np.ix_(self.order.row_places, self.order.column_places)] = self.new == self.codes
+        same = np.empty(self.new.shape, dtype=bool)
+        same[np.ix_(self.rows.places, self.order.column_places)] = self.new == self.rows.codes
         return same
 
     def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
         """Add weighted evidence against a column's entries; a label's score is its surprise."""
-        weight = 1.0 if j == self.label else WEIGHTS[reason]
-        self.parts[reason][self.order.row_places, j] = weight * against
+        weight = 1.0 if j == self.lessons.label else WEIGHTS[reason]
+        self.parts[reason][self.rows.places, j] = weight * against
 
     def note_gains(
         self,
@@ -227,13 +439,15 @@ class _Work:
 
         Returns the number of rows that a time limit left out.
         """
-        chunks = row_chunks(len(self.new))
-        scored = np.flatnonzero(self.order.column_places != self.label)
+        chunks, judged = row_chunks(len(self.new)), self.rows
+        # repairs of new rows are tried with as few trees as are needed, the first ones
+        seen = without_trees(judged.seen, FEWEST_TREES) if judged.known else judged.seen
+        scored = np.flatnonzero(self.order.column_places != self.lessons.label)
 
         def gain(rows: slice) -> NDArray[np.float64] | None:
             if limit is not None and limit.left() < 0:
                 return None
-            return repair_gains(self.binned, forests, self.codes, self.new, self.bags, rows)
+            return repair_gains(judged.binned, forests, judged.codes, self.new, seen, rows)
 
         of_chunks = map_in_threads(gain, chunks, threads)
         left_out = 0
@@ -241,7 +455,7 @@ class _Work:
             if gains is None:
                 left_out += rows.stop - rows.start
                 continue
-            cells = np.ix_(self.order.row_places[rows], self.order.column_places[scored])
+            cells = np.ix_(judged.places[rows], self.order.column_places[scored])
             self.parts["gain"][cells] = WEIGHTS["gain"] * np.arcsinh(gains[:, scored])
             report(_GROWN + (1 - _GROWN) * (k + 1) / len(chunks), "trying repairs")
         return left_out

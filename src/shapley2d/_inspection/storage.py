@@ -7,6 +7,7 @@ score has a column of its own.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
@@ -31,15 +32,16 @@ _PART = "part: "
 _MOST_PLACES = 400  # decimals that a number can have
 _BY_COLUMN = {
     "kinds": [str], "notations": [str], "places": [int], "categories": [[str]], "widths": [int],
-    "ranges": [bool],
+    "ranges": [bool], "written": [bool], "asked": [bool], "distinct": [int],
 }  # fmt: skip
 _FINDING = {
     "columns": [str], "kind": str, "text": str, "rows": [int], "suggestions": [(int, str)],
     "probability": float, "chances": Maybe([float]), "right": Maybe([float]),
 }  # fmt: skip
 _RECORD = {
-    **_BY_COLUMN, "has_label": bool, "frame": str, "digests": {str: str}, "fingerprint": str,
-    "settled": [(int, int)], "notes": [(int, int, str)], "findings": [_FINDING],
+    **_BY_COLUMN, "has_label": bool, "has_classes": bool, "frame": str,
+    "digests": {str: str}, "fingerprint": str, "settled": [(int, int)],
+    "notes": [(int, int, str)], "findings": [_FINDING],
     "new entries": [(int, int, Maybe(str), float)], "facts": dict,
     "info": {"kinds": Maybe({str: str})},
 }  # fmt: skip
@@ -79,10 +81,12 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
             [_at(one.alternatives, k) for one in found.expected], n
         )
         columns[f"chance {k + 1}"] = _by_row([_at(one.chances, k) for one in found.expected], n)
+    columns["usual"] = found.usual.ravel()
     for name, part in found.parts.items():
         columns[_PART + name] = np.asarray(part, dtype=np.float32).ravel()
     record = {
         "has_label": found.has_label,
+        "has_classes": found.has_classes,
         "frame": inspection._frame,
         "digests": inspection._digests,
         "fingerprint": inspection._fingerprint,
@@ -90,6 +94,9 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         "kinds": [one.kind for one in found.columns],
         "notations": [one.from_text.notation for one in found.columns],
         "places": [one.from_text.places for one in found.columns],
+        "written": [one.from_text.words is not None for one in found.columns],
+        "asked": [one.from_text.asked for one in found.columns],
+        "distinct": [one.from_text.distinct for one in found.columns],
         "categories": [list(one.categories) for one in found.columns],
         "widths": [
             0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected
@@ -114,6 +121,16 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         "info": inspection.info,
     }
     write_sealed(path, _KEY, record, inspection, found.names, columns)
+
+
+def is_inspection(path: str | os.PathLike[str]) -> bool:
+    """Whether a file says that it is an inspection; it may still be damaged."""
+    import pyarrow.parquet as pq
+
+    try:
+        return _KEY in (pq.read_schema(path).metadata or {})
+    except Exception:  # noqa: BLE001  (whatever a file provokes, it is none)
+        return False
 
 
 def read_inspection(path: str | os.PathLike[str]) -> dict[str, Any]:
@@ -150,6 +167,8 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
             for name in cells.table.column_names
             if name.startswith(_PART)
         },
+        usual=cells.booleans("usual"),
+        has_classes=record["has_classes"],
         notes={(i, j): text for i, j, text in record["notes"]},
         suggested={(i, j): (text, float(sure)) for i, j, text, sure in record["new entries"]},
         info=record["facts"],
@@ -183,9 +202,15 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             strays={i: own[i] for i in gone if own[i] is not None},
             notation=record["notations"][j],
             places=record["places"][j],
-            words=np.array([*words, None], dtype=object),
-            codes=np.array([code[text] for text in own], dtype=np.int32),
+            asked=record["asked"][j],
+            distinct=record["distinct"][j],
         )
+        if record["written"][j]:
+            read = replace(
+                read,
+                words=np.array([*words, None], dtype=object),
+                codes=np.array([code[text] for text in own], dtype=np.int32),
+            )
         columns.append(Column(name, kind, entries, tuple(known), read))
     return tuple(columns)
 

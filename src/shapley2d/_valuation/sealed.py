@@ -59,6 +59,14 @@ class SealedCells:
             raise ValueError(f"its column {key} does not hold numbers")
         return np.array(self.table[key].to_numpy(), dtype=np.float64).reshape(self.shape)
 
+    def booleans(self, key: str) -> NDArray[np.bool_]:
+        """Whether something is true of each cell, as a matrix."""
+        import pyarrow as pa
+
+        if not self.has(key) or self.table[key].type != pa.bool_() or self.table[key].null_count:
+            raise ValueError(f"its column {key} does not say yes or no")
+        return np.array(self.table[key].to_numpy(), dtype=bool).reshape(self.shape)
+
     def texts(self, key: str) -> NDArray[Any]:
         """One text per cell, None where there is none; equal texts are one object."""
         import pyarrow as pa

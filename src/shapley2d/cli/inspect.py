@@ -1,16 +1,31 @@
 """``shapley2d inspect``: which entries of a table are wrong, and what they should say."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any, Literal
+
+import typer
 
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
-from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
-from shapley2d.cli.errors import computing
-from shapley2d.cli.reading.inspected import InspectedFile, known_decisions, read_inspected
+from shapley2d.cli.console import (
+    ResultConsole,
+    collect_notes,
+    note,
+    progress,
+    say,
+    warnings_as_notes,
+)
+from shapley2d.cli.errors import STANDS_OUT, computing
+from shapley2d.cli.reading.inspected import (
+    InspectedFile,
+    known_decisions,
+    read_inspected,
+    read_reference,
+)
 from shapley2d.cli.writing.outputs import (
     check_outputs,
     stop_if_unwritten,
@@ -48,6 +63,22 @@ Gains = Annotated[
         None,
         "Value the cells with a forest, and show what its score gains by each expected entry.",
         "--gains",
+    ),
+]
+Trusted = Annotated[
+    Path | None,
+    o.option(
+        o.COMMON,
+        "FILE",
+        "A trusted table, or its inspection from shapley2d inspect -o: the rows of TABLE are "
+        "judged by it.",
+        "--reference",
+    ),
+]
+FailIf = Annotated[
+    int | None,
+    o.option(
+        o.OUTPUT, "N", "Exit with code 3 if more than N entries stand out.", "--fail-if", min=0
     ),
 ]
 Earlier = Annotated[
@@ -88,6 +119,7 @@ def inspect(
     *,
     file: o.FileOptions,
     task: o.Task = "auto",
+    reference: Trusted = None,
     valuation: SavedValues = None,
     gains: Gains = False,
     decisions: Earlier = None,
@@ -98,18 +130,21 @@ def inspect(
     output: CellsOutput = None,
     report: PagePath = None,
     top: Top = 15,
+    fail_if: FailIf = None,
     as_json_: o.AsJson = False,
 ) -> None:
     """Find the entries of a table that are likely wrong, and what they should say.
 
     Every entry is predicted from the rest of its row and its label. Entries are ranked by how
-    unlikely they are, how far off, and how much better their row fits once they are replaced.
+    unlikely they are, how far off, and how much better their row fits once they are replaced. With
+    --reference, every row is judged by a trusted table, and the findings tell what is new.
     """
     from shapley2d import Valuation
     from shapley2d._inspection.page import write_inspection
 
     limit = None if max_time is None else TimeLimit.of(max_time)
-    read = [table, *(str(path) for path in (valuation, decisions) if path is not None)]
+    paths = (reference, valuation, decisions)
+    read = [table, *(str(path) for path in paths if path is not None)]
     check_outputs(output, report, read)
     if gains and (valuation is not None or target is None):
         raise InputError(
@@ -121,7 +156,13 @@ def inspect(
     with warnings_as_notes():
         earlier = None if decisions is None else read_decisions(decisions)
         saved = None if valuation is None else Valuation.load(valuation)
-    given = read_inspected(table, target, file)
+    trusted = None
+    if reference is not None:
+        trusted = read_reference(
+            reference, target, file, task=task, seed=seed, workers=workers, max_time=limit
+        )
+    given = read_inspected(table, target, file, like=trusted)
+    given = replace(given, trusted=None if reference is None else str(reference))
     for message in given.source.notes:
         note(message)
     with warnings_as_notes(given.names), computing(given.names):
@@ -139,7 +180,9 @@ def inspect(
                 f"--by {by} needs cell values: give --target, or for a large table --valuation "
                 "with the file that shapley2d cells -o wrote"
             )
-        inspection = given.inspect(saved, task=task, seed=seed, workers=workers, max_time=limit)
+        inspection = given.inspect(
+            saved, reference=trusted, task=task, seed=seed, workers=workers, max_time=limit
+        )
     for words in left_out_words(inspection.info):
         note(words)
     remembered: list[Decision] = []
@@ -152,7 +195,7 @@ def inspect(
                 f"{plural(stale, 'has', 'have')} changed since, and "
                 f"{plural(stale, 'is', 'are')} listed again"
             )
-    page: dict[str, Any] = {"by": by, "target": target, "facts": given.facts, "notes": notes}
+    page: dict[str, Any] = {"by": by, "target": given.target, "facts": given.facts, "notes": notes}
     page |= {"remembered": remembered, "commands": given.commands}
     files, failed = write_outputs(
         [
@@ -168,6 +211,10 @@ def inspect(
         print_inspection(inspection, given, cells, console)
         print_files(files, console)
     stop_if_unwritten(failed)
+    number = int(inspection._cells.standing_out.sum())
+    if fail_if is not None and number > fail_if:
+        say(f"shapley2d: {number:,} entries stand out, more than --fail-if {fail_if:,}")
+        raise typer.Exit(STANDS_OUT)
 
 
 def left_out_words(info: dict[str, Any]) -> list[str]:

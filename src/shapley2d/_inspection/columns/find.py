@@ -29,10 +29,13 @@ from shapley2d.exceptions import cut_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from shapley2d._inspection.columns.finding import WrittenColumn
     from shapley2d._tables.table import Column, Table
 
 
-def find_in_columns(table: Table) -> list[ColumnFinding]:
+def find_in_columns(
+    table: Table, written: list[WrittenColumn] | None = None
+) -> list[ColumnFinding]:
     """Problems of whole columns: units, formats, spellings, codes, date orders, keys, broken rules.
 
     The likeliest wrong come first, mere facts last; otherwise they are in the order of columns.
@@ -44,7 +47,7 @@ def find_in_columns(table: Table) -> list[ColumnFinding]:
     >>> [finding.kind for finding in find_in_columns(as_table(X))]
     ['units']
     """
-    columns = written_columns(table)
+    columns = written_columns(table) if written is None else written
     keys = {key.name: key.why for key in find_keys(table)}
     found = [
         _about(name, "key", f"{name!r} looks like a key, {why}: nothing can be learned from it")

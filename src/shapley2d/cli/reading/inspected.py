@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.decided_entries import DecidedTable
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.inspect import check_width
+from shapley2d._inspection.storage import is_inspection
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest, file_digest, table_digest
 from shapley2d.cli.console import progress
@@ -44,6 +46,7 @@ class InspectedFile:
     kinds: dict[str, str]  # types of columns that the user gave
     fingerprint: str  # of the whole file, dropped columns included
     flags: tuple[str, ...] = ()  # options that later commands on the file need too
+    trusted: str | None = None  # the file that its rows are judged by
 
     @property
     def commands(self) -> tuple[str, str]:
@@ -55,6 +58,7 @@ class InspectedFile:
         repair = ["repair", self.source.path, "decisions.csv", "-o", clean]
         repair += ["--report", "after.html", *self.flags]
         inspect = ["inspect", clean, *target, "--decisions", "decisions.csv"]
+        inspect += [] if self.trusted is None else ["--reference", self.trusted]
         inspect += ["--report", "page.html", *self.flags]
         return shlex.join(["shapley2d", *repair]), shlex.join(["shapley2d", *inspect])
 
@@ -68,12 +72,14 @@ class InspectedFile:
     def facts(self) -> dict[str, str]:
         """The origin of the table, for the head of a page."""
         facts = {"table": Path(self.source.path).name}
+        facts |= {} if self.trusted is None else {"judged by": Path(self.trusted).name}
         return facts if self.target is None else facts | {"target": self.target}
 
     def inspect(
         self,
         valuation: Any,
         *,
+        reference: Inspection | None = None,
         seed: int,
         workers: int | None,
         task: str = "auto",
@@ -85,6 +91,7 @@ class InspectedFile:
         inspection = inspect_cells(
             self.X,
             self.y,
+            reference=reference,
             valuation=valuation,
             task=task,
             kinds=self.kinds or None,
@@ -97,15 +104,27 @@ class InspectedFile:
 
 
 def read_inspected(
-    path: str, target: str | None, file: FileOptions, *, source: Source | None = None
+    path: str,
+    target: str | None,
+    file: FileOptions,
+    *,
+    source: Source | None = None,
+    like: Inspection | None = None,
 ) -> InspectedFile:
-    """Read and check a file; ``source`` is one that was read already."""
+    """Read and check a file; ``source`` is one that was read already.
+
+    It is read as the table of the inspection ``like``, whose label is the target where the file has
+    a column of that name.
+    """
     source = read_file(path, file) if source is None else source
+    if like is not None and target is None and like.label_name in source.table.column_names:
+        target = like.label_name
     chosen = choose_columns(source, target, file)
     with computing({"X": source.path}):
         check_width(len(chosen.features))
         native = source.table.select(chosen.features)
-        X = as_table(native, "X", chosen.kinds_beside(target), infinite=True)
+        known = None if like is None else like._reference.table
+        X = as_table(native, "X", chosen.kinds_beside(target), known, infinite=True)
     row_id = file.row_id
     row_names = np.arange(X.n_rows) if row_id is None else id_names(source.table.select([row_id]))
     return InspectedFile(
@@ -118,6 +137,22 @@ def read_inspected(
         fingerprint=file_digest(source.table),
         flags=_flags(chosen.dropped, chosen.kinds, file),
     )
+
+
+def read_reference(
+    path: Path,
+    target: str | None,
+    file: FileOptions,
+    **settings: Any,
+) -> Inspection:
+    """The inspection of a trusted table: read from its own file, or made of the table."""
+    from shapley2d import Inspection
+
+    if is_inspection(path):
+        return Inspection.load(path)
+    given = read_inspected(str(path), target, file)
+    with without_warnings(), computing(given.names):
+        return given.inspect(None, **settings)
 
 
 def _flags(dropped: set[str], kinds: Mapping[str, str], file: FileOptions) -> tuple[str, ...]:

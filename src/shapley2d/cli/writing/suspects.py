@@ -109,7 +109,7 @@ def print_inspection(
     console.print(
         Text(
             f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
-            f"{printable(label)}; "
+            f"{printable(label)}{_judged_by(inspection)}; "
             f"{inspection._cells.summary}{settled}\n"
         ),
         soft_wrap=True,
@@ -124,6 +124,11 @@ def print_inspection(
         console.print()
     if cells:
         console.print(_suspect_table(cells, inspection))
+
+
+def _judged_by(inspection: Inspection) -> str:
+    known = inspection.info.get("reference")
+    return f", judged by {counted(known['rows'], 'trusted row')}" if known else ""
 
 
 def _suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table:

@@ -1,0 +1,320 @@
+"""What is new in rows, compared with a trusted table: columns, categories, formats, ranges, keys.
+
+How likely an entry of a new kind is wrong follows from how often the trusted table itself met
+something for the first time. Of its n entries f kinds occur once, so that the next correct entry is
+of a new kind with probability f / n (Good 1953, doi:10.1093/biomet/40.3-4.237). With
+:data:`ERRORS` of all entries wrong in this way, the others follow by Bayes' rule, and at most that
+share of correct entries is called likelier wrong than right.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.words import counted, plural
+from shapley2d._inspection.binning import FEWEST_ROWS
+from shapley2d._inspection.columns.finding import RARE, ColumnFinding, shortened
+from shapley2d._inspection.marginal import shape_of
+from shapley2d._tables.column_warnings import find_keys
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._tables.table import Column, Table
+
+ERRORS = 0.002
+"""Share of entries that are errors of one kind, before anything is known of them."""
+
+NEGLIGIBLE = ERRORS / RARE
+"""What is less likely wrong than this is not told."""
+
+_DIGITS = re.compile(r"\d+")
+
+
+def wrong_if_new(n: int, once: float) -> float:
+    """How likely an entry of a new kind is wrong, if of n correct entries ``once`` were of theirs.
+
+    Examples
+    --------
+    >>> round(wrong_if_new(3000, 0), 2), round(wrong_if_new(3000, 1500), 3)
+    (0.92, 0.004)
+    """
+    return ERRORS / (ERRORS + (once + 0.5) / (n + 1))
+
+
+def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[ColumnFinding]:
+    """Everything that new rows have and a trusted table does not, or the other way round.
+
+    Parameters
+    ----------
+    known, new : Table
+    together : list of WrittenColumn
+        The columns of the trusted table, with the new rows below its own.
+    """
+    n, names = known.n_rows, set(new.column_names)
+    keys = {key.name for key in find_keys(known)}
+    found = [*_columns(known, new)]
+    for column in together:
+        if column.name not in names:
+            continue
+        if column.name in keys:
+            found += _keys(column, n)
+        found += _types(column, n)
+        found += _missing(column, n)
+        if column.column.kind in ("category", "boolean"):
+            found += list(_categories(column, n)) or _formats(column, n)
+        else:
+            found += _formats(column, n)
+            found += _ranges(column, n)
+        if column.name not in keys and column.column.kind != "date":
+            found += _moved(column, n, known.n_columns)
+    return found
+
+
+def as_time_goes_on(column: Column, known: int) -> NDArray[np.float64]:
+    """The new entries of a column, those that time alone explains as the table's last.
+
+    Dates, and numbers that count the rows, grow. A table covers a span; what lies up to one more
+    span behind its end is as usual as its end.
+
+    Parameters
+    ----------
+    column : Column
+        With the new rows below those of the table.
+    known : int
+        How many rows the table has.
+    """
+    entries, new = column.entries[:known], column.entries[known:]
+    there = entries[~np.isnan(entries)]
+    counts = column.kind == "number" and there.size == known == np.unique(there).size
+    if not there.size or not (column.kind == "date" or (counts and (there == there.round()).all())):
+        return new
+    first, last = there.min(), there.max()
+    return np.where((new > last) & (new <= last + (last - first)), last, new)
+
+
+def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
+    """Columns that are missing, new or in another order; told of the table's first column."""
+    ours, theirs = known.column_names, new.column_names
+    first = theirs[0]
+    for name in ours:
+        if name not in theirs:
+            yield _fact(
+                first, "missing column", f"there is no column {name!r}: the reference has it"
+            )
+    for name in theirs:
+        if name not in ours:
+            text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
+            yield _fact(name, "new column", text)
+    both = [name for name in ours if name in theirs]
+    order = [name for name in theirs if name in ours]
+    if both != order:
+        moved = next(one for one, other in zip(order, both, strict=True) if one != other)
+        text = f"the columns are in another order than the reference's, from {moved!r} on"
+        yield _fact(moved, "column order", text)
+
+
+def _fact(name: str, kind: str, text: str) -> ColumnFinding:
+    return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))
+
+
+def _share(rows: NDArray[np.intp], column: WrittenColumn, n: int) -> str:
+    """How many of the new rows: ``3 of 40 entries of 'age'``."""
+    size = column.codes.size - n
+    share = 100 * rows.size / size
+    of_all = f" ({share:.2g} %)" if 0 < rows.size < size else ""
+    number = counted(size, "entry", "entries")
+    return f"{rows.size:,} of {number} of {column.name!r}{of_all}"
+
+
+def _told(
+    column: WrittenColumn,
+    n: int,
+    kind: str,
+    rows: NDArray[np.intp],
+    words: str,
+    chance: float | NDArray[np.float64],
+) -> Iterator[ColumnFinding]:
+    """A finding about some of the new rows, if there are any; ``words`` is its predicate."""
+    # a finding without a chance is a mere fact
+    if rows.size and not 0 < np.max(chance) < NEGLIGIBLE:
+        text = f"{_share(rows, column, n)} {words}"
+        yield column.finding(kind, text, rows, chance=chance)
+
+
+def _examples(words: Sequence[str]) -> str:
+    shown = ", ".join(shortened(word) for word in words[:3])
+    return shown + (f" and {len(words) - 3:,} more" if len(words) > 3 else "")
+
+
+def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+    """Entries of a key that the reference has already, or that come twice."""
+    codes, size = column.codes, len(column.words)
+    before = np.bincount(codes[:n][codes[:n] >= 0], minlength=size)
+    again = np.bincount(codes[n:][codes[n:] >= 0], minlength=size)
+    chance = wrong_if_new(n, float((before > 1).sum()))
+    new = codes[n:]
+    there = new >= 0
+    rows = np.flatnonzero(there & (before[new] > 0))
+    words = f"{plural(rows.size, 'is', 'are')} in the reference already"
+    if rows.size:
+        words += f", such as {shortened(column.words[new[rows[0]]])}: check whether the row is new"
+    yield from _told(column, n, "known key", rows, words, chance)
+    rows = np.flatnonzero(there & (before[new] == 0) & (again[new] > 1))
+    words = (
+        f"{plural(rows.size, 'comes', 'come')} more than once, though the reference's all differ"
+    )
+    yield from _told(column, n, "repeated key", rows, words, chance)
+
+
+def _types(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+    """Text among numbers or dates."""
+    strays = [i for i in column.column.from_text.strays if np.isnan(column.column.entries[i])]
+    rows = np.array([i - n for i in strays if i >= n], dtype=np.intp)
+    kind = column.column.kind
+    there = sorted({column.column.from_text.strays[i] for i in strays if i >= n})
+    words = f"{plural(rows.size, f'is not a {kind}', f'are not {kind}s')}: {_examples(there)}"
+    # texts of which the reference has many are codes
+    chance = wrong_if_new(n, float(sum(i < n for i in strays)))
+    yield from _told(column, n, "another type", rows, words, chance)
+
+
+def _missing(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+    """Empty cells, if the reference has hardly any."""
+    gone = column.codes < 0
+    chance = wrong_if_new(n, float(gone[:n].sum()))
+    rows = np.flatnonzero(gone[n:])
+    if chance >= 0.5:
+        words = f"{plural(rows.size, 'is', 'are')} empty, as hardly any of the reference's are"
+        yield from _told(column, n, "missing entries", rows, words, chance)
+
+
+def _formats(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+    """Shapes of texts that the reference does not have: of words without, of numbers with units."""
+    if not column.is_text:
+        return
+    is_text = column.column.kind in ("category", "boolean")
+    if is_text:
+        shapes = [shape_of(word) for word in column.words]
+    else:
+        shapes = [_DIGITS.sub("9", word) for word in column.words]
+    place = {shape: k for k, shape in enumerate(dict.fromkeys(shapes))}
+    of_word = np.array([place[shape] for shape in shapes] or [0])
+    there = column.codes >= 0
+    codes = np.where(there, of_word[column.codes], -1)
+    seen = np.bincount(codes[:n][there[:n]], minlength=len(place))
+    stray = np.zeros(codes.size, dtype=bool)
+    stray[list(column.column.from_text.strays)] = True
+    rows = np.flatnonzero(((seen[codes] == 0) & there & ~stray)[n:])
+    # where entries hardly repeat, shapes that come once are words' own
+    chance = wrong_if_new(n, float((seen == 1).sum()))
+    if chance < 0.5:
+        return
+    written = list(dict.fromkeys(column.words[column.codes[n + i]] for i in rows.tolist()))
+    verb = plural(rows.size, "is", "are")
+    words = f"{verb} written in a way that the reference does not have: {_examples(written)}"
+    yield from _told(column, n, "new format", rows, words, chance)
+
+
+def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+    """Categories that the reference does not have."""
+    entries = column.column.entries
+    there = ~np.isnan(entries)
+    codes = np.where(there, entries, 0).astype(np.intp)
+    seen = np.bincount(codes[:n][there[:n]], minlength=codes.max(initial=0) + 1)
+    rows = np.flatnonzero((there & (seen[codes] == 0))[n:])
+    chance = wrong_if_new(n, float((seen == 1).sum()))
+    texts = list(dict.fromkeys(column.words[column.codes[n + i]] for i in rows.tolist()))
+    verb = plural(rows.size, "is", "are")
+    words = (
+        f"{verb} none of the reference's {int((seen > 0).sum()):,} categories: {_examples(texts)}"
+    )
+    yield from _told(column, n, "new category", rows, words, chance)
+
+
+def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
+    """Numbers and dates outside the reference's, if more than chance puts there or far outside.
+
+    Far is farther off than the reference is wide, which its own extremes may be of its others.
+    """
+    from scipy.stats import binom
+
+    entries, new = column.column.entries, as_time_goes_on(column.column, n)
+    known = np.sort(entries[:n][~np.isnan(entries[:n])])
+    if known.size < FEWEST_ROWS or known[0] == known[-1]:
+        return
+    low, high = float(known[0]), float(known[-1])
+    off = np.maximum(low - new, new - high)
+    rows = np.flatnonzero(off > 0)
+    far = off[rows] > high - low
+    own = (high - known[-2] > known[-2] - low) + (known[1] - low > high - known[1])
+    by_chance = float(binom.sf(rows.size - 1, new.size, 2 / (known.size + 1)))
+    if not far.any() and by_chance > ERRORS:
+        return
+    # where most rows lie outside, the column has moved, and not every entry is wrong
+    moved = new.size >= FEWEST_ROWS and rows.size > new.size / 2
+    chance = np.where(far & ~moved, wrong_if_new(known.size, float(own)), 0.0)
+    order = rows[np.argsort(-off[rows], kind="stable")]
+    texts = list(dict.fromkeys(column.words[column.codes[n + i]] for i in order.tolist()))
+    ends = [
+        column.words[column.codes[int(np.flatnonzero(entries[:n] == end)[0])]]
+        for end in (low, high)
+    ]
+    words = (
+        f"{plural(rows.size, 'lies', 'lie')} outside the reference's range, {ends[0]} to "
+        f"{ends[1]}: {_examples(texts)}"
+    )
+    yield from _told(column, n, "new range", rows, words, chance)
+
+
+def _shares(column: WrittenColumn, entries: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The share of each category, among those that are there."""
+    codes = entries[~np.isnan(entries)].astype(np.intp)
+    size = max(len(column.column.categories), 2)
+    return np.asarray(np.bincount(codes, minlength=size) / codes.size)
+
+
+def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFinding]:
+    """A distribution that is not the reference's, with the share of rows that must differ."""
+    from scipy.stats import chi2_contingency, ks_2samp
+
+    entries = column.column.entries
+    known, new = (part[~np.isnan(part)] for part in (entries[:n], entries[n:]))
+    if min(known.size, new.size) < 20:
+        return
+    if column.column.kind in ("category", "boolean"):
+        seen = np.isin(new, known)  # others are told apart
+        if not seen.any():
+            return
+        distinct, codes = np.unique(np.concatenate([known, new[seen]]), return_inverse=True)
+        parts = codes[: known.size], codes[known.size :]
+        counts = np.array([np.bincount(part, minlength=distinct.size) for part in parts])
+        share = float(np.abs(counts[0] / known.size - counts[1] / seen.sum()).sum() / 2)
+        often = counts.sum(axis=0) * seen.sum() >= 5 * codes.size  # the others count as one
+        counts = np.column_stack([counts[:, often], counts[:, ~often].sum(axis=1)])
+        counts = counts[:, counts.sum(axis=0) * seen.sum() >= 5 * codes.size]
+        chance = float(chi2_contingency(counts)[1]) if counts.shape[1] > 1 else 1.0
+        shift = _shares(column, entries[n:]) - _shares(column, entries[:n])
+        most = int(np.abs(shift).argmax())
+        shown = [100 * float(_shares(column, part)[most]) for part in (entries[n:], entries[:n])]
+        name = (
+            column.column.categories[most] if column.column.categories else str(bool(most)).lower()
+        )
+        words = f"{shortened(name)} is {shown[0]:.0f} % of them, there {shown[1]:.0f} %"
+    else:
+        test = ks_2samp(known, new, method="asymp")
+        share, chance = float(test.statistic), float(test.pvalue)
+        middles = [float(np.median(part)) for part in (known, new)]
+        words = f"the median is {middles[1]:.4g}, the reference's {middles[0]:.4g}"
+    if chance * columns < ERRORS and share > RARE:
+        text = (
+            f"{column.name!r} is distributed otherwise than in the reference: at least "
+            f"{100 * share:.0f} % of the rows differ ({words})"
+        )
+        yield _fact(column.name, "moved", text)
