@@ -109,16 +109,17 @@ def inspect_table(
         probability = wrong_probability(
             scores, work.parts, columns, work.label, as_expected, findings, threads
         )
-        notes, suggested = explain_suspects(columns, work.expected, probability, findings)
+        explained = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
         has_label=target is not None,
         scores=scores,
         probability=probability,
-        expected=suggested,
+        expected=explained.expected,
         parts=work.parts,
-        notes=notes,
+        notes=explained.notes,
+        suggested=explained.suggested,
         info={
             "rows_per_tree": int(work.bags.rows.shape[1]),
             "trees": int(work.bags.rows.shape[0]),

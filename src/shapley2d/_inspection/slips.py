@@ -1,8 +1,17 @@
-"""Typing errors that explain the cells most likely wrong: in numbers, dates and words."""
+"""Typing errors that explain the cells most likely wrong: in numbers, dates and words.
+
+Which number was meant is a question for Bayes' rule (a noisy channel, Kernighan, Church and Gale
+1990, "A spelling correction program based on a noisy channel model"): each number that one slip
+leads to the entry is weighed by how likely that slip makes this entry of it, and by how likely the
+number is in its row and column. All kinds of slips are as likely as each other and as an error that
+is no slip, which may leave any digits. The share of the best number is how sure it is.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import math
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -10,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import typed_number
+from shapley2d._inspection.columns.finding import SUREST
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import Column
 
@@ -24,18 +34,33 @@ if TYPE_CHECKING:
 _SUSPECT, _MOST_SUSPECTS = 0.05, 5000
 """Entries examined: all from this probability on, at most this many."""
 
-_NARROW = 0.3
-"""A slip is named only if the expected range is at most this part of the entry's distance from its
-middle. In wider ranges some slip always ends by chance."""
-
 _OFTEN, _TIMES = 0.01, 3
 """A number that more than this share and number of the rows hold is no slip. Where as many are at
 least half as far off, the column has a heavy tail: no decimal point slipped."""
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
-_SHIFTS = (1, -1, 2, -2, 3, -3)
+_ANY_DATE = 2.0**-17  # chance of a date among all of four centuries
 SHIFTED = "the decimal point slipped"
+
+
+@dataclass(frozen=True)
+class Explained:
+    """What slips explain.
+
+    Attributes
+    ----------
+    notes : dict of (int, int) to str
+        The slip in words, by row and column.
+    suggested : dict of (int, int) to (str, float)
+        The entry that was meant, and how likely it is right.
+    expected : tuple of Expected
+        With the entries that were meant.
+    """
+
+    notes: dict[tuple[int, int], str]
+    suggested: dict[tuple[int, int], tuple[str | None, float]]
+    expected: tuple[Expected, ...]
 
 
 def explain_suspects(
@@ -43,8 +68,8 @@ def explain_suspects(
     expected: Sequence[Expected],
     probability: NDArray[np.float64],
     findings: Sequence[ColumnFinding] = (),
-) -> tuple[dict[tuple[int, int], str], tuple[Expected, ...]]:
-    """The slips that explain the entries most likely wrong, and what is expected in view of them.
+) -> Explained:
+    """The slips that explain the entries most likely wrong.
 
     Parameters
     ----------
@@ -52,29 +77,33 @@ def explain_suspects(
     expected : sequence of Expected
     probability : ndarray of shape (n, p)
     findings : sequence of ColumnFinding
-        Those about spellings explain words.
-
-    Returns
-    -------
-    notes : dict of (int, int) to str
-        The slip in words, by row and column.
-    expected : tuple of Expected
-        With the entries that were meant.
+        Those about spellings and keys explain words.
     """
-    notes: dict[tuple[int, int], str] = {}
-    spelt = _spellings(columns, findings)
-    writers: dict[int, EntryWriter] = {}
-    meant: dict[int, NDArray[np.float64]] = {}
+    notes, spelt = _found(columns, findings)
+    suggested: dict[tuple[int, int], tuple[str | None, float]] = {}
+    slips: dict[int, _Slips] = {}
+    meant = {j: expected[j].entries.copy() for _, j in spelt}
+    for (i, j), code in spelt.items():
+        meant[j][i] = code
     for i, j in _most_likely(probability):
-        entry, found = float(columns[j].entries[i]), spelt.get((i, j))
-        if columns[j].kind in ("number", "date") and not np.isnan(entry):
-            writers[j] = writers.get(j) or EntryWriter.of(columns[j])
-            found = _slip(writers[j], entry, expected[j], i)
+        entry = float(columns[j].entries[i])
+        if columns[j].kind not in ("number", "date") or np.isnan(entry) or (i, j) in notes:
+            continue
+        slips[j] = slips.get(j) or _Slips.of(columns[j])
+        found = slips[j].explain(entry, expected[j], i)
         if found is not None:
+            slip, number, sure = found
             meant.setdefault(j, expected[j].entries.copy())
-            meant[j][i], notes[i, j] = found
-    return notes, tuple(
-        replace(one, entries=meant[j]) if j in meant else one for j, one in enumerate(expected)
+            meant[j][i] = number
+            typed, text = slips[j].texts(i, number)
+            notes[i, j] = f"{slip}: {typed} for {text}"
+            suggested[i, j] = text, sure
+    return Explained(
+        {cell: note for cell, note in notes.items() if probability[cell] >= _SUSPECT},
+        suggested,
+        tuple(
+            replace(one, entries=meant[j]) if j in meant else one for j, one in enumerate(expected)
+        ),
     )
 
 
@@ -85,128 +114,200 @@ def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
     return [(i, j) for i, j in cells[order].tolist()]
 
 
-def _spellings(
+def _found(
     columns: Sequence[Column], findings: Sequence[ColumnFinding]
-) -> dict[tuple[int, int], tuple[float, str]]:
-    """The category that was meant and the slip in words, by row and column of a misspelt entry."""
-    found = {}
+) -> tuple[dict[tuple[int, int], str], dict[tuple[int, int], int]]:
+    """What findings explain, in words, and the categories that were meant, by row and column."""
+    place = {column.name: j for j, column in enumerate(columns)}
+    found: dict[tuple[int, int], str] = {}
+    spelt: dict[tuple[int, int], int] = {}
     for finding in findings:
-        j = next(k for k, column in enumerate(columns) if column.name == finding.columns[0])
+        j = place[finding.columns[0]]
+        if finding.kind == "repeated key":
+            found |= {(i, j): "another row has the same key" for i in finding.rows.tolist()}
         if finding.kind != "spellings" or columns[j].kind != "category":
             continue
         codes = {word: code for code, word in enumerate(columns[j].categories)}
+        times = np.bincount(columns[j].entries[~np.isnan(columns[j].entries)].astype(np.intp))
         for i, word in finding.suggestions.items():
             if word in codes:
-                times = int((columns[j].entries == codes[word]).sum())
-                found[i, j] = float(codes[word]), f"a rare spelling of {word!r} ({times:,} x)"
-    return found
+                spelt[i, j] = codes[word]
+                found[i, j] = f"a rare spelling of {word!r} ({times[codes[word]]:,} x)"
+    return found, spelt
 
 
-def _slip(
-    writer: EntryWriter, entry: float, expected: Expected, i: int
-) -> tuple[float, str] | None:
-    """The number or date that was meant, if one slip leads from it to this entry.
+@dataclass(frozen=True)
+class _Slips:
+    """The numbers or dates of a column, and which of them were meant.
 
-    It must lie in the range that is expected, and have no more decimals than the column.
+    Attributes
+    ----------
+    writer : EntryWriter
+    numbers, counts : ndarray
+        Its distinct entries in order, and their rows.
+    step : float
+        Smallest difference of entries, by the decimals of the column.
+    new : float
+        Chance that an entry is one that the column does not hold yet: the share of rows whose
+        entry no other has (Good 1953, doi:10.1093/biomet/40.3-4.237).
+    span : float
+        From the lowest tenth of the entries to the highest.
     """
-    column = writer.column
-    if expected.low is None or expected.high is None:
-        return None
-    low, high, middle = float(expected.low[i]), float(expected.high[i]), float(expected.entries[i])
-    is_wide = high - low > _NARROW * abs(entry - middle)
-    if low <= entry <= high or np.isnan(middle) or is_wide:
-        return None
-    is_date = column.kind == "date"
-    whole = not is_date and float(entry).is_integer() and float(middle).is_integer()
-    best: tuple[str, float] | None = None
-    known = column.entries[~np.isnan(column.entries)]
-    if _are_many(known == entry):
-        return None  # nobody slips in the same way so often
-    is_tail = _are_many(np.sign(entry - middle) * (known - middle) >= abs(entry - middle) / 2)
-    for slip, meant in _meant_dates(entry) if is_date else meant_numbers(entry):
-        if slip == SHIFTED and is_tail:
-            continue
-        fits = low <= meant <= high and meant != entry and (not whole or meant.is_integer())
-        fits = fits and float(writer.rounded(np.array(meant))) == meant
-        if not fits:
-            continue
-        if best is None or (slip == best[0] and abs(meant - middle) < abs(best[1] - middle)):
-            best = slip, meant
-    if best is None:
-        return None
-    typed, meant_text = Column(column.name, column.kind, np.array([entry, best[1]])).text()
-    read = column.from_text
-    if read.words is not None and read.codes is not None:  # as the file writes them
-        typed, meant_text = read.words[read.codes[i]], writer.text(best[1], exact=True)
-    return best[1], f"{best[0]}: {typed} for {meant_text}"
+
+    writer: EntryWriter
+    numbers: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    step: float
+    new: float
+    span: float
+
+    @classmethod
+    def of(cls, column: Column) -> _Slips:
+        known = column.entries[~np.isnan(column.entries)]
+        numbers, counts = np.unique(known, return_counts=True)
+        writer = EntryWriter.of(column)
+        is_date = column.kind == "date"
+        step = 1.0 if is_date or writer.decimals is None else 10.0**-writer.decimals
+        low, high = np.quantile(known, [0.1, 0.9])
+        new = float((counts == 1).sum()) / known.size
+        return cls(writer, numbers, counts, step, new, max(float(high - low), step))
+
+    def explain(self, entry: float, expected: Expected, i: int) -> tuple[str, float, float] | None:
+        """The slip, the number that was meant, and how likely it is; None if that is a guess."""
+        if expected.low is None or expected.high is None:
+            return None
+        low, high, middle = (
+            float(one[i]) for one in (expected.low, expected.high, expected.entries)
+        )
+        if low <= entry <= high or np.isnan(middle) or self._are_many(entry, entry):
+            return None  # nobody slips in the same way so often
+        half = middle + (entry - middle) / 2
+        ends = (half, np.inf) if entry > middle else (-np.inf, half)
+        is_tail = self._are_many(*ends)
+        is_date = self.writer.column.kind == "date"
+        # digits of the entry, as its column writes it
+        digits = 10.0 ** -len(typed_number(abs(round(entry / self.step))))
+        weights: dict[float, float] = defaultdict(float)
+        names: dict[float, tuple[float, str]] = {}
+        for slip, meant, chance in meant_dates(entry) if is_date else meant_numbers(entry):
+            if meant == entry or not low <= meant <= high or (slip == SHIFTED and is_tail):
+                continue
+            if not is_date and float(self.writer.rounded(np.array(meant))) != meant:
+                continue
+            weight = chance * self._chance(meant, low, high, middle)
+            weights[meant] += weight
+            names[meant] = max(names.get(meant, (0.0, "")), (weight, slip))
+        if not weights:
+            return None
+        best = max(weights, key=lambda one: (weights[one], -abs(one - middle)))
+        sure = weights[best] / (sum(weights.values()) + (_ANY_DATE if is_date else digits))
+        return (names[best][1], best, min(sure, SUREST)) if sure >= 0.5 else None
+
+    def texts(self, i: int, meant: float) -> tuple[str | None, str | None]:
+        """The entry of a row and the one that was meant, as the column writes them."""
+        column = self.writer.column
+        read = column.from_text
+        typed = Column(column.name, column.kind, column.entries[[i]]).text()[0]
+        if read.words is not None and read.codes is not None:  # as the file writes them
+            typed = read.words[read.codes[i]]
+        return typed, self.writer.text(meant, exact=True)
+
+    def _are_many(self, low: float, high: float) -> bool:
+        """Whether rows between two numbers are too many to be slips."""
+        first = np.searchsorted(self.numbers, low)
+        last = np.searchsorted(self.numbers, high, "right")
+        rows = int(self.counts[first:last].sum())
+        return rows > _OFTEN * int(self.counts.sum()) and rows > _TIMES
+
+    def _chance(self, meant: float, low: float, high: float, middle: float) -> float:
+        """How likely a number is in its row: by the expected range, and how often it occurs."""
+        # a Laplace distribution has its middle 80 % within log(5) times its width
+        width = max((high - low) / 2 / math.log(5), self.step / 2)
+        density = math.exp(-abs(meant - middle) / width) / (2 * width)
+        place = int(np.searchsorted(self.numbers, meant))
+        seen = place < self.numbers.size and self.numbers[place] == meant
+        share = float(self.counts[place]) / float(self.counts.sum()) if seen else 0.0
+        return min(density * (self.new * self.step + (1 - self.new) * share * self.span), 1.0)
 
 
-def _are_many(rows: NDArray[np.bool_]) -> bool:
-    """Whether rows are too many to be slips."""
-    return bool(rows.mean() > _OFTEN and rows.sum() > _TIMES)
-
-
-def _meant_dates(entry: float) -> Iterator[tuple[str, float]]:
-    """Dates from which one slip leads to this one, with the slip's name."""
+def meant_dates(entry: float) -> Iterator[tuple[str, float, float]]:
+    """Dates from which one slip leads to this one, with the slip's name and its chance."""
     day = np.datetime64(int(np.floor(entry)), "D")
     text, rest = str(day), entry - np.floor(entry)
     year, month, of_month = text[:-6], text[-5:-3], text[-2:]
-    beside = (("a neighbouring key", meant) for meant in struck_beside(text))
-    for slip, meant in (
-        ("day and month swapped", f"{year}-{of_month}-{month}"),
+    beside = (("a neighbouring key", *meant) for meant in struck_beside(text))
+    for slip, meant, chance in (
+        ("day and month swapped", f"{year}-{of_month}-{month}", 1.0),
         *swapped_or_doubled(text),
         *beside,
+        *(("another year", f"{one}{text[-6:]}", chance) for one, chance in _years(year)),
     ):
         try:
             days = np.datetime64(meant, "D").astype(np.int64)
         except ValueError:
             continue
-        yield slip, float(days) + rest
+        yield slip, float(days) + rest, chance
 
 
-def meant_numbers(number: float) -> Iterator[tuple[str, float]]:
-    """Numbers from which one slip leads to this one, with the slip's name; likeliest slips first.
+def _years(typed: str) -> Iterator[tuple[str, float]]:
+    """Years that may have been meant: another century, or one other digit."""
+    for century in ("19", "20"):
+        if typed[:2] != century:
+            yield century + typed[2:], 0.5
+    for k, digit in enumerate(typed):
+        yield from ((typed[:k] + one + typed[k + 1 :], 1 / 36) for one in _TOP if one != digit)
 
-    A digit left out is not among them: too many numbers may have been meant, and suggestions were
-    no better for it.
+
+def meant_numbers(number: float) -> Iterator[tuple[str, float, float]]:
+    """Numbers from which one slip leads to this one.
+
+    Each with the name of the slip, and how likely this slip makes this entry of it.
 
     Examples
     --------
-    >>> [meant for slip, meant in meant_numbers(71.0) if slip == "two digits swapped"]
+    >>> [meant for slip, meant, _ in meant_numbers(71.0) if slip == "two digits swapped"]
     [17.0]
-    >>> sorted(meant for slip, meant in meant_numbers(117.0) if slip == "a digit doubled")
+    >>> sorted(meant for slip, meant, _ in meant_numbers(117.0) if slip == "a digit doubled")
     [17.0]
     """
     text = typed_number(abs(number))
     sign = -1.0 if number < 0 else 1.0
-    for slip, meant in swapped_or_doubled(text):
-        yield slip, sign * float(meant)
-    for places in _SHIFTS:
-        yield SHIFTED, sign * float(Decimal(text).scaleb(places))
-    for meant in struck_beside(text):
-        yield "a neighbouring key", sign * float(meant)
+    for slip, meant, chance in swapped_or_doubled(text):
+        yield slip, sign * float(meant), chance
+    for places in (1, -1, 2, -2, 3, -3):
+        yield SHIFTED, sign * float(Decimal(text).scaleb(places)), 0.5 ** (1 + abs(places))
+    for meant, chance in struck_beside(text):
+        yield "a neighbouring key", sign * float(meant), chance
+    pointed = text if "." in text else text + "."
+    for k in range(len(pointed) + 1):
+        for digit in _TOP:
+            if k or digit != "0":
+                meant = pointed[:k] + digit + pointed[k:]
+                yield "a digit left out", sign * float(meant), 1 / len(pointed)
     if number:
-        yield "the sign", -number
+        yield "the sign", -number, 1.0
 
 
-def swapped_or_doubled(text: str) -> Iterator[tuple[str, str]]:
+def swapped_or_doubled(text: str) -> Iterator[tuple[str, str, float]]:
     """Texts that become this one when two digits are swapped, or one is doubled."""
+    n_digits = sum(letter.isdigit() for letter in text)
     for k, digit in enumerate(text[:-1]):
         if digit.isdigit() and text[k + 1].isdigit() and digit != text[k + 1]:
             meant = text[:k] + text[k + 1] + digit + text[k + 2 :]
             if not meant.startswith("0") or text.startswith("0"):  # nobody means 01
-                yield "two digits swapped", meant
-    for k, digit in enumerate(text[:-1]):
-        if digit.isdigit() and digit == text[k + 1]:
-            yield "a digit doubled", text[:k] + text[k + 1 :]
+                yield "two digits swapped", meant, 1 / (n_digits - 1)
+    for meant in {text[:k] + text[k + 1 :] for k in range(len(text) - 1)
+                  if text[k].isdigit() and text[k] == text[k + 1]}:  # fmt: skip
+        yield "a digit doubled", meant, 1 / (n_digits - 1)
 
 
-def struck_beside(text: str) -> Iterator[str]:
-    """Texts that become this one when a neighbouring key is struck."""
+def struck_beside(text: str) -> Iterator[tuple[str, float]]:
+    """Texts that become this one when a neighbouring key is struck, each with its chance."""
+    n_digits = sum(letter.isdigit() for letter in text)
     for k, digit in enumerate(text):
         if digit.isdigit():
             for key in NEIGHBOURS[digit]:
-                yield text[:k] + key + text[k + 1 :]
+                yield text[:k] + key + text[k + 1 :], 1 / n_digits / len(NEIGHBOURS[key])
 
 
 def _neighbours() -> dict[str, str]:

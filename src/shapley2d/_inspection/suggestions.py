@@ -9,11 +9,11 @@ says.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import SURE
+from shapley2d._inspection.columns.finding import SURE, SURE_RIGHT
 from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
@@ -24,21 +24,26 @@ if TYPE_CHECKING:
     from shapley2d._inspection.cells import ScoredCells
     from shapley2d._inspection.columns.finding import ColumnFinding
 
-ACCEPTED = 0.8
-"""Suggestions at least this likely right are accepted many at a time; others one by one."""
-
 # How often the new entries of findings are right where the old ones are wrong: on hospital,
-# flights, beers and on errors planted into clean tables.
+# flights, beers, and on errors planted into clean tables (benchmarks/findings.py, suggestions.py).
 _RIGHT = {
-    "notation": SURE, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": 0.9,
+    "notation": SURE, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": SURE,
+    "encoding": SURE,
     "signs": 0.9, "formats": 0.65, "codes": 0.9, "words for missing": 0.85,
     "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
 
 
 def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> ScoredCells:
-    """The cells with the entries that findings suggest, each with how likely it is right."""
-    best: dict[tuple[int, int], tuple[tuple[bool, float, float], str | None]] = {}
+    """The cells with the entries that findings suggest, each with how likely it is right.
+
+    Of several suggestions for an entry the likeliest right is taken, slips included; one that is
+    likelier right than not comes before an empty cell.
+    """
+    best = {
+        (i, j): _Offer.made(text, float(cells.probability[i, j]), sure)
+        for (i, j), (text, sure) in cells.suggested.items()
+    }
     for finding in findings:
         new = finding.suggestions or _rewritten(cells, finding)
         if not new:
@@ -50,14 +55,24 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
         for i, text in new.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            sure = right[i] if finding.suggestions else SURE
-            # an entry that is likelier right than not comes before an empty cell
-            found = (bool(text) and sure >= 0.5, wrong[i], sure)
-            if (i, j) not in best or found > best[i, j][0]:
-                best[i, j] = found, text or None
+            offer = _Offer.made(text, wrong[i], right[i] if finding.suggestions else SURE)
+            best[i, j] = max(best.get((i, j), offer), offer)
     return replace(
-        cells, suggested={cell: (text, found[2]) for cell, (found, text) in best.items()}
+        cells, suggested={cell: (one.text or None, one.sure) for cell, one in best.items()}
     )
+
+
+class _Offer(NamedTuple):
+    """A suggested entry; of two the larger is taken."""
+
+    is_said: bool
+    both: float  # that the entry is wrong and this one right
+    sure: float
+    text: str
+
+    @classmethod
+    def made(cls, text: str | None, wrong: float, sure: float) -> _Offer:
+        return cls(bool(text) and sure >= 0.5, wrong * sure, sure, text or "")
 
 
 def _rewritten(cells: ScoredCells, finding: ColumnFinding) -> dict[int, str]:
@@ -92,7 +107,7 @@ def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, s
         for i, right in zip(finding.rows.tolist(), suggestion_chances(finding), strict=True)
         if cells.probability[i, j] >= 0.5
         and i in finding.suggestions
-        and right >= ACCEPTED
+        and right >= SURE_RIGHT
         and (text := finding.suggestions[i] or None) != cells.entries[j][i]
         and text == cells.expected_text(i, j)
     ]

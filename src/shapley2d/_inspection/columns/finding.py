@@ -24,8 +24,10 @@ SURE, UNKNOWN, LOW, LEAST = 0.95, 0.45, 0.3, 0.15
 """Probabilities of being wrong where all entries of a finding have the same evidence, measured on
 tables with known truth and on their clean twins; the last is a second spelling or format."""
 
-SUREST = 0.97
-"""Cap on the probability that a suggested entry is right, or that a rule states."""
+SUREST, SURE_RIGHT, UNSURE = 0.97, 0.9, 0.8
+"""Cap on the probability that a suggested entry is right, or that a rule states; from where on a
+suggestion is sure, and may be written unseen; and cap for those that do not follow from the entry.
+"""
 
 RARE = 0.02
 """Share of the rows up to which something is an exception, not how the table is made."""
