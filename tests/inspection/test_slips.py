@@ -8,7 +8,8 @@ import pytest
 from shapley2d import inspect_cells
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.spellings import misspellings
-from shapley2d._inspection.slips import NEIGHBOURS, explain_suspects, meant_numbers
+from shapley2d._inspection.columns.typed import NEIGHBOURS, meant_numbers
+from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.table import Column
 from shapley2d.evaluation.cell_errors import mistype_number
 

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from shapley2d._inspection.columns.finding import SURE, SURE_RIGHT
-from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 _RIGHT = {
     "notation": SURE, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": SURE,
     "encoding": SURE,
-    "signs": 0.9, "formats": 0.65, "codes": 0.9, "words for missing": 0.85,
+    "signs": 0.9, "codes": 0.9, "words for missing": 0.85,
     "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
 
@@ -45,17 +44,14 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
         for (i, j), (text, sure) in cells.suggested.items()
     }
     for finding in findings:
-        new = finding.suggestions or _rewritten(cells, finding)
-        if not new:
-            continue
         j = cells.names.index(finding.columns[0])
         rows = finding.rows.tolist()
         wrong = dict(zip(rows, finding.row_chances.tolist(), strict=True))
         right = dict(zip(rows, suggestion_chances(finding).tolist(), strict=True))
-        for i, text in new.items():
+        for i, text in finding.suggestions.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            offer = _Offer.made(text, wrong[i], right[i] if finding.suggestions else SURE)
+            offer = _Offer.made(text, wrong[i], right[i])
             best[i, j] = max(best.get((i, j), offer), offer)
     return replace(
         cells, suggested={cell: (one.text or None, one.sure) for cell, one in best.items()}
@@ -75,19 +71,6 @@ class _Offer(NamedTuple):
         return cls(bool(text) and sure >= 0.5, wrong * sure, sure, text or "")
 
 
-def _rewritten(cells: ScoredCells, finding: ColumnFinding) -> dict[int, str]:
-    """Dates and numbers in another format than their column's, in the column's format."""
-    j = cells.names.index(finding.columns[0])
-    column = cells.columns[j]
-    if finding.kind != "formats" or column.kind not in ("number", "date"):
-        return {}
-    others = np.setdiff1d(np.arange(column.entries.size), finding.rows)
-    writer = EntryWriter.of(column.take(others))
-    entries = {i: float(column.entries[i]) for i in finding.rows.tolist()}
-    texts = {i: writer.text(one, exact=True) for i, one in entries.items()}
-    return {i: text for i, text in texts.items() if text is not None}
-
-
 def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
     """How likely suggested entries are right, where those in the table are wrong."""
     if finding.right is None:
@@ -98,14 +81,15 @@ def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
 def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, str | None, float]]:
     """Row, new entry and chance of what a finding may change in one go.
 
-    Entries that are likelier wrong than not, by all that is known of them, and whose suggestion is
-    likely right and the one that the cell itself shows.
+    Entries that are likelier wrong than not, by all that is known of them, or that only another
+    format says; and whose suggestion is sure and the one that the cell itself shows.
     """
     j = cells.names.index(finding.columns[0])
+    is_same = finding.kind == "formats" and cells.columns[j].kind == "date"
     return [
         (i, text, float(cells.probability[i, j]))
         for i, right in zip(finding.rows.tolist(), suggestion_chances(finding), strict=True)
-        if cells.probability[i, j] >= 0.5
+        if (is_same or cells.probability[i, j] >= 0.5)
         and i in finding.suggestions
         and right >= SURE_RIGHT
         and (text := finding.suggestions[i] or None) != cells.entries[j][i]

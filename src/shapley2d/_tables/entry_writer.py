@@ -53,6 +53,10 @@ class EntryWriter:
             counts = Counter((float(column.entries[i]), texts[i]) for i in present.tolist())
             for (entry, text), _ in sorted(counts.items(), key=lambda one: (one[1], one[0])):
                 known[entry] = str(text)
+            if column.kind == "date":  # in several formats: new entries have the most common one
+                forms = Counter(_form(text) for text in known.values())
+                usual = forms.most_common(1)[0][0] if forms else ""
+                known = {one: text for one, text in known.items() if _form(text) == usual}
         style = NumberStyle.of(known) if known and column.kind == "number" else None
         if places:
             style = NumberStyle(places=places)
@@ -148,6 +152,11 @@ class NumberStyle:
             whole = f"{int(whole):,}".replace(",", self.group)
         mark = "," if comma else "."
         return f"{sign}{self.before}{whole}{mark + rest if rest else ''}{self.after}"
+
+
+def _form(date: str) -> str:
+    """The format of a date: 9-9-9 for 2024-02-29."""
+    return re.sub(r"\d+", "9", date)
 
 
 def _with_places(number: str, places: int) -> str:

@@ -11,10 +11,12 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LEAST, LOW, SURE, shortened
+from shapley2d._inspection.columns.finding import LEAST, LOW, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark
+from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.quantities import convert, is_unit
 from shapley2d._inspection.marginal import shape_of
+from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -180,7 +182,10 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
-    """Few entries that differ from the format, with digits and signs, that most others share."""
+    """Entries that differ from the format, with digits and signs, that most others share.
+
+    Of texts few may differ. Dates say the same in any format, so each is rewritten, however many.
+    """
     if written.column.kind == "number":
         return
     shapes = np.array([_shape(word) for word in written.words], dtype=object)
@@ -192,9 +197,10 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     missing = written.where(is_mark)
     others = (shapes != main) & ~missing
     rows = written.rows(others)
+    is_date = written.column.kind == "date"
     if not structured or "9" not in main or not rows.size:
         return
-    if tally[main] < _USUAL * written.n_written:
+    if tally[main] < _USUAL * written.n_written and not is_date:
         return
     usual = written.words[int(np.flatnonzero(~others)[written.counts[~others].argmax()])]
     parts = _usual_parts(written, rows, main)
@@ -202,15 +208,25 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     shares = np.array([tally[shapes[written.codes[i]]] / written.n_written for i in rows])
     chances = np.maximum(dominance - _SECOND * shares, LEAST)
     chances[[i in parts for i in rows.tolist()]] = SURE  # an entry in the usual way, and more
+    chances[is_date & (shares >= _SHARED)] = 0.0  # a second way is no error
     yield written.finding(
         "formats",
         f"{rows.size:,} of the {written.n_written:,} entries of {written.name!r} "
         f"{plural(rows.size, 'differs', 'differ')} from the usual format, "
         f"{shortened(written.word(rows[0]))} instead of {shortened(usual)}: write them alike",
         rows,
-        parts,
+        parts | (_rewritten(written, rows) if is_date else {}),
         chances,
+        right=np.where([is_date and i not in parts for i in rows.tolist()], SURE, UNSURE),
     )
+
+
+def _rewritten(written: WrittenColumn, rows: NDArray[np.intp]) -> dict[int, str]:
+    """Dates in the usual format of their column; not those that may be one of two days."""
+    writer, entries = EntryWriter.of(written.column), written.column.entries
+    told = ~untold_dates(written)[written.codes[rows]]
+    texts = {i: writer.text(float(entries[i]), exact=True) for i in rows[told].tolist()}
+    return {i: text for i, text in texts.items() if text and text != written.word(i)}
 
 
 def _usual_parts(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> dict[int, str]:
