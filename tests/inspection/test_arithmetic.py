@@ -77,7 +77,7 @@ def test_a_rule_is_named_and_fills_an_empty_cell():
     assert clean["net"][5] == sales(percent=True)["net"][5]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.integers(0, 10_000), st.integers(3, 7), st.sampled_from(["small", "money", "binary", "same"])
 )
@@ -93,7 +93,7 @@ def test_random_tables_have_no_rules(seed, width, kind):
     assert find({f"c{k}": columns[kind]() for k in range(width)}) == []
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 10_000))
 def test_a_rule_with_a_few_exceptions_is_found_in_every_order_of_columns(seed):
     random = np.random.default_rng(seed)

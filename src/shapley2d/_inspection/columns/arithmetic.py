@@ -188,8 +188,10 @@ def _left(
         given = _given(numbers, tried[1:], row, is_sum=is_sum)
         off = np.abs(given - numbers.values[tried[0], row])
         fails += off > 1.0001 * numbers.steps[tried[0]] + 1e-9 * np.abs(given)
-        kept = fails <= 3 + (k + 1) / 8
+        kept = fails <= 1 + k / 8
         tried, fails = tried[:, kept], fails[kept]
+        if not fails.size:
+            break
     return [(a, b, c, d) for a, b, c, d in tried.T.tolist()]
 
 
