@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import UNSURE
+from shapley2d._inspection.columns.finding import SAME_KEY, UNSURE
 from shapley2d._inspection.learned import SETTINGS
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import objects
@@ -257,6 +257,8 @@ class ScoredCells:
             shares[reason] = shares.get(reason, 0.0) + (part / whole if whole > 0 else 0.0)
         listed = sorted(shares.items(), key=lambda one: -one[1])
         known = self.notes.get((i, j))
+        if known == SAME_KEY:
+            return [(known, 0.0)]
         return ([(known, 0.0)] if known else []) + [
             (self._phrase(reason, i, j), share) for reason, share in listed if share >= _LEAST_SHARE
         ]

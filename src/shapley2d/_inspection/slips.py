@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._inspection.columns.finding import SAME_KEY
 from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
 
 if TYPE_CHECKING:
@@ -57,15 +58,24 @@ def explain_suspects(
         Those about spellings and keys explain words.
     """
     notes, spelt = _found(columns, findings)
+    # suspect for their format: what they say is right
+    place = {column.name: j for j, column in enumerate(columns)}
+    rewritten = {
+        (i, place[one.columns[0]])
+        for one in findings
+        if one.kind == "formats" and one.probability
+        for i in one.suggestions
+    }
     suggested: dict[tuple[int, int], tuple[str | None, float]] = {}
     slips: dict[int, Slips] = {}
     meant = {j: expected[j].entries.copy() for _, j in spelt}
     for (i, j), code in spelt.items():
         meant[j][i] = code
+    explained = rewritten | notes.keys()
     for i, j in _most_likely(probability):
         entry = float(columns[j].entries[i])
         low, high = expected[j].low, expected[j].high
-        if low is None or high is None or np.isnan(entry) or (i, j) in notes:
+        if low is None or high is None or np.isnan(entry) or (i, j) in explained:
             continue
         slips[j] = slips.get(j) or Slips.of(columns[j])
         found = slips[j].explain(
@@ -104,7 +114,7 @@ def _found(
     for finding in findings:
         j = place[finding.columns[0]]
         if finding.kind == "repeated key":
-            found |= {(i, j): "another row has the same key" for i in finding.rows.tolist()}
+            found |= {(i, j): SAME_KEY for i in finding.rows.tolist()}
         if finding.kind != "spellings" or columns[j].kind != "category":
             continue
         codes = {word: code for code, word in enumerate(columns[j].categories)}

@@ -37,7 +37,7 @@ least half as far off, the column has a heavy tail: no decimal point slipped."""
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
-_ANY_DATE = 2.0**-17  # chance of a date among all of four centuries
+_ANY_DATE, _ANY_YEAR = 2.0**-17, 2.0**-9  # chances of a date and of a year in four centuries
 SHIFTED = "the decimal point slipped"
 
 
@@ -93,7 +93,9 @@ class Slips:
         by_chance = self.by_chance(entry)
         weights: dict[float, float] = defaultdict(float)
         names: dict[float, tuple[float, str]] = {}
-        for slip, meant, chance in meant_dates(entry) if is_date else meant_numbers(entry):
+        for slip, meant, chance in (
+            meant_dates(entry, low, high) if is_date else meant_numbers(entry)
+        ):
             if meant == entry or not low <= meant <= high or (slip == SHIFTED and is_tail):
                 continue
             if not is_date and float(self.writer.rounded(np.array(meant))) != meant:
@@ -149,8 +151,11 @@ class Slips:
         return slips + self.by_chance(entry)
 
 
-def meant_dates(entry: float) -> Iterator[tuple[str, float, float]]:
-    """Dates from which one slip leads to this one, with the slip's name and its chance."""
+def meant_dates(entry: float, low: float, high: float) -> Iterator[tuple[str, float, float]]:
+    """Dates from which one slip leads to this one, with the slip's name and its chance.
+
+    ``low`` to ``high`` are expected; every year among them may have been meant.
+    """
     day = np.datetime64(int(np.floor(entry)), "D")
     text, rest = str(day), entry - np.floor(entry)
     year, month, of_month = text[:-6], text[-5:-3], text[-2:]
@@ -160,12 +165,18 @@ def meant_dates(entry: float) -> Iterator[tuple[str, float, float]]:
         *swapped_or_doubled(text),
         *beside,
         *(("another year", f"{one}{text[-6:]}", chance) for one, chance in _years(year)),
+        *(("another year", f"{one}{text[-6:]}", _ANY_YEAR) for one in _years_between(low, high)),
     ):
         try:
             days = np.datetime64(meant, "D").astype(np.int64)
         except ValueError:
             continue
         yield slip, float(days) + rest, chance
+
+
+def _years_between(low: float, high: float) -> range:
+    first, last = (int(str(np.datetime64(int(end), "D"))[:4]) for end in (low, high))
+    return range(first, last + 1)
 
 
 def _years(typed: str) -> Iterator[tuple[str, float]]:
