@@ -24,6 +24,7 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import LOW, RARE, SUREST, UNKNOWN, UNSURE
+from shapley2d._inspection.columns.rules import SCREENED
 from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column
 
 _BROKEN = 0.05  # most exceptions to a rule, as a part of those that a shuffled column makes
-_STARTS, _CHECKED, _SHUFFLED = 16, 64, 20_000  # rows in which rules are sought, tried and shuffled
+_TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
 _WIDEST = 200  # columns of numbers up to which rules are sought: pairs of them are their square
 _ONE = -1  # in the place of a factor that a rule does not have
 
@@ -73,7 +74,7 @@ class _Numbers:
 
 def _step(column: Column) -> float:
     known = np.flatnonzero(~np.isnan(column.entries))
-    return Slips.of(column.take(known[:: -(-known.size // _SHUFFLED)])).step
+    return Slips.of(column.take(known[:: -(-known.size // SCREENED)])).step
 
 
 @dataclass(frozen=True)
@@ -155,7 +156,7 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     """Rules that hold in nearly all of a few rows."""
     random = np.random.default_rng(0)
     n = numbers.values.shape[1]
-    rows = random.choice(n, min(n, _STARTS + _CHECKED), replace=False)
+    rows = random.choice(n, min(n, _TRIED), replace=False)
     m = len(numbers.columns)
     b, c = np.triu_indices(m, 1)
     none = np.full(b.size, _ONE)
@@ -170,7 +171,7 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
                           (False, np.column_stack([(b, c, none), with_rates]))):  # fmt: skip
         left = {
             form
-            for row in rows[:_STARTS].tolist()
+            for row in rows[: _TRIED // 5].tolist()
             for form in _left(
                 numbers, _started(numbers, forms, row, is_sum=is_sum), rows, is_sum=is_sum
             )
@@ -239,7 +240,7 @@ def _share_broken(numbers: _Numbers, rule: _Rule) -> float:
     """Rows that break a rule, as a part of those that break it with one of its columns shuffled."""
     random = np.random.default_rng(0)
     n = numbers.values.shape[1]
-    values = rule.of(numbers, random.choice(n, min(n, _SHUFFLED), replace=False))
+    values = rule.of(numbers, random.choice(n, min(n, SCREENED), replace=False))
     values = values[:, ~np.isnan(values).any(axis=0)]
     if values.shape[1] < FEWEST_ROWS:
         return 1.0

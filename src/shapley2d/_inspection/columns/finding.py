@@ -35,7 +35,8 @@ RARE = 0.02
 SAME_KEY = "another row has the same key"
 """The reason of an entry that a repeated key alone makes suspect."""
 
-_LONGEST = 40  # letters of an entry in a message
+SHOWN = 40
+"""Letters of an entry in a message."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +168,7 @@ class WrittenColumn:
 
 def shortened(word: str) -> str:
     """A text in quotes, cut where it is long."""
-    return repr(shorten(word, _LONGEST))
+    return repr(shorten(word, SHOWN))
 
 
 def written_columns(table: Table) -> list[WrittenColumn]:

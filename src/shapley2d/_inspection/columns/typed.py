@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import typed_number
-from shapley2d._inspection.columns.finding import SUREST
+from shapley2d._inspection.columns.finding import RARE, SUREST
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.table import Column
 
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
 MOST_SUSPECTS = 5000
 """Entries that are explained, at most."""
 
-_OFTEN, _TIMES = 0.01, 3
-"""A number that more than this share and number of the rows hold is no slip. Where as many are at
+_TIMES = 3
+"""A number that more rows hold, and more than exceptions are, is no slip. Where as many are at
 least half as far off, the column has a heavy tail: no decimal point slipped."""
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
-_ANY_DATE, _ANY_YEAR = 2.0**-17, 2.0**-9  # chances of a date and of a year in four centuries
+_ANY_DATE = 2.0**-17  # chance of a date among all of four centuries
 SHIFTED = "the decimal point slipped"
 
 
@@ -123,7 +123,7 @@ class Slips:
         first = np.searchsorted(self.numbers, low)
         last = np.searchsorted(self.numbers, high, "right")
         rows = int(self.counts[first:last].sum())
-        return rows > _OFTEN * int(self.counts.sum()) and rows > _TIMES
+        return rows > RARE * int(self.counts.sum()) and rows > _TIMES
 
     def _chance(self, meant: float, low: float, high: float, middle: float) -> float:
         """How likely a number is in its row: by the expected range, and how often it occurs."""
@@ -165,7 +165,10 @@ def meant_dates(entry: float, low: float, high: float) -> Iterator[tuple[str, fl
         *swapped_or_doubled(text),
         *beside,
         *(("another year", f"{one}{text[-6:]}", chance) for one, chance in _years(year)),
-        *(("another year", f"{one}{text[-6:]}", _ANY_YEAR) for one in _years_between(low, high)),
+        *(
+            ("another year", f"{one}{text[-6:]}", 365 * _ANY_DATE)
+            for one in _years_between(low, high)
+        ),
     ):
         try:
             days = np.datetime64(meant, "D").astype(np.int64)
