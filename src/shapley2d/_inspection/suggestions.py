@@ -33,6 +33,15 @@ _RIGHT = {
 }  # fmt: skip
 
 
+_WHY = {
+    "encoding": "broken letters",
+    "notation": "another notation",
+    "suffix": "another unit, or none",
+    "formats": "another format",
+}
+"""The reasons of entries that are suspect for how they are written."""
+
+
 def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> ScoredCells:
     """The cells with the entries that findings suggest, each with how likely it is right.
 
@@ -43,6 +52,7 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
         (i, j): _Offer.made(text, float(cells.probability[i, j]), sure)
         for (i, j), (text, sure) in cells.suggested.items()
     }
+    notes = dict(cells.notes)
     for finding in findings:
         j = cells.names.index(finding.columns[0])
         rows = finding.rows.tolist()
@@ -52,9 +62,19 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
             if (text or None) == cells.entries[j][i]:
                 continue
             offer = _Offer.made(text, wrong[i], right[i])
-            best[i, j] = max(best.get((i, j), offer), offer)
+            if (i, j) in best and best[i, j] >= offer:
+                continue
+            if text not in notes.get((i, j), text):
+                notes.pop((i, j))  # a slip that leads elsewhere
+            if finding.kind == "arithmetic":
+                notes[i, j] = finding.text.partition(", except")[0]
+            elif finding.kind in _WHY:
+                notes[i, j] = _WHY[finding.kind]
+            best[i, j] = offer
     return replace(
-        cells, suggested={cell: (one.text or None, one.sure) for cell, one in best.items()}
+        cells,
+        notes=notes,
+        suggested={cell: (one.text or None, one.sure) for cell, one in best.items()},
     )
 
 
