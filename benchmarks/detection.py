@@ -47,8 +47,8 @@ from planted_errors import spoiled
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d import inspect_cells
+from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.score import inspect_table
-from shapley2d._inspection.suggestions import ACCEPTED
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.target import as_target
 from shapley2d.evaluation import detection_curve, detection_scores
@@ -284,7 +284,7 @@ def print_suggestions(found, frame, clean):
     for i, j in zip(*np.nonzero(out | (old != new)), strict=True):
         text, truth = cells.expected_text(i, j) or "", new[i, j]
         right, is_wrong = is_same(text, truth), old[i, j] != truth
-        if out[i, j] and cells.suggestion_probability(i, j) >= ACCEPTED and not is_same(text, old[i, j]):  # fmt: skip
+        if out[i, j] and cells.suggestion_probability(i, j) >= SURE_RIGHT and not is_same(text, old[i, j]):  # fmt: skip
             taken += [right] if text else []
             emptied += [] if text else [is_wrong]
         if is_wrong and (truth in old[i] or truth in others[j]):

@@ -22,7 +22,8 @@ import pyarrow as pa
 from sklearn import datasets
 
 from shapley2d._inspection.columns.find import find_in_columns
-from shapley2d._inspection.suggestions import ACCEPTED, suggestion_chances
+from shapley2d._inspection.columns.finding import SURE_RIGHT
+from shapley2d._inspection.suggestions import suggestion_chances
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.reading.files import read_table
 
@@ -57,7 +58,7 @@ def dirty() -> None:
                 new = finding.suggestions.get(i)
                 right = np.nan if new is None else float(new == truth[i, j].strip())
                 kinds[finding.kind].append((said, found[i, j] != truth[i, j], right))
-                is_sure = said >= 0.5 and sure_of_new >= ACCEPTED
+                is_sure = said >= 0.5 and sure_of_new >= SURE_RIGHT
                 if new is not None and is_sure:
                     sure.append(right)
         print(f"\n{name:<20} entries    said   wrong  suggestions right")

@@ -182,7 +182,7 @@ def test_the_card_says_what_the_key_writes(open_inspection, tmp_path):
     found = inspect_cells(table, label)
     right = np.array([0.92])
     finding = ColumnFinding(("city",), "rule", "so", np.array([7]), {7: "Hull"}, 0.95, right=right)
-    cells = with_suggestions(found._cells, [finding])
+    cells = with_suggestions(dataclasses.replace(found._cells, suggested={}), [finding])
     page = open_inspection(dataclasses.replace(found, _cells=cells, findings=[finding]))
     page.select_option("#filter-column", label="city")
     page.fill("#search", "Brimingham")

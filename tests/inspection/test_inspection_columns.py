@@ -266,6 +266,22 @@ def test_dates_that_do_not_tell_their_order():
     )
 
 
+@pytest.mark.parametrize("other", ["%d.%m.%Y", "%m/%d/%Y", "%d/%m/%Y"])
+def test_dates_in_two_formats_are_rewritten_in_the_commoner_one(other):
+    days = np.datetime64("2024-01-01") + np.arange(0, 500, 5)
+    dates = [f"{day.astype(object):{other if k % 5 < 2 else '%Y-%m-%d'}}"
+             for k, day in enumerate(days)]  # fmt: skip
+    finding = find({"day": dates})["formats"]
+    assert finding.suggestions == {k: str(days[k]) for k in range(100) if k % 5 < 2}
+    assert finding.probability == 0 and finding.right.min() > 0.9  # both ways are right
+    told = find(
+        {"day": [one for one in dates if "/" not in one or int(one[:2]) < 13 > int(one[3:5])]}
+    )
+    if "/" in other:  # none of what is left tells whether its day or its month comes first
+        new = told["formats"].suggestions.values()
+        assert all(one[5:7] == one[8:] for one in new) and told["date orders"].rows.size > 10
+
+
 def test_keys_constants_and_empty_columns():
     n = 30
     found = find(

@@ -9,8 +9,9 @@ import pytest
 from shapley2d import Inspection, inspect_cells
 from shapley2d._inspection.cells import Expected
 from shapley2d._inspection.columns.find import find_in_columns
+from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.columns.notations import read_numbers
-from shapley2d._inspection.suggestions import ACCEPTED, all_at_once
+from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.entry_writer import EntryWriter
 
@@ -155,7 +156,7 @@ def test_only_sure_suggestions_are_taken_by_probability(inspected):
         inspection._cells.suggestion_probability(int(i), k)
         for i, k in zip(log["row"], j, strict=True)
     ]
-    assert len(log) >= 3 and min(sure) >= ACCEPTED
+    assert len(log) >= 3 and min(sure) >= SURE_RIGHT
     assert clean.loc[3, "rent"] == "816 €"
     assert clean.loc[30, "rent"] == "163200 €"  # surely wrong, but nobody knows the right one
 
@@ -290,10 +291,14 @@ def test_suggestions_of_a_rule_are_as_sure_as_their_majority_is_clear():
     X = pd.DataFrame({"flight": [f"F{one}" for one in flights], "time": [f"at {t}" for t in times]})
     (rule,) = [one for one in find_in_columns(as_table(X)) if one.kind == "rule"]
     of_clear = clear[rule.rows]
-    assert rule.right[of_clear].min() > 0.9 > ACCEPTED > rule.right[~of_clear].max()
+    assert rule.right[of_clear].min() > SURE_RIGHT > rule.right[~of_clear].max()
 
 
-def test_a_number_is_surely_right_only_where_one_is_expected():
+def test_a_prediction_is_never_sure():
+    """It tells what is usual for the row, not what was meant."""
     entries = np.array([5.0, 5.0])
-    expected = Expected(entries, low=np.array([5.0, 4.99]), high=np.array([5.0, 5.01]))
-    assert expected.sure(0, 50.0) >= ACCEPTED > 0.5 > expected.sure(1, 50.0)
+    numbers = Expected(entries, low=np.array([5.0, 4.99]), high=np.array([5.0, 5.01]))
+    chances = np.array([[1.0], [0.6]], dtype=np.float32)
+    words = Expected(entries, alternatives=np.array([[5], [5]], dtype=np.int32), chances=chances)
+    assert SURE_RIGHT > numbers.sure(0, 50.0) > 0.5 > numbers.sure(1, 50.0)
+    assert SURE_RIGHT > words.sure(0, 3.0) > 0.5

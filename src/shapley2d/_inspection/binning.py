@@ -22,7 +22,8 @@ FEWEST_ROWS = 10
 """Entries that a column must have to be judged."""
 
 MOST_CATEGORIES = 0.5
-"""A column with more categories than this share of its rows is a key, and is not predicted."""
+"""A column with more categories than this share of its entries is a key or free text, and is not
+predicted."""
 
 _ROWS_PER_BIN, _BINS = 8, (6, 24)
 """A column of numbers has one bin per 8 entries, between 6 and 24 bins."""
@@ -81,6 +82,12 @@ class BinnedColumn:
     def n_bins(self) -> int:
         """Number of bins, that of empty cells included."""
         return self.filled + self.has_empty
+
+    @property
+    def is_free(self) -> bool:
+        """Whether its texts hardly repeat: a key or free text, whose entries are all alike."""
+        n_entries = int(((self.bins >= 0) & (self.bins < self.filled)).sum())
+        return self.is_category and self.filled > MOST_CATEGORIES * n_entries
 
     @property
     def blurred(self) -> bool:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import SUREST
+from shapley2d._inspection.columns.finding import SAME_KEY, UNSURE
 from shapley2d._inspection.learned import SETTINGS
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import objects
@@ -27,16 +27,6 @@ EMPTY, NO_ALTERNATIVE = -2, -1
 
 _LEAST_CHANCE = 0.01  # alternatives less likely than this are not named
 _LEAST_SHARE = 0.1  # reasons that make up less of a score are not named
-
-_RIGHT = {
-    "a rare spelling": 0.95, "a digit doubled": 0.6, "the decimal point slipped": 0.85,
-    "day and month swapped": 0.85, "the sign": 0.5, "two digits swapped": 0.7,
-    "a neighbouring key": 0.4, "the only number": 0.9, "a range": 0.1,
-}  # fmt: skip
-"""How likely the entry that a slip explains is the right one, and a number to the last digit, where
-only one is expected and where a range is. Keys have several neighbours; in tables with planted
-errors 4 of 19 doubled digits were right (benchmarks/detection.py), and 0 of 16 signs and one in ten
-numbers of a range, however narrow (tables like those of benchmarks/calibration.py)."""
 
 _SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
 _REASONS = {
@@ -70,28 +60,28 @@ class Expected:
     alternatives: NDArray[np.int32] | None = None
     chances: NDArray[np.float32] | None = None
 
-    def sure(self, i: int, entry: float, slip: str | None = None) -> float:
-        """How likely the entry suggested for row i is right, if the one in the table is wrong.
+    def sure(self, i: int, entry: float) -> float:
+        """How likely the entry predicted for row i is right, if the one in the table is wrong.
+
+        A prediction tells what is usual, not what was meant: it is never sure. Numbers of a range
+        are right to the last digit by chance.
 
         Parameters
         ----------
         i : int
         entry : float
             The one in the table.
-        slip : str or None
-            The slip that explains the entry, in words.
         """
-        by_slip = next((p for words, p in _RIGHT.items() if slip and slip.startswith(words)), 0.0)
         if self.alternatives is not None and self.chances is not None:
             codes = self.alternatives[i].astype(np.float64)
             own = EMPTY if np.isnan(entry) else entry
             meant = EMPTY if np.isnan(self.entries[i]) else self.entries[i]
             others = float(self.chances[i][codes != own].sum())
             found = float(self.chances[i][(codes == meant) & (codes != own)].sum())
-            return max(by_slip, min(found / others, SUREST) if others > 0 else 0.0)
+            return min(found / others, UNSURE) if others > 0 else 0.0
         if self.low is None or self.high is None:
-            return by_slip
-        return max(by_slip, _RIGHT["the only number" if self.high[i] <= self.low[i] else "a range"])
+            return 0.0
+        return UNSURE if self.high[i] <= self.low[i] else 0.1
 
 
 @dataclass(frozen=True)
@@ -204,7 +194,7 @@ class ScoredCells:
         if (i, j) in self.suggested:
             return self.suggested[i, j][1]
         entry = float(self.columns[j].entries[i])
-        return self.expected[j].sure(i, entry, self.notes.get((i, j)))
+        return self.expected[j].sure(i, entry)
 
     @cached_property
     def as_expected(self) -> NDArray[np.bool_]:
@@ -277,6 +267,8 @@ class ScoredCells:
             shares[reason] = shares.get(reason, 0.0) + (part / whole if whole > 0 else 0.0)
         listed = sorted(shares.items(), key=lambda one: -one[1])
         known = self.notes.get((i, j))
+        if known == SAME_KEY:
+            return [(known, 0.0)]
         return ([(known, 0.0)] if known else []) + [
             (self._phrase(reason, i, j), share) for reason, share in listed if share >= _LEAST_SHARE
         ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.words import did_you_mean
+from shapley2d._inspection.columns.finding import SHOWN
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Table
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
     from shapley2d._inspection.decisions import Decision, Decisions
     from shapley2d._tables.table import Column
-
-_SHOWN = 40  # characters of an entry in a message
 
 
 @dataclass(frozen=True)
@@ -70,8 +69,8 @@ class DecidedTable:
                 if one.column == name and not self._fits(one, texts[one.row]):
                     raise InputError(
                         f"{decisions.where(one)}: column {name!r} in {self.where(one.row)} of "
-                        f"{self.called} is {_text(texts[one.row])[:_SHOWN]!r}, not "
-                        f"{(one.entry or '')[:_SHOWN]!r} as decided{self._elsewhere(one, texts)}: "
+                        f"{self.called} is {_text(texts[one.row])[:SHOWN]!r}, not "
+                        f"{(one.entry or '')[:SHOWN]!r} as decided{self._elsewhere(one, texts)}: "
                         f"{advice}, or inspect the table again"
                     )
 

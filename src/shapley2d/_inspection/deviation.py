@@ -109,7 +109,10 @@ def _unpredicted(column: BinnedColumn, *, plain: bool) -> Deviation:
     usual = _category(column, shares[None])
     repeated = (np.repeat(getattr(usual, name), n, axis=0) for name in ("alternatives", "chances"))
     expected = Expected(column.values.copy(), None, None, *repeated)
-    return Deviation(surprise, category_stories(column, own, column.bins), np.zeros(n), expected)
+    stories = category_stories(column, own, column.bins)
+    if column.is_free:  # that a remark is there is no evidence against it
+        surprise[column.bins < column.filled] = stories[column.bins < column.filled] = 0.0
+    return Deviation(surprise, stories, np.zeros(n), expected)
 
 
 def _judge(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.streams import seed_sequence
-from shapley2d._inspection.binning import FEWEST_ROWS, MOST_CATEGORIES
+from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.kernels.forest import Forest, draw_bags, grow_forest
 from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
 
@@ -99,7 +99,7 @@ def is_predicted(column: BinnedColumn) -> bool:
     n_rows, n_bins = int((column.bins >= 0).sum()), column.n_bins
     if n_bins < 2 or n_rows < FEWEST_ROWS or n_bins * column.bins.size > _MOST_CHANCES:
         return False
-    return not column.is_category or column.filled <= max(2, MOST_CATEGORIES * column.bins.size)
+    return not column.is_free
 
 
 def grow(

@@ -255,5 +255,6 @@ def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> 
         parts={name: taken(part) for name, part in judged.parts.items()},
         usual=taken(judged.usual, missing=True),
         notes={(i, back[j]): text for (i, j), text in judged.notes.items() if j in back},
+        suggested={(i, back[j]): new for (i, j), new in judged.suggested.items() if j in back},
         written_like=tuple(one if j < 0 else like[j] for j, one in zip(places, shown, strict=True)),
     )

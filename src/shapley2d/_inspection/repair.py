@@ -12,10 +12,10 @@ from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import entry_text
 from shapley2d._inspection.cells import reasons_text
+from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import DecidedTable
 from shapley2d._inspection.decisions import read_decisions
 from shapley2d._inspection.ranking import rank_cells
-from shapley2d._inspection.suggestions import ACCEPTED
 from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
@@ -152,7 +152,7 @@ def _chosen(
                 (i, j)
                 for i, j in order
                 if inspection._cells.probability[i, j] >= probability
-                and inspection._cells.suggestion_probability(i, j) >= ACCEPTED
+                and inspection._cells.suggestion_probability(i, j) >= SURE_RIGHT
             ]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:

@@ -128,18 +128,19 @@ def inspect_table(
         probability = wrong_probability(
             scores, work.parts, columns, lessons.label, usual, findings, threads
         )
-        notes, suggested = explain_suspects(columns, work.expected, probability, findings)
+        explained = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
         has_label=target is not None,
         scores=scores,
         probability=probability,
-        expected=suggested,
+        expected=explained.expected,
         parts=work.parts,
         usual=usual,
         has_classes=has_classes,
-        notes=notes,
+        notes=explained.notes,
+        suggested=explained.suggested,
         info={
             "rows_per_tree": int(trees[1]),
             "trees": int(trees[0]),
@@ -200,7 +201,7 @@ def judge_rows(
         replace(one, entries=np.concatenate([np.zeros(known), one.entries]), **_padded(one, known))
         for one in work.expected
     ]
-    notes, suggested = explain_suspects(columns, both, everywhere, findings)
+    explained = explain_suspects(columns, both, everywhere, findings)
     new = np.arange(known, known + len(scores))
     return ScoredCells(
         columns=tuple(column.take(new) for column in columns),
@@ -209,12 +210,15 @@ def judge_rows(
         probability=probability,
         expected=tuple(
             replace(one, entries=meant.entries[known:])
-            for one, meant in zip(work.expected, suggested, strict=True)
+            for one, meant in zip(work.expected, explained.expected, strict=True)
         ),
         parts=work.parts,
         usual=usual,
         has_classes=table.has_classes,
-        notes={(i - known, j): text for (i, j), text in notes.items() if i >= known},
+        notes={(i - known, j): text for (i, j), text in explained.notes.items() if i >= known},
+        suggested={
+            (i - known, j): new for (i, j), new in explained.suggested.items() if i >= known
+        },
         written_like=columns,
     )
 

@@ -9,12 +9,11 @@ says.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import SURE
-from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._inspection.columns.finding import SURE, SURE_RIGHT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,53 +23,72 @@ if TYPE_CHECKING:
     from shapley2d._inspection.cells import ScoredCells
     from shapley2d._inspection.columns.finding import ColumnFinding
 
-ACCEPTED = 0.8
-"""Suggestions at least this likely right are accepted many at a time; others one by one."""
-
 # How often the new entries of findings are right where the old ones are wrong: on hospital,
-# flights, beers and on errors planted into clean tables.
+# flights, beers, and on errors planted into clean tables (benchmarks/findings.py, suggestions.py).
 _RIGHT = {
-    "notation": SURE, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": 0.9,
-    "signs": 0.9, "formats": 0.65, "codes": 0.9, "words for missing": 0.85,
+    "notation": SURE, "spellings": 0.95, "spilled": 0.95, "units": 0.95, "suffix": SURE,
+    "encoding": SURE,
+    "signs": 0.9, "codes": 0.9, "words for missing": 0.85,
     "date orders": 0.9, "infinite": 0.9,
 }  # fmt: skip
 
 
+_WHY = {
+    "encoding": "broken letters",
+    "notation": "another notation",
+    "suffix": "another unit, or none",
+    "formats": "another format",
+}
+"""The reasons of entries that are suspect for how they are written."""
+
+
 def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> ScoredCells:
-    """The cells with the entries that findings suggest, each with how likely it is right."""
-    best: dict[tuple[int, int], tuple[tuple[bool, float, float], str | None]] = {}
+    """The cells with the entries that findings suggest, each with how likely it is right.
+
+    Of several suggestions for an entry the likeliest right is taken, slips included; one that is
+    likelier right than not comes before an empty cell.
+    """
+    best = {
+        (i, j): _Offer.made(text, float(cells.probability[i, j]), sure)
+        for (i, j), (text, sure) in cells.suggested.items()
+    }
+    notes = dict(cells.notes)
     for finding in findings:
-        new = finding.suggestions or _rewritten(cells, finding)
-        if not new:
-            continue
         j = cells.names.index(finding.columns[0])
         rows = finding.rows.tolist()
         wrong = dict(zip(rows, finding.row_chances.tolist(), strict=True))
         right = dict(zip(rows, suggestion_chances(finding).tolist(), strict=True))
-        for i, text in new.items():
+        for i, text in finding.suggestions.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            sure = right[i] if finding.suggestions else SURE
-            # an entry that is likelier right than not comes before an empty cell
-            found = (bool(text) and sure >= 0.5, wrong[i], sure)
-            if (i, j) not in best or found > best[i, j][0]:
-                best[i, j] = found, text or None
+            offer = _Offer.made(text, wrong[i], right[i])
+            if (i, j) in best and best[i, j] >= offer:
+                continue
+            if text not in notes.get((i, j), text):
+                notes.pop((i, j))  # a slip that leads elsewhere
+            if finding.kind == "arithmetic":
+                notes[i, j] = finding.text.partition(", except")[0]
+            elif finding.kind in _WHY:
+                notes[i, j] = _WHY[finding.kind]
+            best[i, j] = offer
     return replace(
-        cells, suggested={cell: (text, found[2]) for cell, (found, text) in best.items()}
+        cells,
+        notes=notes,
+        suggested={cell: (one.text or None, one.sure) for cell, one in best.items()},
     )
 
 
-def _rewritten(cells: ScoredCells, finding: ColumnFinding) -> dict[int, str]:
-    """Dates and numbers in another format than their column's, in the column's format."""
-    j = cells.names.index(finding.columns[0])
-    column = cells.columns[j]
-    if finding.kind != "formats" or column.kind not in ("number", "date"):
-        return {}
-    others = np.setdiff1d(np.arange(column.entries.size), finding.rows)
-    writer = EntryWriter.of(column.take(others))
-    entries = {i: float(column.entries[i]) for i in finding.rows.tolist()}
-    texts = {i: writer.text(one, exact=True) for i, one in entries.items()}
-    return {i: text for i, text in texts.items() if text is not None}
+class _Offer(NamedTuple):
+    """A suggested entry; of two the larger is taken."""
+
+    is_said: bool
+    both: float  # that the entry is wrong and this one right
+    sure: float
+    text: str
+
+    @classmethod
+    def made(cls, text: str | None, wrong: float, sure: float) -> _Offer:
+        return cls(bool(text) and sure >= 0.5, wrong * sure, sure, text or "")
 
 
 def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
@@ -83,16 +101,17 @@ def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
 def all_at_once(cells: ScoredCells, finding: ColumnFinding) -> list[tuple[int, str | None, float]]:
     """Row, new entry and chance of what a finding may change in one go.
 
-    Entries that are likelier wrong than not, by all that is known of them, and whose suggestion is
-    likely right and the one that the cell itself shows.
+    Entries that are likelier wrong than not, by all that is known of them, or that only another
+    format says; and whose suggestion is sure and the one that the cell itself shows.
     """
     j = cells.names.index(finding.columns[0])
+    is_same = finding.kind == "formats" and cells.columns[j].kind == "date"
     return [
         (i, text, float(cells.probability[i, j]))
         for i, right in zip(finding.rows.tolist(), suggestion_chances(finding), strict=True)
-        if cells.probability[i, j] >= 0.5
+        if (is_same or cells.probability[i, j] >= 0.5)
         and i in finding.suggestions
-        and right >= ACCEPTED
+        and right >= SURE_RIGHT
         and (text := finding.suggestions[i] or None) != cells.entries[j][i]
         and text == cells.expected_text(i, j)
     ]

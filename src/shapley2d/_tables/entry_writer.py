@@ -47,13 +47,20 @@ class EntryWriter:
         present = np.flatnonzero(~np.isnan(column.entries))
         numeric = column.kind in ("number", "date")
         known: dict[float, str] = {}
+        counts: Counter[tuple[float, str]] = Counter()
         places = column.from_text.places  # numbers as Python writes them, but for their decimals
         if not places and (column.from_text.words is not None or not numeric):
             texts = column.text()
-            counts = Counter((float(column.entries[i]), texts[i]) for i in present.tolist())
+            counts = Counter((float(column.entries[i]), str(texts[i])) for i in present.tolist())
             for (entry, text), _ in sorted(counts.items(), key=lambda one: (one[1], one[0])):
-                known[entry] = str(text)
-        style = NumberStyle.of(known) if known and column.kind == "number" else None
+                known[entry] = text
+            if column.kind == "date":  # in several formats: new entries have the most common one
+                forms = Counter(_form(text) for text in known.values())
+                usual = forms.most_common(1)[0][0] if forms else ""
+                known = {one: text for one, text in known.items() if _form(text) == usual}
+        style = None
+        if known and column.kind == "number":
+            style = NumberStyle.of(known, counts)
         if places:
             style = NumberStyle(places=places)
         decimals = _decimals(column.entries[present]) if numeric else None
@@ -108,8 +115,10 @@ class NumberStyle:
     places: int = 0
 
     @classmethod
-    def of(cls, known: dict[float, str]) -> NumberStyle:
-        """Learn the style from numbers and their texts.
+    def of(
+        cls, known: dict[float, str], counts: Counter[tuple[float, str]] | None = None
+    ) -> NumberStyle:
+        """Learn the style from numbers and their texts, and in how many rows each text is.
 
         >>> NumberStyle.of({1632.5: "1.632,50 €", 96.75: "96,75 €", 8.0: "8,00 €"})
         NumberStyle(before='', after=' €', group='.', places=2)
@@ -125,13 +134,16 @@ class NumberStyle:
         (before, after), _ = ends.most_common(1)[0]
         large = [match[2] for number, match in found if number >= 1000]
         groups = Counter(_group(digits) for digits in large)
-        written = Counter(_places(match[2], number) for number, match in found)
+        written: Counter[int] = Counter()
+        for (number, text), rows in (counts or Counter(known.items())).items():
+            if match := _NUMBER.fullmatch(text):
+                written[_places(match[2], abs(number))] += rows
         places, times = written.most_common(1)[0]
         return cls(
             before,
             after,
             groups.most_common(1)[0][0] if groups else "",
-            places if times >= NEARLY_ALL * len(found) else 0,
+            places if times >= NEARLY_ALL * written.total() else 0,
         )
 
     def write(self, plain: str, *, comma: bool) -> str:
@@ -148,6 +160,11 @@ class NumberStyle:
             whole = f"{int(whole):,}".replace(",", self.group)
         mark = "," if comma else "."
         return f"{sign}{self.before}{whole}{mark + rest if rest else ''}{self.after}"
+
+
+def _form(date: str) -> str:
+    """The format of a date: 9-9-9 for 2024-02-29."""
+    return re.sub(r"\d+", "9", date)
 
 
 def _with_places(number: str, places: int) -> str:

@@ -2,7 +2,8 @@
 
 To add one, write a generator of :class:`ColumnFinding` from one :class:`WrittenColumn` or from all,
 in the file that fits (``missing``, ``notations``, ``shapes``, ``spellings``, ``duplicates``,
-``rules``), and call it here. The page, the command line and ``repair`` then show and apply it.
+``rules``, ``arithmetic``), and call it here. The page, the command line and ``repair`` then show
+and apply it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
 from shapley2d._inspection.columns.missing import (
@@ -66,6 +68,7 @@ def find_in_columns(
     others = [column for column in columns if column.name not in keys]
     found += find_spilled(others)
     found += find_rules(others)
+    found += find_arithmetic(columns)
     found += find_siblings(columns)
     found += find_duplicates(columns, keys)
     place = {name: k for k, name in enumerate(table.column_names)}

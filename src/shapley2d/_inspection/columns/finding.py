@@ -24,13 +24,19 @@ SURE, UNKNOWN, LOW, LEAST = 0.95, 0.45, 0.3, 0.15
 """Probabilities of being wrong where all entries of a finding have the same evidence, measured on
 tables with known truth and on their clean twins; the last is a second spelling or format."""
 
-SUREST = 0.97
-"""Cap on the probability that a suggested entry is right, or that a rule states."""
+SUREST, SURE_RIGHT, UNSURE = 0.97, 0.9, 0.8
+"""Cap on the probability that a suggested entry is right, or that a rule states; from where on a
+suggestion is sure, and may be written unseen; and cap for those that do not follow from the entry.
+"""
 
 RARE = 0.02
 """Share of the rows up to which something is an exception, not how the table is made."""
 
-_LONGEST = 40  # letters of an entry in a message
+SAME_KEY = "another row has the same key"
+"""The reason of an entry that a repeated key alone makes suspect."""
+
+SHOWN = 40
+"""Letters of an entry in a message."""
 
 
 @dataclass(frozen=True)
@@ -162,7 +168,7 @@ class WrittenColumn:
 
 def shortened(word: str) -> str:
     """A text in quotes, cut where it is long."""
-    return repr(shorten(word, _LONGEST))
+    return repr(shorten(word, SHOWN))
 
 
 def written_columns(table: Table) -> list[WrittenColumn]:

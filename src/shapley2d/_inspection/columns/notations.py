@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,7 +33,9 @@ _LETTERS = str.maketrans("OolI|", "00111")  # letters that look like digits
 # a letter beside a digit, or alone beyond the point: 4.r for 4.5
 _STICKS_BEFORE = re.compile(r"[^\W\d_]$|(?<![^\W\d_])[^\W\d_][.,]$")
 _STICKS_BEHIND = re.compile(r"[^\W\d_]|[.,][^\W\d_](?![^\W\d_])")
-_SLASHES = re.compile(r"(\d{1,2})([-/.])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
+_SLASHES = re.compile(
+    r"(\d{1,2})([-/])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII
+)  # with dots the day is first
 
 
 def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
@@ -148,34 +151,67 @@ def find_date_orders(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Dates such as 4/2/15, whose order of day, month and year is not known."""
     if written.column.kind != "date" or not written.is_text:
         return
-    parts = [_SLASHES.fullmatch(word) for word in written.words]
-    numbers = np.array(
-        [[int(match[1]), int(match[3]), int(match[4])] if match else [0, 0, 0] for match in parts],
-        dtype=np.int64,
-    ).reshape(-1, 3)
-    short = np.array([match is not None and len(match[4]) == 2 for match in parts], dtype=bool)
-    first, second, third = numbers.T
-    slashed = first > 0
-    either = slashed & (first <= 12) & (second <= 12) & (first != second)
-    years_open = short & (third >= 1) & (third <= 31)
-    day_first, month_first = slashed & (first > 12), slashed & (second > 12)
-    if written.counts[years_open].any():
-        yield _open(written, years_open, "which number is the year, the month and the day")
-    elif day_first.any() and month_first.any():
+    orders = _Orders.of(written)
+    if written.counts[orders.years_open].any():
+        yield _open(written, orders.years_open, "which number is the year, the month and the day")
+    elif orders.day_first.any() and orders.month_first.any():
+        day_first, month_first = orders.day_first, orders.month_first
         days_are_rare = written.counts[day_first].sum() < written.counts[month_first].sum()
         rows = written.rows(day_first if days_are_rare else month_first)
         order = "day" if days_are_rare else "month"
         yield written.finding(
             "date orders",
             f"{written.name!r} holds dates in two orders: {rows.size:,} have the {order} first, "
-            f"such as {written.word(rows[0])!r}, and {int(written.counts[either].sum()):,} could "
-            "be either: write them as 2024-02-29",
+            f"such as {written.word(rows[0])!r}, and "
+            f"{int(written.counts[orders.either].sum()):,} could be either: write them as "
+            "2024-02-29",
             rows,
             {int(i): _swapped(written.word(i)) for i in rows},
             SURE,
         )
-    elif either.any() and not day_first.any() and not month_first.any():
-        yield _open(written, either, "whether the day or the month comes first")
+    elif orders.untold.any():
+        yield _open(written, orders.either, "whether the day or the month comes first")
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """Which texts of a column are dates with slashes, by the order of day and month."""
+
+    day_first: NDArray[np.bool_]
+    month_first: NDArray[np.bool_]
+    either: NDArray[np.bool_]
+    years_open: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, written: WrittenColumn) -> _Orders:
+        parts = [_SLASHES.fullmatch(word) for word in written.words]
+        numbers = np.array(
+            [
+                [int(match[1]), int(match[3]), int(match[4])] if match else [0] * 3
+                for match in parts
+            ],
+            dtype=np.int64,
+        ).reshape(-1, 3)
+        short = np.array([match is not None and len(match[4]) == 2 for match in parts], dtype=bool)
+        first, second, third = numbers.T
+        slashed = first > 0
+        return cls(
+            slashed & (first > 12),
+            slashed & (second > 12),
+            slashed & (first <= 12) & (second <= 12) & (first != second),
+            short & (third >= 1) & (third <= 31),
+        )
+
+    @property
+    def untold(self) -> NDArray[np.bool_]:
+        """Texts whose order neither they nor the others of their column tell."""
+        is_told = self.day_first.any() != self.month_first.any()
+        return np.asarray(self.years_open | (self.either & ~is_told))
+
+
+def untold_dates(written: WrittenColumn) -> NDArray[np.bool_]:
+    """Which texts of a column are dates whose order of day, month and year nothing tells."""
+    return _Orders.of(written).untold
 
 
 def _open(written: WrittenColumn, which: NDArray[np.bool_], what: str) -> ColumnFinding:

@@ -40,7 +40,8 @@ can hardly agree by chance."""
 _HARDLY = 0.1  # share of the commonest entry up to which that is so
 _THINGS = 20  # groups that are needed then
 _SPREAD = 0.7  # groups with exceptions, as a part of those that independent errors would hit
-_SCREENED = 20_000  # rows on which pairs are chosen: all pairs of columns are tried
+SCREENED = 20_000
+"""Rows on which rules are chosen: all pairs of columns are tried."""
 _MAX_NUMBERS = 0.3  # distinct numbers per row; with more they are amounts, equal by chance
 _WEAKER = 0.15  # rules weaker than the strongest by more than this only add noise
 _VOTES = 3  # rows of a group that make a majority, and groups with one that make a rule
@@ -244,8 +245,8 @@ def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
     n = columns[0].codes.size if columns else 0
     random = np.random.default_rng(0)
     some = np.arange(n)
-    if n > _SCREENED:
-        some = np.sort(random.permutation(n)[:_SCREENED])
+    if n > SCREENED:
+        some = np.sort(random.permutation(n)[:SCREENED])
     parts = [column.codes[some] for column in columns]
     n_distinct = [np.unique(part[part >= 0]).size for part in parts]
     is_number = [column.column.kind in ("number", "date") for column in columns]

@@ -11,9 +11,12 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LEAST, LOW, SURE, shortened
+from shapley2d._inspection.columns.finding import LEAST, LOW, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark
+from shapley2d._inspection.columns.notations import untold_dates
+from shapley2d._inspection.columns.quantities import convert, is_unit
 from shapley2d._inspection.marginal import shape_of
+from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,12 +31,6 @@ _SHARED = 0.05  # a second way that at least this share has is not a slip
 _WITH_UNIT = re.compile(
     r"([+-]?(?:\d[\d,]*(?<=\d)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.,+-][^\d]*)"
 )
-_UNITS = frozenset(
-    ("m", "mm", "mi", "min", "mile", "miles", "minutes", "mg", "ml", "mb", "g", "gb", "gal",
-     "gallon", "h", "ha", "hp", "k", "kg", "km", "kb", "kw", "kwh", "l", "lb", "d", "dl",
-     "dm", "t", "tb")
-)  # fmt: skip
-"""Units that begin alike and are not the same."""
 _DOMINANCE = ((0.7, 0.9, 0.97, 1.0), (0.3, 0.6, 0.85, 0.95))
 """Share of a column that is written in one way, and how likely an exception is wrong."""
 _SECOND = 5.0
@@ -70,7 +67,7 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     if len(common) > 1:
         rows = written.rows(fits)
         plain = {
-            k: typed_number(float(match[1].replace(",", "")))
+            k: typed_number(_number(match[1], comma=False))
             for k, match in enumerate(matches)
             if match
         }
@@ -87,16 +84,55 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     usual = np.array([match is not None and match[2] == unit for match in matches], dtype=bool)
     missing = written.where(is_mark)
     rows = written.rows(~usual & ~missing)
-    space = " " if " " + unit in written.words[int(np.flatnonzero(usual)[0])] else ""
     others = f", except in {counted(rows.size, 'entry', 'entries')}" if rows.size else ""
+    new = _in_unit(written, unit, usual)
     yield written.finding(
         "suffix",
         f"{written.name!r} holds numbers followed by {unit!r}{others}: remove it, so that they "
         "are numbers",
         rows,
-        {int(i): match[1] + space + unit for i in rows if (match := matches[written.codes[i]])},
+        {int(i): new[code] for i in rows if (code := int(written.codes[i])) in new},
         _likely(written.share(usual) / written.share(~missing)) if rows.size else 0.0,
     )
+
+
+def _in_unit(written: WrittenColumn, unit: str, usual: NDArray[np.bool_]) -> dict[int, str]:
+    """The other texts of a column in its unit, by position.
+
+    Units of the same quantity are converted, misspelt and missing ones replaced. A number that is
+    not among those of the column is not suggested.
+    """
+    numbers = [
+        match[1] for k in np.flatnonzero(usual) if (match := _WITH_UNIT.fullmatch(written.words[k]))
+    ]
+    comma = any(re.search(r",(?!\d{3}(?!\d))", number) for number in numbers)
+    known = [_number(number, comma=comma) for number in numbers]
+    mark = "," if comma else "."
+    places = min(len(number.partition(mark)[2]) for number in numbers)
+    space = " " if " " + unit in written.words[int(np.flatnonzero(usual)[0])] else ""
+    found = {}
+    for k in np.flatnonzero(~usual).tolist():
+        match = _WITH_UNIT.fullmatch(
+            written.words[k] + (unit if written.words[k][-1].isdigit() else "")
+        )
+        if match is None:
+            continue
+        text, named = match[1], match[2].strip()
+        number: float | None = _number(text, comma=comma)
+        if is_unit(named) and is_unit(unit):
+            number = convert(_number(text, comma=comma), named, unit)
+            if number is not None and named != unit:
+                whole, _, rest = typed_number(number).partition(".")
+                rest = rest.ljust(places, "0")
+                text = whole + mark + rest if rest else whole
+        if number is not None and min(known) <= number <= max(known):
+            found[k] = text + space + unit
+    return found
+
+
+def _number(text: str, *, comma: bool) -> float:
+    """A number with a decimal comma, or with commas between thousands."""
+    return float(text.replace(",", "." if comma else ""))
 
 
 def _are_one_unit(units: list[str]) -> bool:
@@ -108,7 +144,7 @@ def _are_one_unit(units: list[str]) -> bool:
     (True, False)
     """
     plain = {re.sub(r"[^a-z%°]", "", unit.lower()) for unit in units}
-    return len({unit[:1] for unit in plain}) == 1 and len(plain & _UNITS) <= 1
+    return len({unit[:1] for unit in plain}) == 1 and sum(map(is_unit, plain)) <= 1
 
 
 def _likely(share: float) -> float:
@@ -146,7 +182,10 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
-    """Few entries that differ from the format, with digits and signs, that most others share."""
+    """Entries that differ from the format, with digits and signs, that most others share.
+
+    Of texts few may differ. Dates say the same in any format, so each is rewritten, however many.
+    """
     if written.column.kind == "number":
         return
     shapes = np.array([_shape(word) for word in written.words], dtype=object)
@@ -158,9 +197,10 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     missing = written.where(is_mark)
     others = (shapes != main) & ~missing
     rows = written.rows(others)
+    is_date = written.column.kind == "date"
     if not structured or "9" not in main or not rows.size:
         return
-    if tally[main] < _USUAL * written.n_written:
+    if tally[main] < _USUAL * written.n_written and not is_date:
         return
     usual = written.words[int(np.flatnonzero(~others)[written.counts[~others].argmax()])]
     parts = _usual_parts(written, rows, main)
@@ -168,15 +208,25 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     shares = np.array([tally[shapes[written.codes[i]]] / written.n_written for i in rows])
     chances = np.maximum(dominance - _SECOND * shares, LEAST)
     chances[[i in parts for i in rows.tolist()]] = SURE  # an entry in the usual way, and more
+    chances[is_date & (shares >= _SHARED)] = 0.0  # a second way is no error
     yield written.finding(
         "formats",
         f"{rows.size:,} of the {written.n_written:,} entries of {written.name!r} "
         f"{plural(rows.size, 'differs', 'differ')} from the usual format, "
         f"{shortened(written.word(rows[0]))} instead of {shortened(usual)}: write them alike",
         rows,
-        parts,
+        parts | (_rewritten(written, rows) if is_date else {}),
         chances,
+        right=np.where([is_date and i not in parts for i in rows.tolist()], SURE, UNSURE),
     )
+
+
+def _rewritten(written: WrittenColumn, rows: NDArray[np.intp]) -> dict[int, str]:
+    """Dates in the usual format of their column; not those that may be one of two days."""
+    writer, entries = EntryWriter.of(written.column), written.column.entries
+    told = ~untold_dates(written)[written.codes[rows]]
+    texts = {i: writer.text(float(entries[i]), exact=True) for i in rows[told].tolist()}
+    return {i: text for i, text in texts.items() if text and text != written.word(i)}
 
 
 def _usual_parts(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> dict[int, str]:
@@ -226,11 +276,46 @@ def _broken_letters(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Texts that were decoded with another encoding than they were written in."""
     broken = written.where(lambda word: _BROKEN.search(unicodedata.normalize("NFC", word)))
     rows = written.rows(broken)
-    if rows.size:
-        yield written.finding(
-            "encoding",
-            f"{written.counted_entries(rows)} {plural(rows.size, 'holds', 'hold')} broken letters, "
-            f"{written.example(rows)}: read the file again with the encoding it was written in",
-            rows,
-            chance=SURE,
-        )
+    if not rows.size:
+        return
+    whole = [word for word, bad in zip(written.words, broken.tolist(), strict=True) if not bad]
+    mended = {int(k): _mended(written.words[k], whole) for k in np.flatnonzero(broken)}
+    advice = "read the file again with the encoding it was written in"
+    if written.share(broken) <= 0.5:
+        advice = f"write {plural(rows.size, 'it', 'them')} again"
+    yield written.finding(
+        "encoding",
+        f"{written.counted_entries(rows)} {plural(rows.size, 'holds', 'hold')} broken letters, "
+        f"{written.example(rows)}: {advice}",
+        rows,
+        {int(i): text for i in rows if (text := mended[int(written.codes[i])])},
+        SURE,
+    )
+
+
+def _mended(word: str, whole: list[str]) -> str | None:
+    r"""A text with its letters read as UTF-8, or the only whole text that has its other letters.
+
+    Examples
+    --------
+    >>> _mended("M\xc3\xbcller", []), _mended("M\ufffdller", ["Müller", "Meyer"])
+    ('Müller', 'Müller')
+    """
+    try:
+        text = b"".join(_byte(letter) for letter in word).decode()
+    except UnicodeError:
+        text = word
+    if "\ufffd" not in text:
+        return unicodedata.normalize("NFC", text) if text != word else None
+    # one or more broken letters stand for one letter
+    pattern = re.compile(".".join(map(re.escape, re.split("\ufffd+", text))))
+    found = [one for one in whole if pattern.fullmatch(one)]
+    return found[0] if len(found) == 1 else None
+
+
+def _byte(letter: str) -> bytes:
+    """The byte that Western European encodings read as a letter."""
+    try:
+        return letter.encode("cp1252")
+    except UnicodeError:
+        return letter.encode("latin-1")

@@ -136,8 +136,11 @@ def _suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table
     points, named = points_of(inspection.info), inspection.lines is None
     unit = f", {points.words}" if points.words else ""
     columns = place_columns(cells, {"column": 24, "entry": 28, "expected": 28}, named=named)
-    for text in columns["expected"]:
-        text.stylize("green")
+    for k, text in enumerate(columns["expected"]):
+        if cells[k]["expected"] == cells[k]["entry"]:  # wrong perhaps, and nothing tells the right
+            columns["expected"][k] = "not known"
+        else:
+            text.stylize("green")
     columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]
     for name, heading in (("value", "value"), ("gain", "gain if changed")):
         known = [cell.get(name) for cell in cells]

@@ -30,7 +30,7 @@ function startDetail(data, { chosen, decide, leave }) {
     const parts = [title];
     if (many > 1) parts.push(make("p", { className: "selection", textContent: `${many} entries are selected: your decision applies to all of them.` }));
     const change = make("p", { className: "change" }, make("span", { className: "entry" }, emptyOr(cell.entry, 200)), make("span", { className: "arrow", textContent: " → " }),
-      make("span", { className: "suggestion" }, emptyOr(cell.expected, 200)));
+      make("span", { className: "suggestion" }, cell.expected === cell.entry ? "not known" : emptyOr(cell.expected, 200)));
     parts.push(change);
     const likely = cell.alternatives.length ? "" : cell.likely;
     const facts = [`${percent(cell.p)} likely wrong`];

@@ -112,7 +112,7 @@ class SuspectList {
     line.querySelector(".state").replaceChildren(make("span", { className: "dot", role: "img", "aria-label": words, title: words }));
     const next = made && made.verdict !== "right" ? made.text : cell.expected;
     const change = line.querySelector(".change");
-    const suggestion = make("span", { className: "suggestion" }, emptyOr(next, 40));
+    const suggestion = make("span", { className: "suggestion" }, next === cell.entry ? "not known" : emptyOr(next, 40));
     change.replaceChildren(make("span", { className: "entry" }, emptyOr(cell.entry, 40)), make("span", { className: "arrow", textContent: " → " }), suggestion);
   }
 

@@ -1,0 +1,409 @@
+"""Rules of arithmetic between columns, and the rows that break them.
+
+``a = b + c``, ``a = b * c`` and ``a = b * c * (1 - d)``, with d as a fraction or in percent, up to
+the decimals that a shows; and dates of which one is never before the other. A rule must hold in 19
+of 20 of the rows in which it says something: those in which it would not hold if one of its columns
+were shuffled.
+
+Candidates are found in a few rows: all pairs of numbers of a row, and which numbers of the row
+their sum and their product are. Other rows leave few of them.
+
+Which entry broke a rule is a question for Bayes' rule again: one of them is wrong, and the rule
+says what it was then. The likeliest is the one whose new number is usual in its column, whose old
+one is not, and which a slip explains (:mod:`~shapley2d._inspection.columns.typed`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.words import counted
+from shapley2d._inspection.binning import FEWEST_ROWS
+from shapley2d._inspection.columns.finding import LOW, RARE, SUREST, UNKNOWN, UNSURE
+from shapley2d._inspection.columns.rules import SCREENED
+from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+    from shapley2d._tables.table import Column
+
+_BROKEN = 0.05  # most exceptions to a rule, as a part of those that a shuffled column makes
+_TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
+_WIDEST = 200  # columns of numbers up to which rules are sought: pairs of them are their square
+_ONE = -1  # in the place of a factor that a rule does not have
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The columns of numbers of a table."""
+
+    columns: list[WrittenColumn]
+    values: NDArray[np.float64]  # (m, n)
+    steps: NDArray[np.float64]  # (m,): of the last decimal that a column shows
+    rates: NDArray[np.float64]  # (m,): what 1 is in a column of rates; 0.0 where it holds none
+
+    @classmethod
+    def of(cls, columns: Sequence[WrittenColumn]) -> _Numbers:
+        chosen = [
+            one
+            for one in columns
+            if one.column.kind == "number"
+            and (~np.isnan(one.column.entries)).sum() >= FEWEST_ROWS
+            and np.nanmin(one.column.entries) < np.nanmax(one.column.entries)
+        ]
+        values = [one.column.entries for one in chosen]
+        steps = [_step(one.column) for one in chosen]
+        rates = [
+            0.0
+            if np.nanmin(one) < 0 or np.nanmax(one) > 100
+            else 100.0
+            if np.nanmax(one) > 1
+            else 1.0
+            for one in values
+        ]
+        return cls(chosen, np.array(values), np.array(steps), np.array(rates))
+
+
+def _step(column: Column) -> float:
+    known = np.flatnonzero(~np.isnan(column.entries))
+    return Slips.of(column.take(known[:: -(-known.size // SCREENED)])).step
+
+
+@dataclass(frozen=True)
+class _Rule:
+    """A rule between columns of numbers.
+
+    Attributes
+    ----------
+    is_sum : bool
+    places : tuple of int
+        The columns a, b and c, and d where the rule has one; c is missing in ``b * (1 - d)``.
+    """
+
+    is_sum: bool
+    places: tuple[int, int, int, int]
+
+    def gives(self, numbers: _Numbers, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+        """What the rule says of its k-th column, by the others; ``values`` in their order."""
+        a, b, c, d = values
+        rate = numbers.rates[self.places[3]] if self.places[3] != _ONE else 1.0
+        rest = 1 - d / rate if self.places[3] != _ONE else np.ones_like(a)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            if self.is_sum:
+                found = (b + c, a - c, a - b)[k]
+            else:
+                others = (b * c * rest, a / (c * rest), a / (b * rest), rate * (1 - a / (b * c)))
+                found = others[k]
+        return np.asarray(found)
+
+    def of(self, numbers: _Numbers, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
+        """The numbers of some rows, of shape (4, rows)."""
+        wanted = numbers.values[:, rows]
+        return np.array([wanted[k] if k != _ONE else np.ones_like(wanted[0]) for k in self.places])
+
+    def holds(
+        self, numbers: _Numbers, values: NDArray[np.float64], steps: float = 1.0
+    ) -> NDArray[np.bool_]:
+        """Where the rule holds, up to one in the last decimal of a, as where parts are rounded."""
+        off = np.abs(self.gives(numbers, values, 0) - values[0])
+        most = 1.0001 * steps * numbers.steps[self.places[0]]
+        return np.asarray(off <= most + 1e-9 * np.abs(values[0]))
+
+    def words(self, numbers: _Numbers) -> str:
+        """The rule in words."""
+        a, b, c, d = (repr(numbers.columns[k].name) if k != _ONE else "" for k in self.places)
+        if self.is_sum:
+            return f"{a} = {b} + {c}"
+        rate = "" if not d else f" / {numbers.rates[self.places[3]]:.0f}"
+        less = f" x (1 - {d}{rate})".replace(" / 1)", ")") if d else ""
+        return f"{a} = {b}{f' x {c}' if c else ''}{less}"
+
+
+def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+    """Rules of arithmetic with exceptions, each with the entries that likely broke it.
+
+    Examples
+    --------
+    >>> from shapley2d._inspection.columns.finding import written_columns
+    >>> from shapley2d._tables.convert import as_table
+    >>> b, c = [k % 13 + 2 for k in range(60)], [7 * k % 17 + 1 for k in range(60)]
+    >>> X = {"n": b, "price": c, "total": [x * y for x, y in zip(b, c)]}
+    >>> X["total"][9] = 80
+    >>> [one.suggestions for one in find_arithmetic(written_columns(as_table(X)))]
+    [{9: '143'}]
+    """
+    numbers = _Numbers.of(columns)
+    if 3 <= len(numbers.columns) <= _WIDEST:
+        best: dict[int, tuple[float, _Rule]] = {}
+        for rule in _candidates(numbers):
+            share = _share_broken(numbers, rule)
+            known = best.get(rule.places[0])
+            if share < _BROKEN and (known is None or share < known[0]):
+                best[rule.places[0]] = share, rule
+        yield from _exceptions(numbers, [rule for _, rule in best.values()])
+    yield from _date_orders(columns)
+
+
+def _candidates(numbers: _Numbers) -> list[_Rule]:
+    """Rules that hold in nearly all of a few rows."""
+    random = np.random.default_rng(0)
+    n = numbers.values.shape[1]
+    rows = random.choice(n, min(n, _TRIED), replace=False)
+    m = len(numbers.columns)
+    b, c = np.triu_indices(m, 1)
+    none = np.full(b.size, _ONE)
+    rates = np.flatnonzero(numbers.rates)
+    singles = np.arange(m)
+    # the pairs of b and c, b alone, and each with a rate d
+    pairs = np.column_stack([(b, c), (singles, np.full(m, _ONE))])
+    with_rates = np.array([*np.repeat(pairs, rates.size, axis=1), np.tile(rates, pairs.shape[1])])
+    with_rates = with_rates[:, (with_rates[:2] != with_rates[2]).all(axis=0)]
+    found = []
+    for is_sum, forms in ((True, np.array([b, c, none])),
+                          (False, np.column_stack([(b, c, none), with_rates]))):  # fmt: skip
+        left = {
+            form
+            for row in rows[: _TRIED // 5].tolist()
+            for form in _left(
+                numbers, _started(numbers, forms, row, is_sum=is_sum), rows, is_sum=is_sum
+            )
+        }
+        found += [_Rule(is_sum, form) for form in sorted(left)]
+    return found
+
+
+def _left(
+    numbers: _Numbers, tried: NDArray[np.intp], rows: NDArray[np.intp], *, is_sum: bool
+) -> list[tuple[int, int, int, int]]:
+    """The candidates that nearly all of some rows obey."""
+    fails = np.zeros(tried.shape[1])
+    for k, row in enumerate(rows.tolist()):
+        given = _given(numbers, tried[1:], row, is_sum=is_sum)
+        off = np.abs(given - numbers.values[tried[0], row])
+        fails += off > 1.0001 * numbers.steps[tried[0]] + 1e-9 * np.abs(given)
+        kept = fails <= 1 + k / 8
+        tried, fails = tried[:, kept], fails[kept]
+        if not fails.size:
+            break
+    return [(a, b, c, d) for a, b, c, d in tried.T.tolist()]
+
+
+def _given(
+    numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
+) -> NDArray[np.float64]:
+    """What many forms of b, c and d give in one row."""
+    line = np.append(numbers.values[:, row], 1.0)  # at the place of _ONE
+    b, c, d = (line[one] for one in forms)
+    if is_sum:
+        return np.asarray(b + c)
+    rates = np.append(numbers.rates, 1.0)[forms[2]]
+    return np.asarray(b * c * np.where(forms[2] == _ONE, 1.0, 1 - d / rates))
+
+
+def _started(
+    numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
+) -> NDArray[np.intp]:
+    """The forms that give another number of a row, each with its column.
+
+    Not those that would give it with one part less: adding nothing, and multiplying by 1.
+    """
+    line = np.append(numbers.values[:, row], 1.0)
+    b, c, d = (line[one] for one in forms)
+    neutral = 0.0 if is_sum else 1.0
+    says = (b != neutral) & ((c != neutral) | (forms[1] == _ONE)) & ((d != 0) | (forms[2] == _ONE))
+    given = _given(numbers, forms, row, is_sum=is_sum)
+    says &= np.isfinite(given) & (given != 0)
+    forms, given = forms[:, says], given[says]
+    found = [np.zeros((4, 0), dtype=np.intp)]
+    for step in np.unique(numbers.steps).tolist():
+        of_step = np.flatnonzero((numbers.steps == step) & ~np.isnan(line[:-1]))
+        order = of_step[np.argsort(line[of_step])]
+        low = np.searchsorted(line[order], given - step)
+        high = np.searchsorted(line[order], given + step, "right")
+        which = np.repeat(np.arange(given.size), high - low)
+        after = np.arange(which.size) - np.repeat(np.cumsum(high - low) - (high - low), high - low)
+        targets = order[low[which] + after]
+        other = (forms[:, which] != targets).all(axis=0)
+        found.append(np.vstack([targets[other], forms[:, which[other]]]))
+    return np.column_stack(found)
+
+
+def _share_broken(numbers: _Numbers, rule: _Rule) -> float:
+    """Rows that break a rule, as a part of those that break it with one of its columns shuffled."""
+    random = np.random.default_rng(0)
+    n = numbers.values.shape[1]
+    values = rule.of(numbers, random.choice(n, min(n, SCREENED), replace=False))
+    values = values[:, ~np.isnan(values).any(axis=0)]
+    if values.shape[1] < FEWEST_ROWS:
+        return 1.0
+    broken = float((~rule.holds(numbers, values)).mean())
+    shuffled = []
+    for k, place in enumerate(rule.places):
+        if place != _ONE:
+            other = values.copy()
+            other[k] = random.permutation(other[k])
+            shuffled.append(float((~rule.holds(numbers, other)).mean()))
+    by_chance = min(shuffled)
+    if by_chance * values.shape[1] < FEWEST_ROWS or broken > _BROKEN:
+        return 1.0
+    return broken / by_chance
+
+
+@dataclass(frozen=True)
+class _Suspect:
+    """An entry that may have broken a rule: how likely so, what the rule gives, how surely."""
+
+    weight: float
+    new: float
+    sure: float
+    is_empty: bool
+
+
+def _exceptions(numbers: _Numbers, rules: list[_Rule]) -> Iterator[ColumnFinding]:
+    """The entries that likely broke rules, by rule and column."""
+    used = {k for rule in rules for k in rule.places if k != _ONE}
+    slips = {k: Slips.of(numbers.columns[k].column) for k in used}
+    judged = [_Judged.of(numbers, rule, slips) for rule in rules]
+    for one in judged:
+        others = [other for other in judged if other is not one]
+        wrong: dict[int, list[tuple[int, str, float, float]]] = {}
+        for i, suspects in one.suspects.items():
+            for k, chance in _agreed(i, suspects, others, numbers.steps):
+                if chance >= LOW:
+                    text = str(slips[k].writer.text(suspects[k].new, exact=True))
+                    wrong.setdefault(k, []).append((i, text, chance, suspects[k].sure))
+        for k, found in sorted(wrong.items()):
+            which, texts, chances, right = zip(*found, strict=True)
+            column = numbers.columns[k]
+            names = [numbers.columns[o].name for o in one.rule.places if o not in (k, _ONE)]
+            yield column.finding(
+                "arithmetic",
+                f"{one.rule.words(numbers)}, except in {counted(one.n_broken, 'row')} of "
+                f"{one.n_known:,}: {column.counted_entries(np.array(which))} may be wrong",
+                np.array(which, dtype=np.intp),
+                dict(zip(which, texts, strict=True)),
+                np.array(chances),
+                depends_on=tuple(names),
+                right=np.array(right),
+            )
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A rule, and by row and column the entries that may have broken it."""
+
+    rule: _Rule
+    n_known: int
+    n_broken: int
+    holds: NDArray[np.bool_]
+    suspects: dict[int, dict[int, _Suspect]]
+
+    @classmethod
+    def of(cls, numbers: _Numbers, rule: _Rule, slips: dict[int, Slips]) -> _Judged:
+        every = rule.of(numbers, slice(None))
+        empty = np.isnan(every)
+        known = ~empty.any(axis=0)
+        broken = known & ~rule.holds(numbers, every)
+        # one empty cell, in a column with few of them, follows from the others
+        fills = (empty.sum(axis=0) == 1) & (empty.mean(axis=1)[empty.argmax(axis=0)] <= RARE)
+        # where no part is rounded, the rule tells the last decimal too
+        is_exact = (known & ~rule.holds(numbers, every, 0.5)).mean() <= RARE
+        rows = np.flatnonzero(broken | fills)[:MOST_SUSPECTS].tolist()
+        steps = 0.5 if is_exact else 1.0
+        suspects = {i: dict(_suspects(numbers, rule, slips, every[:, i], steps)) for i in rows}
+        return cls(rule, int(known.sum()), int(broken.sum()), known & ~broken, suspects)
+
+
+def _agreed(
+    i: int, suspects: dict[int, _Suspect], others: list[_Judged], steps: NDArray[np.float64]
+) -> Iterator[tuple[int, float]]:
+    """How likely each suspect of a row is wrong, in view of the other rules.
+
+    An entry with which another rule holds is right. Where one entry explains several broken rules,
+    and these give the same instead, it is that one.
+    """
+    right = {k for other in others if other.holds[i] for k in other.rule.places}
+    weights = {k: one.weight for k, one in suspects.items() if k not in right}
+    weights = weights or {k: one.weight for k, one in suspects.items()}
+    for other in (one.suspects.get(i, {}) for one in others):
+        both = {
+            k: weight * other[k].weight
+            for k, weight in weights.items()
+            if k in other and abs(other[k].new - suspects[k].new) <= 1.0001 * steps[k]
+        }
+        if both:
+            weights = both
+    total = sum(weights.values())
+    for k, weight in weights.items():
+        if total > 0:
+            yield k, UNKNOWN if suspects[k].is_empty else min(weight / total, SUREST)
+
+
+def _suspects(
+    numbers: _Numbers,
+    rule: _Rule,
+    slips: dict[int, Slips],
+    values: NDArray[np.float64],
+    steps: float,
+) -> Iterator[tuple[int, _Suspect]]:
+    """The entries of a row that may have broken a rule, by column."""
+    parts = [(k, place) for k, place in enumerate(rule.places) if place != _ONE]
+    empty = [k for k, _ in parts if np.isnan(values[k])]
+    for k, place in parts:
+        slip, raw = slips[place], float(rule.gives(numbers, values, k))
+        if not np.isfinite(raw) or (empty and k not in empty):
+            continue
+        new = float(slip.writer.rounded(np.array(raw)))
+        tried = np.array([values] * 3)
+        tried[:, k] = new, new - slip.step, new + slip.step
+        holds = rule.holds(numbers, tried.T, steps)
+        if not holds[0]:
+            continue  # it would have more decimals than its column
+        # a follows from the others; how likely are they, with this one corrected?
+        row = np.prod([slips[o].share(new if m == k else float(values[m])) for m, o in parts if m])
+        typed = 1.0 if empty else slip.typed(float(values[k]), new)
+        sure = SUREST if k == 0 or not holds[1:].any() else UNSURE
+        yield place, _Suspect(float(row) * typed, new, sure, bool(empty))
+
+
+def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+    """Dates of which one is never before the other, except in a few rows."""
+    dates = [one for one in columns if one.column.kind == "date"]
+    random = np.random.default_rng(0)
+    for early, late in permutations(dates, 2):
+        start, end = early.column.entries, late.column.entries
+        known = np.flatnonzero(~np.isnan(start) & ~np.isnan(end))
+        rows = known[start[known] > end[known]]
+        by_chance = (
+            float((random.permutation(start[known]) > end[known]).mean()) if known.size else 0.0
+        )
+        if not 0 < rows.size <= _BROKEN * known.size * by_chance or known.size < FEWEST_ROWS:
+            continue
+        # a date beyond nearly all others of its column is the wrong one of the two
+        odd = {
+            one.name: ~(low <= one.column.entries[rows]) | (one.column.entries[rows] > high)
+            for one in (early, late)
+            for low, high in [np.nanquantile(one.column.entries, [RARE / 4, 1 - RARE / 4])]
+        }
+        for one, other in ((early, late), (late, early)):
+            chances = np.where(odd[one.name] == odd[other.name], UNKNOWN, 0.0)
+            chances[odd[one.name] & ~odd[other.name]] = UNSURE
+            kept = chances > 0
+            if kept.any():
+                yield one.finding(
+                    "date order",
+                    f"{early.name!r} is not after {late.name!r}, except in "
+                    f"{counted(rows.size, 'row')} of {known.size:,}: check which of the two is "
+                    "wrong",
+                    rows[kept],
+                    chance=chances[kept],
+                    depends_on=(other.name,),
+                )

@@ -1,0 +1,259 @@
+"""Typing errors in numbers and dates: which number was meant.
+
+Which number was meant is a question for Bayes' rule (a noisy channel, Kernighan, Church and Gale
+1990, "A spelling correction program based on a noisy channel model"): each number that one slip
+leads to the entry is weighed by how likely that slip makes this entry of it, and by how likely the
+number is in its row and column. All kinds of slips are as likely as each other and as an error that
+is no slip, which may leave any digits. The share of the best number is how sure it is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.words import typed_number
+from shapley2d._inspection.columns.finding import RARE, SUREST
+from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.table import Column
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+MOST_SUSPECTS = 5000
+"""Entries that are explained, at most."""
+
+_TIMES = 3
+"""A number that more rows hold, and more than exceptions are, is no slip. Where as many are at
+least half as far off, the column has a heavy tail: no decimal point slipped."""
+
+_PAD = ("789", "456", "123", " 0 ")  # a number pad
+_TOP = "1234567890"  # the row above the letters
+_ANY_DATE = 2.0**-17  # chance of a date among all of four centuries
+SHIFTED = "the decimal point slipped"
+
+
+@dataclass(frozen=True)
+class Slips:
+    """The numbers or dates of a column, and which of them were meant.
+
+    Attributes
+    ----------
+    writer : EntryWriter
+    numbers, counts : ndarray
+        Its distinct entries in order, and their rows.
+    step : float
+        Smallest difference of entries, by the decimals of the column.
+    new : float
+        Chance that an entry is one that the column does not hold yet: the share of rows whose
+        entry no other has (Good 1953, doi:10.1093/biomet/40.3-4.237).
+    span : float
+        From the lowest tenth of the entries to the highest.
+    """
+
+    writer: EntryWriter
+    numbers: NDArray[np.float64]
+    counts: NDArray[np.int64]
+    step: float
+    new: float
+    span: float
+
+    @classmethod
+    def of(cls, column: Column) -> Slips:
+        known = column.entries[~np.isnan(column.entries)]
+        numbers, counts = np.unique(known, return_counts=True)
+        writer = EntryWriter.of(column)
+        is_date = column.kind == "date"
+        step = 1.0 if is_date or writer.decimals is None else 10.0**-writer.decimals
+        low, high = np.quantile(known, [0.1, 0.9])
+        new = float((counts == 1).sum()) / known.size
+        return cls(writer, numbers, counts, step, new, max(float(high - low), step))
+
+    def explain(
+        self, entry: float, low: float, high: float, middle: float
+    ) -> tuple[str, float, float] | None:
+        """The slip, the number that was meant, and how likely it is; None if that is a guess.
+
+        ``low`` to ``high`` is expected in its row, most of all ``middle``.
+        """
+        if low <= entry <= high or np.isnan(middle) or self._are_many(entry, entry):
+            return None  # nobody slips in the same way so often
+        half = middle + (entry - middle) / 2
+        ends = (half, np.inf) if entry > middle else (-np.inf, half)
+        is_tail = self._are_many(*ends)
+        is_date = self.writer.column.kind == "date"
+        by_chance = self.by_chance(entry)
+        weights: dict[float, float] = defaultdict(float)
+        names: dict[float, tuple[float, str]] = {}
+        for slip, meant, chance in (
+            meant_dates(entry, low, high) if is_date else meant_numbers(entry)
+        ):
+            if meant == entry or not low <= meant <= high or (slip == SHIFTED and is_tail):
+                continue
+            if not is_date and float(self.writer.rounded(np.array(meant))) != meant:
+                continue
+            weight = chance * self._chance(meant, low, high, middle)
+            weights[meant] += weight
+            names[meant] = max(names.get(meant, (0.0, "")), (weight, slip))
+        if not weights:
+            return None
+        best = max(weights, key=lambda one: (weights[one], -abs(one - middle)))
+        sure = weights[best] / (sum(weights.values()) + by_chance)
+        return (names[best][1], best, min(sure, SUREST)) if sure >= 0.5 else None
+
+    def texts(self, i: int, meant: float) -> tuple[str | None, str | None]:
+        """The entry of a row and the one that was meant, as the column writes them."""
+        column = self.writer.column
+        read = column.from_text
+        typed = Column(column.name, column.kind, column.entries[[i]]).text()[0]
+        if read.words is not None and read.codes is not None:  # as the file writes them
+            typed = read.words[read.codes[i]]
+        return typed, self.writer.text(meant, exact=True)
+
+    def _are_many(self, low: float, high: float) -> bool:
+        """Whether rows between two numbers are too many to be slips."""
+        first = np.searchsorted(self.numbers, low)
+        last = np.searchsorted(self.numbers, high, "right")
+        rows = int(self.counts[first:last].sum())
+        return rows > RARE * int(self.counts.sum()) and rows > _TIMES
+
+    def _chance(self, meant: float, low: float, high: float, middle: float) -> float:
+        """How likely a number is in its row: by the expected range, and how often it occurs."""
+        # a Laplace distribution has its middle 80 % within log(5) times its width
+        width = max((high - low) / 2 / math.log(5), self.step / 2)
+        density = math.exp(-abs(meant - middle) / width) / (2 * width)
+        return min(density * self.span * self.share(meant), 1.0)
+
+    def share(self, number: float) -> float:
+        """How likely a number is in the column, whether it holds it already or not."""
+        place = int(np.searchsorted(self.numbers, number))
+        seen = place < self.numbers.size and self.numbers[place] == number
+        known = float(self.counts[place]) / float(self.counts.sum()) if seen else 0.0
+        return self.new * self.step / self.span + (1 - self.new) * known
+
+    def by_chance(self, entry: float) -> float:
+        """How likely an error that is no slip leaves these digits, as the column writes them."""
+        if self.writer.column.kind == "date":
+            return _ANY_DATE
+        return 10.0 ** -len(typed_number(abs(round(entry / self.step))))
+
+    def typed(self, entry: float, meant: float) -> float:
+        """How likely an error makes this entry of a number that was meant."""
+        slips = sum(chance for _, one, chance in meant_numbers(entry) if one == meant)
+        return slips + self.by_chance(entry)
+
+
+def meant_dates(entry: float, low: float, high: float) -> Iterator[tuple[str, float, float]]:
+    """Dates from which one slip leads to this one, with the slip's name and its chance.
+
+    ``low`` to ``high`` are expected; every year among them may have been meant.
+    """
+    day = np.datetime64(int(np.floor(entry)), "D")
+    text, rest = str(day), entry - np.floor(entry)
+    year, month, of_month = text[:-6], text[-5:-3], text[-2:]
+    beside = (("a neighbouring key", *meant) for meant in struck_beside(text))
+    for slip, meant, chance in (
+        ("day and month swapped", f"{year}-{of_month}-{month}", 1.0),
+        *swapped_or_doubled(text),
+        *beside,
+        *(("another year", f"{one}{text[-6:]}", chance) for one, chance in _years(year)),
+        *(
+            ("another year", f"{one}{text[-6:]}", 365 * _ANY_DATE)
+            for one in _years_between(low, high)
+        ),
+    ):
+        try:
+            days = np.datetime64(meant, "D").astype(np.int64)
+        except ValueError:
+            continue
+        yield slip, float(days) + rest, chance
+
+
+def _years_between(low: float, high: float) -> range:
+    first, last = (int(str(np.datetime64(int(end), "D"))[:4]) for end in (low, high))
+    return range(first, last + 1)
+
+
+def _years(typed: str) -> Iterator[tuple[str, float]]:
+    """Years that may have been meant: another century, or one other digit."""
+    for century in ("19", "20"):
+        if typed[:2] != century:
+            yield century + typed[2:], 0.5
+    for k, digit in enumerate(typed):
+        yield from ((typed[:k] + one + typed[k + 1 :], 1 / 36) for one in _TOP if one != digit)
+
+
+def meant_numbers(number: float) -> Iterator[tuple[str, float, float]]:
+    """Numbers from which one slip leads to this one.
+
+    Each with the name of the slip, and how likely this slip makes this entry of it.
+
+    Examples
+    --------
+    >>> [meant for slip, meant, _ in meant_numbers(71.0) if slip == "two digits swapped"]
+    [17.0]
+    >>> sorted(meant for slip, meant, _ in meant_numbers(117.0) if slip == "a digit doubled")
+    [17.0]
+    """
+    text = typed_number(abs(number))
+    sign = -1.0 if number < 0 else 1.0
+    for slip, meant, chance in swapped_or_doubled(text):
+        yield slip, sign * float(meant), chance
+    for places in (1, -1, 2, -2, 3, -3):
+        yield SHIFTED, sign * float(Decimal(text).scaleb(places)), 0.5 ** (1 + abs(places))
+    for meant, chance in struck_beside(text):
+        yield "a neighbouring key", sign * float(meant), chance
+    pointed = text if "." in text else text + "."
+    for k in range(len(pointed) + 1):
+        for digit in _TOP:
+            if k or digit != "0":
+                meant = pointed[:k] + digit + pointed[k:]
+                yield "a digit left out", sign * float(meant), 1 / len(pointed)
+    if number:
+        yield "the sign", -number, 1.0
+
+
+def swapped_or_doubled(text: str) -> Iterator[tuple[str, str, float]]:
+    """Texts that become this one when two digits are swapped, or one is doubled."""
+    n_digits = sum(letter.isdigit() for letter in text)
+    for k, digit in enumerate(text[:-1]):
+        if digit.isdigit() and text[k + 1].isdigit() and digit != text[k + 1]:
+            meant = text[:k] + text[k + 1] + digit + text[k + 2 :]
+            if not meant.startswith("0") or text.startswith("0"):  # nobody means 01
+                yield "two digits swapped", meant, 1 / (n_digits - 1)
+    for meant in {text[:k] + text[k + 1 :] for k in range(len(text) - 1)
+                  if text[k].isdigit() and text[k] == text[k + 1]}:  # fmt: skip
+        yield "a digit doubled", meant, 1 / (n_digits - 1)
+
+
+def struck_beside(text: str) -> Iterator[tuple[str, float]]:
+    """Texts that become this one when a neighbouring key is struck, each with its chance."""
+    n_digits = sum(letter.isdigit() for letter in text)
+    for k, digit in enumerate(text):
+        if digit.isdigit():
+            for key in NEIGHBOURS[digit]:
+                yield text[:k] + key + text[k + 1 :], 1 / n_digits / len(NEIGHBOURS[key])
+
+
+def _neighbours() -> dict[str, str]:
+    """The keys beside each digit, on a number pad and in the row above the letters."""
+    near: dict[str, set[str]] = {digit: set() for digit in _TOP}
+    rows = [*_PAD, *("".join(column) for column in zip(*_PAD, strict=True)), _TOP]
+    for row in rows:
+        for a, b in pairwise(row):
+            if a != " " and b != " ":
+                near[a].add(b)
+                near[b].add(a)
+    return {digit: "".join(sorted(keys)) for digit, keys in near.items()}
+
+
+NEIGHBOURS = _neighbours()
+"""The keys beside each digit."""
