@@ -7,7 +7,7 @@ Owners A, B and C have a third of the rows each, or of the columns, and share 10
 accuracy. A line is an attack; a number is what the attacker, all its names together, gains over
 being honest, or over staying away if it is a newcomer, the most of all seeds; *seen* means that the
 look at sellers raises an alarm that names it. At the end come the most that was gained without an
-alarm, posing as several aside, which no look can see; the most that an attack took from a victim
+alarm, more names aside, which the contract must prevent; the most that was taken from a victim
 where nothing was seen; and alarms about honest pools. ``honest_owners.py`` counts the alarms of
 other honest owners. Everything is as by default, a forest of 50 trees with ten seeds as judge
 included; ``--jobs`` processes share the attacks.
@@ -363,12 +363,14 @@ def main() -> None:
             )
         print(f"| {principle} | {attack} | {' | '.join(cells)} |")
     attacks = found[found["principle"] != "none"]
-    posed = attacks["attack"].str.startswith("A poses")
+    posed = attacks["principle"] == "more names"
     quiet = attacks[~attacks["seen"] & ~posed].sort_values("gain", ascending=False)
     print(f"\nGained without an alarm, parties {given.parties}:")
     for line in quiet.head(8).to_dict("records"):
         print(f"- {line['gain']:+,.0f} {line['attack']} ({line['table']})")
-    print(f"By posing as two or five: at most {attacks[posed]['gain'].max():+,.0f}")
+    print(
+        f"By more names, which the contract must prevent: at most {attacks[posed]['gain'].max():+,.0f}"
+    )
     framed = attacks[attacks["framed"]]
     print(f"Alarms that name a victim and not its attacker: {len(framed)}; most damage where nothing "
           f"is seen: {attacks[~attacks['seen']]['damage'].max():,.0f}")  # fmt: skip
