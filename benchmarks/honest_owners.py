@@ -1,6 +1,6 @@
 """How many honest owners raise an alarm when an audit looks at them, by kind and size of table.
 
-Run: python benchmarks/honest_owners.py [draws]
+Run: python benchmarks/honest_owners.py [--draws 100] [--jobs N]
 
 Every table is drawn at random and shared out at random, so every alarm is a false one. The unusual
 kinds are honest too: owners of other patients, of one class, of rounded numbers, of a drift, of
@@ -9,7 +9,8 @@ siblings; these may be told as information, not as an alarm.
 
 from __future__ import annotations
 
-import sys
+import argparse
+import time
 import warnings
 from typing import Any
 
@@ -93,20 +94,24 @@ def looked(kind: str, n: int, n_valid: int, seed: int) -> tuple[bool, bool]:
     return any(one.alarm for one in look.alarms), any(not one.alarm for one in look.alarms)
 
 
-def main(given: list[str]) -> None:
-    draws = int(given[0]) if given else 100
-    print("| table | rows | validation rows | draws | with an alarm | with information |")
-    print("|---|--:|--:|--:|--:|--:|")
-    in_processes = Parallel(n_jobs=-1)
-    total = np.zeros(2, dtype=int)
-    for n, n_valid in SIZES:
-        for kind in (*USUAL, *UNUSUAL):
-            looks = in_processes(delayed(looked)(kind, n, n_valid, seed) for seed in range(draws))
-            alarms, notes = np.sum(looks, axis=0)
-            total += (alarms, draws)
-            print(f"| {kind} | {n} | {n_valid} | {draws} | {alarms} | {notes} |", flush=True)
-    print(f"\n{total[0]} of {total[1]:,} draws have an alarm.")
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--draws", type=int, default=100)
+    parser.add_argument("--jobs", type=int, default=-1)
+    given = parser.parse_args()
+    start, draws = time.time(), given.draws
+    kinds = [(kind, *size) for size in SIZES for kind in (*USUAL, *UNUSUAL)]
+    looks = Parallel(n_jobs=given.jobs)(
+        delayed(looked)(*kind, seed) for kind in kinds for seed in range(draws)
+    )
+    counts = np.array(looks).reshape(len(kinds), draws, 2).sum(axis=1)
+    print("| table | rows | validation rows | with an alarm | with information |")
+    print("|---|--:|--:|--:|--:|")
+    for (kind, n, n_valid), (alarms, notes) in zip(kinds, counts, strict=True):
+        print(f"| {kind} | {n} | {n_valid} | {alarms} | {notes} |")
+    print(f"\nOf {draws} draws each; {counts[:, 0].sum()} of {len(looks):,} have an alarm.")
+    print(f"{time.time() - start:.0f} s")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

@@ -81,7 +81,7 @@ def test_no_amount_of_a_payment_is_cut_off(open_report, width):
     if width == 390:  # the headings are gone: every number has its name beside it
         said = "all => all.map((one) => getComputedStyle(one, '::before').content)"
         words = page.locator("#payment-list tbody tr:first-child .number").evaluate_all(said)
-        assert words[:4] == ['"amount "', '"points "', '"from "', '"to "']
+        assert words[:4] == ['"amount "', '"from "', '"to "', '"points "']
 
 
 @pytest.mark.parametrize("width", WIDTHS)

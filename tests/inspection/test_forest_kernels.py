@@ -7,15 +7,15 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shapley2d._inspection.kernels.forest import (
+from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
+from shapley2d._models.kernels.forest import (
     CODES,
     Predicted,
     draw_bags,
     grow_forest,
     is_seen,
 )
-from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
-from shapley2d._inspection.kernels.random_words import bell, next_below, next_word
+from shapley2d._models.kernels.random_words import bell, next_below, next_word
 
 SEED = np.uint64(5)
 

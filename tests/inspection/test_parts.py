@@ -27,7 +27,6 @@ from shapley2d._inspection.forests import (
     is_predicted,
     repair_gains,
 )
-from shapley2d._inspection.kernels.forest import CODES, is_seen
 from shapley2d._inspection.marginal import (
     class_distance,
     odd_writing,
@@ -37,6 +36,7 @@ from shapley2d._inspection.marginal import (
     standing_alone,
     vouched,
 )
+from shapley2d._models.kernels.forest import CODES, is_seen
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
 

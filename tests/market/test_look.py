@@ -157,12 +157,18 @@ def test_claims_of_another_s_cells_are_seen_even_for_all_rows_but_one():
     )
 
 
+def _score(Z):
+    """Mostly near 0 or 1, so that noise scrambles the ranks."""
+    return 1 / (1 + np.exp(-8 * (Z["a"] + Z["d"])))
+
+
 DISGUISES = {
     "other units": lambda Z: 32 - 1.8 * Z["a"],
     "a logarithm": lambda Z: np.log(Z["a"] + 9),
     "bins": lambda Z: np.floor(3 * Z["a"]),
     "a little noise": lambda Z: Z["a"] + 0.1 * np.sin(1e4 * Z["a"]),
     "a mixture": lambda Z: Z["a"] + Z["d"] / 3,
+    "a score with noise": lambda Z: _score(Z) + 0.04 * np.sin(1e4 * Z["b"]),
     "words": lambda Z: pd.cut(Z["a"], [-9, -0.5, 0.5, 9], labels=["low", "mid", "high"]).astype(
         str
     ),

@@ -53,7 +53,6 @@ def test_owners_of_a_partition_share_the_whole_utility():
     assert v.row_names.tolist() == ["rows 0-19", "rows 20-39"]
     assert v.column_names == ["age + income", "spend + visits"]
     assert v.owners["n_cells"].tolist() == [40.0] * 4
-    assert v.info["block_owners"][1] == [0, 1, "Shop A"]
 
 
 @pytest.mark.usefixtures("always_sampled")
@@ -391,3 +390,13 @@ def test_names_that_look_alike_are_warned_of(name):
         return
     with pytest.warns(InputWarning, match="owners 'Bank' and .* look alike, but are two"):
         valued(owners)
+
+
+def test_text_that_an_owner_writes_among_numbers_is_said_in_one_line():
+    (X, y), (X_valid, y_valid) = table(), table(1, 60)
+    X = X.round(1).astype({"age": object})
+    X.loc[:9, "age"] = "about 1"
+    owners = [{"owner": "A", "row": "0-9"}, {"owner": "B", "row": "10-39"}]
+    said = r"column 'age' holds numbers, but .* text is among them \('about 1'\), .* remove that"
+    with pytest.warns(InputWarning, match=said):
+        value_blocks(X, y, X_valid.round(1), y_valid, owners=owners, method="knn", progress=False)

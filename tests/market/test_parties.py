@@ -1,7 +1,6 @@
 """Known parties: exact values against brute force over sets of owners, axioms, seeds, runs."""
 
 import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from shapley2d import InputError, MonteCarlo, Valuation, value_blocks, value_cells
+from shapley2d import InputError, MonteCarlo, Valuation, value_blocks
 from shapley2d._market.parties import settle_parties
 from shapley2d._market.validation_parts import deal_parts
 from shapley2d._tables.problem import read_tables, split_tables
@@ -133,15 +132,6 @@ def test_runs_in_pieces_and_by_workers_are_the_same(count, tmp_path):
     for other in (kept, again, by_two):
         np.testing.assert_array_equal(other.values, plain.values)
         np.testing.assert_array_equal(other.owners["stderr"], plain.owners["stderr"])
-
-
-def test_anonymous_owners_have_the_sums_of_their_cells():
-    data, rows = tables(), list("AABB" * 6)
-    v = value_blocks(*data, rows=rows, parties="anonymous", copies="each", progress=False)
-    cells = value_cells(*data, progress=False).values
-    expected = [cells[np.array(rows) == name].sum() for name in "AB"]
-    assert v.owners["value"].tolist() == pytest.approx(expected)
-    assert v.info["method"] == "knn" and math.isclose(v.total, cells.sum())
 
 
 def test_defaults_and_methods_that_do_not_fit():

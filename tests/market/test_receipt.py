@@ -491,36 +491,6 @@ def test_owners_and_validation_rows_may_come_in_another_order(valued):
     verify_receipt(receipt, X, y, *other, owners=OWNERS[::-1], progress=False)
 
 
-def test_debts_and_collateral_are_checked_too(tmp_path):
-    X, y, X_valid, y_valid = tables()
-    y = y.copy()
-    y[:4] = np.where(y[:4] == "ill", "well", "ill")
-    owners = [{"owner": "Shell", "row": "0-3"}, {"owner": "Rest", "row": "4-29"}]
-    v = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=KNN(n_neighbors=3),
-        owners=owners,
-        valid_parts=0,
-        parties="anonymous",
-    )
-    assert min(v.owners["value"]) < 0 < v.total
-    receipt = v.receipt(1000, negative="owe")
-    assert Receipt.load(written(tmp_path / "r.json", receipt)).payments["amount"][0] < 0
-    for name in ("if_unpaid", "collateral"):
-        place = ("payments", "amounts", 0, name)
-        with pytest.raises(InputError, match="should deposit, or gets, does not fit"):
-            Receipt.load(written(tmp_path / "r.json", receipt, change_at(place, 2.0)))
-
-    def hidden(body):
-        del body["payments"]["amounts"][1]["if_unpaid"]
-
-    with pytest.raises(InputError, match="a payment lacks 'if_unpaid'"):
-        Receipt.load(written(tmp_path / "r.json", receipt, hidden))
-
-
 def test_what_cannot_have_a_receipt(valued, tmp_path):
     grid = {"rows": np.arange(30) % 2, "columns": [0, 0, 1]}
     blocks = value_blocks(*tables(), progress=False, **{"parties": "anonymous", **grid})

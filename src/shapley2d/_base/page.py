@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
-    "versions", "settings", "about", "call", "block_owners", "audit", "date",
+    "versions", "settings", "about", "call", "audit", "date",
     "digests", "asked", "score", "other_trees",
-    "baseline", "baseline_utility", "utility_all",
+    "baseline", "baseline_utility", "utility_all", "look", "alone", "without", "pooled",
 )  # fmt: skip
 
 

@@ -113,18 +113,16 @@ class BlockValuation(BlockValues, Valuation):
         frame
             ``owner``, ``value``, ``amount``, and ``low`` and ``high``, a 95 % interval of the
             amount from the standard errors of the values, by simulation; NaN where no error is
-            known (``info["intervals"]``; ``valid_parts`` tells it). Where an owner owes,
-            ``if_unpaid`` is what each would be paid if all debts stayed unpaid, and ``collateral``
-            what each should deposit before the values are known, so that not paying gains nothing:
-            what it owes at the low end of its interval. Blocks without an owner form the entry
-            ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or owe,
-            although the interval of their value holds 0, and debts that others' payments depend on.
+            known (``info["intervals"]``; ``valid_parts`` tells it). Blocks without an owner form
+            the entry ``"(unowned)"``, which receives nothing. Warnings name owners who are paid, or
+            owe, although the interval of their value holds 0, and debts that others' payments
+            depend on.
         """
-        columns, _ = self._divided(pay, negative, digits, trusted=trusted)
+        columns = self._divided(pay, negative, digits, trusted=trusted)
         if not self._has_intervals:
             columns |= dict.fromkeys(("low", "high"), np.full(len(self._payee_names), np.nan))
         self._warn_of_chance(columns["amount"])
-        if "if_unpaid" in columns:
+        if (columns["amount"] < 0).any():
             self._warn_of_debts(columns["amount"], digits)
         return make_frame(columns, self._frame)
 
@@ -187,8 +185,8 @@ class BlockValuation(BlockValues, Valuation):
         warn(
             InputWarning(
                 f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
-                f"{promised:,.{digits}f}, which is that much more than the total: collect it "
-                "before you pay (collateral), or pay what the total covers (if_unpaid)"
+                f"{promised:,.{digits}f}, which is that much more than the total: collect what "
+                "may be owed, down to the low ends of the intervals, before the values are known"
             )
         )
 

@@ -127,10 +127,8 @@ class BlockValues(CellValues):
             )
         ]
 
-    def _divided(
-        self, total: Any, negative: str, digits: int, *, trusted: bool
-    ) -> tuple[dict[str, Any], str]:
-        """The columns of ``payments``, without warnings, and the rule for negative values."""
+    def _divided(self, total: Any, negative: str, digits: int, *, trusted: bool) -> dict[str, Any]:
+        """The columns of ``payments``, without warnings."""
         check_flag(trusted, "trusted")
         tested = self.info.get("n_valid") != 0 and not self.info.get("folds")
         if not tested and not trusted:  # the owners' own rows would decide what they are paid
@@ -144,7 +142,7 @@ class BlockValues(CellValues):
             "names": [name for name in names if name != UNOWNED],
         }
         owned = values[paid]
-        amounts, low, high, unpaid = np.zeros((4, len(names)))
+        amounts, low, high = np.zeros((3, len(names)))
         amounts[paid] = divide_total(total, owned.tolist(), negative=negative, **known)
         low[paid], high[paid] = payment_intervals(
             total,
@@ -153,8 +151,4 @@ class BlockValues(CellValues):
             negative=negative,
             **known,
         )
-        columns = {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}
-        if (amounts < 0).any():
-            unpaid[paid] = divide_total(total, owned.tolist(), negative="zero", **known)
-            columns |= {"if_unpaid": unpaid, "collateral": np.maximum(-low, 0.0) + 0.0}
-        return columns, negative
+        return {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.job import Answer
-    from shapley2d._market.regions import Ownership
     from shapley2d._market.sellers.look import Look
     from shapley2d._methods.method import Method
     from shapley2d._tables.splits import Splitter
@@ -341,7 +340,6 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
             valid_parts=found.n_parts or None,
             intervals=_interval_words(found),
             settings={**problem.asked(), **job.method.settings()},
-            block_owners=_block_owners(ownership),
             about=by.about(estimate.info),
             call=repeat_call(
                 value_blocks, asked | {"method": job.method, "random_state": job.run.seed}
@@ -428,13 +426,3 @@ def _row_names(names: list[Any]) -> NDArray[Any]:
     if all(isinstance(name, (int, np.integer)) and not isinstance(name, bool) for name in names):
         return np.array(names, dtype=np.int64)
     return np.array([str(name) for name in names], dtype=object)
-
-
-def _block_owners(ownership: Ownership | None) -> list[list[Any]] | None:
-    """Owners of every block by position, as words."""
-    if ownership is None:
-        return None
-    held = ownership.shares > 0
-    _, n, m = held.shape
-    names = np.array(ownership.names, dtype=object)
-    return [[i, j, ", ".join(names[held[:, i, j]])] for i in range(n) for j in range(m)]

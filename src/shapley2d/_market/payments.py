@@ -33,8 +33,8 @@ RULES = ("zero", "owe")
 UNTRUSTED = (
     (
         "there is no validation table, so the owners' own rows test each other, and rows that an "
-        "owner invents vouch for each other: in trials they earned 23 to 58 % of the total; give a "
-        "validation table that no owner has seen, or say "
+        "owner invents vouch for each other: give a validation table that no owner has seen, or "
+        "say "
     ),
     Setting("trusted", value=True),
     " if every owner's rows are trusted as a test",
@@ -137,8 +137,8 @@ def payment_intervals(
     Values are drawn from Student's distribution around their estimates, with the covariance of
     their errors; the rule is applied to every draw, and the middle 95 % of the amounts are the
     interval. So intervals respect that the amounts share one total, and that none is negative under
-    the rule ``"zero"``. Draws with nothing to share count as beyond either end. The other
-    arguments are those of :func:`divide_total`.
+    the rule ``"zero"``. Draws with nothing to share count as beyond either end: nothing, or all of
+    it, under that rule. The other arguments are those of :func:`divide_total`.
     """
     amounts = np.array(
         divide_total(total, values.tolist(), negative=negative, digits=digits, names=names)
@@ -167,6 +167,8 @@ def payment_intervals(
         below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
         low[part] = np.quantile(below, levels[0], axis=0, method="lower")
         high[part] = np.quantile(above, levels[1], axis=0, method="higher")
+    if negative == "zero":  # nobody is paid less than nothing, nor more than all
+        low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
     back = np.argsort(order)
     low, high = ((float(total) * end[back]).round(digits) for end in (low, high))
     return np.minimum(low, amounts), np.maximum(high, amounts)

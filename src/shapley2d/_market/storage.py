@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _SINGLE = 1e-5  # relative: values may be stored with 7 digits
 _INFO = {  # entries that reports and commands read
-    **dict.fromkeys(("parties", "intervals"), Maybe(str)), "block_owners": Maybe(list),
+    **dict.fromkeys(("parties", "intervals"), Maybe(str)),
     **dict.fromkeys(("copies", "audit", "look", "digests", "asked"), Maybe(dict)),
     **dict.fromkeys(("alone", "without"), Maybe(list)), "pooled": Maybe(float | int),
 }  # fmt: skip

@@ -36,7 +36,7 @@ def owner_lines(values: BlockValues) -> list[str]:
 
 def setting_words(info: dict[str, Any]) -> str:
     """Which setting holds for owners, and what it does not prevent."""
-    return HOLDS.get(str(info.get("parties")), "") if info.get("block_owners") else ""
+    return HOLDS.get(str(info.get("parties")), "") if info.get("digests") else ""
 
 
 def owner_words(info: dict[str, Any]) -> str:
@@ -74,6 +74,6 @@ def negative_words(lines: list[dict[str, Any]]) -> str:
     """What happens to those who harm; empty where nobody is paid."""
     if not lines or lines[0]["amount"] is None:
         return ""
-    if any("if_unpaid" in line for line in lines):
+    if any(line["amount"] < 0 for line in lines):
         return "A party of negative value owes its share, and the others are paid that much more."
     return "A party of negative value is paid nothing; the others share the whole amount."

@@ -42,11 +42,9 @@ def _tree(task: str) -> Any:
 
 
 def _forest(task: str) -> Any:
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from shapley2d._models.random_forest import BinnedForestClassifier, BinnedForestRegressor
 
-    return (RandomForestClassifier if task == "classification" else RandomForestRegressor)(
-        n_estimators=50
-    )
+    return BinnedForestClassifier() if task == "classification" else BinnedForestRegressor()
 
 
 def _boosting(task: str) -> Any:
@@ -97,7 +95,7 @@ MODELS = {
             "knn",
             "the K-nearest-neighbour utility, built in; KNN(...) for other options",
         ),
-        Model("forest", "scikit-learn's random forest of 50 trees", _forest),
+        Model("forest", "a random forest of 50 trees on binned columns", _forest),
         Model(
             "hist_gradient_boosting",
             "scikit-learn's histogram gradient boosting, 50 rounds",

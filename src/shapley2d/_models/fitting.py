@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import RegressorMixin, clone
 from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -78,16 +78,18 @@ class Trainer:
                 for k in range(n_parts)
             ]
         self.takes_missing = _takes_missing(self.model)
-        self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
-        self._weights = weights
-        if weights is not None and self._score is not None:
-            _check_weighing(self._score, scoring)
         if not self._classifies and scoring is None and y_valid.y.size < 2:
             raise InputError(
                 Place("y_valid"),
                 " has a single row, which is too few for R squared: pass more, or a ",
                 Setting("scoring"),
             )
+        if scoring is None and getattr(type(self.model), "score", None) is RegressorMixin.score:
+            scoring = "r2"  # the same; a scorer asks for predictions once
+        self._score = None if scoring is None else check_scoring(self.model, scoring=scoring)
+        self._weights = weights
+        if weights is not None and self._score is not None:
+            _check_weighing(self._score, scoring)
 
     def utility(
         self,
@@ -141,11 +143,16 @@ class Trainer:
                 weighted_mean(right[_view(rows)], self._weights_of(rows)) for rows in self._views
             ]
         score, found = self._score or _own_score, []
+        known = _Answers(fitted, valid) if len(self._views) > 1 and _asks_once(score) else None
         for rows in self._views:
-            some = valid if rows is None else native_rows(valid, rows)
+            some: Any = rows if known is not None else valid
+            if known is None and rows is not None:
+                some = native_rows(valid, rows)
             weights = self._weights_of(rows)
             weighing = {} if weights is None else {"sample_weight": weights}
-            found.append(float(score(fitted, some, self._y_valid[_view(rows)], **weighing)))
+            found.append(
+                float(score(known or fitted, some, self._y_valid[_view(rows)], **weighing))
+            )
         return found
 
     def _weights_of(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64] | None:
@@ -242,6 +249,32 @@ class Trainer:
 
 def _own_score(model: Any, X: Any, y: Any, **weighing: Any) -> float:
     return float(model.score(X, y, **weighing))
+
+
+def _asks_once(score: Any) -> bool:
+    """Whether a score depends on the predictions alone, as scikit-learn's own do."""
+    return type(score).__module__ == "sklearn.metrics._scorer" and hasattr(score, "_score_func")
+
+
+class _Answers:
+    """A fitted model that is asked about rows of one table by their positions, all if None."""
+
+    def __init__(self, fitted: Any, table: Any) -> None:
+        self._fitted, self._table = fitted, table
+        self._answers: dict[str, Any] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._fitted, name)
+        if name not in ("predict", "predict_proba", "decision_function"):
+            return found
+
+        def answer(rows: NDArray[np.intp] | None) -> Any:
+            if name not in self._answers:
+                self._answers[name] = np.asarray(found(self._table))
+            return self._answers[name][_view(rows)]
+
+        answer.__name__ = name  # which scorers read
+        return answer
 
 
 def _view(rows: NDArray[np.intp] | None) -> Any:

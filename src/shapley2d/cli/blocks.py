@@ -267,8 +267,6 @@ def _owner_table(records: list[dict[str, Any]], points: Unit, only: BlockOptions
     sets, share = only.rows is not None and only.pay is None, only.pay is None
     names = {} if sets else {"amount": "share" if share else "amount"}
     names |= {"low": "from", "high": "to"}
-    if records and "if_unpaid" in records[0]:
-        names |= {"if_unpaid": "if unpaid", "collateral": "collateral"}
 
     def text(number: float | None) -> str:
         if number is None:

@@ -76,9 +76,8 @@ class Receipt:
             "owner": [line["owner"] for line in lines],
             "value": [values[line["owner"]] for line in lines],
         }
-        for name in ("amount", "low", "high", "if_unpaid", "collateral"):
-            if name in lines[0]:
-                columns[name] = np.array([float(line[name]) for line in lines])
+        for name in ("amount", "low", "high"):
+            columns[name] = np.array([float(line[name]) for line in lines])
         return make_frame(columns, self._frame)
 
     def sign(self, key: str | os.PathLike[str]) -> Receipt:
@@ -250,22 +249,21 @@ def make_receipt(
 def _payments(
     valuation: BlockValues, pay: Any, negative: str, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
-    columns, rule = valuation._divided(pay, negative, digits, trusted=trusted)
-    others = [name for name in columns if name not in ("owner", "value", "amount")]
+    columns = valuation._divided(pay, negative, digits, trusted=trusted)
     units = whole_units(pay, digits)
-    amounts = expected_units(units, columns["owner"], columns["value"].tolist(), rule)
+    amounts = expected_units(units, columns["owner"], columns["value"].tolist(), negative)
     lines = [
         {
             "owner": owner,
             "amount": amount_text(Decimal(amounts[k]).scaleb(-digits), digits),
-            **{name: amount_text(columns[name][k], digits) for name in others},
+            **{name: amount_text(columns[name][k], digits) for name in ("low", "high")},
         }
         for k, owner in enumerate(columns["owner"])
     ]
     return {
         "total": amount_text(Decimal(units).scaleb(-digits), digits),
         "digits": int(digits),
-        "negative": rule,
+        "negative": negative,
         "trusted": trusted,
         "amounts": lines,
     }

@@ -30,7 +30,6 @@ _READING = {  # options of the command line, by which files were read
     **dict.fromkeys(("separator", "encoding", "owner_column", "scoring", "baseline"), Maybe(str)),
 }  # fmt: skip
 _LINE = dict.fromkeys(("owner", "amount", "low", "high"), str)
-_DEBTS = {"if_unpaid": str, "collateral": str}
 _OWNER = {"owner": str, "block": _DIGEST, "labelled": _DIGEST, "n_rows": int, "n_cells": int}
 _FORM = {
     "made": {"date": str, "versions": {str: str}, **FACTS},
@@ -126,29 +125,10 @@ def _check_payments(paid: dict[str, Any], names: list[str], values: list[float])
                 f"{name!r} is paid {line['amount']}, but its value gives "
                 f"{Decimal(right).scaleb(-digits)}"
             )
-    _check_ends(paid, names, values, amounts, unit)
-
-
-def _check_ends(
-    paid: dict[str, Any],
-    names: list[str],
-    values: list[float],
-    amounts: list[Decimal],
-    unit: Decimal,
-) -> None:
-    """Check intervals, unpaid-debt amounts and collateral."""
-    owing = any(amount < 0 for amount in amounts)
-    unpaid = expected_units(int(sum(amounts)), names, values, "zero") if owing else []
-    for k, (line, amount) in enumerate(zip(paid["amounts"], amounts, strict=True)):
+        check_form(line, _LINE, "a payment", exact=True)
         low, high = (_amount(line[end], unit, "the end of an interval") for end in ("low", "high"))
         if not low <= amount <= high:
             raise ValueError(f"the interval of {line['owner']!r} does not hold its amount")
-        check_form(line, {**_LINE, **(_DEBTS if owing else {})}, "a payment", exact=True)
-        if owing:
-            deposit = _amount(line["collateral"], unit, "a collateral")
-            left = _amount(line["if_unpaid"], unit, "an amount")
-            if deposit != max(-low, 0) or left != unpaid[k]:
-                raise ValueError(f"what {line['owner']!r} should deposit, or gets, does not fit")
 
 
 def expected_units(total: int, names: list[str], values: list[float], negative: str) -> list[int]:

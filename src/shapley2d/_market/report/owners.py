@@ -83,13 +83,8 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
         absent = [key for key in _KEYS if key not in payment]
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
-        kept = [
-            *_KEYS[1:],
-            *(key for key in ("if_unpaid", "collateral") if payment.get(key) is not None),
-        ]
-        lines.append(
-            {"owner": str(payment["owner"]), **{key: _number(payment[key]) for key in kept}}
-        )
+        numbers = {key: _number(payment[key]) for key in _KEYS[1:]}
+        lines.append({"owner": str(payment["owner"]), **numbers})
     return lines
 
 

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._market.sellers.chances import rank_p_value
+from shapley2d._models.random_forest import BinnedForestClassifier, BinnedForestRegressor
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
 
-_TREES = 30
+_FOLDS = 5
 _MOST_DIGITS = 12  # after the decimal point; numbers with more are as good as unrounded
 
 
 def tell_apart(
-    features: NDArray[np.float64], inside: NDArray[np.bool_], random: np.random.Generator
-) -> tuple[float, float, NDArray[np.float64]]:
+    features: NDArray[np.float64],
+    of: NDArray[np.intp],
+    inside: NDArray[np.bool_],
+    random: np.random.Generator,
+) -> tuple[float, float, Callable[[], NDArray[np.float64]]]:
     """How well a forest tells two sets of rows apart.
 
     Half of the rows of either set train a forest that scores the other half, and the reverse. If
@@ -29,6 +36,8 @@ def tell_apart(
     Parameters
     ----------
     features : ndarray of shape (rows, features)
+    of : ndarray of int
+        The column that each feature is of.
     inside : ndarray of bool
         Which set every row is in.
     random : Generator
@@ -38,7 +47,8 @@ def tell_apart(
     p : float
     share : float
         Of the pairs of a row of either set that are in the right order.
-    importances : ndarray of shape (features,)
+    weights : callable
+        How much each column matters.
     """
     from scipy.stats import rankdata
 
@@ -46,48 +56,50 @@ def tell_apart(
     for part in (inside, ~inside):
         rows = random.permutation(np.flatnonzero(part))
         half[rows[: rows.size // 2]] = True
-    p_values, shares, importances = [], [], np.zeros(features.shape[1])
+    p_values, shares = [], []
     for train in (half, ~half):
-        scores, gains = _grow(features[train], inside[train], features[~train], random)
-        told = inside[~train]
+        predict = _grown(features[train], inside[train], random, classes=True)
+        scores, told = predict(features[~train])[:, 1], inside[~train]
         p_values.append(rank_p_value(scores, told))
         size = int(told.sum())
         beyond = float(rankdata(scores)[told].sum()) - size * (size + 1) / 2
         shares.append(beyond / (size * (told.size - size)))
-        importances += gains / 2
-    return min(1.0, 2 * min(p_values)), float(np.mean(shares)), importances
+    unseen, wanted = features[half], np.column_stack([~inside[half], inside[half]])
+    return (
+        min(1.0, 2 * min(p_values)),
+        float(np.mean(shares)),
+        lambda: _weights(predict, unseen, wanted, of, random),
+    )
 
 
-def _grow(
+def _grown(
     features: NDArray[np.float64],
     wanted: NDArray[np.generic],
-    unseen: NDArray[np.float64],
     random: np.random.Generator,
     *,
-    all_of: bool = False,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Predictions for unseen rows by a random forest, and the importances of its features.
+    classes: bool,
+) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    """What a forest predicts: the shares of all classes, or a number, one line per row."""
+    forest = (BinnedForestClassifier if classes else BinnedForestRegressor)(
+        random_state=int(random.integers(2**31))
+    ).fit(features, wanted)
+    return forest.predict_proba if classes else lambda unseen: forest.predict(unseen)[:, None]
 
-    A split tries the square root of the number of features, or ``all_of`` them.
 
-    Tree by tree: scikit-learn's forest checks its input again for every tree, which takes several
-    times as long as growing a tree on a few hundred rows.
-    """
-    from sklearn.tree import DecisionTreeRegressor
-
-    x, new = features.astype(np.float32), unseen.astype(np.float32)
-    y, n = wanted.astype(np.float64), len(wanted)
-    features_tried = None if all_of else "sqrt"
-    scores, gains = np.zeros((len(new), *wanted.shape[1:])), np.zeros(features.shape[1])
-    for seed in random.integers(2**31, size=_TREES).tolist():
-        drawn = np.bincount(random.integers(n, size=n), minlength=n).astype(np.float64)
-        tree = DecisionTreeRegressor(
-            max_features=features_tried, min_samples_leaf=2, random_state=seed
-        )
-        tree.fit(x, y, sample_weight=drawn, check_input=False)
-        scores += tree.predict(new, check_input=False).reshape(scores.shape) / _TREES
-        gains += tree.feature_importances_ / _TREES
-    return scores, gains
+def _weights(
+    predict: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    unseen: NDArray[np.float64],
+    wanted: NDArray[Any],
+    of: NDArray[np.intp],
+    random: np.random.Generator,
+) -> NDArray[np.float64]:
+    """By column: how much worse a forest predicts unseen rows if its entries are shuffled."""
+    found = np.zeros(int(of.max()) + 1)
+    for column in np.unique(of):
+        shuffled = unseen.copy()
+        shuffled[:, of == column] = random.permutation(unseen[:, of == column])
+        found[column] = ((predict(shuffled) - wanted) ** 2).mean()
+    return np.where(found > 0, found - ((predict(unseen) - wanted) ** 2).mean(), 0.0)
 
 
 def label_losses(
@@ -104,49 +116,61 @@ def label_losses(
     Half of the ``known`` rows train a forest at a time, and no row is judged by one that it
     trained. A loss is the share of trees that vote for another class, or an absolute difference.
     """
-    codes = np.unique(labels, return_inverse=True)[1].ravel()
-    wanted = np.eye(int(codes.max()) + 1)[codes] if classes else labels[:, None]
     losses, times = np.zeros((2, labels.size))
     half = random.permutation(known.size) < known.size // 2
     for train in (known[half], known[~half]):
         unseen = np.setdiff1d(judged, train)
-        score, _ = _grow(features[train], wanted[train], features[unseen], random, all_of=True)
-        off = np.abs(score - wanted[unseen])
-        losses[unseen] += (off * wanted[unseen]).sum(axis=1) if classes else off[:, 0]
+        score = _grown(features[train], labels[train], random, classes=classes)(features[unseen])
+        if classes:
+            here = np.unique(labels[train])
+            losses[unseen] += 1.0 - (score * (labels[unseen, None] == here)).sum(axis=1)
+        else:
+            losses[unseen] += np.abs(score[:, 0] - labels[unseen])
         times[unseen] += 1
     return np.asarray(losses[judged] / times[judged])
 
 
 def how_computable(
     features: NDArray[np.float64],
+    of: NDArray[np.intp],
     wanted: NDArray[np.float64],
     random: np.random.Generator,
     *,
     classes: bool,
-) -> tuple[float, NDArray[np.float64]]:
+) -> tuple[float, Callable[[], NDArray[np.float64]]]:
     """How much of a column forests of other columns predict in rows that they have not seen.
 
-    Numbers are predicted by their ranks, so that units, logarithms and bins hide nothing. Returns
-    R squared, or for words the share of errors that are avoided; and importances of the features.
+    Returns R squared, or for words the share of errors that are avoided; and what tells how much
+    each column, the features ``of`` it, matters. Numbers are predicted as they are and by their
+    ranks, and the better counts: ranks see through units, logarithms and bins; a little noise
+    scrambles the ranks of a score that is mostly near 0 and 1.
     """
     from scipy.stats import rankdata
 
     codes = np.unique(wanted, return_inverse=True)[1].ravel()
-    if np.bincount(codes).max() >= wanted.size - 1:
-        return 0.0, np.zeros(features.shape[1])
-    ranks = rankdata(wanted)
-    half = random.permutation(wanted.size) < wanted.size // 2
-    importances = np.zeros(features.shape[1])
-    target = np.eye(int(codes.max()) + 1)[codes] if classes else ranks[:, None]
-    scores = np.zeros(target.shape)
-    for train in (half, ~half):
-        part = features[train], target[train], features[~train]
-        scores[~train], gain = _grow(*part, random, all_of=True)
-        importances += gain
-    if classes:
-        wrong = float((scores.argmax(axis=1) != codes).mean())
-        return 1.0 - wrong / (1.0 - np.bincount(codes).max() / codes.size), importances
-    return 1.0 - float(np.mean((scores[:, 0] - ranks) ** 2) / np.var(ranks)), importances
+    common = np.bincount(codes).max()
+    if common >= wanted.size - 1:
+        return 0.0, lambda: np.zeros(int(of.max()) + 1)
+    fold = random.permutation(wanted.size) % _FOLDS
+    best, weights = -np.inf, None
+    for target in (codes,) if classes else (rankdata(wanted), wanted):
+        wrong = 0.0
+        for k in range(_FOLDS):
+            train, unseen = fold != k, features[fold == k]
+            predict = _grown(features[train], target[train], random, classes=classes)
+            if classes:
+                said = np.unique(target[train])[predict(unseen).argmax(axis=1)]
+                wrong += float((said != target[fold == k]).sum())
+            else:
+                wrong += float(((predict(unseen)[:, 0] - target[fold == k]) ** 2).sum())
+        spread = wanted.size - common if classes else wanted.size * np.var(target)
+        share = 1.0 - wrong / float(spread)
+        if share > best:
+            here = target[fold == k, None]
+            goal = (here == np.unique(target[train])) if classes else here
+            best, weights = share, partial(_weights, predict, unseen, goal, of, random)
+    assert weights is not None
+    return best, weights
 
 
 def forest_features(

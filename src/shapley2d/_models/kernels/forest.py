@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._base.cache import CACHE
-from shapley2d._inspection.kernels.random_words import bell, next_below, next_word
+from shapley2d._models.kernels.random_words import bell, next_below, next_word
 
 CODES = 64
 """Distinct codes that an input may have."""

@@ -1,0 +1,35 @@
+"""What a forest's leaves say of rows, summed over its trees."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numba
+
+from shapley2d._base.cache import CACHE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._models.kernels.forest import Forest
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def add_leaves(
+    codes: NDArray[np.uint8],
+    forest: Forest,
+    leaves: NDArray[np.float64],
+    sums: NDArray[np.float64],
+) -> None:
+    """Add the line of ``leaves`` that each row reaches in every tree to its line of ``sums``."""
+    roots, features, cuts, lefts = forest.roots, forest.features, forest.cuts, forest.lefts
+    for t in range(roots.size - 1):
+        for r in range(len(codes)):
+            at = roots[t]
+            while lefts[at] >= 0:
+                right = codes[r, features[at]] > cuts[at]
+                at = roots[t] + lefts[at] + right
+            leaf = -1 - lefts[at]
+            for k in range(sums.shape[1]):
+                sums[r, k] += leaves[leaf, k]
