@@ -269,7 +269,7 @@ def print_chances(found, wrong, of_clean) -> None:
             bins.append(f"{said[some].mean():.2f}|{wrong[some].mean():.2f} ({some.sum():,})")
     print("said | true (entries)  " + "  ".join(bins))
     low, high = found.expected_errors_interval
-    print(f"expected {found.expected_errors:,.0f} ({low:,.0f} to {high:,.0f}), true {wrong.sum():,}; {out.sum():,} stand out, {(out & wrong).sum():,} of them wrong; {of_clean.cells.standing_out.sum():,} in the clean table")  # fmt: skip
+    print(f"expected {found.expected_errors:,.0f} ({low:,.0f} to {high:,.0f}), true {wrong.sum():,}; {out.sum():,} stand out, {(out & wrong).sum():,} of them wrong; {of_clean._cells.standing_out.sum():,} in the clean table")  # fmt: skip
 
 
 def print_suggestions(found, frame, clean):

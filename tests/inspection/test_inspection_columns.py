@@ -53,6 +53,37 @@ def test_one_unit_and_its_slips():
     assert finding.suggestions == {7: "7 patients"}
 
 
+@pytest.mark.parametrize(
+    ("entry", "new"),
+    [
+        ("6400 g", "6.4 kg"),
+        ("12000 g", "12.0 kg"),
+        ("23.5", "23.5 kg"),
+        ("23.5 gk", "23.5 kg"),
+        ("23.5 km", None),
+        ("640000 g", None),
+    ],
+)
+def test_units_of_one_quantity_are_converted_or_nothing_is_suggested(entry, new):
+    entries = [f"{k / 2 + 3:.1f} kg" for k in range(60)]
+    entries[7] = entry
+    finding = find({"weight": entries})["suffix"]
+    assert finding.suggestions == ({7: new} if new else {})
+    comma = [one.replace(".", ",") for one in entries]
+    wanted = {7: new.replace(".", ",")} if new else {}
+    assert find({"weight": comma})["suffix"].suggestions == wanted
+
+
+def test_broken_letters_are_mended():
+    names = ["Müller", "Weiß", "Meyer", "Köhler"] * 10
+    names[4], names[9], names[11] = "MÃ¼ller", "WeiÃ\x9f", "K\ufffdhler"
+    finding = find({"name": names})["encoding"]
+    assert finding.suggestions == {4: "Müller", 9: "Weiß", 11: "Köhler"}
+    assert "read the file again" not in finding.text
+    names = [name.encode().decode("latin-1") for name in ["Müller", "Weiß", "Köhler"] * 10]
+    assert "read the file again" in find({"name": names})["encoding"].text
+
+
 def test_a_percent_sign_with_some():
     entries = [f"{k / 100}" for k in range(30)]
     entries[3], entries[4] = "0.05%", "0.052000000000000005%"

@@ -302,3 +302,13 @@ def test_a_prediction_is_never_sure():
     words = Expected(entries, alternatives=np.array([[5], [5]], dtype=np.int32), chances=chances)
     assert SURE_RIGHT > numbers.sure(0, 50.0) > 0.5 > numbers.sure(1, 50.0)
     assert SURE_RIGHT > words.sure(0, 3.0) > 0.5
+
+
+def test_free_text_is_not_accused_of_being_there():
+    random = np.random.default_rng(0)
+    size = random.normal(50, 9, 400).round(1)
+    X = pd.DataFrame({"size": size, "twice": (2 * size).round(1), "remark": [None] * 400})
+    X["remark"] = X["remark"].astype(object)
+    X.loc[[5, 80, 300], "remark"] = ["call before noon", "left at the door!", "gift"]
+    X.loc[10:20, "twice"] *= 10  # many other errors make all that is odd likelier wrong
+    assert inspect_cells(X, progress=False).probability[[5, 80, 300], 2].max() < 0.1
