@@ -1,6 +1,5 @@
-"""``shapley2d demo``: errors planted in a table, found and repaired, and what its parts are worth."""
+"""``shapley2d demo``: errors are planted in a table, found and repaired; what its parts are worth."""
 
-from collections import Counter
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,53 +17,52 @@ from shapley2d.cli.writing.outputs import check_file, naming, write_csv
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.exceptions import InputError
 
-STANDS_OUT = 0.5
-"""Probability from which an entry counts as found."""
-
 SURE = 0.9
-"""Probability from which a suggestion is applied."""
+"""Entries that are at least this likely wrong are repaired, where the suggestion is sure too."""
 
-_TARGET, _OWNER, _KEY = "returned", "office", "order"
+TARGET, OWNER, KEY = "returned", "office", "order"
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Plant errors in a table, find and repair them, and value columns, rows and owners.
+    """Plant errors in a table, find and repair them, and value its columns and owners.
 
-    The table is made up: 1,200 orders of a shop, three offices that collected them, and whether an
-    order was returned. The errors are of the kinds that people make: misspellings, broken letters,
-    other units, wrong years, slipped points, swapped digits, wrong products and labels. It writes
-    the table, the repaired one, the page on which to decide about each suspect entry, and a report
-    of what every cell is worth.
+    The table is made up: 1,200 orders of a shop, the three offices that collected them, and
+    whether an order was returned. The errors are of the kinds that people make: misspellings,
+    broken letters, other units, wrong years, slipped points, swapped digits, wrong products and
+    labels. It writes the table, the repaired one, the page on which to decide about each suspect
+    entry, and a report of what every cell is worth.
     """
+    import pyarrow as pa
+
     from shapley2d import Forest, inspect_cells, measure_repair, value_blocks, value_cells
     from shapley2d._inspection.page import write_inspection
 
-    _make_folder(out)
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out} is a file: name a folder")
+    out.mkdir(parents=True, exist_ok=True)
     names = ("table.csv", "clean.csv", "page.html", "report.html")
     files = {name.partition(".")[0]: out / name for name in names}
     for path in files.values():
         check_file(path, "--out")
     columns, planted = make_orders()
-    write_csv(_table(columns), files["table"])
-    with warnings_as_notes():
-        inspection = inspect_cells(files["table"], _TARGET)
-        clean, log = inspection.repair(_table(columns), probability=SURE)
+    table = pa.table(columns)
+    write_csv(table, files["table"])
+    with warnings_as_notes():  # from the file, so that rows go by its lines as in other commands
+        inspection = inspect_cells(files["table"], TARGET)
+        clean, log = inspection.repair(table, probability=SURE)
         write_csv(clean, files["clean"])
-        gain = measure_repair(log, _table(columns).drop_columns([_TARGET]), columns[_TARGET])
-        known = clean.drop_columns([_KEY, _OWNER, _TARGET])
-        labels = clean[_TARGET].to_pylist()
-        valuation = value_cells(known, labels, method=Forest())
-        owners = value_blocks(known.append_column(_OWNER, clean[_OWNER]), labels, owner_column=_OWNER)  # fmt: skip
-    write_inspection(
-        inspection, files["page"], title="Demo: which entries are wrong", target=_TARGET
-    )
+        gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET])
+        labels, known = clean[TARGET].to_pylist(), clean.drop_columns([KEY, TARGET])
+        valuation = value_cells(known.drop_columns([OWNER]), labels, method=Forest())
+        owners = value_blocks(known, labels, owner_column=OWNER)
+    title = "Demo: which entries are wrong"
+    write_inspection(inspection, files["page"], title=title, target=TARGET)
     with naming(files["report"]):
         valuation.to_html(files["report"], title="Demo: what every cell is worth")
-    found = _found(inspection, planted)
-    rows = dict(zip(clean.column_names, (clean[name].to_pylist() for name in clean.column_names), strict=True))  # fmt: skip
-    restored = sum(rows[one.column][one.row] == one.was for one in planted)
+    found = find_planted(inspection, planted)
+    restored = sum(clean[one.column][one.row].as_py() == one.was for one in planted)
     if as_json_:
         print_json(
             {
@@ -88,80 +86,60 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         f"{n:,} orders of a made-up shop x {m} columns, and whether each was returned. "
         f"{len(planted)} errors were planted.\n"
     )
-    stand_out, right = found["stand_out"], found["true"]
-    say(f"1. Which entries are wrong? {stand_out} stand out, and {right} of these were planted.", "bold")  # fmt: skip
+    wrong = f"{found['stand_out']} stand out, of which {found['true']} were planted."
+    say(f"1. Which entries are wrong? {wrong}", "bold")
     console.print(_found_table(found["kinds"]))
-    say(
-        f"\n2. Repair: the {len(log)} sure suggestions were applied, and {restored} of them restored "
-        "what was there.",
-        "bold",
-    )
+    repaired = f"{len(log)} sure suggestions were applied; {restored} restored what was there."
+    say(f"\n2. Repair: {repaired}", "bold")
     say(gain._words())
     say("\n3. What is it worth?", "bold")
     console.print(
         _worth_table("column", valuation.column_names, valuation.column_values, valuation)
     )
     console.print()
-    names_of_owners = [str(name) for name in owners.row_names]
-    console.print(_worth_table("office", names_of_owners, owners.row_values, owners))
+    offices = [str(name) for name in owners.row_names]
+    console.print(_worth_table("office", offices, owners.row_values, owners))
     console.print()
     print_files(files, console)
-    table = printable(str(files["table"]))
+    page, given = (printable(str(files[name])) for name in ("page", "table"))
     say(
-        f"Open {printable(str(files['page']))} in a browser to decide about each entry. By hand:\n"
-        f"  shapley2d inspect {table} --target {_TARGET} --report page.html\n"
-        f"  shapley2d cells {table} --target {_TARGET} --drop {_KEY} --method forest"
+        f"Open {page} in a browser to decide about each entry. By hand:\n"
+        f"  shapley2d inspect {given} --target {TARGET} --report page.html\n"
+        f"  shapley2d cells {given} --target {TARGET} --drop {KEY} --method forest"
     )
 
 
-def _make_folder(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out} is a file: name a folder")
-    out.mkdir(parents=True, exist_ok=True)
-
-
-def _table(columns: dict[str, list[str]]) -> Any:
-    import pyarrow as pa
-
-    return pa.table(columns)
-
-
-def _found(inspection: Any, planted: list[Planted]) -> dict[str, Any]:
-    """What stands out, and of every kind of error how many, with their suggestions."""
+def find_planted(inspection: Any, planted: list[Planted]) -> dict[str, Any]:
+    """How many entries stand out, and of every kind of error how many with the right suggestion."""
     cells = inspection._cells
-    said = np.column_stack([inspection.probability, inspection.label_probability])
-    out = said >= STANDS_OUT
-    kinds: dict[str, dict[str, Any]] = {}
+    out, kinds, places = cells.standing_out, {}, set()
     for one in planted:
         i, j = one.row, cells.names.index(one.column)
-        kind = kinds.setdefault(one.kind, Counter(example=f"{one.became} for {one.was}"))  # type: ignore[arg-type]
-        kind["planted"] += 1
-        kind["stand_out"] += int(out[i, j])
-        kind["suggested"] += int(out[i, j] and cells.expected_text(i, j) == one.was)
-    places = {(one.row, cells.names.index(one.column)) for one in planted}
-    true = sum((i, j) in places for i, j in np.argwhere(out).tolist())
-    return {"stand_out": int(out.sum()), "true": true, "kinds": {k: dict(v) for k, v in kinds.items()}}  # fmt: skip
+        example = f"{one.became} for {one.was}"
+        kind = kinds.setdefault(one.kind, [example, 0, 0, 0])
+        right = cells.expected_text(i, j) == one.was
+        kind[1:] = np.add(kind[1:], [1, out[i, j], out[i, j] and right]).tolist()
+        places.add((i, j))
+    names = ("example", "planted", "stand_out", "suggested")
+    return {
+        "stand_out": int(out.sum()),
+        "true": len(places & {*map(tuple, np.argwhere(out).tolist())}),
+        "kinds": {name: dict(zip(names, kind, strict=True)) for name, kind in kinds.items()},
+    }
 
 
 def _found_table(kinds: dict[str, dict[str, Any]]) -> Table:
     columns: dict[str, list[Any]] = {
         "error": [shown(name) for name in kinds],
-        "example": [shown(str(kind["example"])) for kind in kinds.values()],
+        "example": [shown(kind["example"]) for kind in kinds.values()],
     }
-    for heading, name in (
-        ("planted", "planted"), ("stand out", "stand_out"), ("right entry suggested", "suggested"),
-    ):  # fmt: skip
+    headings = {"planted": "planted", "stand_out": "stand out", "suggested": "right suggestion"}
+    for name, heading in headings.items():
         columns[heading] = [str(kind[name]) for kind in kinds.values()]
     return make_table(None, columns)
 
 
 def _worth_table(heading: str, names: list[str], worth: Any, values: Any) -> Table:
-    order = np.argsort(-worth, kind="stable").tolist()
-    points = Units.of(values).points
-    return make_table(
-        None,
-        {
-            heading: [shown(names[k]) for k in order],
-            points.words: points.numbers(worth[order].tolist(), signed=True),
-        },
-    )
+    order, points = np.argsort(-worth, kind="stable").tolist(), Units.of(values).points
+    numbers = points.numbers(worth[order].tolist(), signed=True)
+    return make_table(None, {heading: [shown(names[k]) for k in order], points.words: numbers})

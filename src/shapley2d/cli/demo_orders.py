@@ -108,14 +108,8 @@ def _wrong(kind: str, was: str) -> str:
         case "slipped point":
             return f"{float(was) * 10:.2f}"
         case _:  # swapped digits: the first two that differ
-            first = next(
-                (
-                    k
-                    for k in range(len(was) - 1)
-                    if was[k : k + 2].isdigit() and was[k] != was[k + 1]
-                ),
-                None,
-            )
+            pairs = (k for k in range(len(was) - 1) if was[k : k + 2].isdigit())
+            first = next((k for k in pairs if was[k] != was[k + 1]), None)
             if first is None:
                 return was
             return was[:first] + was[first + 1] + was[first] + was[first + 2 :]
