@@ -1,4 +1,4 @@
-"""``shapley2d demo``: errors are planted in a table, found and repaired; what its parts are worth."""
+"""``shapley2d demo``: errors planted in a table, found, repaired; what its parts are worth."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -112,7 +112,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
 def find_planted(inspection: Any, planted: list[Planted]) -> dict[str, Any]:
     """How many entries stand out, and of every kind of error how many with the right suggestion."""
     cells = inspection._cells
-    out, kinds, places = cells.standing_out, {}, set()
+    out, places = cells.standing_out, set()
+    kinds: dict[str, list[Any]] = {}
     for one in planted:
         i, j = one.row, cells.names.index(one.column)
         example = f"{one.became} for {one.was}"
