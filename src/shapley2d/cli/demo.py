@@ -1,4 +1,4 @@
-"""``shapley2d demo``: errors injected into a bundled table, found, and repaired."""
+"""``shapley2d demo``: errors planted in a table, found, repaired; what its parts are worth."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,201 +9,138 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import printable
-from shapley2d._inspection.ranking import rank_cells
 from shapley2d._valuation.wording.units import Units
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, make_table, shown, warnings_as_notes
-from shapley2d.cli.writing.outputs import check_file, naming, write_csv, write_values
+from shapley2d.cli.demo_orders import Planted, make_orders
+from shapley2d.cli.writing.outputs import check_file, naming, write_csv
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.exceptions import InputError
 
-KINDS = ("unlikely", "swapped", "typo")
-"""The kinds of errors injected, a third of them each."""
+SURE = 0.9
+"""Entries that are at least this likely wrong are repaired, where the suggestion is sure too."""
 
-SHARE = 0.02
-"""Share of the cells that are changed."""
-
-SEED = 2023
-
-_SHOWN = 10  # entries in either list
+TARGET, OWNER, KEY = "returned", "office", "order"
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
 
 def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
-    """Inject errors into a bundled table, find them in two ways, and measure what a repair gains.
+    """Plant errors in a table, find and repair them, and value its columns and owners.
 
-    The table is Breast Cancer Wisconsin (Original): 699 patients, 9 gradings from 1 to 10. The
-    errors are values unlikely for the patient's diagnosis, entries swapped between patients, and
-    typos. An inspection finds the entries that are likely wrong, cell values those that harm a
-    model. It takes some seconds and writes the table, the values, a report with the injected errors
-    marked, and the page on which to decide about the likeliest errors.
+    The table is made up: 1,200 orders of a shop, the three offices that collected them, and
+    whether an order was returned. The errors are of the kinds that people make: misspellings,
+    broken letters, other units, wrong years, slipped points, swapped digits, wrong products and
+    labels. It writes the table, the repaired one, the page on which to decide about each suspect
+    entry, and a report of what every cell is worth.
     """
-    from shapley2d import inspect_cells, measure_repair, value_cells
-    from shapley2d._inspection.page import write_inspection
-    from shapley2d.datasets import load_breast_cancer_original
-    from shapley2d.evaluation import detection_curve, inject_errors
+    import pyarrow as pa
 
-    _make_folder(out)
-    names = ("table.csv", "values.parquet", "report.html", "page.html")
+    from shapley2d import Forest, inspect_cells, measure_repair, value_blocks, value_cells
+    from shapley2d._inspection.page import write_inspection
+
+    if out.exists() and not out.is_dir():
+        raise InputError(f"--out {out} is a file: name a folder")
+    out.mkdir(parents=True, exist_ok=True)
+    names = ("table.csv", "clean.csv", "page.html", "report.html")
     files = {name.partition(".")[0]: out / name for name in names}
     for path in files.values():
         check_file(path, "--out")
-    X, y = load_breast_cancer_original("pyarrow")
-    entries = np.column_stack([_numbers(X[name]) for name in X.column_names])
-    corrupted = inject_errors(
-        KINDS,
-        entries,
-        np.unique(y, return_inverse=True)[1],
-        np.zeros(entries.shape[1], dtype=bool),
-        SHARE,
-        np.random.default_rng(SEED),
-        bounds=(1, 10),
-    )
-    table = _table(corrupted.numbers, X.column_names)
-    write_csv(table.append_column("class", [y.tolist()]), files["table"])
+    columns, planted = make_orders()
+    table = pa.table(columns)
+    write_csv(table, files["table"])
     with warnings_as_notes():  # from the file, so that rows go by its lines as in other commands
-        valuation = value_cells(files["table"], "class")
-        inspection = inspect_cells(files["table"], "class", valuation=valuation)
-        _, log = inspection.repair(table, n=round(SHARE * corrupted.cells.size))
-        gain = measure_repair(log, table, y, model="knn")
-    total, size = int(corrupted.cells.sum()), corrupted.cells.size
-    parts = (0.01, 0.02, 0.05, 0.10)
-    counts = [round(part * size) for part in parts]
-    by_rows = np.broadcast_to(-valuation.row_values[:, None], valuation.shape)
-    ranked = (inspection.probability, -valuation.values, by_rows)
-    found = [total * detection_curve(scores, corrupted.cells, counts) for scores in ranked]
-    inspected = [
-        {
-            "share": part,
-            "cells": count,
-            "found_by_inspection": float(by_inspection),
-            "found": float(by_cells),
-            "found_by_rows": float(by_rows),
-            "by_chance": total * count / size,
-        }
-        for part, count, by_inspection, by_cells, by_rows in zip(parts, counts, *found, strict=True)
-    ]
-    write_values(valuation, files["values"])
+        inspection = inspect_cells(files["table"], TARGET)
+        clean, log = inspection.repair(table, probability=SURE)
+        write_csv(clean, files["clean"])
+        gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET])
+        labels, known = clean[TARGET].to_pylist(), clean.drop_columns([KEY, TARGET])
+        valuation = value_cells(known.drop_columns([OWNER]), labels, method=Forest())
+        owners = value_blocks(known, labels, owner_column=OWNER)
+    title = "Demo: which entries are wrong"
+    write_inspection(inspection, files["page"], title=title, target=TARGET)
     with naming(files["report"]):
-        valuation.to_html(files["report"], marked=corrupted.cells, title="Demo: injected errors")
-    write_inspection(
-        inspection, files["page"], title="Demo: which entries are wrong", target="class"
-    )
+        valuation.to_html(files["report"], title="Demo: what every cell is worth")
+    found = find_planted(inspection, planted)
+    restored = sum(clean[one.column][one.row].as_py() == one.was for one in planted)
     if as_json_:
         print_json(
             {
                 "command": "demo",
-                "gain": {
-                    "gain": gain.gain,
-                    "interval": gain.interval,
-                    "random_gain": gain.random_gain,
-                },
-                "injected": total,
-                "inspected": inspected,
-                "seconds": valuation.info["seconds"],
+                "planted": len(planted),
+                **found,
+                "repaired": len(log),
+                "restored": restored,
+                "gain": {"gain": gain.gain, "interval": gain.interval},
                 "files": {what: str(path) for what, path in files.items()},
             }
         )
         return
     console = ResultConsole()
-    n, m = valuation.shape
-    table_file = printable(str(files["table"]))
 
     def say(words: str, style: str = "") -> None:
         console.print(Text(words, style=style), soft_wrap=True)
 
+    n, m = inspection.shape
     say(
-        f"Breast Cancer Wisconsin (Original): {n} patients x {m} gradings, benign or malignant.\n"
-        f"{total} of its {n * m:,} cells were corrupted; all were inspected in "
-        f"{inspection.info['seconds']:.1f} s and valued in {valuation.info['seconds']:.1f} s.\n"
+        f"{n:,} orders of a made-up shop x {m} columns, and whether each was returned. "
+        f"{len(planted)} errors were planted.\n"
     )
-    say(f"How many of the {total} injected errors are among the first cells inspected?", "italic")
-    console.print(_found_table(inspected))
-    say("\nMost likely wrong first, with the expected entry", "italic")
-    console.print(_suspects(inspection, entries, corrupted.kinds))
-    say(
-        "\nMost harmful to a model first, injected errors only; the gaps are original entries",
-        "italic",
+    wrong = f"{found['stand_out']} stand out, of which {found['true']} were planted."
+    say(f"1. Which entries are wrong? {wrong}", "bold")
+    console.print(_found_table(found["kinds"]))
+    repaired = f"{len(log)} sure suggestions were applied; {restored} restored what was there."
+    say(f"\n2. Repair: {repaired}", "bold")
+    say(gain._words())
+    say("\n3. What is it worth?", "bold")
+    console.print(
+        _worth_table("column", valuation.column_names, valuation.column_values, valuation)
     )
-    console.print(_first_errors(valuation, entries, corrupted.kinds))
+    console.print()
+    offices = [str(name) for name in owners.row_names]
+    console.print(_worth_table("office", offices, owners.row_values, owners))
     console.print()
     print_files(files, console)
+    page, given = (printable(str(files[name])) for name in ("page", "table"))
     say(
-        f"Run it yourself: shapley2d inspect {table_file} --target class --report page.html\n"
-        f"                 shapley2d cells {table_file} --target class"
-    )
-    replaced = f"Replacing the first {SHARE:.0%}, {len(log)} entries, by the expected ones"
-    say(f"{replaced}: {gain._words()}", "bold")
-
-
-def _make_folder(out: Path) -> None:
-    if out.exists() and not out.is_dir():
-        raise InputError(f"--out {out} is a file: name a folder")
-    out.mkdir(parents=True, exist_ok=True)
-
-
-def _numbers(column: Any) -> Any:
-    return np.array(
-        [np.nan if entry is None else entry for entry in column.to_pylist()], dtype=np.float64
+        f"Open {page} in a browser to decide about each entry. By hand:\n"
+        f"  shapley2d inspect {given} --target {TARGET} --report page.html\n"
+        f"  shapley2d cells {given} --target {TARGET} --drop {KEY} --method forest"
     )
 
 
-def _table(entries: Any, names: list[str]) -> Any:
-    import pyarrow as pa
-
-    columns = [
-        pa.array(entries[:, j], from_pandas=True).cast(pa.int64()) for j in range(len(names))
-    ]
-    return pa.table(columns, names=names)
-
-
-def _found_table(inspected: list[dict[str, Any]]) -> Table:
-    columns: dict[str, list[Any]] = {
-        "looked at": [f"{part['share']:.0%} = {part['cells']} cells" for part in inspected]
+def find_planted(inspection: Any, planted: list[Planted]) -> dict[str, Any]:
+    """How many entries stand out, and of every kind of error how many with the right suggestion."""
+    cells = inspection._cells
+    out, places = cells.standing_out, set()
+    kinds: dict[str, list[Any]] = {}
+    for one in planted:
+        i, j = one.row, cells.names.index(one.column)
+        example = f"{one.became} for {one.was}"
+        kind = kinds.setdefault(one.kind, [example, 0, 0, 0])
+        right = cells.expected_text(i, j) == one.was
+        kind[1:] = np.add(kind[1:], [1, out[i, j], out[i, j] and right]).tolist()
+        places.add((i, j))
+    names = ("example", "planted", "stand_out", "suggested")
+    return {
+        "stand_out": int(out.sum()),
+        "true": len(places & {*map(tuple, np.argwhere(out).tolist())}),
+        "kinds": {name: dict(zip(names, kind, strict=True)) for name, kind in kinds.items()},
     }
-    for heading, name in (
-        ("by inspection", "found_by_inspection"),
-        ("by cell value", "found"),
-        ("by row value (1D)", "found_by_rows"),
-        ("by chance", "by_chance"),
-    ):
-        columns[heading] = [f"{part[name]:.0f}" for part in inspected]
+
+
+def _found_table(kinds: dict[str, dict[str, Any]]) -> Table:
+    columns: dict[str, list[Any]] = {
+        "error": [shown(name) for name in kinds],
+        "example": [shown(kind["example"]) for kind in kinds.values()],
+    }
+    headings = {"planted": "planted", "stand_out": "stand out", "suggested": "right suggestion"}
+    for name, heading in headings.items():
+        columns[heading] = [str(kind[name]) for kind in kinds.values()]
     return make_table(None, columns)
 
 
-def _suspects(inspection: Any, original: Any, kinds: Any) -> Table:
-    """The entries that are most likely wrong, with what they were."""
-    cells, m = inspection._cells, inspection.shape[1]
-    places = [(i, j) for i, j in rank_cells(inspection) if j < m][:_SHOWN]
-    columns: dict[str, list[Any]] = {
-        inspection._row_word: [str(inspection._shown_rows[i]) for i, _ in places],
-        "column": [shown(cells.names[j]) for _, j in places],
-        "content": [cells.entries[j][i] or "" for i, j in places],
-        "expected": [cells.expected_text(i, j) or "" for i, j in places],
-        "wrong": [f"{100 * inspection.probability[i, j]:.0f} %" for i, j in places],
-        "error": [_error(original, kinds, i, j) for i, j in places],
-    }
-    return make_table(None, columns)
-
-
-def _first_errors(valuation: Any, original: Any, kinds: Any) -> Table:
-    """The injected errors of lowest value."""
-    unit, order = Units.of(valuation).cells, valuation._first(valuation.values.size)
-    ranks = np.flatnonzero(kinds.ravel()[order] != "")[:_SHOWN].tolist()
-    places = [divmod(int(order[rank]), valuation.shape[1]) for rank in ranks]
-    columns: dict[str, list[Any]] = {
-        "place": [str(rank + 1) for rank in ranks],
-        valuation._row_word: [str(valuation._shown_rows[i]) for i, _ in places],
-        "column": [shown(valuation.column_names[j]) for _, j in places],
-        "content": [valuation._entry(i, j) or "" for i, j in places],
-        "class": [shown(valuation._label(i)) for i, _ in places],
-        unit.words: [unit.number(float(valuation.values[i, j]), signed=True) for i, j in places],
-        "error": [_error(original, kinds, i, j) for i, j in places],
-    }
-    return make_table(None, columns)
-
-
-def _error(original: Any, kinds: Any, i: int, j: int) -> Text:
-    injected = f"{kinds[i, j]}, was {original[i, j]:.0f}"
-    return shown(injected if kinds[i, j] else "original value (not injected)")
+def _worth_table(heading: str, names: list[str], worth: Any, values: Any) -> Table:
+    order, points = np.argsort(-worth, kind="stable").tolist(), Units.of(values).points
+    numbers = points.numbers(worth[order].tolist(), signed=True)
+    return make_table(None, {heading: [shown(names[k]) for k in order], points.words: numbers})
