@@ -125,9 +125,11 @@ def print_inspection(
         if left > 0:
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
-    for title, suspects in (("Entries to check", cells), ("Labels to check", labels)):
-        if suspects:
-            console.print(_suspect_table(title, suspects, inspection))
+    if cells:
+        console.print(_suspect_table("Entries to check", cells, inspection))
+    if labels:
+        console.print()
+        console.print(_suspect_table("Labels to check", labels, inspection))
 
 
 def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> Table:
