@@ -226,8 +226,9 @@ def least_chance(
     """
     kept = [one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in _WEIGHTS]
     chance, kind = _surest(kept, n)
-    # a number far outside that other rows have together with other entries is that of a rare thing
-    chance[(kind == "numbers far outside") & (evidence["vouched"] > np.log(2))] = 0.0
+    # a number far outside that two other rows have, together with other entries, is of a rare
+    # thing; one other row may agree by chance, which is a lift of 3 at most
+    chance[(kind == "numbers far outside") & (evidence["vouched"] > np.log(4))] = 0.0
     few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(SETTINGS["strays alike"]))
     return np.asarray(np.maximum(chance, SETTINGS["stray"] * few_alike))
 
