@@ -139,7 +139,7 @@ def test_random_numbers_are_those_of_splitmix64():
 def test_bags_are_drawn_without_replacement_and_remembered():
     bags, seen = draw_bags(30, 18, 70, SEED)
     for tree, bag in enumerate(bags):
-        assert sorted(bag) == sorted(row for row in range(30) if is_seen(seen, row, tree))
+        assert sorted(bag) == sorted(row for row in range(30) if is_seen.py_func(seen, row, tree))
         assert np.unique(bag).size == 18
     drawn = np.bincount(bags.ravel(), minlength=30)
     assert drawn.min() > 70 * 0.6 - 20
@@ -181,7 +181,7 @@ def test_rows_are_asked_of_trees_that_have_not_seen_them(is_category):
     sums, asked = np.zeros((60, predicted.n_bins)), np.zeros(60, np.int32)
     add_shares(codes, seen, forest, sums, asked)
     for row in range(60):
-        trees = [tree for tree in range(6) if not is_seen(seen, row, tree)]
+        trees = [tree for tree in range(6) if not is_seen.py_func(seen, row, tree)]
         leaves = [leaf_of(codes[row], forest, tree)[0] for tree in trees]
         wanted = sum(
             (shares_of(forest, leaf, predicted.n_bins) for leaf in leaves),
@@ -210,7 +210,7 @@ def test_a_replaced_entry_is_asked_again(is_category, blurred, empty):
 
     for row in range(60):
         trees = (
-            [tree for tree in range(6) if not is_seen(seen, row, tree)]
+            [tree for tree in range(6) if not is_seen.py_func(seen, row, tree)]
             if predicted.bins[row] >= 0
             else []
         )
@@ -237,7 +237,7 @@ def test_a_bag_without_anything_to_learn_from_is_not_asked():
     add_shares(codes, seen, forest, sums, asked)
     useful = [tree for tree, bag in enumerate(bags) if 0 in bag]
     assert [int(asked[row]) for row in range(60)] == [
-        sum(not is_seen(seen, row, tree) for tree in useful) for row in range(60)
+        sum(not is_seen.py_func(seen, row, tree) for tree in useful) for row in range(60)
     ]
 
 

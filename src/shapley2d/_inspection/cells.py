@@ -137,29 +137,28 @@ class ScoredCells:
         return [column.name for column in self.columns]
 
     @property
-    def expected_errors(self) -> float:
-        """How many entries are wrong in all, as far as the table tells: a sum of probabilities."""
-        return float(self.probability.sum())
-
-    @property
     def standing_out(self) -> NDArray[np.bool_]:
         """The entries that are so likely wrong that few clean tables have any."""
         return np.asarray(self.probability >= SETTINGS["stands out"])
 
     @property
     def summary(self) -> str:
-        """How many entries stand out, and how many of these are wrong, in words."""
-        out = self.standing_out
-        number = int(out.sum())
-        if not number:
-            return "nothing stands out"
-        wrong = max(1, round(float(self.probability[out].sum())))
-        if number == 1:
-            return f"1 entry stands out, {percent(float(self.probability[out].max()))} likely wrong"
+        """How many entries and labels stand out, and how many of these are wrong, in words."""
+        m = self.scores.shape[1] - self.has_label
+        parts = [self._outstanding(slice(0, m), "entry", "entries")]
+        parts += [self._outstanding(slice(m, None), "label", "labels")] if self.has_label else []
+        return "; ".join(part for part in parts if part) or "nothing stands out"
+
+    def _outstanding(self, columns: slice, one: str, many: str) -> str:
+        probability = self.probability[:, columns][self.standing_out[:, columns]]
+        number, wrong = probability.size, max(1, round(float(probability.sum())))
+        if number < 2:
+            sure = "".join(percent(float(said)) for said in probability)
+            return f"1 {one} stands out, {sure} likely wrong" if number else ""
         which = (
             "all are probably wrong" if wrong == number else f"about {wrong:,} of them are wrong"
         )
-        return f"{number:,} entries stand out, {which}"
+        return f"{number:,} {many} stand out, {which}"
 
     @cached_property
     def entries(self) -> list[list[str | None]]:

@@ -238,8 +238,12 @@ def least_chance(
     As a stated chance or a kind to be trusted says; texts among numbers too, unless many are alike.
     """
     kept = [one for one in findings if one.kind in _TRUSTED or f"found {one.kind}" not in _WEIGHTS]
+    chance, kind = _surest(kept, n)
+    # a number far outside that two other rows have, together with other entries, is of a rare
+    # thing; one other row may agree by chance, which is a lift of 3 at most
+    chance[(kind == "numbers far outside") & (evidence["vouched"] > np.log(4))] = 0.0
     few_alike = (evidence["stray"] > 0) & (evidence["times"] <= np.log(SETTINGS["strays alike"]))
-    return np.asarray(np.maximum(_surest(kept, n)[0], SETTINGS["stray"] * few_alike))
+    return np.asarray(np.maximum(chance, SETTINGS["stray"] * few_alike))
 
 
 def _surest(
@@ -330,9 +334,11 @@ def label_evidence(
         The first rows, which are the table; all by default.
     """
     odds, most = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0))), SETTINGS["odds"]
-    cut = np.minimum(odds, most)
+    of_class = np.log((1 - shares + 1e-3) / shares)
     # beyond what the class alone makes likely: labels of a rare class are always against the odds
-    lift = odds - np.log((1 - shares + 1e-3) / shares)
+    lift = (odds - of_class) * _confirmed(odds - of_class, of_class)
+    odds = of_class + lift
+    cut = np.minimum(odds, most)
     ends = (2, 25, 50, 75, 90, 98)
     return {
         "odds": cut,
@@ -342,6 +348,17 @@ def label_evidence(
         "unlikely": float(np.log(((odds[:known] > 1).sum() + 0.5) / (odds[:known].size + 10))),
         **{f"{end} %": float(np.quantile(cut[:known], end / 100)) for end in ends},
     }
+
+
+def _confirmed(lift: NDArray[np.float64], of_class: NDArray[np.float64]) -> float:
+    """How much of the lift the labels themselves confirm: 0 where nothing predicts the target.
+
+    Each label was predicted without itself. So the factor of the lifts under which all labels
+    together are likeliest tells how far predictions can be trusted (Platt 1999), noise included.
+    """
+    factors = np.linspace(0.0, 1.0, 21)
+    likely = [-np.logaddexp(0.0, of_class + factor * lift).mean() for factor in factors]
+    return float(factors[int(np.argmax(likely))])
 
 
 def weighed(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import math
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -92,25 +93,29 @@ class Inspection(InspectedCells):
 
     @property
     def expected_errors(self) -> float:
-        """How many entries are wrong in all, as far as the table tells: a sum of probabilities."""
-        return self._cells.expected_errors
+        """The sum of the entries' probabilities; in a clean table too it is some 1 % of them."""
+        return float(self.probability.sum())
 
     @property
-    def expected_errors_interval(self) -> tuple[float, float]:
-        """80 % interval for the number of errors, from the ratio observed on held-out tables.
+    def expected_errors_interval(self) -> tuple[int, int]:
+        """80 % interval for the number of wrong entries, from the ratios seen on held-out tables.
 
-        Errors that look like any other entry cannot be seen, so the interval is wide.
+        It begins at what stands out, 0 if nothing does, and ends at what all probabilities sum to:
+        errors that look like any other entry cannot be seen, so it is wide.
         """
         low, high = SETTINGS["true per expected"]
-        return low * self.expected_errors, high * self.expected_errors
+        out = self._cells.standing_out[:, : self.shape[1]]
+        return int(low * self.probability[out].sum()), math.ceil(high * self.expected_errors)
 
-    def rank(self, n: int | None = 20, *, by: str = "wrong") -> Any:
+    def rank(self, n: int | None = 20, *, by: str = "wrong", labels: bool = False) -> Any:
         """The suspects as a frame, the first to look at first.
 
         Parameters
         ----------
         n : int or None
             How many; None for all.
+        labels : bool
+            The labels, which are a list of their own, instead of the entries.
         by : {"wrong", "harm", "gain"}
             ``"wrong"``: the likeliest wrong first. ``"harm"``: the most harmful to a model first.
             ``"gain"``: both together, for a small table whose model should become better. The last
@@ -126,7 +131,8 @@ class Inspection(InspectedCells):
             is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
             :meth:`gains`), where a forest's valuation was passed along.
         """
-        return make_frame(self._lines(rank_cells(self, n, by), reasons=True), self._frame)
+        places = rank_cells(self, n, by, "labels" if labels else "entries")
+        return make_frame(self._lines(places, reasons=True), self._frame)
 
     def to_frame(self) -> Any:
         """All cells in the order of the table, like :meth:`rank` without the words on each."""
@@ -308,7 +314,7 @@ class Inspection(InspectedCells):
             f"  {percent(cells.probability[i, j])}  {self._row_word} "
             f"{printable(str(self._shown_rows[i]))}, {cells.names[j]!r}: {cells.entries[j][i]!r}, "
             f"expected {cells.expected_text(i, j)!r}"
-            for i, j in rank_cells(self, 3)
+            for i, j in rank_cells(self, 3, part="entries")
         ]
         lines += [f"  {printable(finding.text)}" for finding in self.findings[:3]]
         return "\n".join(lines)
@@ -325,7 +331,7 @@ class Inspection(InspectedCells):
                 percent(cells.probability[i, j]),
                 reasons_text(cells.reasons(i, j)),
             )
-            for i, j in rank_cells(self, 10)
+            for i, j in rank_cells(self, 10, part="entries")
         ]
         found = "".join(f"<li>{html.escape(finding.text)}</li>" for finding in self.findings[:10])
         head = (self._row_word, "column", "entry", "expected", "wrong", "why")

@@ -223,7 +223,7 @@ def vouched(
             if k != j:
                 group, _, sizes = split_groups(codes[j], codes[k], n_codes[k])
                 if known < n:
-                    sizes = np.bincount(group[:known], minlength=sizes.size)
+                    sizes = np.bincount(group[:known], minlength=sizes.size).astype(sizes.dtype)
                 by_chance = times[j] * times[k] / (known - own_row)
                 both = sizes[group] - own_row
                 np.maximum(most, (both + 0.5) / (by_chance + 0.5), out=most)

@@ -22,9 +22,11 @@ _HARM_WEIGHT = 2.0
 
 
 def rank_cells(
-    inspection: InspectedCells, n: int | None = None, by: str = "wrong"
+    inspection: InspectedCells, n: int | None = None, by: str = "wrong", part: str = "both"
 ) -> list[tuple[int, int]]:
-    """Row and column of the suspects, the label included, the first to look at first.
+    """Row and column of the suspects, the first to look at first.
+
+    They are of one ``part`` of the table, its ``"entries"`` or its ``"labels"``, or of ``"both"``.
 
     Entries that are what is expected come last, unless a finding about their column names them.
     Cells that a person has called right are left out, and with ``by="harm"`` those without a value.
@@ -49,6 +51,9 @@ def rank_cells(
     if by == "harm":
         allowed &= np.isfinite(first)
     width = cells.scores.shape[1]
+    if part != "both":
+        is_label = np.arange(first.size) % width >= inspection.shape[1]
+        allowed &= is_label == (part == "labels")
     allowed[[i * width + j for i, j in inspection._settled]] = False
     nothing_else = (cells.as_expected & ~named).ravel()
     places = np.flatnonzero(allowed & ~nothing_else)

@@ -204,11 +204,14 @@ def inspect(
         ]
     )
     cells = suspect_cells(inspection, given, by, top)
+    labels = suspect_cells(inspection, given, by, min(top, 5), "labels")
     if as_json_:
-        print_json({"command": "inspect", **inspection_json(inspection, given, cells, files)})
+        print_json(
+            {"command": "inspect", **inspection_json(inspection, given, cells, labels, files)}
+        )
     else:
         console = ResultConsole()
-        print_inspection(inspection, given, cells, console)
+        print_inspection(inspection, given, cells, labels, console)
         print_files(files, console)
     stop_if_unwritten(failed)
     number = int(inspection._cells.standing_out.sum())

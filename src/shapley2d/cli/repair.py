@@ -183,13 +183,16 @@ def repair(
             )
         files["report"] = report
     cells = suspect_cells(left, after, "wrong", 5)
+    labels = suspect_cells(left, after, "wrong", 5, "labels")
     if as_json_:
         more = {
             "changed": len(chosen),
             "right": len(made.made) - len(chosen),
             "gain": _gain_record(gain),
         }
-        print_json({"command": "repair", **inspection_json(left, after, cells, files, **more)})
+        print_json(
+            {"command": "repair", **inspection_json(left, after, cells, labels, files, **more)}
+        )
         return
     _print(made, gain, left, cells, files)
 

@@ -1,9 +1,9 @@
 """All findings about the columns of a table.
 
 To add one, write a generator of :class:`ColumnFinding` from one :class:`WrittenColumn` or from all,
-in the file that fits (``missing``, ``notations``, ``shapes``, ``spellings``, ``duplicates``,
-``rules``, ``arithmetic``), and call it here. The page, the command line and ``repair`` then show
-and apply it.
+in the file that fits (``missing``, ``far``, ``notations``, ``shapes``, ``spellings``,
+``duplicates``, ``rules``, ``arithmetic``), and call it here. The page, the command line and
+``repair`` then show and apply it.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import numpy as np
 
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
+from shapley2d._inspection.columns.far import find_far
 from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
 from shapley2d._inspection.columns.missing import (
     find_codes,
@@ -57,7 +58,10 @@ def find_in_columns(
     ]
     for column in columns:
         found += _find_constant(column.column)
-        found += find_codes(column)
+        codes = list(find_codes(column))
+        found += codes
+        if column.name not in keys:
+            found += find_far(column, [row for one in codes for row in one.rows])
         found += find_date_orders(column)
         found += find_notations(column)
         shapes = list(find_shapes(column))

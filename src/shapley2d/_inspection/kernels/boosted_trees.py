@@ -35,7 +35,6 @@ class BoostedTrees(NamedTuple):
     values: NDArray[np.float64]
 
 
-@numba.njit(cache=CACHE, nogil=True)
 def sum_of_trees(trees: BoostedTrees, rows: NDArray[np.float32]) -> NDArray[np.float64]:
     """What all trees say of each row together.
 
@@ -48,14 +47,18 @@ def sum_of_trees(trees: BoostedTrees, rows: NDArray[np.float32]) -> NDArray[np.f
     -------
     ndarray of shape (n,)
     """
-    total = np.zeros(rows.shape[0])
-    for i in range(rows.shape[0]):
-        said = 0.0
-        for root in trees.roots:
-            node = root
-            while trees.features[node] >= 0:
-                goes_left = rows[i, trees.features[node]] <= trees.cuts[node]
-                node = trees.lefts[node] if goes_left else trees.rights[node]
-            said += trees.values[node]
-        total[i] = said
+    total = np.zeros(len(rows))  # made outside: code that makes arrays compiles slowly
+    _add_trees(trees, rows, total)
     return total
+
+
+@numba.njit(cache=CACHE, nogil=True)
+def _add_trees(trees: BoostedTrees, rows: NDArray[np.float32], total: NDArray[np.float64]) -> None:
+    roots, features, cuts, lefts, rights, values = trees
+    for i in range(rows.shape[0]):
+        for t in range(roots.size):
+            node = roots[t]
+            while features[node] >= 0:
+                goes_left = rows[i, features[node]] <= cuts[node]
+                node = lefts[node] if goes_left else rights[node]
+            total[i] += values[node]

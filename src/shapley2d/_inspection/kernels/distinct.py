@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
-@numba.njit(nogil=True, cache=CACHE)
-def split_groups(groups, codes, n_codes):  # type: ignore[no-untyped-def]
+def split_groups(
+    groups: NDArray[np.int32], codes: NDArray[np.int32], n_codes: int
+) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
     """Split groups of rows by one more column.
 
     Parameters
@@ -31,21 +37,33 @@ def split_groups(groups, codes, n_codes):  # type: ignore[no-untyped-def]
     size : ndarray of shape (g,), int32
     """
     n = groups.size
-    bits = 4
-    while (1 << bits) < 2 * n:
-        bits += 1
-    room = 1 << bits
-    keys = np.full(room, -1, np.int64)
-    numbers = np.empty(room, np.int32)
-    split = np.empty(n, np.int32)
-    first = np.empty(n, np.int32)
-    size = np.zeros(n, np.int32)
+    bits = max(4, (2 * n - 1).bit_length())
+    # made outside: code that makes arrays compiles slowly
+    keys, numbers = np.full(1 << bits, -1, np.int64), np.empty(1 << bits, np.int32)
+    split, first, size = np.empty(n, np.int32), np.empty(n, np.int32), np.zeros(n, np.int32)
+    found = _split(groups, codes, n_codes, 64 - bits, keys, numbers, split, first, size)
+    return split, first[:found].copy(), size[:found].copy()
+
+
+@numba.njit(nogil=True, cache=CACHE)
+def _split(
+    groups: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    n_codes: int,
+    shift: int,
+    keys: NDArray[np.int64],
+    numbers: NDArray[np.int32],
+    split: NDArray[np.int32],
+    first: NDArray[np.int32],
+    size: NDArray[np.int32],
+) -> int:
+    """Fill the last three; return the number of groups. The room of keys is a power of two."""
     found = 0
-    for i in range(n):
+    for i in range(groups.size):
         key = np.int64(groups[i]) * n_codes + codes[i]
-        slot = np.int64((np.uint64(key) * _FACTOR) >> np.uint64(64 - bits))
+        slot = np.int64((np.uint64(key) * _FACTOR) >> np.uint64(shift))
         while keys[slot] != key and keys[slot] >= 0:
-            slot = (slot + 1) & (room - 1)
+            slot = (slot + 1) & (keys.size - 1)
         if keys[slot] < 0:
             keys[slot] = key
             numbers[slot] = found
@@ -53,4 +71,4 @@ def split_groups(groups, codes, n_codes):  # type: ignore[no-untyped-def]
             found += 1
         split[i] = numbers[slot]
         size[numbers[slot]] += 1
-    return split, first[:found].copy(), size[:found].copy()
+    return found

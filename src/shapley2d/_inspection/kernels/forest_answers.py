@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
 from shapley2d._base.cache import CACHE
-from shapley2d._models.kernels.forest import is_seen
+from shapley2d._models.kernels.forest import INNER, NONE, is_seen
 
 if TYPE_CHECKING:
     from shapley2d._models.kernels.forest import Forest, Predicted
@@ -125,8 +125,9 @@ def _add_shares(
     for t in range(forest.roots.size - 1):
         _pack(forest, t, room.nodes)
         for start in range(0, codes.shape[0], _BLOCK):
-            walks = 0
-            for i in range(start, min(start + _BLOCK, codes.shape[0])):
+            walks, stop = NONE, start + _BLOCK
+            stop = min(stop, codes.shape[0])
+            for i in range(start, stop):
                 room.rows[walks], room.at[walks] = i, room.nodes[0]
                 walks += not is_seen(seen, i, t)
             _walk(codes, room, walks)
@@ -140,7 +141,7 @@ def _add_shares(
                 asked[i] += 1
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _pack(forest: Forest, t: int, nodes: NDArray[np.int64]) -> None:
     """The nodes of a tree, one word each."""
     root = forest.roots[t]
@@ -152,13 +153,13 @@ def _pack(forest: Forest, t: int, nodes: NDArray[np.int64]) -> None:
         nodes[k] = word
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _walk(codes: NDArray[np.uint8], room: _Room, walks: int) -> None:
     """Go down to the leaves."""
     nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
     going = _start(at, on, walks)
     while going > 0:
-        still = 0
+        still = NONE
         for k in range(going):
             w = on[k]
             word = at[w]
@@ -169,7 +170,7 @@ def _walk(codes: NDArray[np.uint8], room: _Room, walks: int) -> None:
         going = still
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _walk_replaced(
     codes: NDArray[np.uint8],
     new: NDArray[np.uint8],
@@ -181,7 +182,7 @@ def _walk_replaced(
     rows, at, replaced, on = room.rows, room.at, room.replaced, room.on
     going = _start(at, on, walks)
     while going > 0:
-        still = 0
+        still = NONE
         for k in range(going):
             w = on[k]
             i, word = rows[w], at[w]
@@ -193,10 +194,10 @@ def _walk_replaced(
         going = still
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _start(at: NDArray[np.int64], on: NDArray[np.int64], walks: int) -> int:
     """List the walks that are not at a leaf; return their number."""
-    going = 0
+    going = NONE
     for w in range(walks):
         on[going] = w
         going += at[w] >= 0
@@ -224,8 +225,9 @@ def _add_replaced(
         if nodes[0] < 0 and forest.sizes[-1 - nodes[0]] == 0:
             continue
         for start in range(0, codes.shape[0], _BLOCK):
-            walks = 0
-            for i in range(start, min(start + _BLOCK, codes.shape[0])):
+            walks, stop = NONE, start + _BLOCK
+            stop = min(stop, codes.shape[0])
+            for i in range(start, stop):
                 rows[walks], at[walks] = i, nodes[0]
                 walks += bins[i] >= 0 and not is_seen(seen, i, t)
             n_turned = _walk_and_turn(codes, new, room, second, turned, walks)
@@ -241,7 +243,7 @@ def _add_replaced(
                 turned[origin, f] = False
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _walk_and_turn(
     codes: NDArray[np.uint8],
     new: NDArray[np.uint8],
@@ -252,9 +254,9 @@ def _walk_and_turn(
 ) -> int:
     """Go down to the leaves; a second walk starts where a new entry first goes the other way."""
     nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
-    going, n_turned = _start(at, on, walks), 0
+    going, n_turned = _start(at, on, walks), NONE
     while going > 0:
-        still = 0
+        still = NONE
         for k in range(going):
             w = on[k]
             i, word = rows[w], at[w]
@@ -273,7 +275,7 @@ def _walk_and_turn(
     return n_turned
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _find_own(
     forest: Forest, predicted: Predicted, bins: NDArray[np.int32], room: _Room, walks: int
 ) -> None:
@@ -286,7 +288,11 @@ def _find_own(
         b, leaf = bins[room.rows[w]], -1 - room.at[w]
         own, beside, below, above, total = 4, 0, b, b, 0  # in quarters of a row
         if predicted.blurred and b <= last:
-            own, beside, below, above = 2, 1, max(b - 1, 0), min(b + 1, last)
+            own, beside = 2, 1
+            if b > 0:
+                below = b - 1
+            if b < last:
+                above = b + 1
         for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
             other = forest.bins[e]
             weight = own * np.int64(other == b)

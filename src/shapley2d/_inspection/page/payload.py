@@ -26,7 +26,13 @@ _LONGEST = 120  # characters of a name or an entry beside the suspects
 
 
 def cells_to_list(inspection: InspectedCells, n: int) -> list[tuple[int, int]]:
-    """Row and column of the cells to list: the likeliest wrong, and the most harmful of them."""
+    """Row and column of the cells to list: entries, then labels, at most a tenth of the list."""
+    labels = _of_part(inspection, n // 10, "labels") if inspection._cells.has_label else []
+    return _of_part(inspection, n - len(labels), "entries") + labels
+
+
+def _of_part(inspection: InspectedCells, n: int, part: str) -> list[tuple[int, int]]:
+    """The likeliest wrong, and the most harmful of them."""
     cells = inspection._cells
 
     def tells(i: int, j: int) -> bool:
@@ -34,12 +40,13 @@ def cells_to_list(inspection: InspectedCells, n: int) -> list[tuple[int, int]]:
         other = cells.expected_text(i, j) != cells.entries[j][i]
         return bool(other or cells.probability[i, j] >= 0.2)
 
-    listed = [cell for cell in rank_cells(inspection, 2 * n) if tells(*cell)][:n]
+    listed = [cell for cell in rank_cells(inspection, 2 * n, part=part) if tells(*cell)][:n]
     # entries that are hardly wrong only fill up a short list
-    listed = listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
+    least = 100 if part == "entries" else 10
+    listed = listed[: max(least, sum(cells.probability[cell] >= 0.01 for cell in listed))]
     if inspection._values is None:
         return listed
-    more = rank_cells(inspection, min(n, max(100, len(listed))) // 4, "gain")
+    more = rank_cells(inspection, min(n, max(least, len(listed))) // 4, "gain", part)
     known = set(listed)
     return (listed + [cell for cell in more if cell not in known and tells(*cell)])[:n]
 

@@ -49,14 +49,15 @@ def write_inspection(
     check_choice(by, "by", ORDERS)
     listed = cells_to_list(inspection, n)
     n_rows, n_columns = inspection.shape
-    n_out = int(inspection._cells.standing_out.sum())
+    out = inspection._cells.standing_out
+    n_out = int(out[:, :n_columns].sum())
     assets = "_inspection/page/assets"
     write_page(
         path,
         "_inspection/page/template.html.jinja",
         styles=[f"{assets}/inspection.css"],
         scripts=[f"{assets}/{name}.js" for name in _SCRIPTS.split()],
-        title=title or _headline(n_out, changed=bool(changes)),
+        title=title or _headline(int(out.sum()), changed=bool(changes)),
         info=inspection.info,
         facts=facts,
         notes=notes,
@@ -65,7 +66,8 @@ def write_inspection(
         n_cells=inspection._cells.scores.size,
         label=inspection.label_name,
         n_out=n_out,
-        n_wrong=float(inspection._cells.probability[inspection._cells.standing_out].sum()),
+        n_wrong=float(inspection._cells.probability[:, :n_columns][out[:, :n_columns]].sum()),
+        n_labels_out=int(out.sum()) - n_out,
         n_listed=len(listed),
         row_word=inspection._row_word,
         n_findings=len(inspection.findings),

@@ -13,7 +13,7 @@ empty from filled and others large from small.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
@@ -22,6 +22,9 @@ from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' 
 from shapley2d._base.cache import CACHE
 from shapley2d._models.kernels.random_words import bell, next_below, next_word
 
+INNER: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of functions that only compiled code calls: they compile in half the time."""
+
 CODES = 64
 """Distinct codes that an input may have."""
 
@@ -29,6 +32,8 @@ _MIDDLE = 0.5  # of ranks, which lie between 0 and 1
 _MANY = 32  # bins of a leaf from which a scan of all bins beats an insertion sort
 _TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
 _ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
+NONE: int = np.int64(0)  # type: ignore[assignment]  # a plain 0 is a type of its own: what it is passed to compiles twice
+_FIRST: int = np.int32(0)  # type: ignore[assignment]
 
 
 class Predicted(NamedTuple):
@@ -111,7 +116,7 @@ def _fill_bags(
             seen[order[r], t >> _WORD] |= _ONE << np.uint64(t & _BITS)
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def is_seen(seen: NDArray[np.uint64], row: int, tree: int) -> bool:
     """Whether a tree has learnt from a row."""
     return bool((seen[row, tree >> _WORD] >> np.uint64(tree & _BITS)) & _ONE)
@@ -142,7 +147,7 @@ def grow_forest(
         Columns that each node looks at.
     seed : uint64
     """
-    trees, size = bags.shape
+    (trees, size), tried = bags.shape, min(tried, inputs.size)
     most = 2 * (size // smallest) + 3
     roots, leaves = np.zeros(trees + 1, np.int64), np.zeros(trees * most + 1, np.int64)
     features, cuts = np.empty(trees * most, np.int16), np.empty(trees * most, np.uint8)
@@ -210,7 +215,7 @@ def _grow(
     """Fill a forest's arrays; return the numbers of leaves and entries."""
     state, local, own, ranks, place, spare, goal, starts, stops, order, tally, sums, numbers = room
     roots, features, cuts, lefts, leaves, sizes, bins, counts = forest
-    n_leaves, n_entries = 0, 0
+    n_leaves, n_entries = NONE, NONE
     for t in range(len(bags)):
         used = 0
         for r in range(bags.shape[1]):
@@ -250,7 +255,7 @@ def _grow(
     return n_leaves, n_entries
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _set_goals(
     place: NDArray[np.int32],
     low: int,
@@ -267,12 +272,12 @@ def _set_goals(
         if predicted.is_category:
             goal[r] = bell(word, own[at])
         elif own[at] == predicted.empty:
-            goal[r] = _MIDDLE + _MIDDLE * bell(word, 0)
+            goal[r] = _MIDDLE + _MIDDLE * bell(word, _FIRST)
         else:
             goal[r] = ranks[at]
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _best_split(
     local: NDArray[np.uint8],
     place: NDArray[np.int32],
@@ -296,7 +301,7 @@ def _best_split(
     if square - least <= _TIE * square:
         return -1, 0
     most, best, cut = least + _TIE * square, -1, 0
-    for turn in range(min(tried, order.size)):
+    for turn in range(tried):
         pick = turn + next_below(state, order.size - turn)
         k = order[pick]
         order[pick], order[turn] = order[turn], k
@@ -305,7 +310,8 @@ def _best_split(
             code = local[k, place[r]]
             sums[code] += goal[r]
             numbers[code] += 1.0
-            first, last = min(first, code), max(last, code)
+            first = min(first, code)
+            last = max(last, code)
         s, c = 0.0, 0.0
         for code in range(first, last + 1):
             s += sums[code]
@@ -320,7 +326,7 @@ def _best_split(
     return best, cut
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _part(
     local: NDArray[np.uint8],
     column: int,
@@ -345,7 +351,7 @@ def _part(
     return first
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def _note_leaf(
     place: NDArray[np.int32],
     low: int,

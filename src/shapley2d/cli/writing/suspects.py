@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 
 def suspect_cells(
-    inspection: Inspection, given: InspectedFile, by: str, top: int
+    inspection: Inspection, given: InspectedFile, by: str, top: int, part: str = "entries"
 ) -> list[dict[str, Any]]:
-    """The first suspects, with what a person needs to find and judge them."""
+    """The first suspects of a part, with what a person needs to find and judge them."""
     cells, gains = inspection._cells, inspection._score_gains
     found = []
-    for i, j in rank_cells(inspection, top, by):
+    for i, j in rank_cells(inspection, top, by, part):
         name = inspection.row_names[i]
         found.append(
             {
@@ -72,6 +72,7 @@ def inspection_json(
     inspection: Inspection,
     given: InspectedFile,
     cells: list[dict[str, Any]],
+    labels: list[dict[str, Any]],
     files: dict[str, Path],
     **more: Any,
 ) -> dict[str, Any]:
@@ -90,6 +91,7 @@ def inspection_json(
         "settled": len(inspection._settled),
         "findings": _finding_records(inspection),
         "suspects": cells,
+        "suspect_labels": labels,
         **more,
         "settings": inspection.info,
         "files": {what: str(path) for what, path in files.items()},
@@ -100,9 +102,10 @@ def print_inspection(
     inspection: Inspection,
     given: InspectedFile,
     cells: list[dict[str, Any]],
+    labels: list[dict[str, Any]],
     console: ResultConsole,
 ) -> None:
-    """Print the findings about columns, then the entries to check first."""
+    """Print the findings about columns, then the entries to check first, then the labels."""
     n, m = inspection.shape
     label = "" if given.target is None else f" and the label {given.target!r}"
     settled = f"; {len(inspection._settled)} decided before" if inspection._settled else ""
@@ -123,7 +126,10 @@ def print_inspection(
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
     if cells:
-        console.print(_suspect_table(cells, inspection))
+        console.print(_suspect_table("Entries to check", cells, inspection))
+    if labels:
+        console.print()
+        console.print(_suspect_table("Labels to check", labels, inspection))
 
 
 def _judged_by(inspection: Inspection) -> str:
@@ -131,7 +137,7 @@ def _judged_by(inspection: Inspection) -> str:
     return f", judged by {counted(known['rows'], 'trusted row')}" if known else ""
 
 
-def _suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table:
+def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> Table:
     """The list of suspects; rows without names go by their lines alone."""
     points, named = points_of(inspection.info), inspection.lines is None
     unit = f", {points.words}" if points.words else ""
@@ -148,4 +154,4 @@ def _suspect_table(cells: list[dict[str, Any]], inspection: Inspection) -> Table
             texts = ["" if one is None else points.number(one, signed=True) for one in known]
             columns[f"{heading}{unit}"] = texts
     columns["why"] = [shown(cell["why"], 160) for cell in cells]
-    return make_table("Entries to check", columns, ("why", *(("line",) if named else ())))
+    return make_table(title, columns, ("why", *(("line",) if named else ())))

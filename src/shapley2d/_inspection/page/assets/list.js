@@ -53,6 +53,9 @@ class SuspectList {
     if (order === "harm") this.found.sort((a, b) => (a.value ?? Infinity) - (b.value ?? Infinity));
     if (order === "gain") this.found.sort((a, b) => b.gain - a.gain);
     if (order === "wrong") this.found.sort((a, b) => b.p - a.p || a.rank - b.rank);
+    const isLabel = (cell) => Number(cell.j === this.data.label);
+    this.found.sort((a, b) => isLabel(a) - isLabel(b));
+    this.labels = this.found.findIndex(isLabel);
     this.picked.clear();
     this.shown = CHUNK;
     this.place = Math.max(0, here ? this.found.indexOf(here) : 0);
@@ -65,6 +68,9 @@ class SuspectList {
     while (this.place >= this.shown) this.shown += CHUNK;
     const names = [["", "state"], [this.data.rowWord], ["column"], ["entry → expected"], ["wrong", "right"], ...(this.harm ? [[`harm${this.unit.words}`, "right"]] : []), ...(this.gains ? [[`gain if changed${this.unit.points ? ", points" : ""}`, "right"]] : []), ["why"], [""]];
     const lines = this.found.slice(0, this.shown).map((cell, place) => this.line(cell, place));
+    if (this.labels >= 0 && this.labels < lines.length) {
+      lines.splice(this.labels, 0, make("tr", { className: "part" }, make("th", { colSpan: names.length, scope: "rowgroup", textContent: "Labels to check" })));
+    }
     const empty = make("tr", {}, make("td", { colSpan: names.length, className: "muted", textContent: "no entry matches" }));
     this.table.replaceChildren(headRow(names), make("tbody", {}, ...(lines.length ? lines : [empty])));
     byId("more").hidden = this.found.length <= this.shown;

@@ -1,0 +1,116 @@
+"""Numbers far outside the rest of their column, beyond a gap that its own tail does not explain.
+
+Under a heavy tail the logarithms of the distances from the median, beyond a high one, are
+exponential, and so are the gaps between the farthest of them (Renyi 1953; Hill 1975,
+doi:10.1214/aos/1176343247). A gap therefore has a chance, whatever the unit, the number of rows and
+the weight of the tail; lighter tails make gaps of that size rarer still. It states how likely its
+entries are wrong by itself: the share of errors in a table says nothing of a number beyond a gap.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shapley2d._base.words import plural
+from shapley2d._inspection.columns.finding import SUREST
+from shapley2d._tables.entry_writer import EntryWriter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
+
+_LARGEST_GROUP = 80
+"""Only one row in so many can be far outside: a larger group is a part of the column. So is one of
+more than the root of the rows."""
+
+_PRIOR = 0.01
+"""Odds that a column has a gross error, before its gaps are looked at."""
+
+
+def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[ColumnFinding]:
+    """Numbers beyond a gap at either end of a column.
+
+    Parameters
+    ----------
+    written : WrittenColumn
+    known : sequence of int
+        Rows that are codes for a missing entry: they are not compared with.
+
+    Examples
+    --------
+    >>> from shapley2d._inspection.columns.finding import written_columns
+    >>> from shapley2d._tables.convert import as_table
+    >>> (ages,) = written_columns(as_table({"age": [*range(10, 90), 640]}))
+    >>> [one.text for one in find_far(ages)]
+    ["1 entry of 'age' is far outside the others (10 to 89), such as '640': check it"]
+    """
+    entries = written.column.entries.copy()
+    entries[list(known)] = np.nan
+    numbers, counts = np.unique(entries[~np.isnan(entries)], return_counts=True)
+    if written.column.kind != "number" or counts.sum() < _LARGEST_GROUP:
+        return
+    ordered, few = np.repeat(numbers, counts), int(counts.sum()) // _LARGEST_GROUP
+    usual_low, middle, usual_high = (float(ordered[k]) for k in (few, ordered.size // 2, -1 - few))
+    n_low, low = _far_end(middle - numbers, counts, usual_high - middle)
+    n_high, high = _far_end((numbers - middle)[::-1], counts[::-1], middle - usual_low)
+    inside = numbers[n_low : numbers.size - n_high]
+    chances = np.select([entries < inside[0], entries > inside[-1]], [low, high], 0.0)
+    rows = np.flatnonzero(chances >= 0.5)
+    if not rows.size:
+        return
+    farthest = rows[np.argsort(-np.abs(entries[rows] - middle), kind="stable")]
+    writer = EntryWriter.of(written.column)
+    ends = " to ".join(str(writer.text(float(end))) for end in (inside[0], inside[-1]))
+    yield written.finding(
+        "numbers far outside",
+        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} far outside the others "
+        f"({ends}), {written.example(farthest)}: check {plural(rows.size, 'it', 'them')}",
+        rows,
+        chance=chances[rows],
+    )
+
+
+def _far_end(
+    away: NDArray[np.float64], counts: NDArray[np.int64], other: float
+) -> tuple[int, float]:
+    """How many distinct numbers at one end lie beyond a gap, and how likely these are wrong.
+
+    Parameters
+    ----------
+    away : ndarray of shape (numbers,)
+        Distances of the distinct numbers from the median, the farthest first.
+    counts : ndarray of shape (numbers,)
+        How often each occurs.
+    other : float
+        How far from the median numbers at the other end usually lie.
+    """
+    n_rows = int(counts.sum())
+    most = int(np.sqrt(n_rows))
+    beside = away > 0
+    away, counts = away[beside], counts[beside]
+    upto = np.cumsum(counts)
+    tried = int(np.searchsorted(upto, min(most, n_rows // _LARGEST_GROUP), side="right"))
+    tried = min(tried, away.size - 2)
+    if tried < 1:
+        return 0, 0.0
+    gaps = np.log(away[:tried] / away[1 : tried + 1])
+    best = int(np.argmax(gaps)) + 1
+    rest, held = away[best:], counts[best:]
+    steps = rest - np.append(rest[1:], 0.0)
+    needed = min(int(np.searchsorted(np.cumsum(held), most)) + 1, rest.size)
+    # equal numbers were rounded: they stand for evenly spaced ones around
+    place = np.concatenate([(np.arange(m) + 0.5) / m for m in held[:needed]])
+    spread = np.repeat(rest[:needed], held[:needed])
+    spread = (spread + np.repeat(steps[:needed], held[:needed]) * (0.5 - place))[: most + 1]
+    tail = float(np.log(spread[:-1] / spread[-1]).mean())
+    # far: the gap is wider than half the range of the others
+    if tail <= 0 or away[best - 1] - spread[0] < (spread[0] + other) / 2:
+        return 0, 0.0
+    gap = float(np.log(away[best - 1] / spread[0]))
+    by_chance = (1 + gap / (tail * (spread.size - 1))) ** (1 - spread.size)
+    return best, SUREST * _PRIOR / (_PRIOR + by_chance)
