@@ -336,7 +336,7 @@ def label_evidence(
     odds, most = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0))), SETTINGS["odds"]
     of_class = np.log((1 - shares + 1e-3) / shares)
     # beyond what the class alone makes likely: labels of a rare class are always against the odds
-    lift = (odds - of_class) * _confirmed(odds - of_class, of_class)
+    lift = (odds - of_class) * _confirmed((odds - of_class)[:known], of_class[:known])
     odds = of_class + lift
     cut = np.minimum(odds, most)
     ends = (2, 25, 50, 75, 90, 98)

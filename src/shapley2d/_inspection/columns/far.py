@@ -1,4 +1,4 @@
-"""Numbers far outside the rest of their column, beyond a gap that its own tail does not explain.
+"""Numbers and dates far outside the rest of their column, beyond a gap that its own tail does not explain.
 
 Under a heavy tail the logarithms of the distances from the median, beyond a high one, are
 exponential, and so are the gaps between the farthest of them (Renyi 1953; Hill 1975,
@@ -33,7 +33,7 @@ _PRIOR = 0.01
 
 
 def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[ColumnFinding]:
-    """Numbers beyond a gap at either end of a column.
+    """Numbers, or dates, beyond a gap at either end of a column.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[Colu
     entries = written.column.entries.copy()
     entries[list(known)] = np.nan
     numbers, counts = np.unique(entries[~np.isnan(entries)], return_counts=True)
-    if written.column.kind != "number" or counts.sum() < _LARGEST_GROUP:
+    if written.column.kind not in ("number", "date") or counts.sum() < _LARGEST_GROUP:
         return
     ordered, few = np.repeat(numbers, counts), int(counts.sum()) // _LARGEST_GROUP
     usual_low, middle, usual_high = (float(ordered[k]) for k in (few, ordered.size // 2, -1 - few))
