@@ -1,4 +1,4 @@
-# make demo: find injected errors in a bundled table    make test: run the tests
+# make demo: find and repair planted errors, value the table    make test: run the tests
 # Both set themselves up in .venv; all they need is Python 3.11 or newer.
 PYTHON ?= python3
 VENV := .venv

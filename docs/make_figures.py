@@ -5,6 +5,9 @@ Run: make figures
 
 from __future__ import annotations
 
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 
 import matplotlib as mpl
@@ -110,34 +113,48 @@ def heatmap() -> None:
     plt.close(figure)
 
 
+def run_command(command: str, folder: str) -> None:
+    """Run a command of the package in a folder."""
+    run = "import sys; from shapley2d.cli import main; sys.exit(main(sys.argv[1:]))"
+    subprocess.run([sys.executable, "-c", run, *command.split()], cwd=folder, check=True)  # noqa: S603
+
+
 def inspection_page() -> None:
     """The page of the tutorial's table after a few decisions, as Chromium shows it."""
+    text = (Path(__file__).parent / "tutorial.md").read_text()
+    code = text.split("```python\n", 1)[1].split("```", 1)[0]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)  # noqa: S603  (the page's own code)
+        run_command("inspect people.csv --target income --drop office --report page.html", folder)
+        shoot(Path(folder) / "page.html", "inspection.png", "#scatter", "aaaajr", 130)
+
+
+def demo_page() -> None:
+    """The page of the demo after a few decisions."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_command("demo", folder)
+        shoot(Path(folder) / "shapley2d-demo" / "page.html", "demo.png", "#cells", "aaaajjjjj")
+
+
+def shoot(path: Path, name: str, top: str, keys: str, above: int = 40) -> None:
+    """A picture of a page from a little above some element, after some keys."""
     import shutil
-    import subprocess
-    import sys
-    import tempfile
 
     from playwright.sync_api import sync_playwright
 
-    text = (Path(__file__).parent / "tutorial.md").read_text()
-    code = text.split("```python\n", 1)[1].split("```", 1)[0]
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        subprocess.run([sys.executable, "-c", code], cwd=folder, check=True)  # noqa: S603  (the page's own code)
-        command = "inspect people.csv --target income --drop office --report page.html"
-        run = "import sys; from shapley2d.cli import main; sys.exit(main(sys.argv[1:]))"
-        subprocess.run([sys.executable, "-c", run, *command.split()], cwd=folder, check=True)  # noqa: S603  (as above)
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
         )
         page = browser.new_page(viewport={"width": 1280, "height": 860})
-        page.goto((Path(folder) / "page.html").as_uri())
+        page.goto(path.as_uri())
         page.wait_for_selector("html[data-ready]")
-        for key in "aaaajr":
+        for key in keys:
             page.keyboard.press(key)
-        page.locator("#scatter").evaluate(
-            "one => window.scrollTo(0, one.getBoundingClientRect().top + scrollY - 130)"
+        page.locator(top).evaluate(
+            f"one => window.scrollTo(0, one.getBoundingClientRect().top + scrollY - {above})"
         )
-        page.screenshot(path=FIGURES / "inspection.png")
+        page.screenshot(path=FIGURES / name)
         browser.close()
 
 
@@ -148,3 +165,4 @@ if __name__ == "__main__":
     one_leaf()
     heatmap()
     inspection_page()
+    demo_page()

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -93,3 +95,13 @@ def test_one_screen(demo, capsys, tmp_path, monkeypatch):
         assert title in out
     assert "shapley2d inspect again/table.csv --target returned" in out
     assert "e-0" not in out and "x average" not in out
+
+
+def test_the_evidence_quotes_the_demo(demo):
+    page = (Path(__file__).parents[2] / "docs" / "evidence" / "inspection.md").read_text("utf-8")
+    found = demo[0]
+    assert f"On this table {found['stand_out']} entries stand out" in page
+    for name, kind in found["kinds"].items():
+        numbers = " +".join(str(kind[one]) for one in ("planted", "stand_out", "suggested"))
+        line = rf"^{name} +{re.escape(kind['example'])} +{numbers}$"
+        assert re.search(line, page, re.MULTILINE), name

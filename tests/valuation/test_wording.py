@@ -247,8 +247,8 @@ def test_blocks_speak_of_blocks_and_points():
     assert "row sets" in shown and "<th>block</th>" in shown
     for i, name in enumerate(["Ann", "Bob"]):
         for j in range(2):
-            number = f"{100 * v.values[i, j]:+.3g}".replace("-", "\N{MINUS SIGN}")[:4]
-            assert f"<td>{name} / half {j}</td><td>{number}" in shown
+            number = f"{100 * v.values[i, j]:+.1f}".replace("-", "\N{MINUS SIGN}")
+            assert f"<td>{name} / half {j}</td><td>{number}</td>" in shown
     assert "points" in repr(v)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.words import counted, figure, plural, printable
+from shapley2d._base.words import counted, plural, printable
 from shapley2d._market.audit_result import alarm_words
 from shapley2d._market.parties import HOLDS
 from shapley2d._valuation.wording.units import Units
@@ -25,9 +25,10 @@ def owner_lines(values: BlockValues) -> list[str]:
     points, worth, reach = Units.of(values).points, values._payee_values, values._payee_errors.reach
     order = np.argsort(-worth, kind="stable")[:12].tolist()
     numbers = points.numbers(worth[order].tolist(), signed=True)
+    spreads = points.spreads(reach[order].tolist(), worth[order].tolist())
     lines = []
-    for k, number in zip(order, numbers, strict=True):
-        error = f" +- {figure(points.factor * reach[k], 2)}" if reach[k] else ""
+    for k, number, spread in zip(order, numbers, spreads, strict=True):
+        error = f" +- {spread}" if reach[k] else ""
         owner = f"  {printable(values._payee_names[k]):<24} {number}{error}"
         lines.append(f"{owner} {points.words}".rstrip())
     left = worth.size - len(order)

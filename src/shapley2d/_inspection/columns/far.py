@@ -1,4 +1,4 @@
-"""Numbers and dates far outside the rest of their column, beyond a gap that its own tail does not explain.
+"""Numbers and dates far outside the rest of their column: beyond a gap that its tail does not make.
 
 Under a heavy tail the logarithms of the distances from the median, beyond a high one, are
 exponential, and so are the gaps between the farthest of them (Renyi 1953; Hill 1975,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import counted, figure, printable, took_words, typeset
+from shapley2d._base.words import counted, printable, took_words, typeset
 from shapley2d._valuation.wording.certainty import certainty_words
 from shapley2d._valuation.wording.sentences import rare_words, score_words
 from shapley2d._valuation.wording.units import Score, Units
@@ -64,13 +64,12 @@ def summary_html(values: CellValues, sums: Sums) -> str:
         for what, value, row, column in _extremes(values, units)
     ]
     order = np.argsort(-worth, kind="stable")[:20].tolist()
+    shown = worth[order].tolist()
+    numbers = units.points.numbers(shown, signed=True)
+    reach = units.points.spreads(spreads[order].tolist(), shown)
     listed = [
-        (
-            names[k],
-            typeset(units.points.number(worth[k], signed=True)),
-            f"± {figure(units.points.factor * spreads[k], 2)}" if spreads[k] else "",
-        )
-        for k in order
+        (names[k], typeset(number), f"± {half}" if spreads[k] else "")
+        for k, number, half in zip(order, numbers, reach, strict=True)
     ]
     left = worth.size - len(order)
     more = [(f"and {left} more {heading}s", "", "")] if left else []

@@ -122,6 +122,13 @@ class Unit:
         rounded = [round(one, decimals) + 0.0 for one in shown]  # no sign without a size
         return [f"{one:{'+' if signed and one else ''},.{decimals}f}" for one in rounded]
 
+    def spreads(self, reach: Sequence[float], values: Sequence[float]) -> list[str]:
+        """Half the widths of intervals of a list of values, with its decimals."""
+        decimals = self.decimals(values)
+        if decimals is None:
+            return [figure(self.factor * half, 2) for half in reach]
+        return [f"{self.factor * half:,.{decimals}f}" for half in reach]
+
     def decimals(self, values: Sequence[float]) -> int | None:
         """How many decimals a list needs; None where they would be too many, or are of no use."""
         largest = max((abs(self.factor * value) for value in values), default=0.0)

@@ -190,8 +190,8 @@ def _column_table(valuation: Valuation, points: Unit) -> Table:
         points.words or "value": points.numbers(sums[order].tolist(), signed=True),
     }
     if errors.any():  # sums may be exact where cells are not
-        reach = points.factor * valuation._interval_factor * errors[order]
-        columns["95 %"] = [f"+- {figure(half, 2)}" for half in reach.tolist()]
+        reach = (valuation._interval_factor * errors[order]).tolist()
+        columns["95 %"] = [f"+- {half}" for half in points.spreads(reach, sums[order].tolist())]
     if sums_to_score(valuation) and valuation.total > 0:
         shares = 100 * sums[order] / valuation.total
         columns["share"] = [f"{share:.0f} %" for share in (shares + 0.0).round() + 0.0]
