@@ -145,7 +145,8 @@ def test_every_kernel_asks_whether_there_is_a_cache():
     for path in paths:
         source = path.read_text(encoding="utf-8")
         for decorator in re.findall(r"^@numba\.njit\(.*\)$", source, re.MULTILINE):
-            assert "cache=CACHE" in decorator, path.name
+            # inner kernels are compiled into those that call them
+            assert "cache=CACHE" in decorator or "**INNER" in decorator, path.name
 
 
 PLAIN = """

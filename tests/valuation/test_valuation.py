@@ -277,5 +277,5 @@ def test_the_public_face_is_what_people_call():
     assert public(Inspection) == {
         "probability", "expected", "findings", "scores", "label_probability", "label_expected", "label_scores",
         "label_name", "expected_errors", "expected_errors_interval", "row_names", "column_names", "lines",
-        "shape", "info", "rank", "gains", "repair", "to_frame", "to_html", "save", "load",
+        "shape", "info", "rank", "gains", "repair", "to_frame", "to_html", "to_pandera", "save", "load",
     }  # fmt: skip
