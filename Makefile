@@ -1,6 +1,7 @@
 # make demo: find and repair planted errors, value the table    make test: run the tests
 # Both set themselves up in .venv; all they need is Python 3.11 or newer.
 PYTHON ?= python3
+CONSTRAINT ?=
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -15,7 +16,7 @@ BASELINES_READY := $(BASELINES)/.ready
 # Python keeps what it has compiled: tests start hundreds of processes
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-slow campaign test-baselines test-elsewhere test-ray test-boosting test-lowest test-nvrtc dist coverage lint format docs figures paper paper-quick paper-pages clean
+.PHONY: demo test test-slow campaign test-baselines test-elsewhere test-ray test-boosting test-lowest test-nvrtc dist lock coverage lint format docs figures paper paper-quick paper-pages clean
 
 demo: $(READY)
 	$(BIN)/shapley2d demo
@@ -68,16 +69,28 @@ test-nvrtc: $(READY)
 		PYTHONPATH=.nvrtc SHAPLEY2D_NVRTC=1 $(BIN)/python -m pytest -n 2 tests/knn/cuda/test_device.py -k compiles_for_real; \
 	else rm -rf .nvrtc; echo "NVRTC could not be installed: the CUDA sources are compiled by g++ alone"; fi
 
-# wheel and source archive; the wheel is tried in an empty environment and an empty folder
+# wheel and source archive, checked; the wheel is tried in an empty environment and an empty folder, and
+# build/sbom.cdx.json lists what was installed with it
 dist: $(READY)
 	rm -rf dist build/wheel build/empty
-	$(BIN)/python -m pip install --quiet build
+	$(BIN)/python -m pip install --quiet --no-compile --group release
 	$(BIN)/python -m build --quiet --outdir dist .
+	$(BIN)/twine check --strict dist/*
+	$(BIN)/check-wheel-contents dist/*.whl
+	$(BIN)/pyroma --min 8 dist/*.tar.gz  # 2 of 10 are for an address to write to
 	$(PYTHON) -m venv build/wheel
 	build/wheel/bin/python -m pip install --quiet dist/*.whl
 	mkdir -p build/empty
-	cd build/empty && ../wheel/bin/python -I ../../tests/smoke.py && ../wheel/bin/shapley2d demo
+	cd build/empty && ../wheel/bin/python -I ../../tests/smoke.py && ../wheel/bin/shapley2d demo && ../wheel/bin/python -m shapley2d --version
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --output-reproducible --output-file build/sbom.cdx.json build/wheel/bin/python
 	@ls -l dist
+
+# the versions that development is known to work with, for every Python and system:
+# make test CONSTRAINT="--constraint requirements-dev.txt"
+lock: $(READY)
+	$(BIN)/python -m pip install --quiet --no-compile --group lock
+	$(BIN)/uv pip compile pyproject.toml --group dev --group docs --universal --quiet --upgrade \
+	  --no-emit-index-url --no-emit-find-links --no-annotate --custom-compile-command "make lock" --output-file requirements-dev.txt
 
 # share of the package that the tests run
 coverage: $(READY)
@@ -127,11 +140,11 @@ python:
 $(READY): pyproject.toml | python
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev
+	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev $(CONSTRAINT)
 	@touch $@
 
 $(DOCS_READY): $(READY)
-	$(BIN)/python -m pip install --quiet --no-compile --group docs
+	$(BIN)/python -m pip install --quiet --no-compile --group docs $(CONSTRAINT)
 	@touch $@
 
 $(BASELINES_READY): pyproject.toml | python

@@ -49,3 +49,20 @@ def test_the_gallery_shows_every_example():
     order = (ROOT / "docs" / "conf.py").read_text(encoding="utf-8")
     examples = (ROOT / "docs" / "gallery").glob("plot_*.py")
     assert [one.name for one in examples if one.name not in order] == []
+
+
+def test_the_conda_recipe_needs_what_the_package_needs():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    recipe = (ROOT / "conda" / "recipe.yaml").read_text(encoding="utf-8")
+    run = recipe.split("  run:\n")[1].split("\ntests:")[0]
+    listed = [line.removeprefix("- ").replace(" ", "") for line in map(str.strip, run.splitlines())]
+    wanted = [f"python{project['requires-python']}", *project["dependencies"]]
+    assert sorted(filter(None, listed)) == sorted(wanted)
+    assert f'version: "{__version__}"' in recipe
+
+
+def test_the_lock_file_names_no_package_index():
+    """Whoever installs it chooses where from; a lock file with addresses would choose for them."""
+    lock = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
+    assert "numpy==" in lock
+    assert "://" not in lock
