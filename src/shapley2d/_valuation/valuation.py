@@ -9,6 +9,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
+from shapley2d._valuation.comparison import compare
 from shapley2d._valuation.explain import explain_row, similar_rows
 from shapley2d._valuation.plots import beeswarm, convergence, heatmap, waterfall
 from shapley2d._valuation.plots_of_columns import column_bars, entry_dots
@@ -160,6 +161,7 @@ class Valuation(CellValues):
     explain_row = explain_row
     similar_rows = similar_rows
     what_if = what_if
+    compare = compare
     plot_columns = column_bars
     plot_entries = entry_dots
     plot_heatmap = heatmap
