@@ -16,6 +16,15 @@ X, y = load_wine(return_X_y=True, as_frame=True)
 v = value_cells(X, y)
 
 # %%
+# What each column adds, in points of the score.
+v.plot_columns()
+
+# %%
+# One column: the value of each cell against its entry. ``marked=`` sets entries apart, such as those
+# that an inspection calls wrong.
+v.plot_entries("flavanoids")
+
+# %%
 # The sum over each column, split by the class of the rows.
 order = np.argsort(v.column_values)
 classes = np.unique(y)

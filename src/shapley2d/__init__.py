@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from shapley2d._models.exact import Exact
     from shapley2d._models.monte_carlo import MonteCarlo
     from shapley2d._valuation.cells import value_cells
+    from shapley2d._valuation.comparison import Comparison
     from shapley2d._valuation.estimator import CellValuer
     from shapley2d._valuation.valuation import Valuation
     from shapley2d._valuation.value_game import value_game
@@ -46,6 +47,7 @@ __all__ = [
     "BlockValuation",
     "CellInspector",
     "CellValuer",
+    "Comparison",
     "Estimate",
     "Exact",
     "Explanation",
@@ -78,6 +80,7 @@ _HOMES = {
     "BlockValuation": "shapley2d._market.block_valuation",
     "CellInspector": "shapley2d._inspection.inspector",
     "CellValuer": "shapley2d._valuation.estimator",
+    "Comparison": "shapley2d._valuation.comparison",
     "Estimate": "shapley2d._estimation.estimate",
     "Exact": "shapley2d._models.exact",
     "Explanation": "shapley2d._forest.explain",

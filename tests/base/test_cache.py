@@ -193,22 +193,28 @@ def test_without_the_compiler_the_values_are_the_same():
         np.testing.assert_allclose(plain, compiled, rtol=1e-9, atol=1e-12)
 
 
-def test_compiling_is_seen_while_it_lasts():
+def test_compiling_is_seen_while_it_lasts_and_stops_the_clock_of_work(monkeypatch):
     import numba
 
-    from shapley2d._base.cache import compiling
+    from shapley2d._base import progress
 
-    seen = []
+    wall, seen = [1000.0], []
+    for module in (cache, progress):
+        monkeypatch.setattr(module, "monotonic", lambda: wall[0])
+    before = cache.compiled_for(), progress.now()
 
     @numba.extending.overload(_asked)
     def _of_compiler():
-        seen.append(compiling())
+        wall[0] += 7.0
+        seen.append((cache.compiling(), cache.compiled_for() - before[0], progress.now()))
         return lambda: 1
 
-    assert not compiling()
+    assert not cache.compiling()
     assert numba.njit(lambda: _asked())() == 1  # noqa: PLW0108
-    assert seen[0]
-    assert not compiling()
+    assert seen[0] == (True, 7.0, before[1])
+    assert not cache.compiling()
+    wall[0] += 2.0
+    assert progress.now() == before[1] + 2.0
 
 
 def _asked() -> int:

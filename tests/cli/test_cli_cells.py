@@ -141,6 +141,7 @@ def test_json_for_machines(capsys):
     summary = json.loads(out)
     twin = expected(semivalue=("beta", 4, 1))
     assert summary["total"] == pytest.approx(twin.total)
+    assert summary["unit"] == "share of right neighbours; times 100 points of the score"
     assert [cell["value"] for cell in summary["lowest"]] == pytest.approx(
         np.sort(twin.values, axis=None)[:4]
     )
@@ -233,6 +234,11 @@ def test_report_with_the_values_and_from_them(capsys, folder):
         assert (folder / name).read_text().lstrip().lower().startswith("<!doctype html>")
     assert "<title>Kinds</title>" in (folder / "other.html").read_text()
     assert "--pay goes with values of blocks" in run(capsys, "report values.parquet --pay 5", 2).err
+    out, _ = run(capsys, "report values.parquet --against values.parquet -o moved.html")
+    assert "report: moved.html" in out
+    assert "0 entries differ" in Path("moved.html").read_text(encoding="utf-8")
+    pay = run(capsys, "report values.parquet --against values.parquet --pay 5 -o x.html", 2)
+    assert "--pay goes with a report of one file: leave out --against" in pay.err
 
 
 def test_blocks_pay_their_owners(capsys, folder):

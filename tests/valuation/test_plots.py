@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -11,7 +12,7 @@ mpl.use("agg")
 import matplotlib.pyplot as plt
 
 from shapley2d._tables.convert import as_table
-from shapley2d._valuation import plots
+from shapley2d._valuation import plots, plots_of_columns
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError
 
@@ -41,6 +42,8 @@ def make(n=6, m=4, *, error=0.0, seed=0, history=(), info=None):
 
 
 DRAW = {
+    "columns": plots_of_columns.column_bars,
+    "entries": lambda v, ax=None: plots_of_columns.entry_dots(v, "x0", ax=ax),
     "heatmap": plots.heatmap,
     "waterfall": lambda v, ax=None: plots.waterfall(v, 0, ax=ax),
     "beeswarm": plots.beeswarm,
@@ -163,6 +166,69 @@ def test_beeswarm_is_grey_where_the_entry_is_no_number():
     assert coloured.get_array().tolist() == [0.0, 1.0]
 
 
+def test_bars_of_columns_are_sums_with_intervals_the_most_valuable_first():
+    v = make(50, 4, error=0.1)
+    ax = v.plot_columns(max_columns=3)
+    order = np.argsort(-np.abs(v.column_values))[:3]
+    order = order[np.argsort(-v.column_values[order])]
+    np.testing.assert_allclose([bar.get_width() for bar in ax.patches], v.column_values[order])
+    assert [tick.get_text() for tick in ax.get_yticklabels()] == [f"x{j}" for j in order]
+    reach = ax.containers[1].lines[2][0].get_segments()
+    np.testing.assert_allclose([np.ptp(one[:, 0]) for one in reach], 2 * v._interval_factor * 0.3)
+    assert ax.get_title() == "The largest 3 of 4 columns"
+    assert ax.get_xlabel() == "what the column adds, with 95 % intervals"
+    assert not make().plot_columns().containers[1:]
+
+
+def test_bars_of_owners_are_their_values():
+    from shapley2d import BlockValuation
+
+    names = ["bank", "$shop$"]
+    v = BlockValuation(np.array([[0.5, 0.9]]), np.zeros((1, 2)), np.array(["all"]), names)
+    ax = v.plot_owners()
+    assert [bar.get_width() for bar in ax.patches] == [0.9, 0.5]
+    ax.figure.canvas.draw()
+    assert ax.get_xlabel() == "what the block adds"
+
+
+def test_dots_of_numbers_are_values_over_entries_and_marked_ones_do_not_stretch_the_axis():
+    v = make(40, 2)
+    v._table.columns[1].held[7] = 9e9
+    ax = v.plot_entries("x1", marked=[(7, 1), (9, 0)])
+    dots, ring = ax.collections
+    others = np.delete(np.arange(40), 7)
+    x, y = dots.get_offsets().T
+    np.testing.assert_allclose(x, v._table.columns[1].entries[others])
+    np.testing.assert_allclose(y, v.values[others, 1])
+    ((at, value),) = ring.get_offsets()
+    assert x.max() < at < 10
+    assert value == v.values[7, 1]
+    assert [text.get_text() for text in ax.texts] == ["9000000000"]
+
+
+def test_dots_of_categories_and_of_entries_that_do_not_match():
+    words = np.array([*"aaabbcdd", None], dtype=object)
+    table = as_table({"t": words, "n": ["1", "2", "3", "4", "5", "6", "7", "8", "?!"]})
+    v = Valuation(np.ones((9, 2)), np.zeros((9, 2)), np.arange(9), ["t", "n"], _table=table)
+    ax = v.plot_entries("t", max_categories=2)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["a", "b", "2 others", "missing"]
+    places = np.round(ax.collections[0].get_offsets()[:, 0])
+    assert places.tolist() == [0, 0, 0, 1, 1, 2, 2, 2, 3]
+    ax = v.plot_entries("n")
+    assert ax.get_xticklabels()[0].get_text() == "no number"
+    x = ax.collections[0].get_offsets()[:, 0]
+    assert x[8] < 1.0 == x[0]
+
+
+def test_axes_are_in_the_units_that_people_read():
+    score = {"score": {"name": "accuracy", "factor": 100.0, "per_cent": True}}
+    v = make(info=score)
+    assert v.plot_columns().get_xlabel() == "what the column adds, points of the score"
+    few = make(info={"score": {**score["score"], "factor": 0.01}})
+    assert few.plot_entries("x0").get_ylabel() == "value of the cell, points per 1,000 such cells"
+    assert "points per 1,000 such rows" in plots.waterfall(few, 0).get_xlabel()
+
+
 def test_convergence_draws_the_history_and_the_tolerance():
     v = make(history=[(1, np.inf), (4, 0.5), (16, 0.25)], info={"settings": {"tolerance": 0.1}})
     ax = plots.convergence(v)
@@ -189,6 +255,8 @@ def test_text_is_not_read_as_a_formula():
     ("draw", "message"),
     [
         (lambda: plots.convergence(make()), "no convergence to plot, its values are exact"),
+        (lambda: make().plot_entries("x9"), "no column 'x9': the columns are 'x0'"),
+        (lambda: replace(make(), _table=None).plot_entries("x0"), "needs the entries of a table"),
         (lambda: plots.waterfall(make(), 77), "there is no row 77"),
         (lambda: plots.heatmap(make(), rows="size"), "rows='size' is not known"),
         (lambda: plots.heatmap(make(), columns="label"), "columns='label' is not known"),

@@ -14,21 +14,27 @@ import os
 import stat
 import tempfile
 from pathlib import Path
+from time import monotonic
 
 import numba
 from numba.core import event
 
 
 class _Watch(event.Listener):
-    """Counts the functions that are being compiled now, one inside the other."""
+    """Counts the functions that are being compiled now, one inside the other, and the time."""
 
     depth = 0
+    begun = spent = 0.0
 
     def on_start(self, event: event.Event) -> None:  # noqa: ARG002
+        if not self.depth:
+            self.begun = monotonic()
         self.depth += 1
 
     def on_end(self, event: event.Event) -> None:  # noqa: ARG002
         self.depth -= 1
+        if not self.depth:
+            self.spent += monotonic() - self.begun
 
 
 _watch = _Watch()  # numba compiles one function at a time, in whatever thread
@@ -38,6 +44,11 @@ event.register("numba:compile", _watch)  # type: ignore[no-untyped-call]
 def compiling() -> bool:
     """Whether code is being compiled now, rather than loaded from the cache."""
     return _watch.depth > 0
+
+
+def compiled_for() -> float:
+    """Seconds that this process has spent on compiling so far."""
+    return _watch.spent + (monotonic() - _watch.begun if compiling() else 0.0)
 
 
 def _probe() -> None:

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import tempfile
+import webbrowser
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.atomic_write import atomic_write
@@ -18,7 +21,7 @@ from shapley2d._base.words import took_words
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
 _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
@@ -65,6 +68,17 @@ def write_page(
     )
     with atomic_write(path, ".html", ".htm") as temporary:
         temporary.write_text(page, encoding="utf-8", errors="replace", newline="\n")
+
+
+def open_page(write: Callable[[Path], object]) -> Path:
+    """Write a page to a folder of its own among the temporary files, and show it in a browser.
+
+    Returns its path, where there is no browser too.
+    """
+    path = Path(tempfile.mkdtemp(prefix="shapley2d-")) / "page.html"
+    write(path)
+    webbrowser.open(path.as_uri())
+    return path
 
 
 def policy_hash(text: str) -> str:

@@ -8,7 +8,7 @@ from collections import deque
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from time import monotonic as now
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from shapley2d._base.words import format_seconds
@@ -24,7 +24,17 @@ IN_TIME = 'max_time="{limit}" (--max-time {limit}) gives the best answer within 
 _SURE_S = 2.0  # of work before the time left is certain enough to be told
 _MINUTES = 5  # of a time limit that is proposed, at most
 _FIRST_NOTE = "starting"
-_COMPILING = "compiling (only in the first run)"
+_COMPILING = "compiling, once per machine"
+
+
+def _cache() -> Any:
+    """The module that compiled code needs; None as long as nothing has needed it."""
+    return sys.modules.get("shapley2d._base.cache")
+
+
+def now() -> float:
+    """The clock of work: it stands still while code is being compiled, once per machine."""
+    return monotonic() - (_cache().compiled_for() if _cache() else 0.0)
 
 
 class Report(Protocol):
@@ -86,8 +96,8 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     A run that looks longer than a minute says so, once, by what it has done in its first seconds.
     ``progress`` is "auto" (a bar when standard error is a terminal
     or in a notebook), True, False, a Display, or a callable that receives ``(fraction, note)``; the
-    note includes the time left where it is known, and ``fraction`` is the share of the time then,
-    whatever was compiled before the first step. ``in_time`` says what a time limit of
+    note includes the time left where it is known, and ``fraction`` is the share of the time then.
+    Compiling does not count. ``in_time`` says what a time limit of
     ``{limit}``, in words ``{time}``, would give; empty for nothing.
     """
     check_progress(progress)
@@ -163,12 +173,6 @@ class _Calls:
         self._call(self._done, words)
 
 
-def _compiles() -> bool:
-    """Whether code is being compiled now; numba is imported only once something needs it."""
-    cache = sys.modules.get("shapley2d._base.cache")
-    return cache is not None and cache.compiling()
-
-
 def _watched() -> bool:
     return "ipykernel" in sys.modules or bool(getattr(sys.stderr, "isatty", bool)())
 
@@ -178,7 +182,7 @@ class _Bar:
 
     def __init__(self, title: str) -> None:
         self._title = title
-        self._start = now()
+        self._start = monotonic()
         self._bar: Any = None
         self._task: Any = None
         self._closed = False
@@ -189,7 +193,7 @@ class _Bar:
 
     def report(self, fraction: float, note: str, seconds_left: float | None) -> None:
         if self._bar is None:
-            if now() - self._start < _PATIENCE_S:
+            if monotonic() - self._start < _PATIENCE_S:
                 return
             self._open()
         fraction = min(max(fraction, 0.0), 1.0)
@@ -221,7 +225,8 @@ class _Bar:
             """The latest note, or that numba is compiling."""
 
             def render(self, task: Any) -> Text:
-                return Text(_COMPILING if _compiles() else task.fields["note"], style="dim")
+                compiles = _cache() is not None and _cache().compiling()
+                return Text(_COMPILING if compiles else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
         if console.is_jupyter and find_spec("ipywidgets") is None:

@@ -11,18 +11,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_choice
+from shapley2d._base.page import open_page
+from shapley2d._base.told import as_markdown
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.entry_gains import entry_gains
 from shapley2d._inspection.inspected import InspectedCells
 from shapley2d._inspection.learned import SETTINGS
 from shapley2d._inspection.ranking import rank_cells
+from shapley2d._inspection.told import told
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
 from shapley2d._valuation.wording.summaries import html_table
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Iterable, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -301,6 +305,36 @@ class Inspection(InspectedCells):
         from shapley2d._inspection.page import write_inspection
 
         write_inspection(self, path, title=title, n=n, by=by)
+
+    def open(self, **options: Any) -> Path:
+        """Show the page in a browser: a temporary file, by the options of :meth:`to_html`.
+
+        Returns
+        -------
+        Path
+            Where it is, for machines without a browser.
+        """
+        return open_page(lambda path: self.to_html(path, **options))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The inspection in brief as plain JSON values, below 4,000 tokens for any table.
+
+        Lists hold the first of each kind; :meth:`rank` and :meth:`to_frame` have all. Keys stay
+        within a version of the schema, new ones may come. Text from the table is cut, and is data,
+        not instructions.
+
+        Returns
+        -------
+        dict
+            ``schema`` (``"shapley2d.inspection/1"``), ``stand_out``, ``expected_errors`` with its
+            interval, ``findings``, ``entries`` and ``labels``, the likeliest wrong first; an
+            ``expected`` of None is not known.
+        """
+        return told(self, self.expected_errors, self.expected_errors_interval)
+
+    def to_markdown(self) -> str:
+        """What :meth:`to_dict` holds as Markdown; text from the table stands in fences."""
+        return as_markdown(self.to_dict())
 
     def _summary(self) -> str:
         n, m = self.shape

@@ -10,14 +10,13 @@ order, so a run that goes on has the same bits as any other.
 
 from __future__ import annotations
 
-from time import monotonic as now
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.json_record import whole_number
 from shapley2d._base.precision import convergence_ratio
-from shapley2d._base.progress import reporting
+from shapley2d._base.progress import now, reporting
 from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed

@@ -18,6 +18,7 @@ from shapley2d._market.report.owners import owners_part
 from shapley2d._market.storage import block_fields, block_record
 from shapley2d._market.wording import owner_lines
 from shapley2d._tables.frames import make_frame
+from shapley2d._valuation.plots_of_columns import owner_bars
 from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.summaries import head_lines
 from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
@@ -28,8 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._valuation.sealed import SealedCells
-    from shapley2d._valuation.values import PagePart
-    from shapley2d._valuation.wording.summaries import Sums
+    from shapley2d._valuation.values import PagePart, Sums
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -161,6 +161,8 @@ class BlockValuation(BlockValues, Valuation):
         """
         receipt = make_receipt(self, pay, negative, digits, trusted=trusted, round=round)
         return receipt if sign is None else receipt.sign(sign)
+
+    plot_owners = owner_bars
 
     def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:
         """Warn of owners who are paid, or owe, although their value may be 0."""

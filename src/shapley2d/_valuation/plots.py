@@ -10,7 +10,7 @@ from shapley2d._base.checks import check_choice, check_whole
 from shapley2d._base.palette import DIVERGING, LIGHT
 from shapley2d._base.words import shorten
 from shapley2d._valuation.explain import find_row
-from shapley2d._valuation.wording.units import points_of
+from shapley2d._valuation.wording.units import Units
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -48,7 +48,8 @@ def heatmap(
         largest in magnitude, so that a lone bad cell is never averaged away.
     limit : float, optional
         Value at the ends of the colour scale, in the units of ``values``; by default the 99.5 %
-        quantile of the magnitudes. Axes are in points of the score.
+        quantile of the magnitudes. Axes are in points of the score, of 1,000 such cells or rows
+        where these are many.
 
     Returns
     -------
@@ -63,12 +64,12 @@ def heatmap(
     """
     check_whole(max_rows, "max_rows", 1)
     check_whole(max_columns, "max_columns", 1)
-    ax = _axes(ax, (7.0, 6.0))
+    ax = make_axes(ax, (7.0, 6.0))
     row_order, column_order = _order(valuation, rows, columns)
-    points = points_of(valuation.info)
-    ordered = points.factor * valuation.values[np.ix_(row_order, column_order)]
+    units = Units.of(valuation)
+    ordered = units.cells.factor * valuation.values[np.ix_(row_order, column_order)]
     shown = largest_in_magnitude(largest_in_magnitude(ordered, max_rows, 0), max_columns, 1)
-    limit = points.factor * (colour_limit(valuation.values) if limit is None else limit)
+    limit = units.cells.factor * (colour_limit(valuation.values) if limit is None else limit)
     n, m = valuation.shape
     image = ax.imshow(
         shown, cmap=_diverging(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
@@ -79,14 +80,14 @@ def heatmap(
     ax.set_ylabel(
         {"original": "rows", "value": "rows, most harmful first", "label": "rows, by label"}[rows]
     )
-    of_columns = points.factor * valuation.column_values[column_order]
-    of_rows = points.factor * valuation.row_values[row_order]
+    of_columns = units.points.factor * valuation.column_values[column_order]
+    of_rows = units.rows.factor * valuation.row_values[row_order]
     _margin_bars(ax, of_columns, max_columns, (0, 1.02, 1, 0.15), across=True)
     _margin_bars(ax, of_rows, max_rows, (1.02, 0, 0.15, 1), across=False)
     below, above = bool(shown.min() < -limit), bool(shown.max() > limit)
     extend = "both" if below and above else "min" if below else "max" if above else "neither"
     bar = ax.figure.colorbar(image, cax=ax.inset_axes((1.2, 0, 0.03, 1)), extend=extend)
-    bar.set_label(_axis_words("value of a cell", points))
+    bar.set_label(axis_words("value of a cell", units.cells))
     return ax
 
 
@@ -122,7 +123,7 @@ def waterfall(
     2.0
     """
     check_whole(max_columns, "max_columns", 1)
-    i, points = find_row(valuation, row, line), points_of(valuation.info)
+    i, points = find_row(valuation, row, line), Units.of(valuation).rows
     values = points.factor * valuation.values[i]
     order = np.argsort(-np.abs(values), kind="stable")
     if order.size > max_columns:
@@ -134,13 +135,13 @@ def waterfall(
         steps.append(float(values.sum() - values[order].sum()))
         errors.append(0.0)  # unknown: the errors of a row's cells are correlated
         labels.append(f"{values.size - order.size} other columns")
-    ax = _axes(ax, (7.0, 0.34 * len(steps) + 1.6))
+    ax = make_axes(ax, (7.0, 0.34 * len(steps) + 1.6))
     ends = np.cumsum(steps)
     total = float(values.sum())
     positions = np.arange(len(steps) + 1)
     starts = np.append(ends - steps, 0.0)
     widths = np.append(steps, total)
-    ax.barh(positions, widths, left=starts, height=0.7, color=_signed(widths))
+    ax.barh(positions, widths, left=starts, height=0.7, color=signed(widths))
     of_row = points.factor * valuation.row_stderr[i]
     spread = valuation._interval_factor * np.append(errors, of_row)
     if spread.any():
@@ -159,7 +160,7 @@ def waterfall(
     ax.axvline(0, color=LIGHT["ink"], lw=0.8)
     ax.set_yticks(positions, [*labels, "the row's value"])
     ax.set_ylim(positions.size - 0.4, -0.6)
-    words = _axis_words("value", points)
+    words = axis_words("value", points)
     ax.set_xlabel(words if valuation.exact else f"{words}, with 95 % intervals")
     label = "" if valuation._labels is None else f", labelled {plain(valuation._labels[i])}"
     ax.set_title(f"{valuation._row_word.capitalize()} {plain(valuation._shown_rows[i])}{label}")
@@ -188,8 +189,8 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     """
     check_whole(max_columns, "max_columns", 1)
     columns = np.argsort(-np.abs(valuation.values).sum(axis=0), kind="stable")[:max_columns]
-    ax = _axes(ax, (7.0, 0.4 * columns.size + 1.6))
-    points = points_of(valuation.info)
+    ax = make_axes(ax, (7.0, 0.4 * columns.size + 1.6))
+    points = Units.of(valuation).cells
     x = points.factor * valuation.values[:, columns].T.ravel()
     y = np.concatenate([k + _swarm(valuation.values[:, j]) for k, j in enumerate(columns)])
     ranks = np.concatenate([_ranks(valuation, int(j)) for j in columns])
@@ -207,7 +208,7 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     ax.axvline(0, color=LIGHT["ink"], lw=0.8, zorder=0)
     ax.set_yticks(range(columns.size), [plain(valuation.column_names[j]) for j in columns])
     ax.set_ylim(columns.size - 0.4, -0.6)
-    ax.set_xlabel(_axis_words("value of a cell", points))
+    ax.set_xlabel(axis_words("value of a cell", points))
     return ax
 
 
@@ -237,7 +238,7 @@ def convergence(valuation: CellValues, ax: Axes | None = None) -> Axes:
         raise InputError(
             f"there is no convergence to plot, {why}: use a valuation from a sampling method"
         )
-    ax = _axes(ax, (6.0, 4.0))
+    ax = make_axes(ax, (6.0, 4.0))
     counts, ratios = zip(*valuation._convergence, strict=True)
     ax.loglog(
         counts,
@@ -305,7 +306,8 @@ def plain(text: Any, most: int = 28) -> str:
     return shorten(line, most).replace("$", r"\$")
 
 
-def _axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+def make_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
+    """The Axes to draw on, those of a new figure where none are given."""
     if ax is not None:
         return ax
     try:
@@ -353,19 +355,20 @@ def _margin_bars(
     centres = (np.arange(shown.size) + 0.5) * width - 0.5
     bars = ax.inset_axes(bounds)
     if across:
-        bars.bar(centres, shown, width=width, color=_signed(shown))
+        bars.bar(centres, shown, width=width, color=signed(shown))
         bars.set(xlim=(-0.5, sums.size - 0.5), xticks=[], ylabel="sum")
     else:
-        bars.barh(centres, shown, height=width, color=_signed(shown))
+        bars.barh(centres, shown, height=width, color=signed(shown))
         bars.set(ylim=(sums.size - 0.5, -0.5), yticks=[], xlabel="sum")
         bars.tick_params(axis="x", labelrotation=90)
     bars.locator_params(axis="y" if across else "x", nbins=3)
     bars.spines[["top", "right"]].set_visible(False)
 
 
-def _axis_words(what: str, points: Unit) -> str:
-    """What an axis shows, in points of the score where that is known."""
-    return f"{what}, points of the score" if points.words else what
+def axis_words(what: str, unit: Unit) -> str:
+    """What an axis shows and in which unit: points of the score, of many such cells if small."""
+    of_score = " of the score" * (unit.words == "points")
+    return f"{what}, {unit.words}{of_score}" if unit.words else what
 
 
 def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float = 0) -> None:
@@ -374,7 +377,8 @@ def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float
     axis.set_ticks(positions, [plain(names[k]) for k in positions], rotation=rotation)
 
 
-def _signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
+def signed(values: Sequence[float] | NDArray[np.float64]) -> list[str]:
+    """Blue for worth, red for harm."""
     return [LIGHT["bar-good" if value >= 0 else "bar-harm"] for value in values]
 
 

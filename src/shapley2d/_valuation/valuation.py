@@ -9,10 +9,13 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
+from shapley2d._valuation.comparison import compare
 from shapley2d._valuation.explain import explain_row, similar_rows
 from shapley2d._valuation.plots import beeswarm, convergence, heatmap, waterfall
-from shapley2d._valuation.report import write_report
+from shapley2d._valuation.plots_of_columns import column_bars, entry_dots
+from shapley2d._valuation.report import open_report, write_report
 from shapley2d._valuation.storage import read_valuation, save_valuation
+from shapley2d._valuation.told import told, told_in_markdown
 from shapley2d._valuation.values import CellValues
 from shapley2d._valuation.what_if import what_if
 from shapley2d._valuation.wording.certainty import certainty_words
@@ -23,8 +26,6 @@ if TYPE_CHECKING:
     import os
 
     from numpy.typing import NDArray
-
-    from shapley2d._valuation.wording.summaries import Sums
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -160,11 +161,17 @@ class Valuation(CellValues):
     explain_row = explain_row
     similar_rows = similar_rows
     what_if = what_if
+    compare = compare
+    plot_columns = column_bars
+    plot_entries = entry_dots
     plot_heatmap = heatmap
     plot_waterfall = waterfall
     plot_beeswarm = beeswarm
     plot_convergence = convergence
     to_html = write_report
+    open = open_report
+    to_dict = told
+    to_markdown = told_in_markdown
     save = save_valuation
 
     @classmethod
@@ -199,11 +206,6 @@ class Valuation(CellValues):
                 columns["label"] = objects([self._labels[a] for a in i.tolist()])
         columns |= {"value": self.values[i, j], "stderr": self.stderr[i, j]}
         return make_frame(columns, self._frame)
-
-    @property
-    def _sums(self) -> Sums:
-        spreads = self._interval_factor * self.column_stderr
-        return "column", self.column_names, self.column_values, spreads
 
     def __repr__(self) -> str:
         return "\n".join(summary_lines(self))

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from shapley2d._valuation.sealed import SealedCells
 
 Nouns = tuple[str, str]
+Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
+"""What is listed with its worth: a noun, names, values and half the widths of intervals."""
 
 
 @dataclass(frozen=True)
@@ -187,6 +189,16 @@ class CellValues(RowWords):
         """How many rows and columns there are."""
         n, m = self.shape
         return f"{counted(n, 'row')} x {counted(m, 'column')}"
+
+    @property
+    def _column_sums(self) -> Sums:
+        spreads = self._interval_factor * self.column_stderr
+        return "column", self.column_names, self.column_values, spreads
+
+    @property
+    def _sums(self) -> Sums:
+        """What a summary lists; a kind of valuation may have others, such as owners."""
+        return self._column_sums
 
     @property
     def _interval_factor(self) -> float:

@@ -46,6 +46,7 @@ _REPORT = """\b
 Examples:
   shapley2d report values.parquet
   shapley2d report values.parquet -o report.html --title "Patients of 2024"
+  shapley2d report new.parquet --against old.parquet -o moved.html
 """
 _VERIFY = """\b
 Examples:

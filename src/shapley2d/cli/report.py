@@ -1,4 +1,4 @@
-"""``shapley2d report``: a report from saved values."""
+"""``shapley2d report``: a report from saved values, or a page of what moved between two files."""
 
 from pathlib import Path
 from typing import Annotated
@@ -32,10 +32,22 @@ Trusted = Annotated[
     ),
 ]
 
+Against = Annotated[
+    Path | None,
+    o.option(
+        o.COMMON,
+        "FILE",
+        "Values of another run, or of an earlier version of the table: write a page of what moved "
+        "since.",
+        "--against",
+    ),
+]
+
 
 def report(
     values: Values,
     output: ReportPath = None,
+    against: Against = None,
     title: Title = None,
     pay: o.Pay = None,
     trusted: Trusted = False,
@@ -44,9 +56,17 @@ def report(
     from shapley2d._valuation.valuation import Valuation
 
     path = values.with_suffix(".html") if output is None else output
-    check_report_path(path, [str(values)], "--output")
+    check_report_path(path, [str(values), *([str(against)] if against else [])], "--output")
     with warnings_as_notes():
         valuation = Valuation.load(values)
+        comparison = None if against is None else valuation.compare(Valuation.load(against))
+    if comparison is not None:
+        if pay is not None:
+            raise InputError("--pay goes with a report of one file: leave out --against")
+        with naming(path):
+            comparison.to_html(path, title=title or f"What moved since {against}")
+        print_files({"report": path}, ResultConsole())
+        return
     payments = None
     if pay is not None:
         if not hasattr(valuation, "payments"):

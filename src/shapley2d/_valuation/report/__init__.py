@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from shapley2d._valuation.report.write import write_report
+from shapley2d._valuation.report.write import open_report, write_report
 
-__all__ = ["write_report"]
+__all__ = ["open_report", "write_report"]

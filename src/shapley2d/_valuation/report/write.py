@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.checks import check_whole
-from shapley2d._base.page import write_page
+from shapley2d._base.page import open_page, write_page
 from shapley2d._valuation.report.payload import (
     as_marked,
     make_payload,
@@ -19,6 +19,7 @@ from shapley2d._valuation.report.summary import summarise, typical_entries
 if TYPE_CHECKING:
     import os
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -116,6 +117,17 @@ def write_report(
         n_marked=int(mask.sum()),
         **({} if more is None else more.content),
     )
+
+
+def open_report(valuation: CellValues, **options: Any) -> Path:
+    """Show the report in a browser: a temporary file, by the options of :meth:`to_html`.
+
+    Returns
+    -------
+    Path
+        Where it is, for machines without a browser.
+    """
+    return open_page(lambda path: write_report(valuation, path, **options))
 
 
 def _lowest(valuation: CellValues, n: int) -> NDArray[np.intp]:

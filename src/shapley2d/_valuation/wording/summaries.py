@@ -15,12 +15,7 @@ from shapley2d._valuation.wording.units import Score, Units
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from shapley2d._valuation.values import CellValues
-
-Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
-"""What is listed with its worth: a noun, names, values and half the widths of intervals."""
+    from shapley2d._valuation.values import CellValues, Sums
 
 
 def head_lines(values: CellValues) -> list[str]:

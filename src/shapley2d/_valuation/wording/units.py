@@ -158,6 +158,21 @@ def points_of(info: dict[str, Any]) -> Unit:
     return Unit() if score is None else Unit(score.factor, "points" if score.per_cent else "")
 
 
+def unit_words(info: dict[str, Any]) -> str:
+    """The utility's own unit, in which frames, files and JSON keep all values.
+
+    Examples
+    --------
+    >>> unit_words({"score": {"name": "accuracy", "factor": 100.0, "per_cent": True}})
+    'accuracy; times 100 points of the score'
+    """
+    score = Score.of(info)
+    if score is None:
+        return "utility of the game"
+    name = "minus the mean squared error" if score.squared else score.name
+    return f"{name}; times {score.factor:.6g} points of the score" if score.per_cent else name
+
+
 @dataclass(frozen=True)
 class Units:
     """The units of one result.

@@ -19,7 +19,7 @@ from shapley2d._valuation.wording.sentences import (
     score_words,
     trees_words,
 )
-from shapley2d._valuation.wording.units import Units, sums_to_score
+from shapley2d._valuation.wording.units import Units, sums_to_score, unit_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
 
@@ -88,6 +88,7 @@ def as_json(
         "valid": inputs.valid.path if inputs.valid else None,
         "rows": n,
         "columns": m,
+        "unit": unit_words(valuation.info),
         "total": valuation.total,
         "exact": valuation.exact,
         "largest_stderr": float(valuation.stderr.max()),

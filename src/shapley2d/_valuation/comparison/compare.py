@@ -1,0 +1,283 @@
+"""The comparison of two valuations: frames, words and a page."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from shapley2d._base.page import open_page, settings_words, write_page
+from shapley2d._base.page_data import brief, script_json
+from shapley2d._base.words import counted, printable, typeset
+from shapley2d._tables.frames import make_frame, objects
+from shapley2d._valuation.comparison.match import matched_names, matched_rows
+from shapley2d._valuation.wording.sentences import score_words
+from shapley2d._valuation.wording.summaries import html_table
+from shapley2d._valuation.wording.units import Score, Unit, Units
+from shapley2d.exceptions import InputError
+
+if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from shapley2d._valuation.values import CellValues
+
+_FOLDER = "_valuation/comparison"
+_OF_A_RUN = ("seconds", "n_utilities", "interrupted", "converged", "n_valid_used", "time_up")
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Comparison:
+    """What moved between two valuations: two runs, or two versions of a table.
+
+    Rows with names go by these; others by their entries, and a row that was edited is the one
+    between the same neighbours with at least half of its entries. Frames have ``before``,
+    ``after`` and ``change`` in the utility's own unit, and ``certain``: whether the change exceeds
+    the 95 % interval of the errors of both runs. Their largest change comes first.
+
+    Attributes
+    ----------
+    before, after : Valuation
+
+    Examples
+    --------
+    >>> from shapley2d import value_game
+    >>> before = value_game(lambda S, F: S.sum() * F.sum(), 3, 2)
+    >>> after = value_game(lambda S, F: S.sum() * (F[0] + 2 * F[1]), 3, 2)
+    >>> moved = after.compare(before)
+    >>> moved.columns.values.tolist()
+    [['1', 3.0, 6.0, 3.0, True], ['0', 3.0, 3.0, 0.0, False]]
+    """
+
+    before: CellValues
+    after: CellValues
+
+    @property
+    def columns(self) -> Any:
+        """The columns that both have: a frame of ``column`` and what moved."""
+        return make_frame(self._columns(), self.after._frame)
+
+    def rows(self, n: int | None = 20) -> Any:
+        """The rows that moved most, summed over the columns that both have."""
+        return make_frame(self._rows(n), self.after._frame)
+
+    def cells(self, n: int | None = 20) -> Any:
+        """The cells that moved most, with ``entry_before`` and ``entry``."""
+        return make_frame(self._cells(n), self.after._frame)
+
+    @property
+    def differences(self) -> dict[str, tuple[str, str]]:
+        """The settings that differ: before and after."""
+        first, second = (settings_words(one.info) for one in (self.before, self.after))
+        return {
+            key: (first.get(key, "none"), second.get(key, "none"))
+            for key in {**first, **second}
+            if key not in _OF_A_RUN and first.get(key) != second.get(key)
+        }
+
+    def to_html(self, path: str | os.PathLike[str], *, title: str = "What moved") -> None:
+        """Write a page of what moved: one HTML file that opens in any browser, offline."""
+        units, word = Units.of(self.after), self.after._row_word
+        parts = {
+            "columns": (self._columns(), units.points),
+            "rows": (self._rows(200), units.rows),
+            "cells": (self._cells(200), units.cells),
+        }
+        write_page(
+            path,
+            f"{_FOLDER}/page.html.jinja",
+            scripts=[f"{_FOLDER}/page.js"],
+            info=self.after.info,
+            facts=None,
+            notes=(),
+            title=title,
+            sentences=[typeset(line) for line in self._sentences],
+            scores=[typeset(score_words(one)) for one in (self.before, self.after)],
+            differences=self.differences,
+            record=script_json(
+                {name: self._record(part, unit, word) for name, (part, unit) in parts.items()}
+            ),
+        )
+
+    def open(self) -> Path:
+        """Show the page in a browser, from a temporary file, and return its path."""
+        return open_page(self.to_html)
+
+    @cached_property
+    def _both(
+        self,
+    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Positions of what both have: rows before and after, columns before and after."""
+        pairs = matched_names(self.before.column_names, self.after.column_names)
+        old, new = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
+        return (*matched_rows(self.before, self.after, pairs), old, new)
+
+    @cached_property
+    def _changes(self) -> NDArray[np.float64]:
+        rows_before, rows, columns_before, columns = self._both
+        before = self.before.values[np.ix_(rows_before, columns_before)]
+        return np.asarray(self.after.values[np.ix_(rows, columns)] - before)
+
+    def _columns(self) -> dict[str, Any]:
+        _, _, old, new = self._both
+        sums = self.before.column_values[old], self.after.column_values[new]
+        order = _largest(sums[1] - sums[0], None)
+        names = objects([self.after.column_names[j] for j in new[order].tolist()])
+        errors = self.before.column_stderr[old], self.after.column_stderr[new]
+        return {"column": names, **self._moved(sums, errors, order)}
+
+    def _rows(self, n: int | None) -> dict[str, Any]:
+        old, new, of_old, of_new = self._both
+        sums = (
+            self.before.values[np.ix_(old, of_old)].sum(axis=1),
+            self.after.values[np.ix_(new, of_new)].sum(axis=1),
+        )
+        order = _largest(sums[1] - sums[0], n)
+        errors = self.before.row_stderr[old], self.after.row_stderr[new]
+        return {**self.after._row_columns(new[order]), **self._moved(sums, errors, order)}
+
+    def _cells(self, n: int | None) -> dict[str, Any]:
+        old, new, of_old, of_new = self._both
+        a, b = np.unravel_index(_largest(self._changes.ravel(), n), self._changes.shape)
+        first, second = (old[a], of_old[b]), (new[a], of_new[b])
+        named = {
+            **self.after._row_columns(second[0]),
+            "column": objects([self.after.column_names[j] for j in second[1].tolist()]),
+            "entry_before": _entries(self.before, *first),
+            "entry": _entries(self.after, *second),
+        }
+        sums = self.before.values[first], self.after.values[second]
+        errors = self.before.stderr[first], self.after.stderr[second]
+        return {**named, **self._moved(sums, errors, np.arange(a.size))}
+
+    def _moved(
+        self,
+        values: tuple[NDArray[np.float64], NDArray[np.float64]],
+        errors: tuple[NDArray[np.float64], NDArray[np.float64]],
+        order: NDArray[np.intp],
+    ) -> dict[str, NDArray[Any]]:
+        before, after = (part[order] for part in values)
+        factor = max(self.before._interval_factor, self.after._interval_factor)
+        reach = factor * np.hypot(*(part[order] for part in errors))
+        # equal but for rounding is equal
+        rounding = 1e-9 * max(np.abs(part).max(initial=0.0) for part in values)
+        certain = np.abs(after - before) > np.maximum(reach, rounding)
+        return {"before": before, "after": after, "change": after - before, "certain": certain}
+
+    def _record(self, part: dict[str, Any], unit: Unit, word: str) -> dict[str, Any]:
+        """A list for the page, its numbers as people read them; each run by its own score."""
+        own = Units.of(self.before).points.factor / Units.of(self.after).points.factor
+        before, after = unit.factor * own * part["before"], unit.factor * part["after"]
+        named = {
+            name.replace("_", " "): [brief(None if one is None else str(one)) for one in part[name]]
+            for name in (word, "column", "entry_before", "entry")
+            if name in part
+        }
+        return {
+            "unit": typeset(unit.words) or "value",
+            "named": named,
+            "before": before.tolist(),
+            "after": after.tolist(),
+            "certain": part["certain"].tolist(),
+        }
+
+    @cached_property
+    def _sentences(self) -> list[str]:
+        """What is the same, what is new, what moved."""
+        before, after = self.before, self.after
+        rows_before, rows, old, new = self._both
+        edited = 0
+        if before._contents is not None and after._contents is not None:
+            edited = sum(
+                before._contents[i][a] != after._contents[j][b]
+                for i, j in zip(old.tolist(), new.tolist(), strict=True)
+                for a, b in zip(rows_before.tolist(), rows.tolist(), strict=True)
+            )
+        gone, more = before.shape[0] - rows.size, after.shape[0] - rows.size
+        both = f"{counted(rows.size, 'row')} and {counted(new.size, 'column')} are in both tables"
+        lines = [f"{both}; {counted(edited, 'entry differs', 'entries differ')}."]
+        if gone or more:
+            lines.append(f"New rows: {more:,}. Gone rows: {gone:,}.")
+        for names, other, word in (
+            (after.column_names, before.column_names, "new"),
+            (before.column_names, after.column_names, "gone"),
+        ):
+            if missing := [name for name in names if name not in other]:
+                lines.append(
+                    f"Columns {word}: {', '.join(missing[:8])}{', ...' * (len(missing) > 8)}."
+                )
+        moved, unit = self._columns(), Units.of(after).points
+        certain = np.flatnonzero(moved["certain"])
+        if not certain.size:
+            return [*lines, "No column's sum changed by more than its error."]
+        shown = unit.numbers(moved["change"][certain[:6]].tolist(), signed=True)
+        named = [
+            f"{moved['column'][k]} {number}" for k, number in zip(certain, shown, strict=False)
+        ]
+        return [
+            *lines,
+            f"{counted(certain.size, 'column')} moved by more than the errors: "
+            f"{', '.join(named)} {unit.words}".rstrip()
+            + ".",
+        ]
+
+    def __repr__(self) -> str:
+        lines = [f"Comparison of {self.before._size_words} with {self.after._size_words}"]
+        for when, one in (("before", self.before), ("after", self.after)):
+            lines += [f"  {when:<7}{score_words(one) or f'total {one.total:+.5g}'}"]
+        changed = [f"{key} {a} -> {b}" for key, (a, b) in self.differences.items()]
+        lines += [f"  settings that differ: {'; '.join(changed)}"] if changed else []
+        return "\n".join(
+            printable(line, "\n") for line in [*lines, *map("  {}".format, self._sentences)]
+        )
+
+    def _repr_html_(self) -> str:
+        """The short table that a notebook shows."""
+        unit, moved = Units.of(self.after).points, self._columns()
+        numbers = [
+            unit.numbers(moved[key][:20].tolist(), signed=True)
+            for key in ("before", "after", "change")
+        ]
+        rows = [tuple(map(typeset, line)) for line in zip(*numbers, strict=True)]
+        listed = [(str(name), *row) for name, row in zip(moved["column"], rows, strict=False)]
+        head = ("column", "before", "after", f"change, {unit.words}".rstrip(", "))
+        words = html_table([(line,) for line in self._sentences])
+        return f"<div><p><b>Comparison</b></p>{words}{html_table(listed, head)}</div>"
+
+
+def compare(after: CellValues, before: CellValues) -> Comparison:
+    """What moved since another valuation, of the same table or of another version of it.
+
+    Parameters
+    ----------
+    before : Valuation
+        Cells or blocks, as this one, by the same score.
+
+    Returns
+    -------
+    Comparison
+        Its ``columns``, ``rows()`` and ``cells()`` are frames; ``to_html(path)`` and ``open()``
+        show a page.
+    """
+    if getattr(before, "_kind", None) != after._kind:
+        raise InputError(f"compare needs another valuation of {after._kind}")
+    names = [score.name if score else "" for score in (Score.of(before.info), Score.of(after.info))]
+    if names[0] != names[1]:
+        raise InputError(
+            f"the scores differ, {names[0] or 'a game'} before and {names[1] or 'a game'} after: "
+            "value both tables with the same scoring and method"
+        )
+    return Comparison(before, after)
+
+
+def _largest(changes: NDArray[np.float64], n: int | None) -> NDArray[np.intp]:
+    return np.argsort(-np.abs(changes), kind="stable")[:n]
+
+
+def _entries(values: CellValues, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+    places = zip(rows.tolist(), columns.tolist(), strict=True)
+    return objects([values._entry(i, j) for i, j in places])
