@@ -243,11 +243,11 @@ class _Auditor:
         """Payments of the owners, to the cent."""
         assert found.layout.ownership is not None
         values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
-        values.pop(UNOWNED, None)
         amounts = divide_total(
             self.total, list(values.values()), negative=self.negative, names=list(values)
         )
-        return dict(zip(values, amounts, strict=True))
+        paid = zip(values, amounts, strict=True)
+        return {name: amount for name, amount in paid if name != UNOWNED}
 
     def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
         """The question asked again, quietly; a model that draws has the same seeds."""

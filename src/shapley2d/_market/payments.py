@@ -19,6 +19,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
 from shapley2d._base.words import counted
+from shapley2d._market.owners import UNOWNED
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -60,10 +61,10 @@ def divide_total(
     Values are put in order, the highest first, and the running sum of their shares is rounded to
     units of the last digit; an amount is the step from one rounded sum to the next. So the amounts
     add up, each is its share rounded down or up, and so is the sum of any that follow each other in
-    this order: an owner who splits into many small ones gains no rounding. A total with more digits
-    is refused. Negative values receive nothing with ``negative="zero"``, their
-    negative share with ``"owe"``. Among equal values the order depends on all ``names`` and values
-    and on the total, not on who is listed first.
+    this order: an owner who splits into many small ones gains no rounding. More digits are refused.
+    Negative values receive nothing with ``negative="zero"``, their negative share with ``"owe"``,
+    and blocks that nobody owns nothing. Among equal values the order depends on all ``names`` and
+    values and on the total, not on who is listed first.
 
     >>> divide_total(100, [2.0, 1.0])
     [66.67, 33.33]
@@ -88,6 +89,8 @@ def divide_units(
     if not np.isfinite(values).all():
         raise InputError("a value is not finite, so the total cannot be divided")
     parts = [Fraction(float(value)) for value in values]
+    if names is not None:
+        parts = [part * (name != UNOWNED) for part, name in zip(parts, names, strict=True)]
     if negative == "zero":
         parts = [max(part, Fraction(0)) for part in parts]
     whole = sum(parts, Fraction(0))

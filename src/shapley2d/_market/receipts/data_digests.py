@@ -29,11 +29,11 @@ def data_digests(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> dict[s
     rows = RowDigests(valued.columns, target.y.tolist())
     names = [column.name for column in valued.columns]
     return {
-        "table": rows.whole()[1],
-        "validation": None if asked["X_valid"] is None else _of_validation(found),
-        "claims": sha256(canonical_json(_claims(regions, names))),
-        "owners": _of_owners(regions, rows),
         "columns": described(valued.columns),
+        "owners": _of_owners(regions, rows),
+        "claims": sha256(canonical_json(_claims(regions, names))),
+        "validation": None if asked["X_valid"] is None else _of_validation(found),
+        "table": rows.whole()[1],
         "target": label_name(asked["y"], table.column_names),
         "target_kind": "number" if target.y.dtype.kind in "iuf" else "text",
     }

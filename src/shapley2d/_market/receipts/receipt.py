@@ -20,10 +20,10 @@ import numpy as np
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import RECORD_DEPTH, fits_float
 from shapley2d._base.limits import is_too_deep, read_record_file
-from shapley2d._market.payments import whole_units
+from shapley2d._market.payments import divide_units, whole_units
 from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
-from shapley2d._market.receipts.sums import FACTS, amount_text, check_body, expected_units
+from shapley2d._market.receipts.sums import FACTS, amount_text, check_body
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, Setting
 
@@ -49,8 +49,8 @@ class Receipt:
     ----------
     body : dict
         ``made`` (date, versions, facts of the run), ``round``, ``question`` (settings, seed, and
-        how files were read), ``digests``, ``values``, ``payments`` (None where nothing was paid)
-        and ``audit`` (None without one). Plain JSON values; amounts are text, to the cent.
+        how files were read), ``digests``, ``values`` and ``payments`` (None where nothing was
+        paid). Plain JSON values; amounts are text, to the cent.
     signature : dict or None
         ``algorithm``, ``public_key`` and ``signature``.
     """
@@ -241,7 +241,6 @@ def make_receipt(
         "payments": None
         if pay is None
         else _payments(valuation, pay, negative, digits, trusted=trusted),
-        "audit": info.get("audit"),
     }
     return Receipt(json.loads(canonical_json(body)), _frame=valuation._frame)
 
@@ -251,7 +250,9 @@ def _payments(
 ) -> dict[str, Any]:
     columns = valuation._divided(pay, negative, digits, trusted=trusted)
     units = whole_units(pay, digits)
-    amounts = expected_units(units, columns["owner"], columns["value"].tolist(), negative)
+    amounts = divide_units(
+        units, columns["value"].tolist(), negative=negative, names=columns["owner"]
+    )
     lines = [
         {
             "owner": owner,
@@ -264,7 +265,6 @@ def _payments(
         "total": amount_text(Decimal(units).scaleb(-digits), digits),
         "digits": int(digits),
         "negative": negative,
-        "trusted": trusted,
         "amounts": lines,
     }
 

@@ -22,6 +22,7 @@ from shapley2d._market.sellers.chances import (
     corrected,
     count_p_value,
     excess_p_value,
+    rank_p_value,
 )
 from shapley2d._market.sellers.forest import (
     forest_features,
@@ -258,7 +259,11 @@ class _Seller:
             features[:, :-1][:, seen[:-1]], self.tables.labels, known, both, self.random,
             classes=self.tables.classes,
         )  # fmt: skip
-        p = excess_p_value(losses[inside], losses[~inside])
+        if self.tables.classes:  # what is tested is what is said
+            wrong = losses >= 0.5
+            p = count_p_value(int(wrong[inside].sum()), inside.sum(), wrong.sum(), wrong.size)
+        else:
+            p = rank_p_value(losses, inside)
         yield _Test(p, lambda: self._labels(losses, inside))
 
     @cached_property
@@ -364,10 +369,10 @@ class _Seller:
                 f"bears out {here:.0f} % of them, and {there:.0f} % of the validation labels."
             )
         else:
-            here, there = (float(np.mean(losses[part])) for part in (inside, ~inside))
+            here, there = (float(np.median(losses[part])) for part in (inside, ~inside))
             sentence = (
-                f"The targets of {self.unit.name} disagree with all others' rows: they are "
-                f"{here:.3g} from what a forest of these predicts, those of validation rows "
+                f"The targets of {self.unit.name} disagree with all others' rows: half of them are "
+                f"at least {here:.3g} from what a forest of these predicts, of validation rows "
                 f"{there:.3g}."
             )
         return self._alarm("labels", "", sentence)
