@@ -324,8 +324,8 @@ def test_signatures_without_the_package_say_what_to_install(valued, monkeypatch)
     ("text", "message"),
     [
         (b"", "is not JSON"),
-        (b"\xff\xfe", "is not a text file"),
-        (b"[1, 2]", "it is not a receipt"),
+        (b"\xff\xfe", "is not JSON"),
+        (b"[1, 2]", "its record is not a JSON object"),
         (b'{"format": "other"}', "it is not a receipt"),
         (b'{"format": "shapley2d receipt 3"}', "written by another version"),
         (b'{"format": "shapley2d receipt 2", "body": 3, "digest": 1, "signature": 1}', "its body"),

@@ -11,6 +11,7 @@ from shapley2d._market.audit_result import Audit
 from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
+from shapley2d._valuation.wording.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
     if payments is None and valuation._owner_shares is not None:
         lines = valuation._payee_lines()
     joining = _joining(valuation)
-    lines = [{**line, **joining.get(line["owner"], {})} for line in lines]
+    worth = Units.of(valuation).points.numbers([line["value"] for line in lines])
+    lines = [
+        {**line, "worth": text, **joining.get(line["owner"], {})}
+        for line, text in zip(lines, worth, strict=True)
+    ]
     info = valuation.info
     content = {
         "payments": lines,

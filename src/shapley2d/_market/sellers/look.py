@@ -22,7 +22,6 @@ from shapley2d._market.sellers.chances import (
     corrected,
     count_p_value,
     excess_p_value,
-    rank_p_value,
 )
 from shapley2d._market.sellers.forest import (
     forest_features,
@@ -259,11 +258,9 @@ class _Seller:
             features[:, :-1][:, seen[:-1]], self.tables.labels, known, both, self.random,
             classes=self.tables.classes,
         )  # fmt: skip
-        if self.tables.classes:  # what is tested is what is said
-            wrong = losses >= 0.5
-            p = count_p_value(int(wrong[inside].sum()), inside.sum(), wrong.sum(), wrong.size)
-        else:
-            p = rank_p_value(losses, inside)
+        if self.tables.classes:  # a label that is borne out disagrees with nobody, however narrowly
+            losses = np.where(losses < 0.5, 0.0, losses)
+        p = excess_p_value(losses[inside], losses[~inside])
         yield _Test(p, lambda: self._labels(losses, inside))
 
     @cached_property
