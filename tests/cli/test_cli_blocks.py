@@ -58,7 +58,7 @@ def test_a_line_without_rows_and_columns_is_noted(capsys, folder):
     with (folder / "owners.csv").open("a") as file:
         file.write("Nobody,,\n")
     _, err = run(capsys, COMMAND)
-    assert "owner 'Nobody' has every cell of the table" in err and "in --owners an empty row" in err
+    assert "Nobody both claim" in err and "100 % of what North claims" in err
 
 
 def test_an_audit_is_printed_and_kept(capsys, folder):

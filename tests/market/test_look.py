@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -142,6 +144,17 @@ def test_flipped_labels_of_one_owner_are_said(task):
     (note,) = looked(X, y, X_valid, y_valid, owners).alarms
     assert (note.owner, note.what, note.alarm) == ("Süd", WHAT["labels"], False)
     assert "of Süd disagree with all others' rows" in note.sentence
+
+
+def test_labels_that_others_rows_bear_out_disagree_with_nobody():
+    """Rows near the border between classes: a forest is less sure of them, and right."""
+    X, _, X_valid, _ = data(3, n=300, n_valid=100)
+    X.loc[:99, ["a", "b"]] *= 0.5
+    y, y_valid = ((part["a"] + part["b"] > 0).astype(int).to_numpy() for part in (X, X_valid))
+    owners = [{"owner": "A", "row": "0-99"}, {"owner": "B", "row": "100-299"}]
+    for note in seen(looked(X, y, X_valid, y_valid, owners), "labels", alarm=False):
+        mine, theirs = (int(share) for share in re.findall(r"(\d+) %", note.sentence))
+        assert mine < theirs
 
 
 def test_claims_of_another_s_cells_are_seen_even_for_all_rows_but_one():

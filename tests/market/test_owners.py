@@ -333,9 +333,21 @@ def test_group_labels_name_cut_groups():
     claims.append({"owner": "B", "row": "10-19", "column": "age"})
     v = valued(claims, rows=rows)
     assert v.row_names.tolist() == ["north (rows 0-9)", "north (rows 10-19)", "south"]
-    free = [name != "age" for name in v.column_names]
-    assert by_owner(v)[UNOWNED] == pytest.approx(v.values[1, free].sum())
+    assert v.column_names == ["all columns"]  # B is one player, whatever columns its rows have
+    assert by_owner(v)[UNOWNED] == pytest.approx(0.75 * v.values[1, 0])  # and has one of four there
     assert v.payments(100)["amount"].tolist()[2] == 0
+
+
+def test_nobody_is_several_players_by_claims_of_other_columns():
+    """Every third row without another column: one player, paid for the cells that it claims."""
+    claims = [{"owner": "A", "row": list(range(k, 18, 3)), "column": columns}
+              for k, columns in enumerate((["age"], ["age", "visits"], ""))]  # fmt: skip
+    claims.append({"owner": "B", "row": "18-39"})
+    v = valued(claims)
+    one = valued([{"owner": "A", "row": "0-17"}, claims[-1]])
+    np.testing.assert_allclose(v.values.ravel(), one.values.ravel(), atol=1e-12)
+    cells = (1 + 2 + 4) / 12
+    assert by_owner(v)["A"] == pytest.approx(cells * v.values[0, 0])
 
 
 def test_rows_that_nobody_claims_are_refused_or_left_out_of_everything():

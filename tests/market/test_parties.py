@@ -153,7 +153,7 @@ def test_files_keep_negative_scores_and_refuse_a_look_that_is_none(tmp_path):
     alarm = {"owner": "A", "what": "odd", "victim": "", "sentence": "So.", "p": 0.1}
     for wrong in ({}, {"words": "", "alarms": [alarm]}):
         replace(v, info={**v.info, "look": wrong}).save(tmp_path / "v.parquet")
-        with pytest.raises(InputError, match="its look at the owners' rows is not what it should"):
+        with pytest.raises(InputError, match="in its record is not what it should be"):
             Valuation.load(tmp_path / "v.parquet")
     told = [{**alarm, "alarm": True}, {**alarm, "owner": "B", "alarm": False}]
     seen = replace(v, info={**v.info, "look": {"words": "Looked.", "alarms": told}})

@@ -286,11 +286,10 @@ def test_copies_by_column_are_shared_among_the_owners_of_that_column():
     assert by_block["rows 0-9", "b"] == [0.5, 0, 0.5] and by_block["rows 0-9", "c + d"] == [1, 0, 0]
 
 
-def test_an_owner_of_everything_is_warned_of():
-    with pytest.warns(InputWarning, match="owner 'Nobody' has every cell of the table"):
+def test_an_owner_of_everything_shares_with_all():
+    with pytest.warns(InputWarning, match="A and Nobody both claim .* 100 % of what A claims"):
         v = valued(two_classes(), [*THREE, {"owner": "Nobody"}])
     assert by_owner(v)["Nobody"] == pytest.approx(v.total / 2)
-    assert valued(two_classes(), [{"owner": "all"}])._owner_names == ["all"]  # without a warning
 
 
 def test_payments_within_chance_are_warned_of():

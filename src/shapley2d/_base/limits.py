@@ -76,8 +76,12 @@ def is_too_deep(text: str, levels: int = MAX_DEPTH) -> bool:
 
 def read_record_file(path: str | os.PathLike[str]) -> bytes:
     """The bytes of a file that holds a record, not a table."""
-    with Path(path).open("rb") as file:
-        data = file.read(FREE_BYTES + 1)
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(FREE_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or "it is not the name of a file"
+        raise InputError(f"{path} cannot be read: {why}") from None
     if len(data) > FREE_BYTES:
         raise InputError(f"{path} has more than {FREE_BYTES:,} bytes, the most that is read of it")
     return data

@@ -243,11 +243,11 @@ class _Auditor:
         """Payments of the owners, to the cent."""
         assert found.layout.ownership is not None
         values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
-        values.pop(UNOWNED, None)
         amounts = divide_total(
             self.total, list(values.values()), negative=self.negative, names=list(values)
         )
-        return dict(zip(values, amounts, strict=True))
+        paid = zip(values, amounts, strict=True)
+        return {name: amount for name, amount in paid if name != UNOWNED}
 
     def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
         """The question asked again, quietly; a model that draws has the same seeds."""
@@ -285,11 +285,11 @@ class _Auditor:
                 other = knn.but(n_neighbors=k)
                 by = other if method is knn else method.but(model=other)
                 yield _Case("", f"with {counted(k, 'neighbour')}", partial(self._answer, method=by))
-        if info.get("model"):  # it has another
+        if model_asked := getattr(self.found.method, "model", None):  # it has another
             task = self.found.problem.target.task
             linear = "logistic" if task == "classification" else "scaled_ridge"
             for model in ("knn", linear):
-                if model != info["model"]:
+                if model not in (model_asked, info.get("model")):
                     by = self.found.method.but(model=model)
                     yield _Case("", f"by the model {model}", partial(self._answer, method=by))
         yield _Case("", "by half of every owner's rows", partial(self._answer, self._halved()))
@@ -395,6 +395,8 @@ def _setting(
 def _copies_words(found: Answer) -> str:
     copies = found.layout.copies
     assert copies is not None
+    if not copies.n_rows:
+        return "No row repeats another."
     if not copies.between:
         repeats = f"{counted(copies.n_rows, 'row')} {plural(copies.n_rows, 'repeats', 'repeat')}"
         return f"No two owners have copies of each other's rows; {repeats} others in all."

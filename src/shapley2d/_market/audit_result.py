@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shapley2d._base.entries import is_number
+from shapley2d._base.json_record import Maybe, check_form
 from shapley2d._base.words import printable
 from shapley2d._tables.frames import make_frame
 
@@ -19,6 +19,15 @@ MOVES = {
 }
 """What an owner might do, by a short name."""
 
+_TEXTS = dict.fromkeys(("owner", "what", "victim", "sentence"), str)
+_ALARMS = [{**_TEXTS, "p": Maybe(float), "alarm": bool}]
+_AMOUNTS = {str: float | int}
+_FORM = {
+    "total": float, "payments": _AMOUNTS, "copies": str, "look": str, "complete": bool,
+    "moves": [{**dict.fromkeys(("owner", "move", "sentence"), str),
+               **dict.fromkeys(("before", "after"), float | int)}],
+    "settings": [{"setting": str, "sentence": str, "payments": _AMOUNTS}], "alarms": _ALARMS,
+}  # fmt: skip
 _RECORDED = ("total", "payments", "_moves", "_settings", "copies", "_alarms", "look", "complete")
 
 
@@ -108,19 +117,10 @@ class Audit:
     @classmethod
     def from_dict(cls, record: Any, frame: str = "pandas") -> Audit:
         """An audit from what :meth:`to_dict` returned; a ValueError says what does not fit."""
-        fits = (
-            isinstance(record, dict)
-            and is_number(record.get("total"))
-            and _amounts(record.get("payments"))
-            and isinstance(record.get("copies"), str)
-            and isinstance(record.get("complete"), bool)
-            and _records(record.get("moves"), ("owner", "move", "sentence"), ("before", "after"))
-            and _records(record.get("settings"), ("setting", "sentence"))
-            and all(_amounts(one.get("payments")) for one in record["settings"])
-            and is_look(record.get("look"), record.get("alarms"))
-        )
-        if not fits:
-            raise ValueError("its audit is not what it should be")
+        try:
+            check_form(record, _FORM)
+        except ValueError:
+            raise ValueError("its audit is not what it should be") from None
         return cls(**{name: record[name.lstrip("_")] for name in _RECORDED}, _frame=frame)
 
     def __repr__(self) -> str:
@@ -142,28 +142,6 @@ def alarm_words(alarm: dict[str, Any]) -> str:
     return f"{kind}{alarm['owner']}, {alarm['what']}: {alarm['sentence']}{chance}"
 
 
-def is_look(words: Any, alarms: Any) -> bool:
-    """Whether this is what a look says: words, and alarms as records."""
-    return (
-        isinstance(words, str)
-        and _records(alarms, ("owner", "what", "victim", "sentence"))
-        and all(_chance(one.get("p", "")) for one in alarms)
-        and all(isinstance(one.get("alarm"), bool) for one in alarms)
-    )
-
-
-def _chance(p: Any) -> bool:
-    return p is None or (is_number(p) and 0 <= p <= 1)
-
-
-def _records(found: Any, texts: tuple[str, ...], numbers: tuple[str, ...] = ()) -> bool:
-    return isinstance(found, list) and all(
-        isinstance(one, dict)
-        and all(isinstance(one.get(name), str) for name in texts)
-        and all(is_number(one.get(name)) for name in numbers)
-        for one in found
-    )
-
-
-def _amounts(record: Any) -> bool:
-    return isinstance(record, dict) and all(is_number(amount) for amount in record.values())
+def check_look(look: Any) -> None:
+    """Check what a look says, words and alarms; a ValueError says in a phrase what is wrong."""
+    check_form(look, {"words": str, "alarms": _ALARMS}, "its look at the owners' rows")

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from shapley2d._estimation.workers import ordered_results
 from shapley2d._knn.method import KNN
 from shapley2d._models.by_name import check_neighbours, is_built_in, knn_of
 from shapley2d._models.exact import Exact
@@ -16,7 +14,7 @@ from shapley2d._models.monte_carlo import MonteCarlo
 from shapley2d._models.training_time import folds_in_time, seconds_left, training_seconds
 from shapley2d._models.wrapped import CachedGame, GroupedGame
 from shapley2d._theory.coalitions import MaskCoalitions
-from shapley2d._theory.game import count_replicates, first_utility
+from shapley2d._theory.game import count_replicates
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -153,36 +151,14 @@ def _joining(game: Game, run: Run, training_s: float) -> dict[str, Any]:
     if not few or 8 * players * training_s > seconds_left(run):
         return {}
     each = np.eye(players, dtype=bool)
-    masks = np.unique(np.concatenate([each, ~each, np.ones((1, players), dtype=bool)]), axis=0)
-    work = partial(_utilities_of, game, masks, by_rows=game.n_columns == 1)
-    results = ordered_results(work, 0, len(masks), n_jobs=run.n_jobs, cluster=run.cluster)
-    scores = {}
-    for k, utilities in enumerate(results):
-        scores[masks[k].tobytes()] = first_utility(utilities)
-        if isinstance(game, CachedGame):
-            game.remember(*_coalitions(game, masks[k], by_rows=game.n_columns == 1), utilities)
+    asked = MaskCoalitions(np.concatenate([each, ~each, np.ones((1, players), dtype=bool)]))
+    whole = MaskCoalitions(np.ones((1, 1), dtype=bool))
+    by_rows = game.n_columns == 1
+    utilities = game.utilities(asked, whole) if by_rows else game.utilities(whole, asked)
     if isinstance(game, CachedGame):
         game.share()
-    return {
-        "alone": [scores[mask.tobytes()] for mask in each],
-        "without": [scores[mask.tobytes()] for mask in ~each],
-        "pooled": scores[np.ones(players, dtype=bool).tobytes()],
-    }
-
-
-def _utilities_of(
-    game: Game, masks: NDArray[np.bool_], number: int, *, by_rows: bool
-) -> NDArray[np.float64]:
-    return game.utilities(*_coalitions(game, masks[number], by_rows=by_rows))
-
-
-def _coalitions(
-    game: Game, mask: NDArray[np.bool_], *, by_rows: bool
-) -> tuple[MaskCoalitions, MaskCoalitions]:
-    """Some sets of one axis, under all of the other."""
-    some = MaskCoalitions(mask[None])
-    whole = MaskCoalitions(np.ones((1, game.n_columns if by_rows else game.n_rows), dtype=bool))
-    return (some, whole) if by_rows else (whole, some)
+    scores = utilities.reshape(2 * players + 1, -1)[:, 0].tolist()
+    return {"alone": scores[:players], "without": scores[players:-1], "pooled": scores[-1]}
 
 
 def _beside(sums: BlockSums | None, copies: int) -> BlockSums | None:

@@ -137,18 +137,10 @@ class BlockValues(CellValues):
         paid = np.array([name != UNOWNED for name in names])
         if not paid.any():
             raise InputError("no block has an owner: there is nobody to pay")
-        known: dict[str, Any] = {
-            "digits": digits,
-            "names": [name for name in names if name != UNOWNED],
-        }
-        owned = values[paid]
-        amounts, low, high = np.zeros((3, len(names)))
-        amounts[paid] = divide_total(total, owned.tolist(), negative=negative, **known)
-        low[paid], high[paid] = payment_intervals(
-            total,
-            owned,
-            self._payee_errors.take(paid),
-            negative=negative,
-            **known,
-        )
+        how: dict[str, Any] = {"negative": negative, "digits": digits}
+        amounts = np.array(divide_total(total, values.tolist(), names=names, **how))
+        low, high = np.zeros((2, len(names)))
+        owners = [name for name in names if name != UNOWNED]
+        errors = self._payee_errors.take(paid)
+        low[paid], high[paid] = payment_intervals(total, values[paid], errors, names=owners, **how)
         return {"owner": names, "value": values, "amount": amounts, "low": low, "high": high}

@@ -18,7 +18,7 @@ from shapley2d._market.cell_sums import MAX_JOINT
 from shapley2d._market.copies import RULES
 from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
-from shapley2d._market.layout import claimed_rows, claims_of
+from shapley2d._market.layout import Named, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
 from shapley2d._market.owners import warn_of_lookalikes
 from shapley2d._market.parties import settle_parties
@@ -254,10 +254,16 @@ def prepare_blocks(
     )
     check_choice(settings["unclaimed"], "unclaimed", ("refuse", "drop"))
     label = label_name(y, tables.table.column_names) if settings["include_label"] else None
-    claimed = None
-    if claims is not None and not isinstance(rows, Clusters):
-        drop = settings["unclaimed"] == "drop"
-        claimed = claimed_rows(tables, claims, rows, columns, label, drop=drop)
+    named = Named.of(
+        tables,
+        rows,
+        columns,
+        claims,
+        label,
+        owned=owned,
+        option="rows" if settings["owner_column"] is None else "owner_column",
+        drop=settings["unclaimed"] == "drop",
+    )
     if tables.split is not None and contributed:
         tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
@@ -267,11 +273,7 @@ def prepare_blocks(
         parties=parties,
         copies=copies,
         valid_parts=parts,
-        rows=rows,
-        columns=columns,
-        rows_from="rows" if settings["owner_column"] is None else "owner_column",
-        claims=claims,
-        claimed=claimed,
+        named=named,
         owned=owned,
         contributed=contributed,
         cv=settings["cv"],
@@ -391,19 +393,8 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
                 ", payments are shares of what the owners' values happen to sum to",
             )
         )
-    for name in regions.owners_of_everything() if len(regions.names) > 1 else []:
-        warn(
-            InputWarning(
-                f"owner {name!r} has every cell of the table and so a share of all that others "
-                "own: in ",
-                Setting("owners"),
-                " an empty row and an empty column mean all of them; remove the line if that is "
-                "not meant",
-            )
-        )
     warn_of_lookalikes(regions.names)
-    whole = set(regions.owners_of_everything())
-    shared = [one for one in double_claims(regions) if not {one.owner, one.victim} & whole]
+    shared = list(double_claims(regions))
     if shared:
         more = f" {counted(len(shared) - 1, 'more pair')} of owners" if len(shared) > 1 else ""
         warn(InputWarning(f"{shared[0].sentence}{more and f'{more} share cells, too.'}"))

@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
-    from shapley2d._market.layout import BlockLayout, Changed
-    from shapley2d._market.owners import Claim
+    from shapley2d._market.layout import BlockLayout, Changed, Named
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
@@ -71,12 +70,7 @@ class BlocksJob:
     parties: str  # "known", "anonymous"
     copies: str  # "one", "each"
     valid_parts: int | None  # parts of the validation rows to leave out; None for the default
-    # the set of every row and of every column
-    rows: Any
-    columns: Any
-    rows_from: str  # the argument that named the sets of rows: "rows", "owner_column"
-    claims: list[Claim] | None  # what the owners claim; None where no table names them
-    claimed: NDArray[np.bool_] | None  # the rows of the table that they claim; None for all
+    named: Named  # sets of rows and columns, and who owns what
     owned: bool  # whether there are owners: of a table of them, or the sets of one axis
     contributed: bool  # whether contributors are valued: owners, or the sets of one axis
     # the question
@@ -105,7 +99,7 @@ class BlocksJob:
                 self.copies if self.owned else None,
                 split=split,
                 with_label=self.label is not None,
-                claimed=self.claimed,
+                claimed=self.named.claimed,
                 change=varied.table,
             )
             return prepared.table, prepared.target, prepared.origin[prepared.kept]
@@ -116,12 +110,9 @@ class BlocksJob:
             problem = varied.problem(problem)
         layout = prepared.layout(
             problem,
-            self.rows,
-            self.columns,
-            self.claims,
+            self.named,
             varied.regions,
-            sets_own=self.owned and self.claims is None,
-            option=self.rows_from,
+            players=self.parties == "known",
             seed=self.run.seed,
         )
         value = self._by_cells if self.parties == "anonymous" else self._by_blocks

@@ -41,7 +41,9 @@ class JointErrors:
             return cls(np.diag(covariance).copy(), np.zeros((0, k)), dof)
         scale, directions = np.linalg.eigh(covariance)
         kept = scale > 0
-        spread = (directions[:, kept] * np.sqrt(scale[kept])).T
+        # either sign is an eigenvector: the one whose largest part is positive, on every machine
+        largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
+        spread = (directions * np.copysign(1.0, largest))[:, kept].T * np.sqrt(scale[kept])[:, None]
         return cls(np.zeros(k), np.ascontiguousarray(spread), dof)
 
     @classmethod

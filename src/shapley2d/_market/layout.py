@@ -56,7 +56,6 @@ class Prepared:
     """A training table after changes to it, and with copies merged, before it is split."""
 
     copies: str | None  # what copies count for; None without owners
-    row_names: list[Any]  # of the table that was read
     origin: NDArray[np.intp]  # the row read that every row of the changed table comes from
     # the cluster of copies that every row of the changed table is in
     clusters: NDArray[np.intp] | None
@@ -84,7 +83,7 @@ class Prepared:
         was read only ``claimed`` rows are valued. ``change`` returns
         another table and target, and the row of the former that each row of the latter comes from.
         """
-        names, origin = table.row_names.tolist(), np.arange(table.n_rows)
+        origin = np.arange(table.n_rows)
         if change is not None:
             table, target, origin = change(table, target)
         clusters, kept = None, np.arange(table.n_rows)
@@ -99,61 +98,42 @@ class Prepared:
                 kept = kept[claimed[origin[kept]]]
             if kept.size < table.n_rows:
                 table, target = table.take_rows(kept), target.take(kept)
-        return cls(copies, names, origin, clusters, kept, table, target)
+        return cls(copies, origin, clusters, kept, table, target)
 
     def layout(
         self,
         problem: Problem,
-        rows: Any,
-        columns: Any,
-        claims: list[Claim] | None,
+        named: Named,
         change: Callable[[Regions], Regions] | None = None,
         *,
-        sets_own: bool = False,
-        option: str = "rows",
+        players: bool = False,
         seed: int = 0,
     ) -> BlockLayout:
         """The grid of blocks, and who owns them.
 
-        ``rows`` and ``columns`` are labels as the user gave them (``option`` named those of rows);
-        ``change`` maps what owners have of the changed table to what they would have; with
-        ``sets_own`` the sets of the one axis that has some are its owners.
+        ``change`` maps what owners have of the changed table to what they would have. Owners are
+        ``players`` where sets join as wholes.
         """
-        label = problem.label
-        column_names = problem.table.column_names
-        if isinstance(rows, Clusters):
-            return BlockLayout(
-                _grid_of_sets(
-                    problem,
-                    rows.of(problem.table, seed),
-                    self._column_sets(problem, columns),
-                    problem.table.n_rows,
-                )
-            )
-        read_sets = None if rows is None else self._row_sets(problem, rows, option)
-        row_sets = None if read_sets is None else self._of_valued_rows(read_sets)
-        column_sets = self._column_sets(problem, columns)
-        column_names = column_names if label is None else [*column_names, label]
-        row_names = problem.table.row_names.tolist()
-        if claims is None and not sets_own:
-            return BlockLayout(_grid_of_sets(problem, row_sets, column_sets, len(row_names)))
+        row_names, column_names = problem.table.row_names.tolist(), problem.table.column_names
+        if isinstance(named.rows, Clusters):
+            sets = named.rows.of(problem.table, seed)
+            return BlockLayout(_grid_of_sets(problem, sets, named.columns, len(row_names)))
+        row_sets = None if named.rows is None else self._of_valued_rows(named.rows)
+        if named.regions is None:
+            return BlockLayout(_grid_of_sets(problem, row_sets, named.columns, len(row_names)))
         assert self.clusters is not None
         assert self.copies is not None
-        if claims is None and column_sets is None and label is not None:
-            column_sets = _all_columns(problem)
-        read = (
-            regions_of_sets(read_sets, column_sets, len(self.row_names), len(column_names))
-            if claims is None
-            else find_regions(claims, self.row_names, column_names, read_sets, column_sets)
-        )
-        regions = read.take_rows(self.origin)
+        regions = named.regions.take_rows(self.origin)
         regions = regions if change is None else change(regions)
         valued = regions.take_rows(self.kept)
         if self.copies == "one":
             valued = regions.merge_rows(self.clusters).take_rows(self.clusters[self.kept])
-        grid, ownership = cut_grid(valued, row_names, column_names, row_sets, column_sets)
+        column_names = column_names if problem.label is None else [*column_names, problem.label]
+        grid, ownership = cut_grid(
+            valued, row_names, column_names, row_sets, named.columns, players=players
+        )
         copies = CopiesFound.count(regions, self.clusters, self.copies)
-        return BlockLayout(grid, ownership, copies, read, self._valued_rows())
+        return BlockLayout(grid, ownership, copies, named.regions, self._valued_rows())
 
     def _valued_rows(self) -> NDArray[np.intp]:
         """The valued row that every row is part of; -1 for rows that are not valued."""
@@ -163,22 +143,69 @@ class Prepared:
         place[own[self.kept]] = np.arange(self.kept.size)
         return place[own]
 
-    def _column_sets(self, problem: Problem, columns: Any) -> Sets | None:
-        """The sets of the columns, the label's being its own; None where there are none."""
-        if columns is None:
-            return None
-        sets = label_sets(columns, problem.table.column_names, "columns")
-        return sets if problem.label is None else sets.with_player(problem.label)
-
-    def _row_sets(self, problem: Problem, rows: Any, option: str) -> Sets:
-        """The sets of the rows, without those rows that were left out for their targets."""
-        return _read_sets(rows, self.row_names, problem.given, option)
-
     def _of_valued_rows(self, sets: Sets) -> Sets:
         """Sets of the valued rows: a cluster of copies is in the set of its first row."""
         rows = self.origin[self.kept]
         labels = [sets.names[label] for label in sets.labels[rows]]
         return label_sets(labels, list(range(rows.size)), "rows")
+
+
+@dataclass(frozen=True)
+class Named:
+    """What a user named in a table as it was read: sets of rows and columns, and who owns what."""
+
+    rows: Sets | Clusters | None
+    columns: Sets | None  # the label, where it is valued, is a set of its own
+    regions: Regions | None  # what the owners have; None without owners
+    claimed: NDArray[np.bool_] | None  # the rows that somebody claims; None for all
+
+    @classmethod
+    def of(
+        cls,
+        tables: Tables,
+        rows: Any,
+        columns: Any,
+        claims: list[Claim] | None,
+        label: str | None,
+        *,
+        owned: bool,
+        option: str,
+        drop: bool,
+    ) -> Named:
+        """Read labels and claims; ``option`` named the labels of rows.
+
+        Without claims the sets of the one axis that has some are its owners, if they are ``owned``.
+        Rows that nobody claims are refused, unless they are to be dropped.
+        """
+        names, features = tables.table.row_names.tolist(), tables.table.column_names
+        row_sets = rows
+        if rows is not None and not isinstance(rows, Clusters):
+            row_sets = _read_sets(rows, names, tables.given, option)
+        sets = None if columns is None else label_sets(columns, features, "columns")
+        if label is not None:
+            sets = None if sets is None else sets.with_player(label)
+            if claims is None and owned and sets is None:
+                sets = Sets.single(len(features), "all columns").with_player(label)
+            features = [*features, label]
+        if isinstance(rows, Clusters) or (claims is None and not owned):
+            return cls(row_sets, sets, None, None)
+        if claims is None:
+            regions = regions_of_sets(row_sets, sets, len(names), len(features))
+            return cls(row_sets, sets, regions, None)
+        regions = find_regions(claims, names, features, row_sets, sets)
+        claimed = np.asarray(regions.of_rows().any(axis=0))
+        free = np.flatnonzero(~claimed)
+        if free.size and not drop:
+            more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
+            raise InputError(
+                f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
+                "change what others are paid: name their owners in ",
+                Setting("owners"),
+                ", or set ",
+                Setting("unclaimed", "drop"),
+                " to leave them out of everything",
+            )
+        return cls(row_sets, sets, regions, claimed if free.size else None)
 
 
 def _read_sets(rows: Any, names: list[Any], given: GivenRows | None, option: str) -> Sets:
@@ -188,38 +215,6 @@ def _read_sets(rows: Any, names: list[Any], given: GivenRows | None, option: str
     sets = label_sets(rows, given.names.names.tolist(), option, "row")
     labels = [sets.names[label] for label in sets.labels[given.kept]]
     return label_sets(labels, names, "rows")
-
-
-def claimed_rows(
-    tables: Tables,
-    claims: list[Claim],
-    rows: Any,
-    columns: Any,
-    label: str | None,
-    *,
-    drop: bool,
-) -> NDArray[np.bool_] | None:
-    """Which rows somebody claims; None for all. Refuses others, unless they are to be dropped."""
-    names, features = tables.table.row_names.tolist(), tables.table.column_names
-    row_sets = None if rows is None else _read_sets(rows, names, tables.given, "rows")
-    column_sets = None if columns is None else label_sets(columns, features, "columns")
-    if label is not None:
-        features = [*features, label]
-        column_sets = None if column_sets is None else column_sets.with_player(label)
-    regions = find_regions(claims, names, features, row_sets, column_sets)
-    claimed = np.asarray(regions.of_rows().any(axis=0))
-    free = np.flatnonzero(~claimed)
-    if free.size and not drop:
-        more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
-        raise InputError(
-            f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
-            "change what others are paid: name their owners in ",
-            Setting("owners"),
-            ", or set ",
-            Setting("unclaimed", "drop"),
-            " to leave them out of everything",
-        )
-    return claimed if free.size else None
 
 
 def _grid_of_sets(
@@ -236,13 +231,12 @@ def _grid_of_sets(
             "; single cells are for value_cells",
         )
     rows = row_sets or Sets.single(n_rows, "all rows")
-    return Grid(rows, column_sets or _all_columns(problem))
-
-
-def _all_columns(problem: Problem) -> Sets:
-    """All columns as one set, and the label, where it is valued, as another."""
-    sets = Sets.single(problem.table.n_columns, "all columns")
-    return sets if problem.label is None else sets.with_player(problem.label)
+    if column_sets is None:
+        column_sets = Sets.single(problem.table.n_columns, "all columns")
+        column_sets = (
+            column_sets if problem.label is None else column_sets.with_player(problem.label)
+        )
+    return Grid(rows, column_sets)
 
 
 def claims_of(owners: Any) -> list[Claim] | None:

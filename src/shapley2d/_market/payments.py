@@ -7,7 +7,6 @@ amounts add up to the total.
 
 from __future__ import annotations
 
-import hashlib
 import math
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from fractions import Fraction
@@ -19,6 +18,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import is_number
 from shapley2d._base.precision import LEVEL, interval_factor
 from shapley2d._base.words import counted
+from shapley2d._market.owners import UNOWNED
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ UNTRUSTED = (
 """The message where payments are asked for without a validation table."""
 
 _SIMULATIONS = 20_000  # draws behind an interval; more make it smoother and slower
-_AT_ONCE = 256  # owners whose draws are in memory together: 40 MB
+_MOST_DRAWN = 5_000_000  # numbers that are drawn at most, 40 MB, but 1,000 for every owner
 _MAX_DIGITS = 12
 _FLOAT = Decimal("1e-12")  # relative: what arithmetic with floats leaves behind a last digit
 
@@ -60,10 +60,9 @@ def divide_total(
     Values are put in order, the highest first, and the running sum of their shares is rounded to
     units of the last digit; an amount is the step from one rounded sum to the next. So the amounts
     add up, each is its share rounded down or up, and so is the sum of any that follow each other in
-    this order: an owner who splits into many small ones gains no rounding. A total with more digits
-    is refused. Negative values receive nothing with ``negative="zero"``, their
-    negative share with ``"owe"``. Among equal values the order depends on all ``names`` and values
-    and on the total, not on who is listed first.
+    this order: an owner who splits into many small ones gains no rounding. More digits are refused.
+    Negative values receive nothing with ``negative="zero"``, their negative share with ``"owe"``,
+    and blocks that nobody owns nothing. Equal values are in the order of their names.
 
     >>> divide_total(100, [2.0, 1.0])
     [66.67, 33.33]
@@ -88,6 +87,8 @@ def divide_units(
     if not np.isfinite(values).all():
         raise InputError("a value is not finite, so the total cannot be divided")
     parts = [Fraction(float(value)) for value in values]
+    if names is not None:
+        parts = [part * (name != UNOWNED) for part, name in zip(parts, names, strict=True)]
     if negative == "zero":
         parts = [max(part, Fraction(0)) for part in parts]
     whole = sum(parts, Fraction(0))
@@ -100,27 +101,14 @@ def divide_units(
         )
     amounts = [0] * len(parts)
     running, before = Fraction(0), 0
-    for k in _order(units, parts, names):
-        running += units * parts[k] / whole
+    labels = range(len(parts)) if names is None else names
+    for part, _, k in sorted(
+        zip([-part for part in parts], labels, range(len(parts)), strict=True)
+    ):
+        running -= units * part / whole
         after = math.floor(running + Fraction(1, 2))
         amounts[k], before = after - before, after
     return amounts
-
-
-def _order(units: int, parts: list[Fraction], names: Sequence[str] | None) -> list[int]:
-    """Positions from the highest value to the lowest.
-
-    Nobody can choose a name that comes first among equal values, because the order depends on all
-    values, which are not known when names are given.
-    """
-    labels = [str(k) for k in range(len(parts))] if names is None else [str(name) for name in names]
-    known = sorted(zip(labels, map(str, parts), strict=True))
-    seed = hashlib.sha256(repr((units, known)).encode("utf-8", "backslashreplace")).digest()
-
-    def drawn(label: str) -> bytes:
-        return hashlib.sha256(seed + label.encode("utf-8", "backslashreplace")).digest()
-
-    return sorted(range(len(parts)), key=lambda k: (-parts[k], drawn(labels[k])))
 
 
 def payment_intervals(
@@ -153,20 +141,18 @@ def payment_intervals(
         _check_sum(float(values.sum()), errors)
     # in one order, so that the draws do not depend on who is listed first
     order = np.argsort([str(k) for k in range(values.size)] if names is None else list(names))
-    draws = _Draws(values[order], errors.take(order), clip=negative == "zero")
-    whole = draws.sums()
+    draws = _draws(values[order], errors.take(order))
+    draws = np.maximum(draws, 0.0) if negative == "zero" else draws
+    whole = draws.sum(axis=1)
     some = whole > 0
-    low, high = np.empty((2, values.size))
+    shares = draws / np.where(some, whole, 1.0)[:, None]
     levels = (1 - LEVEL) / 2, (1 + LEVEL) / 2
-    for part in draws.parts:
-        shares = draws.of(part) / np.where(some, whole, 1.0)[:, None]
-        if some.all():
-            low[part], high[part] = np.quantile(shares, levels, axis=0)
-            continue
-        # between a draw and infinity there is nothing: the ends are draws
+    if some.all():
+        low, high = np.quantile(shares, levels, axis=0)
+    else:  # between a draw and infinity there is nothing: the ends are draws
         below, above = (np.where(some[:, None], shares, end) for end in (-math.inf, math.inf))
-        low[part] = np.quantile(below, levels[0], axis=0, method="lower")
-        high[part] = np.quantile(above, levels[1], axis=0, method="higher")
+        low = np.quantile(below, levels[0], axis=0, method="lower")
+        high = np.quantile(above, levels[1], axis=0, method="higher")
     if negative == "zero":  # nobody is paid less than nothing, nor more than all
         low, high = np.maximum(low, 0.0), np.minimum(high, 1.0)
     back = np.argsort(order)
@@ -174,40 +160,17 @@ def payment_intervals(
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
-class _Draws:
-    """Values drawn around their estimates, some owners at a time: memory does not grow with them.
-
-    With ``clip`` negative values count as 0.
-    """
-
-    def __init__(self, values: NDArray[np.float64], errors: JointErrors, *, clip: bool) -> None:
-        self._values, self._clip, dof = values, clip, errors.dof
-        self._alone, self._joint = np.sqrt(errors.variance), errors.spread
-        random = np.random.default_rng(0)
-        self._steps = random.standard_normal((_SIMULATIONS // 2, len(self._joint)))
-        self._wider: NDArray[np.float64] | None = None
-        if np.isfinite(dof):
-            self._wider = np.sqrt(random.chisquare(dof, len(self._steps)) / dof)[:, None]
-        self.parts = [
-            slice(start, min(start + _AT_ONCE, values.size))
-            for start in range(0, values.size, _AT_ONCE)
-        ]
-
-    def of(self, part: slice) -> NDArray[np.float64]:
-        """The draws of some owners: (draws, owners)."""
-        half = self._steps @ self._joint[:, part]
-        alone = self._alone[part]
-        if alone.any():  # the same draws whenever they are asked for
-            random = np.random.default_rng((1, part.start))
-            half += random.standard_normal(half.shape) * alone
-        if self._wider is not None:
-            half /= self._wider
-        draws = self._values[part] + np.concatenate([half, -half])  # antithetic: less noise
-        return np.asarray(np.maximum(draws, 0.0) if self._clip else draws)
-
-    def sums(self) -> NDArray[np.float64]:
-        """The sum of all owners' values in every draw."""
-        return np.asarray(sum(self.of(part).sum(axis=1) for part in self.parts))
+def _draws(values: NDArray[np.float64], errors: JointErrors) -> NDArray[np.float64]:
+    """Values drawn around their estimates: (draws, owners); fewer draws of many owners."""
+    count = max(min(_SIMULATIONS, _MOST_DRAWN // values.size), 1000) // 2
+    random = np.random.default_rng(0)
+    steps = random.standard_normal((count, len(errors.spread)))
+    wider = np.sqrt(random.chisquare(errors.dof, count) / errors.dof) if errors.dof < np.inf else 1
+    half = steps @ errors.spread
+    if errors.variance.any():
+        half += random.standard_normal(half.shape) * np.sqrt(errors.variance)
+    half /= np.reshape(wider, (-1, 1))
+    return np.asarray(values + np.concatenate([half, -half]))  # antithetic: less noise
 
 
 def _check_sum(whole: float, errors: JointErrors) -> None:

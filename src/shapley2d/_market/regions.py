@@ -27,9 +27,7 @@ class Ownership:
     """Who owns the blocks of a grid."""
 
     names: list[str]  # the owners, and :data:`UNOWNED` last if a block has no owner
-    # (owners, row sets, column sets): each owner's share of every block; owners of one block
-    # have equal shares
-    shares: NDArray[np.float64]
+    shares: NDArray[np.float64]  # (owners, row sets, column sets): of the cells of every block
 
 
 @dataclass(frozen=True)
@@ -61,6 +59,55 @@ class Regions:
                 held[owner] |= rows
         return held
 
+    def as_players(self) -> Regions:
+        """The regions as if rows that one owner alone has cells of were claimed in one pattern.
+
+        And so columns. So nobody is several players by claiming every few rows in other columns.
+        """
+        return self._filled()._turned()._filled()._turned()
+
+    def _turned(self) -> Regions:
+        return replace(self, rows=self.columns, columns=self.rows)
+
+    def _filled(self) -> Regions:
+        held = self.of_rows()
+        alone = held & (held.sum(axis=0) == 1)
+        in_alone = (self.rows & alone[self.owner]).any(axis=1)
+        columns = np.zeros((len(self.names), self.columns.shape[1]), dtype=bool)
+        np.logical_or.at(columns, self.owner[in_alone], self.columns[in_alone])
+        return replace(
+            self,
+            owner=np.append(self.owner, np.arange(len(self.names))),
+            rows=np.concatenate([self.rows, alone]),
+            columns=np.concatenate([self.columns, columns]),
+        )
+
+    def patterns(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+        """The pattern of every row, and who has which columns of each: (patterns, owners, columns).
+
+        Rows in the same regions have the same owners; rows in different regions may, too.
+        """
+        inside = self.rows.T
+        patterns, first = _number(np.packbits(inside, axis=1))
+        held = np.zeros((len(first), len(self.names), self.columns.shape[1]), dtype=bool)
+        for pattern, row in enumerate(first):
+            for region in np.flatnonzero(inside[row]):
+                held[pattern, self.owner[region]] |= self.columns[region]
+        return patterns, held
+
+    def ownership(self, grid: Grid) -> Ownership:
+        """Who owns the blocks of a grid; owners of one cell have equal shares of it."""
+        patterns, held = self.patterns()
+        free = ~held.any(axis=1, keepdims=True)
+        names = [*self.names, UNOWNED] if free.any() else self.names
+        held = np.concatenate([held, free], axis=1) if free.any() else held
+        n, m = grid.shape
+        rows, columns = np.zeros((n, len(held))), np.zeros((held.shape[2], m))
+        np.add.at(rows, (grid.rows.labels, patterns), 1.0)
+        columns[np.arange(len(columns)), grid.columns.labels] = 1.0
+        cells = np.einsum("ip,pkc,cj->kij", rows, held / held.sum(axis=1, keepdims=True), columns)
+        return Ownership(names, cells / np.outer(grid.rows.sizes, grid.columns.sizes))
+
     def cells_of(self, owner: int) -> NDArray[np.bool_]:
         """Mask (rows, columns) of an owner's cells."""
         mine = self.owner == owner
@@ -68,16 +115,6 @@ class Regions:
         for rows, columns in zip(self.rows[mine], self.columns[mine], strict=True):
             held |= np.outer(rows, columns)
         return held
-
-    def owners_of_everything(self) -> list[str]:
-        """Owners who have every cell of the table."""
-        found = []
-        for number, name in enumerate(self.names):
-            mine = self.owner == number
-            whole_rows = self.rows[mine & self.columns.all(axis=1)].any(axis=0)
-            if whole_rows.all() or self.cells_of(number).all():
-                found.append(name)
-        return found
 
 
 def find_regions(
@@ -129,35 +166,26 @@ def cut_grid(
     column_names: Sequence[str],
     row_sets: Sets | None = None,
     column_sets: Sets | None = None,
+    *,
+    players: bool = False,
 ) -> tuple[Grid, Ownership]:
     """The coarsest grid that respects every owner's region, and who owns its blocks.
 
-    The grid respects ``row_sets`` and ``column_sets`` too.
+    The grid respects ``row_sets`` and ``column_sets`` too; of ``players`` it respects the regions
+    of :meth:`Regions.as_players`.
     """
-    names, masks, inside = regions.names, regions.columns, regions.rows.T
-    # rows in the same regions have the same owners; rows in different regions may too
-    patterns, first = _number(np.packbits(inside, axis=1))
-    held = np.zeros((len(first), len(names), masks.shape[1]), dtype=bool)
-    for pattern, row in enumerate(first):
-        for region in np.flatnonzero(inside[row]):
-            held[pattern, regions.owner[region]] |= masks[region]
-    merged, _ = _number(np.packbits(held.reshape(len(first), -1), axis=1))
+    cut = regions.as_players() if players else regions
+    patterns, held = cut.patterns()
+    merged, _ = _number(np.packbits(held.reshape(len(held), -1), axis=1))
     row_labels, first_rows = _refine(merged[patterns], row_sets)
-    by_row = held[patterns[first_rows]]
-    column_labels, _ = _number(
-        np.packbits(np.moveaxis(by_row, 2, 0).reshape(masks.shape[1], -1), axis=1)
-    )
-    column_labels, first_columns = _refine(column_labels, column_sets)
-    holders = np.moveaxis(by_row[:, :, first_columns], 1, 0)
+    by_row = np.moveaxis(held[patterns[first_rows]], 2, 0)
+    column_labels, _ = _number(np.packbits(by_row.reshape(len(by_row), -1), axis=1))
+    column_labels, _ = _refine(column_labels, column_sets)
     grid = Grid(
         Sets(row_labels, _names(row_labels, row_names, row_sets, "rows")),
         Sets(column_labels, _names(column_labels, column_names, column_sets, "columns")),
     )
-    count = holders.sum(axis=0)
-    shares = holders / np.maximum(count, 1)
-    if (count == 0).any():
-        return grid, Ownership([*names, UNOWNED], np.concatenate([shares, (count == 0)[None]]))
-    return grid, Ownership(names, shares)
+    return grid, regions.ownership(grid)
 
 
 def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -14,10 +14,8 @@ from shapley2d._base.json_record import (
     numbers_of,
 )
 from shapley2d._base.limits import allowed_bytes
-from shapley2d._market.audit_result import Audit, is_look
+from shapley2d._market.audit_result import Audit, check_look
 from shapley2d._market.joint_errors import JointErrors
-from shapley2d._market.payments import RULES
-from shapley2d._market.receipts.sums import audit_fits
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,7 +30,8 @@ _INFO = {  # entries that reports and commands read
     **dict.fromkeys(("alone", "without"), Maybe(list)), "pooled": Maybe(float | int),
 }  # fmt: skip
 _BLOCKS = {
-    "row_sizes": [int], "column_sizes": [int], "owner_names": [str], "owned": Maybe([[int]]),
+    "row_sizes": [int], "column_sizes": [int],
+    "owner_names": [str], "shares": Maybe([[(int, float)]]),
     "errors": Maybe({"variance": list, "spread": list, "dof": Maybe(float)}),
     "owner_values": Maybe(list), "block_stderr": Maybe(list),
 }  # fmt: skip
@@ -41,24 +40,22 @@ _BLOCKS = {
 def block_record(valuation: BlockValues) -> dict[str, Any]:
     """What the record of a valuation of blocks has besides."""
     shares, errors = valuation._owner_shares, valuation._errors
+    worth, stderr = valuation._owner_values, valuation._block_stderr
     blocks = {
         "row_sizes": valuation.row_sizes.tolist(),
         "column_sizes": valuation.column_sizes.tolist(),
         "owner_names": valuation._owner_names,
-        "owned": None if shares is None else [np.flatnonzero(part).tolist() for part in shares],
-        "errors": None
-        if errors is None
-        else {
+        "shares": shares
+        if shares is None
+        else [[[k, float(part.flat[k])] for k in np.flatnonzero(part).tolist()] for part in shares],
+        "errors": errors
+        and {
             "variance": errors.variance.tolist(),
             "spread": errors.spread.tolist(),
             "dof": none_if_infinite(errors.dof),
         },
-        "owner_values": None
-        if valuation._owner_values is None
-        else valuation._owner_values.tolist(),
-        "block_stderr": None
-        if valuation._block_stderr is None
-        else valuation._block_stderr.tolist(),
+        "owner_values": None if worth is None else worth.tolist(),
+        "block_stderr": None if stderr is None else stderr.tolist(),
     }
     return {"blocks": blocks}
 
@@ -78,31 +75,27 @@ def block_fields(
 
 
 def _check_owners(fields: dict[str, Any]) -> None:
-    """Owners are worth what their blocks are, and an audit is about what they are paid."""
+    """Owners are worth what their blocks are."""
     info = fields["info"]
     kept, look = info.get("audit"), info.get("look")
     for name in ("alone", "without"):  # scores, which may be negative
         numbers_of(info.get(name) or [], None)
-    if look is not None and not is_look(look.get("words"), look.get("alarms")):
-        raise ValueError("its look at the owners' rows is not what it should be")
-    audit = None if kept is None else Audit.from_dict(kept)
+    if look is not None:
+        check_look(look)
+    if kept is not None:
+        Audit.from_dict(kept)
     shares, owned = fields["_owner_shares"], fields["_owner_values"]
-    if shares is None and owned is None:
+    if shares is None or owned is None:
         return
     sums = np.tensordot(shares, fields["values"], axes=2)
     off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
-    if owned is not None and (np.abs(owned - sums) > off).any():
+    if (np.abs(owned - sums) > off).any():
         raise ValueError("its owners are not worth the sum of their blocks")
-    if audit is not None:
-        worth = (sums if owned is None else owned).tolist()
-        cents = 1 + round(100 * audit.total * _SINGLE) if owned is None else 0
-        if not audit_fits(audit, fields["_owner_names"], worth, list(RULES), cents):
-            raise ValueError("its audit is about other payments than its values give")
 
 
 def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
-    names, owned = record["owner_names"], record.get("owned")
-    count = n * m if owned is None else len(owned)
+    names, parts = record["owner_names"], record.get("shares")
+    count = n * m if parts is None else len(parts)
     values, stderr = (
         None if record.get(key) is None else numbers_of(record[key], *shape)
         for key, shape in (("owner_values", (len(names),)), ("block_stderr", (n, m)))
@@ -113,7 +106,7 @@ def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any
         "row_sizes": numbers_of(record["row_sizes"], n).astype(np.intp),
         "column_sizes": numbers_of(record["column_sizes"], m).astype(np.intp),
         "_owner_names": names,
-        "_owner_shares": None if owned is None else _shares(owned, len(names), n, m, limit),
+        "_owner_shares": None if parts is None else _shares(parts, len(names), n, m, limit),
         "_errors": None if record.get("errors") is None else _errors(record["errors"], count),
         "_owner_values": values,
         "_block_stderr": stderr,
@@ -130,14 +123,15 @@ def _errors(record: dict[str, Any], count: int) -> JointErrors:
 
 
 def _shares(
-    owned: list[list[int]], n_owners: int, n: int, m: int, limit: int
+    parts: list[list[list[Any]]], n_owners: int, n: int, m: int, limit: int
 ) -> NDArray[np.float64]:
-    """Part of every block that each owner has: owners of a block have equal parts."""
-    if len(owned) != n_owners or 8 * n_owners * n * m > limit:
+    """Part of every block that each owner has."""
+    if len(parts) != n_owners or 8 * n_owners * n * m > limit:
         raise ValueError("its owners do not fit")
-    holders = np.zeros((n_owners, n * m))
-    for owner, blocks in enumerate(owned):
-        holders[owner, blocks] = 1.0
-    if not holders.any(axis=0).all():
-        raise ValueError("a block has no owner")
-    return np.asarray((holders / holders.sum(axis=0)).reshape(-1, n, m))
+    shares = np.zeros((n_owners, n * m))
+    for owner, blocks in enumerate(parts):
+        for block, share in blocks:
+            shares[owner, block] = share
+    if np.abs(shares.sum(axis=0) - 1).max() > _SINGLE:
+        raise ValueError("the shares of a block do not add up")
+    return shares.reshape(-1, n, m)

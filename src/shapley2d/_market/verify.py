@@ -5,19 +5,16 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal
 
-import numpy as np
-
 from shapley2d._base.progress import RunProgress
 from shapley2d._base.warnings import without_warnings
 from shapley2d._market.blocks import value_blocks
 from shapley2d._market.receipts.question import settings_of
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
-from shapley2d._market.receipts.sums import FACTS
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from shapley2d._methods.method import Method
 
@@ -45,9 +42,9 @@ def verify_receipt(
     """Compute a receipt again from the data; an :class:`~shapley2d.InputError` names what differs.
 
     The data must have the digests of the receipt, every value must be the same up to rounding, and
-    every amount the same to the last digit. Owners and validation rows may come in any order. An
-    audit is not computed again. A receipt decides nothing: only the settings of its question are
-    read, no file is written and nobody is contacted.
+    every amount the same to the last digit. Owners and validation rows may come in any order. Its
+    date and its versions are what its maker says. A receipt decides nothing: only the settings of
+    its question are read, no file is written and nobody is contacted.
 
     Parameters
     ----------
@@ -75,7 +72,7 @@ def verify_receipt(
     >>> y[0] = 1 - y[0]
     >>> verify_receipt(receipt, X[:40], y[:40], X[40:], y[40:], owners=owners, progress=False)
     Traceback (most recent call last):
-    shapley2d.exceptions.InputError: the data are not those of the receipt: the labels of 'A' differ
+    shapley2d.exceptions.InputError: the data are not those of the receipt: other labels of 'A'
     """
     if not isinstance(receipt, Receipt):
         receipt = Receipt.load(receipt)
@@ -103,13 +100,15 @@ def verify_receipt(
             **settings,
             **unrecorded,
         )
-        _compare_data(receipt.body["digests"], valuation.info["digests"])
+        here = valuation.info["versions"]
+        _compare(receipt.body, {"digests": valuation.info["digests"]}, here)
         asked: dict[str, Any] = {}
-        if paid is not None:
-            asked = {name: paid[name] for name in ("negative", "digits", "trusted")}
+        if paid is not None:  # without a validation table it was made by trust
+            asked = {"negative": paid["negative"], "digits": paid["digits"], "trusted": True}
             asked["pay"] = Decimal(paid["total"])
-        again = make_receipt(valuation, **asked)
-    _compare(receipt.body, again.body)
+        again = make_receipt(valuation, **asked).body
+    parts = ("made", "values") if paid is None else ("made", "values", "payments")
+    _compare(receipt.body, {name: again[name] for name in parts}, here)
 
 
 def _check_given(needed: Sequence[str], given: dict[str, Any]) -> None:
@@ -127,74 +126,72 @@ def _check_given(needed: Sequence[str], given: dict[str, Any]) -> None:
         )
 
 
-def _compare_data(wanted: dict[str, Any], found: dict[str, Any]) -> None:
-    """Refuse other data, with the name of what differs."""
-    differs = "the data are not those of the receipt: "
-    if [one["name"] for one in wanted["columns"]] != [one["name"] for one in found["columns"]]:
-        raise InputError(f"{differs}the table has other columns")
-    if wanted["columns"] != found["columns"]:
-        raise InputError(f"{differs}a column is read as another type")
-    known = {one["owner"]: one for one in found["owners"]}
-    for one in wanted["owners"]:
-        here = known.get(one["owner"])
-        if here is None:
-            raise InputError(f"{differs}there is no owner {one['owner']!r}")
-        if here["block"] != one["block"]:
-            raise InputError(f"{differs}the block of {one['owner']!r} differs")
-        if here["labelled"] != one["labelled"]:
-            raise InputError(f"{differs}the labels of {one['owner']!r} differ")
-    if set(known) != {one["owner"] for one in wanted["owners"]}:
-        raise InputError(f"{differs}there are other owners")
-    for part, words in (
-        ("table", "rows that nobody owns differ"),
-        ("validation", "the validation rows differ"),
-        ("claims", "the owners have other rows or columns"),
-    ):
-        if wanted[part] != found[part]:
-            raise InputError(f"{differs}{words}")
+_UNTOLD = ("date", "versions", "target", "target_kind")
+"""When, by what and under which name: no data can tell."""
+
+_WORDS = {
+    "labelled": "other labels", "claims": "other rows or columns of owners",
+    **dict.fromkeys(("validation", "rows"), "other validation rows"),
+    "table": "other rows that nobody owns", "stderr": "another standard error",
+}  # fmt: skip
 
 
-def _compare(wanted: dict[str, Any], found: dict[str, Any]) -> None:
-    """Refuse other facts, values and amounts; owners are compared by name."""
-    made, here = wanted["made"]["versions"], found["made"]["versions"]
-    other = [name for name in made if made[name] != here.get(name)]
-    why = "".join(f"; made with {name} {made[name]}, here is {here.get(name)}" for name in other)
-    differs = "the receipt does not follow from the data: "
-    for name in FACTS:
-        if wanted["made"][name] != found["made"][name]:
-            raise InputError(f"{differs}another {name!r} among the facts of the run{why}")
-    values, again = _by_owner(wanted["values"]["owners"]), _by_owner(found["values"]["owners"])
-    # other processors and versions round differently
-    off = 1e-9 * max(abs(one["value"]) for one in again.values())
-    for owner, one in values.items():
-        value = again[owner]["value"]
-        if abs(value - one["value"]) > off:
-            raise InputError(
-                f"{differs}{owner!r} is worth {value:.6g}, not {one['value']:.6g}{why}"
-            )
-        known, right = one["stderr"], again[owner]["stderr"]
-        if (known is None) != (right is None) or abs((known or 0) - (right or 0)) > 1e3 * off:
-            raise InputError(
-                f"{differs}the standard error of {owner!r} is {right}, not {known}{why}"
-            )
-    if wanted["payments"] is None:
-        return
-    amounts, again = (_by_owner(one["payments"]["amounts"]) for one in (wanted, found))
-    for owner, one in amounts.items():
-        right = again[owner]
-        if one["amount"] != right["amount"]:
-            raise InputError(f"{differs}{owner!r} gets {right['amount']}, not {one['amount']}{why}")
-        low, high = float(right["low"]), float(right["high"])
-        width = high - low if np.isfinite(high - low) else np.inf
-        unit = 10.0 ** -wanted["payments"]["digits"]
-        off = 0.03 * width + 2 * unit  # ends are quantiles of simulations
-        for end, exact in (("low", low), ("high", high)):
-            if float(one[end]) != exact and not abs(float(one[end]) - exact) <= off:
-                raise InputError(
-                    f"{differs}the interval of {owner!r} is from {right['low']} to "
-                    f"{right['high']}, not from {one['low']} to {one['high']}{why}"
+def _compare(wanted: dict[str, Any], found: dict[str, Any], here: dict[str, str]) -> None:
+    """Refuse a receipt of which a part that was computed again differs, with the name of it."""
+    for part, again in found.items():
+        for place, one, right in _differences(wanted[part], again):
+            if place[0] in _UNTOLD or _same(place[-1], one, right, wanted):
+                continue
+            differs = "the data are not those of the receipt"
+            what, shown = _named(place, missing=right is None), ""
+            if part != "digests":
+                differs = "the receipt does not follow from the data"
+                made = wanted["made"]["versions"]
+                shown = f": {right}, not {one}"
+                shown += "".join(
+                    f"; made with {name} {version}, here is {here.get(name)}"
+                    for name, version in made.items()
+                    if version != here.get(name)
                 )
+            raise InputError(f"{differs}: {what}{shown}")
 
 
-def _by_owner(lines: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
-    return {line["owner"]: line for line in lines}
+def _named(place: tuple[str, ...], *, missing: bool) -> str:
+    """What differs, by its place in a record."""
+    *_, lists, whose, name = ("", "", *place)
+    words = _WORDS.get(name, f"another {name!r}")
+    if lists in ("owners", "columns", "amounts"):
+        return f"{words} of {whose!r}"
+    if whose in ("owners", "columns"):
+        return f"there is {'no' if missing else 'another'} {whose.removesuffix('s')} {name!r}"
+    return words
+
+
+def _differences(wanted: Any, found: Any, place: tuple[str, ...] = ()) -> Iterator[Any]:
+    """Places of all that a record holds, with what is wanted and what was found there.
+
+    Owners and columns may be listed in any order.
+    """
+    if isinstance(wanted, list) and isinstance(found, list):
+        wanted, found = (
+            {one.get("owner", one.get("name")): one for one in part} for part in (wanted, found)
+        )
+    if isinstance(found, dict) and isinstance(wanted, dict):
+        for name in {**found, **wanted}:
+            yield from _differences(wanted.get(name), found.get(name), (*place, name))
+    else:
+        yield place, wanted, found
+
+
+def _same(name: str, wanted: Any, found: Any, receipt: dict[str, Any]) -> bool:
+    """Whether entries are the same; other processors and versions round differently."""
+    if wanted == found or wanted is None or found is None:
+        return bool(wanted == found)
+    if name in ("low", "high"):
+        paid = receipt["payments"]
+        off = 1.5 * 10.0 ** -int(paid["digits"]) + 1e-6 * float(paid["total"])
+        return abs(float(wanted) - float(found)) <= off
+    if name not in ("value", "worth", "stderr"):
+        return False
+    largest = max(abs(one["value"]) for one in receipt["values"]["owners"])
+    return bool(abs(wanted - found) <= (1e-6 if name == "stderr" else 1e-9) * largest)

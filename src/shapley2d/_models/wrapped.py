@@ -124,12 +124,6 @@ class CachedGame:
         """Give what is known now to all copies."""
         self._shared = dict(self._cache)
 
-    def remember(self, rows: Coalitions, columns: Coalitions, found: NDArray[np.float64]) -> None:
-        """Take utilities that were computed elsewhere."""
-        for a, row_key in enumerate(_keys(rows.masks())):
-            for b, column_key in enumerate(_keys(columns.masks())):
-                self._cache[row_key, column_key] = found[a, b]
-
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities; only those that are not known yet are asked of the game."""
         row_masks, column_masks = rows.masks(), columns.masks()

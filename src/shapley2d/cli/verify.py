@@ -89,8 +89,7 @@ def verify(
     if table is not None:
         _recompute(found, table, valid, owners, n_jobs)
         what = "value" if found.body["payments"] is None else "amount"
-        audit = "" if found.body["audit"] is None else " Its audit was not computed again."
-        said.append(f"Computed again from the data: every {what} is the same.{audit}")
+        said.append(f"Computed again from the data: every {what} is the same.")
     console = ResultConsole()
     console.print(Text(printable(f"{receipt}: {_headline(found)}")), soft_wrap=True)
     for sentence in said:
@@ -110,7 +109,7 @@ def _headline(found: Any) -> str:
 
 def _signature_words(found: Any, public_key: Path | None) -> str:
     if found.signature is None:
-        return "It is not signed: anyone could have made it."
+        return "It is not signed: anyone could have made it, and dated it."
     if public_key is not None:
         return f"It was signed with the key of {public_key}."
     key = found.signature["public_key"]

@@ -59,45 +59,27 @@ class RowDigests:
 
     def whole(self) -> tuple[str, str | None]:
         """The digests of all rows with all columns, see :meth:`block`."""
-        return self._digests(range(len(self._whole_rows)), self._whole_rows)
+        n_rows = len(self._entries[0])
+        return self.block(np.arange(n_rows), np.ones((n_rows, len(self.columns)), dtype=bool))
 
     def block(self, rows: NDArray[np.intp], held: NDArray[np.bool_]) -> tuple[str, str | None]:
         """The digests of some cells, without and with the labels of their rows.
 
         ``held`` is a mask (rows, columns) of the cells.
         """
-        complete = np.asarray(held.all(axis=1))
-        found = [
-            self._whole_rows[row]
-            if complete[place]
-            else self._row(row, np.flatnonzero(held[place]).tolist())
-            for place, row in enumerate(rows.tolist())
-        ]
-        return self._digests(rows.tolist(), found)
-
-    def _digests(self, rows: Iterable[int], texts: list[str]) -> tuple[str, str | None]:
+        columns = [self._entries[j] for j in self._order]
+        texts = []
+        for row, mine in zip(rows.tolist(), held[:, self._order].tolist(), strict=True):
+            parts = [column[row] for column, held in zip(columns, mine, strict=True) if held]
+            texts.append(f"{{{','.join(part for part in parts if part is not None)}}}")
         plain = digest_of(sha256(f"[{text}]".encode("ascii")) for text in texts)
         if self.labels is None:
             return plain, None
         ends = self._labels
-        pairs = zip(rows, texts, strict=True)
+        pairs = zip(rows.tolist(), texts, strict=True)
         return plain, digest_of(
             sha256(f"[{text},{ends[row]}]".encode("ascii")) for row, text in pairs
         )
-
-    def _row(self, row: int, columns: Iterable[int]) -> str:
-        """Some entries of a row as an object."""
-        held = set(columns)
-        parts = (self._entries[j][row] for j in self._order if j in held)
-        return f"{{{','.join(part for part in parts if part is not None)}}}"
-
-    @cached_property
-    def _whole_rows(self) -> list[str]:
-        columns = [self._entries[j] for j in self._order]
-        return [
-            f"{{{','.join(part for part in parts if part is not None)}}}"
-            for parts in zip(*columns, strict=True)
-        ]
 
     @cached_property
     def _order(self) -> list[int]:

@@ -29,11 +29,11 @@ def data_digests(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> dict[s
     rows = RowDigests(valued.columns, target.y.tolist())
     names = [column.name for column in valued.columns]
     return {
-        "table": rows.whole()[1],
-        "validation": None if asked["X_valid"] is None else _of_validation(found),
-        "claims": sha256(canonical_json(_claims(regions, names))),
-        "owners": _of_owners(regions, rows),
         "columns": described(valued.columns),
+        "owners": _of_owners(regions, rows),
+        "claims": sha256(canonical_json(_claims(regions, names))),
+        "validation": None if asked["X_valid"] is None else _of_validation(found),
+        "table": rows.whole()[1],
         "target": label_name(asked["y"], table.column_names),
         "target_kind": "number" if target.y.dtype.kind in "iuf" else "text",
     }
@@ -42,14 +42,9 @@ def data_digests(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> dict[s
 def _of_owners(regions: Regions, rows: RowDigests) -> list[dict[str, Any]]:
     lines = []
     for number, name in enumerate(regions.names):
-        mine = regions.owner == number
-        there = np.flatnonzero(regions.rows[mine].any(axis=0))
-        held = np.zeros((there.size, regions.columns.shape[1]), dtype=bool)
-        for in_rows, in_columns in zip(
-            regions.rows[mine][:, there], regions.columns[mine], strict=True
-        ):
-            held |= np.outer(in_rows, in_columns)
-        plain, labelled = rows.block(there, held)
+        held = regions.cells_of(number)
+        there = np.flatnonzero(held.any(axis=1))
+        plain, labelled = rows.block(there, held[there])
         sizes = {"n_rows": int(there.size), "n_cells": int(held.sum())}
         lines.append({"owner": name, "block": plain, "labelled": labelled, **sizes})
     return lines

@@ -18,12 +18,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._base.json_record import RECORD_DEPTH, fits_float
-from shapley2d._base.limits import is_too_deep, read_record_file
-from shapley2d._market.payments import whole_units
+from shapley2d._base.json_record import fits_float, parse_record
+from shapley2d._base.limits import read_record_file
+from shapley2d._market.payments import divide_units, whole_units
 from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
-from shapley2d._market.receipts.sums import FACTS, amount_text, check_body, expected_units
+from shapley2d._market.receipts.sums import FACTS, amount_text, check_body
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, Setting
 
@@ -49,8 +49,8 @@ class Receipt:
     ----------
     body : dict
         ``made`` (date, versions, facts of the run), ``round``, ``question`` (settings, seed, and
-        how files were read), ``digests``, ``values``, ``payments`` (None where nothing was paid)
-        and ``audit`` (None without one). Plain JSON values; amounts are text, to the cent.
+        how files were read), ``digests``, ``values`` and ``payments`` (None where nothing was
+        paid). Plain JSON values; amounts are text, to the cent.
     signature : dict or None
         ``algorithm``, ``public_key`` and ``signature``.
     """
@@ -111,7 +111,11 @@ class Receipt:
         add up to what the table is worth, and every amount is what these values give. Anything else
         is refused, as are entries that a receipt does not have.
         """
-        record = _parse(path)
+        data = read_record_file(path)
+        try:
+            record = _parse(data)
+        except ValueError as error:
+            raise InputError(f"{path} is refused: {error}") from None
         receipt = cls(record["body"], record["signature"])
         receipt.check(path, record["digest"])
         return receipt
@@ -241,7 +245,6 @@ def make_receipt(
         "payments": None
         if pay is None
         else _payments(valuation, pay, negative, digits, trusted=trusted),
-        "audit": info.get("audit"),
     }
     return Receipt(json.loads(canonical_json(body)), _frame=valuation._frame)
 
@@ -251,7 +254,9 @@ def _payments(
 ) -> dict[str, Any]:
     columns = valuation._divided(pay, negative, digits, trusted=trusted)
     units = whole_units(pay, digits)
-    amounts = expected_units(units, columns["owner"], columns["value"].tolist(), negative)
+    amounts = divide_units(
+        units, columns["value"].tolist(), negative=negative, names=columns["owner"]
+    )
     lines = [
         {
             "owner": owner,
@@ -264,7 +269,6 @@ def _payments(
         "total": amount_text(Decimal(units).scaleb(-digits), digits),
         "digits": int(digits),
         "negative": negative,
-        "trusted": trusted,
         "amounts": lines,
     }
 
@@ -282,43 +286,18 @@ def _names(known: Any) -> str:
     return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
-def _parse(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """The fields of a file that may come from anyone."""
-    try:
-        data = read_record_file(path)
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is not the name of a file"
-        raise InputError(f"{path} cannot be read: {why}") from None
-    try:
-        text = data.decode("utf-8")
-        if is_too_deep(text, RECORD_DEPTH):
-            raise InputError(f"{path} is not a receipt: it is nested too deeply")  # noqa: TRY301
-        record = json.loads(text, object_pairs_hook=_object, parse_constant=_no_number)
-        _check_form(record, path)
-    except InputError:
-        raise
-    except UnicodeDecodeError:
-        raise InputError(f"{path} is not a receipt: it is not a text file") from None
-    except json.JSONDecodeError:
-        raise InputError(f"{path} is not a receipt, or is damaged: it is not JSON") from None
-    except ValueError as error:
-        raise InputError(f"{path} is not a receipt, or is damaged: {error}") from None
-    found: dict[str, Any] = record
-    return found
-
-
-def _check_form(record: Any, path: str | os.PathLike[str]) -> None:
-    if not isinstance(record, dict) or not isinstance(record.get("format"), str):
-        raise ValueError("it is not a receipt")  # noqa: TRY004  (one kind of error for one cause)
-    version = _KNOWN.fullmatch(record["format"])
+def _parse(data: bytes) -> dict[str, Any]:
+    """The fields of a file that may come from anyone; a ValueError says what does not fit."""
+    record = parse_record(data)
+    json.loads(data, object_pairs_hook=_object, parse_constant=_no_number)
+    version = _KNOWN.fullmatch(str(record.get("format")))
     if version and record["format"] != FORMAT:
-        raise InputError(f"{path} was written by another version of shapley2d: check it with that")
+        raise ValueError("it was written by another version of shapley2d: check it with that")
     if not version or set(record) != {"format", "body", "digest", "signature"}:
         raise ValueError("it is not a receipt")
     if not isinstance(record["body"], dict) or not _all_fit(record["body"]):
         raise ValueError("its body is not what it should be")
+    return record
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

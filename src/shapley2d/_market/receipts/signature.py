@@ -68,13 +68,7 @@ def public_key(path: str | os.PathLike[str]) -> str:
 
 
 def _read(path: str | os.PathLike[str], option: str, load: Any, **how: Any) -> Any:
-    try:
-        data = read_record_file(path)
-    except InputError:
-        raise
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is not the name of a file"
-        raise InputError(Setting(option, str(path)), f" cannot be read: {why}") from None
+    data = read_record_file(path)
     try:
         return load(data, **how)
     except TypeError:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
 from shapley2d._base.json_record import Maybe, check_form, real_number, whole_number
-from shapley2d._market.audit_result import Audit
 from shapley2d._market.owners import UNOWNED
-from shapley2d._market.payments import RULES, divide_units, whole_units
+from shapley2d._market.payments import RULES, divide_units
 from shapley2d._market.receipts.question import check_question
-from shapley2d.exceptions import InputError
 
 FACTS = {
     **dict.fromkeys(("method", "parties", "task", "baseline"), str),
@@ -53,10 +51,7 @@ _FORM = {
         "worth": object,
         "owners": [{"owner": str, "value": object, "stderr": Maybe(float)}],
     },
-    "payments": Maybe(
-        {"total": str, "digits": int, "negative": str, "trusted": bool, "amounts": [dict]}
-    ),
-    "audit": Maybe(dict),
+    "payments": Maybe({"total": str, "digits": int, "negative": str, "amounts": [_LINE]}),
 }
 _ROUNDING = 1e-9  # relative; sums of owners' values are rounded once each
 
@@ -75,8 +70,6 @@ def check_body(body: dict[str, Any]) -> None:
         raise ValueError("its owners are not those whose blocks it has digests of")
     if body["payments"] is not None:
         _check_payments(body["payments"], names, values)
-    if body["audit"] is not None:
-        _check_audit(body, names, values)
 
 
 def _check_date(text: str) -> None:
@@ -107,87 +100,36 @@ def _values(record: dict[str, Any]) -> tuple[list[str], list[float]]:
 
 
 def _check_payments(paid: dict[str, Any], names: list[str], values: list[float]) -> None:
-    digits, rule = paid["digits"], paid["negative"]
+    """Every amount is what the values give, and written in one way, so that none is misread."""
+    digits = whole_number(paid["digits"], "the number of its decimals", 0, 12)
+    rule = paid["negative"]
     if rule not in RULES:
         raise ValueError("how it was paid is not known")
-    unit = Decimal(1).scaleb(-whole_number(digits, "the number of its decimals", 0, 12))
     if [line["owner"] for line in paid["amounts"]] != names:
         raise ValueError("those who are paid are not its owners")
-    total = _amount(paid["total"], unit, "its total")
-    amounts = [_amount(line["amount"], unit, "an amount") for line in paid["amounts"]]
-    if sum(amounts) != total:
-        whole = sum(amounts, Decimal(0)).scaleb(-digits)
-        raise ValueError(f"its amounts sum to {whole}, not to its total of {paid['total']}")
-    wanted = expected_units(int(total), names, values, rule)
-    for line, name, amount, right in zip(paid["amounts"], names, amounts, wanted, strict=True):
-        if amount != right:
-            raise ValueError(
-                f"{name!r} is paid {line['amount']}, but its value gives "
-                f"{Decimal(right).scaleb(-digits)}"
-            )
-        check_form(line, _LINE, "a payment", exact=True)
-        low, high = (_amount(line[end], unit, "the end of an interval") for end in ("low", "high"))
+    total = _amount(paid["total"], digits, "its total")
+    units = divide_units(int(total.scaleb(digits)), values, negative=rule, names=names)
+    for line, right in zip(paid["amounts"], units, strict=True):
+        owner, amount = line["owner"], Decimal(right).scaleb(-digits)
+        if line["amount"] != amount_text(amount, digits):
+            raise ValueError(f"{owner!r} is paid {line['amount']}, but its value gives {amount}")
+        low, high = (
+            _amount(line[end], digits, "the end of an interval") for end in ("low", "high")
+        )
         if not low <= amount <= high:
-            raise ValueError(f"the interval of {line['owner']!r} does not hold its amount")
+            raise ValueError(f"the interval of {owner!r} does not hold its amount")
 
 
-def expected_units(total: int, names: list[str], values: list[float], negative: str) -> list[int]:
-    """What owners of these values are paid, in units of the last digit."""
-    paid = [name != UNOWNED for name in names]
-    kept = [k for k, one in enumerate(paid) if one]
-    amounts = [0] * len(names)
-    try:
-        found = divide_units(
-            total,
-            [values[k] for k in kept],
-            negative=negative,
-            names=[names[k] for k in kept],
-        )
-    except InputError as error:
-        raise ValueError(f"{error}, but it was divided") from None
-    for k, amount in zip(kept, found, strict=True):
-        amounts[k] = amount
-    return amounts
-
-
-def _check_audit(body: dict[str, Any], names: list[str], values: list[float]) -> None:
-    """An audit of the same values says the same payments."""
-    if not audit_fits(Audit.from_dict(body["audit"]), names, values, list(RULES)):
-        raise ValueError("its audit is about other payments than its values give")
-
-
-def audit_fits(
-    audit: Audit, names: list[str], values: list[float], rules: list[str], off: int = 0
-) -> bool:
-    """Whether the payments of an audit are what values give by a rule, up to ``off`` cents."""
-    total = whole_units(audit.total, 2)
-    for rule in rules:
-        try:
-            units = expected_units(total, names, values, rule)
-        except ValueError:
-            continue
-        given = dict(zip(names, units, strict=True))
-        given = {name: one for name, one in given.items() if name != UNOWNED}
-        same = set(given) == set(audit.payments) and all(
-            abs(round(100 * amount) - given[name]) <= off for name, amount in audit.payments.items()
-        )
-        if same:
-            return True
-    return False
-
-
-def _amount(text: Any, unit: Decimal, what: str) -> Decimal:
-    """An amount in units; infinite where an interval is open."""
+def _amount(text: str, digits: int, what: str) -> Decimal:
+    """An amount that is written as :func:`amount_text` writes it."""
     try:
         amount = Decimal(text)
-    except (InvalidOperation, TypeError, ValueError):
-        raise ValueError(f"{what} is not an amount") from None
-    # one amount is written in one way: nobody reads another number than was compared
-    if amount.is_nan() or (amount.is_finite() and abs(amount / unit) > 2**60):
-        raise ValueError(f"{what} is not an amount")
-    if text != amount_text(amount, -int(unit.as_tuple().exponent)):
-        raise ValueError(f"{what} is not written as an amount is: {text!r}")
-    return amount / unit
+        fits = not amount.is_finite() or abs(amount.scaleb(digits)) <= 2**60
+        if fits and text == amount_text(amount, digits):
+            return amount
+    except (ArithmeticError, ValueError):
+        pass
+    raise ValueError(f"{what} is not written as an amount is: {text!r}")
 
 
 def amount_text(amount: Any, digits: int) -> str:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-from decimal import Decimal
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._market.audit_result import Audit
-from shapley2d._market.payments import RULES
-from shapley2d._market.receipts.sums import expected_units
 from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
+from shapley2d._valuation.wording.units import Units
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -33,7 +29,11 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
     if payments is None and valuation._owner_shares is not None:
         lines = valuation._payee_lines()
     joining = _joining(valuation)
-    lines = [{**line, **joining.get(line["owner"], {})} for line in lines]
+    worth = Units.of(valuation).points.numbers([line["value"] for line in lines])
+    lines = [
+        {**line, "worth": text, **joining.get(line["owner"], {})}
+        for line, text in zip(lines, worth, strict=True)
+    ]
     info = valuation.info
     content = {
         "payments": lines,
@@ -94,7 +94,7 @@ def _number(entry: Any) -> float | None:
 
 
 def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
-    """Refuse payments that do not follow from the values, by any rule and number of decimals."""
+    """Refuse payments of other owners, or by other values."""
     worth = sorted(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
     given = sorted((line["owner"], line["value"]) for line in lines)
     scale = 1e-9 * max((abs(value) for _, value in worth), default=0.0)  # a file may hold less
@@ -106,22 +106,6 @@ def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
         raise InputError(
             "these payments are of other owners or values: take them from valuation.payments"
         )
-    exact = dict(worth)
-    names, values = [line["owner"] for line in lines], [exact[line["owner"]] for line in lines]
-    amounts = [line["amount"] for line in lines]
-    whole = sum((Decimal(repr(amount)) for amount in amounts), Decimal(0))
-    least = max(0, *(-int(Decimal(repr(one)).normalize().as_tuple().exponent) for one in amounts))
-    for digits in sorted(range(least, 13), key=lambda digits: abs(digits - 2)):
-        units = int(whole.scaleb(digits).to_integral_value())
-        for rule in RULES:
-            with suppress(ValueError):
-                right = expected_units(units, names, values, rule)
-                if [float(Fraction(one, 10**digits)) for one in right] == amounts:
-                    return
-    raise InputError(
-        f"these payments sum to {whole:,f}, but the values give other amounts: take them from "
-        "valuation.payments"
-    )
 
 
 def _lines(data: Any) -> list[dict[str, Any]]:
