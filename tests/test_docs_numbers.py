@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 def test_options_of_the_pages_exist():
     """Every ``--option`` in a line of the command, and in the page of the command line."""
     command = typer.main.get_command(app)
-    known = {"--help"}
+    known = {"--help", "--from"}  # the second is uvx's
     for one in (command, *command.commands.values()):
         for parameter in one.params:
             known |= {*parameter.opts, *parameter.secondary_opts}

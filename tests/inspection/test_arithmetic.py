@@ -114,6 +114,6 @@ def test_one_date_is_not_before_the_other():
     table["end"][3] = np.datetime64("1924-05-05")
     (found,) = find(table)
     assert found.columns == ("end", "start") and found.rows.tolist() == [3]
-    table["start"][50], table["end"][50] = end[50] + 3, start[50]
+    table["start"][50], table["end"][50] = end[50] + np.timedelta64(3, "D"), start[50]
     rows = {one.columns[0]: one.rows.tolist() for one in find(table)}
     assert rows == {"start": [50], "end": [3, 50]}  # which of the two is wrong nobody knows

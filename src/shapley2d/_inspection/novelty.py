@@ -259,7 +259,7 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
         return
     # where most rows lie outside, the column has moved, and not every entry is wrong
     moved = new.size >= FEWEST_ROWS and rows.size > new.size / 2
-    chance = np.where(far & ~moved, wrong_if_new(known.size, float(own)), 0.0)
+    chance = np.where(far & (not moved), wrong_if_new(known.size, float(own)), 0.0)
     order = rows[np.argsort(-off[rows], kind="stable")]
     texts = list(dict.fromkeys(column.words[column.codes[n + i]] for i in order.tolist()))
     ends = [

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._market.audit_result import Audit
+from shapley2d._market.payments import RULES, divide_units
 from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
@@ -94,7 +97,7 @@ def _number(entry: Any) -> float | None:
 
 
 def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
-    """Refuse payments of other owners, or by other values."""
+    """Refuse payments that do not follow from the values, by any rule and number of decimals."""
     worth = sorted(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
     given = sorted((line["owner"], line["value"]) for line in lines)
     scale = 1e-9 * max((abs(value) for _, value in worth), default=0.0)  # a file may hold less
@@ -106,6 +109,19 @@ def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
         raise InputError(
             "these payments are of other owners or values: take them from valuation.payments"
         )
+    exact = dict(worth)
+    names, values = [line["owner"] for line in lines], [exact[line["owner"]] for line in lines]
+    amounts = [Decimal(repr(line["amount"])).normalize() for line in lines]
+    digits = max(0, *(-int(amount.as_tuple().exponent) for amount in amounts))
+    paid = [int(amount.scaleb(digits)) for amount in amounts]
+    for rule in RULES:
+        with suppress(InputError):  # nothing to divide by this rule
+            if divide_units(sum(paid), values, negative=rule, names=names) == paid:
+                return
+    raise InputError(
+        f"these payments sum to {sum(amounts):,f}, but the values give other amounts: take them "
+        "from valuation.payments"
+    )
 
 
 def _lines(data: Any) -> list[dict[str, Any]]:
