@@ -16,7 +16,6 @@ import typer
 from typer.models import OptionInfo
 
 from shapley2d._base.defaults import FOLDS
-from shapley2d.exceptions import InputError
 
 COMMON, TABLE, QUESTION, METHOD = None, "Table", "Question", "Method"
 RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
@@ -74,12 +73,12 @@ def amount(text: str) -> Decimal:
     """
     if found := re.fullmatch(r"([1-9]\d{0,2})[.,](\d{3})", text):
         whole, rest = found.groups()
-        raise InputError(
+        raise typer.BadParameter(
             f"{text} may mean {whole}{rest} or {whole}.{rest}: write {whole}{rest}, or "
             f"{whole}.{rest[:2]}"
         )
     if not re.fullmatch(r"\d+(\.\d+)?", text):
-        raise InputError(f"{text} is not an amount: write digits, such as 10000.50")
+        raise typer.BadParameter(f"{text} is not an amount: write digits, such as 10000.50")
     return Decimal(text)
 
 
