@@ -80,9 +80,7 @@ def test_doctored_receipts_are_refused(capsys, folder):
         "written"
     )
     (folder / "page.html").write_text("<html>")
-    assert "page.html is not a receipt, or is damaged: it is not JSON" in run(
-        capsys, "verify page.html", 2
-    )
+    assert "page.html is refused: its record is not JSON" in run(capsys, "verify page.html", 2)
 
 
 def test_signed_receipts_tell_whose_they_are(capsys, folder):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from decimal import Decimal
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._market.audit_result import Audit
+from shapley2d._market.payments import RULES, divide_units
 from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
@@ -94,7 +98,7 @@ def _number(entry: Any) -> float | None:
 
 
 def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
-    """Refuse payments of other owners, or by other values."""
+    """Refuse payments that do not follow from the values, by any rule and number of decimals."""
     worth = sorted(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
     given = sorted((line["owner"], line["value"]) for line in lines)
     scale = 1e-9 * max((abs(value) for _, value in worth), default=0.0)  # a file may hold less
@@ -106,6 +110,21 @@ def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
         raise InputError(
             "these payments are of other owners or values: take them from valuation.payments"
         )
+    exact, names = dict(worth), [line["owner"] for line in lines]
+    amounts = [Decimal(repr(line["amount"])) for line in lines]
+    least = max(0, *(-int(amount.normalize().as_tuple().exponent) for amount in amounts))
+    for digits in range(least, 13):
+        units = int(sum(amounts, Decimal(0)).scaleb(digits).to_integral_value())
+        for rule in RULES:
+            with suppress(InputError):
+                values = [exact[name] for name in names]
+                right = divide_units(units, values, negative=rule, names=names)
+                if [float(Fraction(one, 10**digits)) for one in right] == [*map(float, amounts)]:
+                    return
+    raise InputError(
+        f"these payments sum to {sum(amounts):,f}, but the values give other amounts: take them "
+        "from valuation.payments"
+    )
 
 
 def _lines(data: Any) -> list[dict[str, Any]]:
