@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -123,6 +125,11 @@ def test_an_audit_survives_its_file_and_is_in_the_report(tmp_path):
         and back.gains.columns[0] == "owner"
     )
     assert len(back.shifts) == 2 * len(audit._settings)
+    values = v.values * np.linspace(1, 2, v.shape[0])[:, None]
+    worth = np.tensordot(v._owner_shares, values, axes=2)
+    replace(v, values=values, _owner_values=worth).save(tmp_path / "other.parquet")
+    with pytest.raises(InputError, match="its audit is about other payments"):
+        Valuation.load(tmp_path / "other.parquet")
     v.to_html(tmp_path / "v.html")
     page = (tmp_path / "v.html").read_text()
     assert 'id="audit-gains"' in page and MOVES["means"] in page
@@ -152,7 +159,7 @@ def test_a_record_that_is_no_audit_is_refused(key):
     for wrong in (None, [{"owner": 1}], {"A": "much"}):
         with pytest.raises(ValueError, match="its audit is not what it should be"):
             Audit.from_dict({**record, key: wrong})
-    for p in ("1", -1, float("nan")):
+    for p in ("1", 2, -1, float("nan")):
         with pytest.raises(ValueError, match="its audit is not what it should be"):
             Audit.from_dict({**record, "alarms": [{**record["alarms"][0], "p": p}]})
 

@@ -394,7 +394,9 @@ def test_columns_named_by_numbers_are_counted_by_their_names():
         names.find(0, "line 3")
 
 
-@pytest.mark.parametrize("name", ["B\u0430nk", "Bank\u200b", "bank", "Bank\u00a0"])
+@pytest.mark.parametrize(
+    "name", ["B\u0430nk", "\u0392ank", "B\u1ea1nk", "Bank\u200b", "bank", "Bank\u00a0"]
+)
 def test_names_that_look_alike_are_warned_of(name):
     owners = [{"owner": "Bank", "row": "0-19"}, {"owner": name, "row": "20-39"}]
     if name.strip() == "Bank":  # spaces at the ends are no part of a name

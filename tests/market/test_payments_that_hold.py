@@ -90,7 +90,7 @@ def test_any_method_of_cells_values_owners(method):
     assert v.info["method"] == method.name and v.exact == cells.exact
 
 
-@settings(max_examples=15)
+@settings(max_examples=6)
 @given(seed=st.integers(0, 10_000), sampled=st.booleans(), parts=st.integers(2, 4))
 def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to_the_bit(
     seed, sampled, parts
@@ -123,7 +123,7 @@ def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to
     assert [renamed[name] for name in ("Zed", "B", "C")] == [before[name] for name in "ABC"]
 
 
-@settings(max_examples=10)
+@settings(max_examples=5)
 @given(
     seed=st.integers(0, 10_000),
     folded=st.booleans(),

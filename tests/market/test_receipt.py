@@ -587,11 +587,11 @@ def test_saved_values_that_contradict_themselves_do_not_load(valued, tmp_path):
 
 def test_many_owners_have_a_receipt(tmp_path):
     random = np.random.default_rng(0)
-    X, X_valid = random.normal(size=(300, 2)), random.normal(size=(80, 2))
+    X, X_valid = random.normal(size=(260, 2)), random.normal(size=(40, 2))
     y, y_valid = (np.where(part[:, 0] > 0, "a", "b") for part in (X, X_valid))
-    owners = [{"owner": f"o{k:03d}", "row": k} for k in range(300)]
+    owners = [{"owner": f"o{k:03d}", "row": k} for k in range(260)]
     v = value_blocks(X, y, X_valid, y_valid, owners=owners, progress=False, parties="anonymous")
-    assert v._payee_errors.spread.shape == (10, 300)
+    assert v._payee_errors.spread.shape == (10, 260)
     with pytest.warns((InputWarning, UserWarning)):
         paid = v.payments(100)
     assert (paid["high"] > paid["low"]).mean() > 0.9

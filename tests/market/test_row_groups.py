@@ -11,7 +11,6 @@ from types import SimpleNamespace
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import Exact, MonteCarlo, value_blocks, value_cells
@@ -204,6 +203,7 @@ def test_a_column_gives_what_its_entries_as_labels_give():
 def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     X, y, X_valid, y_valid = halves()
+    X, X_valid = (part.assign(town=np.resize(["Ulm", "Bonn"], len(part))) for part in (X, X_valid))
     X.assign(y=y).to_csv("train.csv", index=False)
     X_valid.assign(y=y_valid).to_csv("valid.csv", index=False)
     command = (
@@ -219,9 +219,9 @@ def test_clusters_and_columns_from_the_command_line(tmp_path, monkeypatch, capsy
     assert "--rows clusters=99 must have from 2 to 90 clusters" in capsys.readouterr().err
     assert main([*command.split(), "job"]) == 2
     assert "--rows job is empty in 7 of 90 rows, first in line 22" in capsys.readouterr().err
-    assert main([*command.split(), "age"]) == 0
+    assert main([*command.split(), "town"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert {line["owner"] for line in found["owners"]} == {str(age) for age in X["age"]}
+    assert {line["owner"] for line in found["owners"]} == {"Ulm", "Bonn"}
 
 
 def test_a_short_time_is_spent_on_draws_in_one_fold_rather_than_on_all_folds(tmp_path, monkeypatch):
@@ -277,14 +277,14 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeyp
 
 
 def test_progress_within_a_time_limit_tells_the_time_to_its_end(monkeypatch):
-    monkeypatch.setattr(blocks, "training_seconds", lambda _game: 0.01)
+    monkeypatch.setattr(blocks, "training_seconds", lambda _game: 0.1)
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 3))
     y = (X[:, 0] > 0).astype(int)
     heard = []
-    limit = CountedLimit(40, left=7.0)
+    limit = CountedLimit(8, left=7.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value_blocks(X, y, X, y, method=MonteCarlo(LogisticRegression()), rows=np.arange(40) % 12, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
+        value_blocks(X, y, X, y, method=MonteCarlo(MODEL), rows=np.arange(40) % 6, valid_parts=0, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
     assert any(note.endswith(" 7 s left") for note in heard)
     assert not any(" h " in note or "day" in note for note in heard)

@@ -26,7 +26,8 @@ _FORM = {
     "total": float, "payments": _AMOUNTS, "copies": str, "look": str, "complete": bool,
     "moves": [{**dict.fromkeys(("owner", "move", "sentence"), str),
                **dict.fromkeys(("before", "after"), float | int)}],
-    "settings": [{"setting": str, "sentence": str, "payments": _AMOUNTS}], "alarms": _ALARMS,
+    "settings": [{"setting": str, "sentence": str, "payments": _AMOUNTS}],
+    "alarms": _ALARMS,
 }  # fmt: skip
 _RECORDED = ("total", "payments", "_moves", "_settings", "copies", "_alarms", "look", "complete")
 
@@ -119,6 +120,7 @@ class Audit:
         """An audit from what :meth:`to_dict` returned; a ValueError says what does not fit."""
         try:
             check_form(record, _FORM)
+            check_look({"words": record["look"], "alarms": record["alarms"]})
         except ValueError:
             raise ValueError("its audit is not what it should be") from None
         return cls(**{name: record[name.lstrip("_")] for name in _RECORDED}, _frame=frame)
@@ -145,3 +147,5 @@ def alarm_words(alarm: dict[str, Any]) -> str:
 def check_look(look: Any) -> None:
     """Check what a look says, words and alarms; a ValueError says in a phrase what is wrong."""
     check_form(look, {"words": str, "alarms": _ALARMS}, "its look at the owners' rows")
+    if any(one.get("p") is not None and one["p"] > 1 for one in look["alarms"]):
+        raise ValueError("a chance of its look at the owners' rows is above 1")

@@ -28,8 +28,12 @@ if TYPE_CHECKING:
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
 
-# Cyrillic and Greek letters that look like Latin ones
-_ALIKE = str.maketrans("абвеіјкмнорсѕтухԁһανικορτυχγ", "abbeijkmhopcstyxdhavikoptuxy")
+# Cyrillic and Greek letters and digits that look like Latin letters, and letters that are blank
+_ALIKE = str.maketrans(
+    "абвеіјкмнорсѕтухԁһανικορτυχγβεζημ" + "01",
+    "abbeijkmhopcstyxdhavikoptuxybezhm" + "ol",
+    "\u2800\u3164\u115f\u1160",
+)
 
 FIELDS = ("owner", "row", "column")
 """The columns of an owners table."""
@@ -150,14 +154,14 @@ def warn_of_lookalikes(names: Iterable[str]) -> None:
 
 
 def _as_seen(name: str) -> str:
-    """A name without what nobody sees: letters of other alphabets, case, spaces, zero width.
+    """A name without what nobody sees: other alphabets, case, accents, spaces, zero width.
 
     Examples
     --------
     >>> _as_seen("Bank\u200b  N\u043erth") == _as_seen("bank north")
     True
     """
-    text = unicodedata.normalize("NFKC", name).casefold().translate(_ALIKE)
+    text = unicodedata.normalize("NFKD", name).casefold().translate(_ALIKE)
     seen = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Mn"))
     return " ".join(seen.split())
 

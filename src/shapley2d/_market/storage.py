@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,6 +17,9 @@ from shapley2d._base.json_record import (
 from shapley2d._base.limits import allowed_bytes
 from shapley2d._market.audit_result import Audit, check_look
 from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.owners import UNOWNED
+from shapley2d._market.payments import RULES, divide_units, whole_units
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -75,22 +79,37 @@ def block_fields(
 
 
 def _check_owners(fields: dict[str, Any]) -> None:
-    """Owners are worth what their blocks are."""
+    """Owners are worth what their blocks are, and an audit is about what they are paid."""
     info = fields["info"]
     kept, look = info.get("audit"), info.get("look")
     for name in ("alone", "without"):  # scores, which may be negative
         numbers_of(info.get(name) or [], None)
     if look is not None:
         check_look(look)
-    if kept is not None:
-        Audit.from_dict(kept)
+    audit = None if kept is None else Audit.from_dict(kept)
     shares, owned = fields["_owner_shares"], fields["_owner_values"]
-    if shares is None or owned is None:
+    if shares is None:
         return
     sums = np.tensordot(shares, fields["values"], axes=2)
     off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
-    if (np.abs(owned - sums) > off).any():
+    if owned is not None and (np.abs(owned - sums) > off).any():
         raise ValueError("its owners are not worth the sum of their blocks")
+    worth = sums if owned is None else owned
+    if audit is not None and not _paid(audit, fields["_owner_names"], worth.tolist()):
+        raise ValueError("its audit is about other payments than its values give")
+
+
+def _paid(audit: Audit, names: list[str], values: list[float]) -> bool:
+    """Whether values give the payments of an audit by a rule; values may be stored roughly."""
+    off = 1 + 100 * audit.total * _SINGLE
+    for rule in RULES:
+        with suppress(InputError):
+            units = divide_units(whole_units(audit.total, 2), values, negative=rule, names=names)
+            given = {name: one for name, one in zip(names, units, strict=True) if name != UNOWNED}
+            paid = {name: round(100 * amount) for name, amount in audit.payments.items()}
+            if given.keys() == paid.keys() and all(abs(given[k] - paid[k]) <= off for k in paid):
+                return True
+    return False
 
 
 def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
