@@ -24,6 +24,7 @@ from sklearn.metrics import log_loss, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from shapley2d import CellValuer, Forest, audit_owners, value_blocks, value_cells
+from shapley2d._base.words import typeset
 from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.fixed import TreePieces
 from shapley2d._tables.problem import make_problem
@@ -631,4 +632,4 @@ def test_the_summary_says_what_the_model_scores(kind, model, name):
     check_sum(v, score)
     said = re.search(r"Your model: (.*) (-?[\d.]+) % on the validation rows; the values", repr(v))
     assert said[1] == name and float(said[2]) == pytest.approx(100 * score, abs=0.06)
-    assert said[0].replace(" -", " −") in v._repr_html_()
+    assert typeset(said[0]) in v._repr_html_()
