@@ -152,7 +152,7 @@ def quantile(q):
     )
 
 
-PROBABILITY = Loss(lambda y, f: -f[y] if y >= 0 else 0.0, _is)
+PROBABILITY = Loss(lambda y, f: -f[y] if y >= 0 else 0.0, _is, curved=False)
 SQUARED = Loss(lambda y, f: (y - f[0]) ** 2, lambda y, f: y - f, best=lambda y: [np.mean(y)])
 LOG = Loss(
     lambda y, f: np.log1p(np.exp(f[0])) - y * f[0],

@@ -1,5 +1,6 @@
 """Method ``"forest"``: fitted, unfitted and grown ensembles against the definition, and what it refuses."""
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -23,6 +24,7 @@ from sklearn.metrics import log_loss, r2_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor, ExtraTreeClassifier
 
 from shapley2d import CellValuer, Forest, audit_owners, value_blocks, value_cells
+from shapley2d._base.words import typeset
 from shapley2d._estimation.checkpoint import Checkpoint
 from shapley2d._forest.fixed import TreePieces
 from shapley2d._tables.problem import make_problem
@@ -609,3 +611,25 @@ def test_a_model_that_scores_nothing_is_still_your_model():
     v = value_cells(X, y, Xv, yv, method=Forest(RandomForestRegressor(5, random_state=0)))
     none = replace(v, info=v.info | {"model_score": 0.0})
     assert score_tiles(none)[0][1].startswith("your model")
+
+
+@pytest.mark.parametrize(
+    ("kind", "model", "name"),
+    [
+        ("numbers", GradientBoostingRegressor(**SHORT), "R²"),
+        ("two classes", GradientBoostingClassifier(**SHORT), "log loss removed"),
+        ("three classes", RandomForestClassifier(**FEW), "mean probability of the right label"),
+    ],
+)
+def test_the_summary_says_what_the_model_scores(kind, model, name):
+    """Of noise: a forest's leaves hold rows that it drew often, and the values still sum to it."""
+    X, y, Xv, yv = small(kind, 200, 100)
+    y = np.random.default_rng(0).permutation(y)
+    fitted = clone(model).fit(X, y)
+    v = valued(X, y, Xv, yv, model=fitted)
+    score = own_score(fitted, Xv, yv, y)
+    assert v.info["unexplained"] == 0
+    check_sum(v, score)
+    said = re.search(r"Your model: (.*) (-?[\d.]+) % on the validation rows; the values", repr(v))
+    assert said[1] == name and float(said[2]) == pytest.approx(100 * score, abs=0.06)
+    assert typeset(said[0]) in v._repr_html_()

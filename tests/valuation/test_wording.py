@@ -127,9 +127,7 @@ def test_models_of_numbers_have_r_squared():
     tables = (X[:8], y[:8], X[8:], y[8:])
     v = value_cells(*tables, method=Exact(LinearRegression()))
     level = 100 * LinearRegression().fit(X[:8], y[:8]).score(X[8:], y[8:])
-    assert f"Score {level:.1f} % (variance explained); the best constant prediction gives" in (
-        score_words(v)
-    )
+    assert f"Score {level:.1f} % (R²); the best constant prediction gives" in (score_words(v))
 
 
 def test_a_constant_validation_target_has_no_variance_to_explain():

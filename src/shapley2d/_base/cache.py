@@ -15,6 +15,7 @@ import stat
 import tempfile
 from pathlib import Path
 from time import monotonic
+from typing import Any
 
 import numba
 from numba.core import event
@@ -107,3 +108,6 @@ def _choose() -> tuple[bool, str]:
 
 CACHE, NOTE = _choose()
 """Whether compiled code is kept, and what to tell the user about it (empty where all is well)."""
+
+INNER: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+"""Options of functions that only compiled code calls: they compile in half the time."""

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils import get_tags
 
 from shapley2d._base.checks import check_whole
-from shapley2d._base.in_threads import count_threads
+from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.streams import generator
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure
@@ -196,7 +196,8 @@ class PredictionExplainer:
             check_task(model, problem.target.task)
         (split,) = problem.splits
         ensemble = read_fitted(model, split)
-        (self._held,) = hold_models(model, [ensemble], problem, count_threads(n_jobs))
+        self._n_threads = count_threads(n_jobs)
+        (self._held,) = hold_models(model, [ensemble], problem, self._n_threads)
         self._see, self._table, self._target = ensemble.see, problem.table, problem.target
         plain: tuple[Semivalue, Semivalue] = ("shapley", "shapley")
         self._game = LeafGame(ensemble.features, plain, problem.table.n_columns, labelled=True)
@@ -225,27 +226,39 @@ class PredictionExplainer:
         output, sign, unit = self._output(raw, label)
         if self._leaves is None:  # what the trees were fitted on is kept for the next question
             self._leaves = [one for p in range(len(held.pieces)) for one in held.fitted_on(p)]
-        values = np.zeros((self._game.n_rows, self._game.n_columns))
-        deep, baseline, exact = np.zeros_like(values), float(held.model.start[output]), True
+        kind = output if held.model.by_class else 0
+        asked = []
         for leaves in self._leaves:
             t = leaves.number
-            if not held.model.by_class and held.model.outputs[t] != output:
-                continue
-            kind, leaf = (output if held.model.by_class else 0), places[t][0]
-            weights = np.zeros((leaves.tree.n_nodes, held.n_kinds))
-            weights[leaf, kind] = sign * held.scales[t][leaf, kind]
-            asked = replace(leaves, weights=weights)
-            self._game.add_values(asked, values)
-            if self._game.deep_part(asked)[1].any():
-                exact = False
-                for number in range(_ORDERS):
-                    random = generator(0, "path orders", number, 0, t)
-                    self._game.add_deep_values(asked, random, deep)
+            if held.model.by_class or held.model.outputs[t] == output:
+                leaf, weights = places[t][0], np.zeros((leaves.tree.n_nodes, held.n_kinds))
+                weights[leaf, kind] = sign * held.scales[t][leaf, kind]
+                asked.append(replace(leaves, weights=weights))
+        values = np.zeros((self._game.n_rows, self._game.n_columns))
+        exact = True
+        parts = [asked[k::4] for k in range(4)]  # the same bits for any number of threads
+        for part, without_sampling in map_in_threads(self._values, parts, self._n_threads):
+            values += part
+            exact &= without_sampling
+        baseline = float(held.model.start[output])
         texts, names = _Texts(self._table, self._target.y), [*self._table.column_names, LABEL]
         return Explanation(
-            float(sign * raw[output]), sign * baseline, unit, values + deep / _ORDERS, exact,
+            float(sign * raw[output]), sign * baseline, unit, values, exact,
             self._table.row_names.tolist(), names, texts, self._kind,
         )  # fmt: skip
+
+    def _values(self, several: list[Leaves]) -> tuple[Floats, bool]:
+        """The values under some trees, and whether nothing was sampled."""
+        values = np.zeros((self._game.n_rows, self._game.n_columns))
+        deep, exact = np.zeros_like(values), True
+        for leaves in several:
+            self._game.add_values(leaves, values)
+            if self._game.deep_part(leaves)[1].any():
+                exact = False
+                for number in range(_ORDERS):
+                    random = generator(0, "path orders", number, 0, leaves.number)
+                    self._game.add_deep_values(leaves, random, deep)
+        return values if exact else values + deep / _ORDERS, exact
 
     def _read(self, row: Any) -> Any:
         """A row as a table like that of training."""

@@ -20,7 +20,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._forest.kernels.deep_leaves import add_orders
-from shapley2d._forest.kernels.leaf_states import fill_states, find_bundles, find_leaves, find_paths
+from shapley2d._forest.kernels.leaf_states import (
+    BELOW,
+    BLOCK,
+    BUNDLE,
+    BUNDLE_SPLITS,
+    DEPTH,
+    fill_states,
+    find_leaves,
+    plan_tree,
+)
 from shapley2d._forest.kernels.leaf_tables import row_coefficients
 from shapley2d._forest.kernels.leaf_values import add_rows, fill_tables
 from shapley2d._forest.weights import mean_weights, weight_table
@@ -97,6 +106,11 @@ class Leaves:
     plain: bool = False
 
     @property
+    def weighs(self) -> NDArray[np.bool_]:
+        """Whether each leaf counts anything."""
+        return np.asarray(self.weights.any(axis=1))
+
+    @property
     def rows(self) -> tuple[NDArray[np.int32], Floats, Floats]:
         """What the compiled code takes of the rows."""
         return self.kinds, self.numbers, self.plays
@@ -158,20 +172,16 @@ class LeafGame:
 
     def is_deep(self, tree: SplitTree) -> bool:
         """Whether a tree has deep leaves."""
-        is_leaf = tree.left < 0
-        depth, *_ = find_paths(tree.arrays, self.features.owners, is_leaf, self.n_columns)
-        return bool(depth[is_leaf].max() > self._most)
+        return tree.height > self._most and bool(self._deep(tree, tree.left < 0)[0].any())
 
     def deep_part(self, leaves: Leaves) -> tuple[float, NDArray[np.bool_]]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
-        named, tree = np.zeros(self.n_columns, dtype=np.bool_), leaves.tree
-        deep = self._deep_leaves(leaves)
+        named = np.zeros(self.n_columns, dtype=np.bool_)
+        deep, nodes, paths = self._deep(leaves.tree, leaves.weighs)
         if not deep.any():
             return 0.0, named
-        is_leaf = tree.left < 0
-        depth, _, paths, _ = find_paths(tree.arrays, self.features.owners, is_leaf, self.n_columns)
         for leaf in np.flatnonzero(deep).tolist():
-            named[paths[leaf, : depth[leaf]]] = True
+            named[paths[leaf, : nodes[leaf, DEPTH]]] = True
         mass = np.abs(leaves.weights).sum(axis=1)
         return float(mass[deep].sum() / mass.sum()), named
 
@@ -180,7 +190,7 @@ class LeafGame:
 
         Deep leaves are left out.
         """
-        deep = self._deep_leaves(leaves)
+        deep, *_ = self._deep(leaves.tree, leaves.weighs)
         if deep.any():
             kept = np.where(deep[:, None], 0.0, leaves.weights)
             leaves = replace(leaves, weights=kept)
@@ -194,7 +204,7 @@ class LeafGame:
         The order is turned, and read forwards and backwards. Every deep leaf of the tree has one,
         with validation rows or without, so that it does not depend on the validation rows.
         """
-        deep = self._deep_leaves(leaves)
+        deep, *_ = self._deep(leaves.tree, leaves.weighs)
         if deep.any():
             self._add_order(leaves, deep, random, values)
             if self._from_zero:
@@ -206,32 +216,35 @@ class LeafGame:
         n, n_columns = values.shape
         n_kinds = weights.shape[1]
         # a table with more rows than these takes longer than the rows, or leaves the cache
-        roots, paths, plan = self._bundles(tree, np.asarray(weights.any(axis=1)), min(2**12, n))
-        depth, place, inner, *_ = plan
-        nodes = (tree.left, tree.right, depth, place, paths, inner)
-        bits = depth[roots] + inner[roots]
+        nodes, paths, bundles = self._plan(tree, leaves.weighs, min(2**12, n))
+        bits = nodes[bundles[:, 0], DEPTH] + bundles[:, 1]
         sizes = (1 << bits) * (n_kinds + 1) * (bits + self.labelled)
+        most = int(nodes[nodes[:, BELOW] == 0, DEPTH].max(initial=0)), 1 << int(bits.max(initial=0))
         for first, last in _batches(sizes, n):
             count = last - first
             offsets = np.concatenate([[0], np.cumsum(sizes[first:last])])
             states = np.empty((count, n), dtype=np.uint16)
             columns = np.empty((count, n_columns + 1 - self.labelled), dtype=np.int32)
             widths, tables = np.empty(count, dtype=np.int64), np.zeros(int(offsets[-1]))
-            fill_states(tree.arrays, self.features.train, plan, first, states)
+            _fill(tree, self.features.train, nodes, bundles, first, states)
             fill_tables(
+                tree.left,
+                tree.right,
                 nodes,
-                roots[first:last],
+                paths,
+                bundles[first:last],
                 states,
                 *leaves.rows,
                 weights,
                 self._all_subsets,
                 leaves.plain,
+                most,
                 columns,
                 widths,
                 offsets,
                 tables,
             )
-            of_tables = (columns, widths, offsets, tables)
+            of_tables = (columns.astype(np.uint64), widths, offsets, tables)
             add_rows(states, *leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
     def _add_order(
@@ -242,8 +255,8 @@ class LeafGame:
         values: Floats,
     ) -> None:
         tree, n = leaves.tree, self.n_rows
-        roots, paths, plan = self._bundles(tree, deep, 0)
-        depth, width = plan[0], paths.shape[1]
+        nodes, paths, bundles = self._plan(tree, deep, 0)
+        roots, depth, width = bundles[:, 0], nodes[:, DEPTH].copy(), paths.shape[1]
         all_deep = np.flatnonzero((tree.left < 0) & (depth > self._most))
         keys = random.random((all_deep.size, width))[np.searchsorted(all_deep, roots)]
         outside = np.arange(width) >= depth[roots][:, None]
@@ -256,7 +269,7 @@ class LeafGame:
         for first in range(0, roots.size, step):
             part = roots[first : first + step]
             codes = np.empty((part.size, n), dtype=np.uint64)
-            fill_states(tree.arrays, self.features.train, plan, first, codes)
+            _fill(tree, self.features.train, nodes, bundles, first, codes)
             for one in orders:
                 add_orders(
                     codes,
@@ -272,9 +285,8 @@ class LeafGame:
     def _add_alone(self, leaves: Leaves, values: Floats) -> None:
         """Add what the first column to join gets: the rows' values in the game without columns."""
         each = leaves.weights.sum(axis=0)[leaves.kinds] * leaves.numbers
-        counts, found = np.array([[leaves.plays.sum(), each.sum()]]), np.empty((1, 2))
-        row_coefficients(counts, self._row_weights, 1, found)
-        values += (leaves.plays * found[0, 0] + found[0, 1] * each)[:, None] * self._first
+        beta, alpha = row_coefficients.py_func(leaves.plays.sum(), each.sum(), self._row_weights)
+        values += (leaves.plays * beta + alpha * each)[:, None] * self._first
 
     def of_no_rows(self, blind: float) -> Floats:
         """What every cell of a row is worth more, where no rows score ``blind`` rather than 0."""
@@ -285,38 +297,52 @@ class LeafGame:
 
     def changed_leaves(self, tree: SplitTree, before: Floats, after: Floats) -> NDArray[np.bool_]:
         """Leaves whose splits rows with changed features pass in other columns than before."""
-        leaves, _, plan = self._bundles(tree, tree.left < 0, 0)
-        codes = np.empty((2, leaves.size, before.shape[1]), dtype=np.uint64)
+        nodes, _, bundles = self._plan(tree, tree.left < 0, 0)
+        codes = np.empty((2, len(bundles), before.shape[1]), dtype=np.uint64)
         for features, part in zip((before, after), codes, strict=True):
-            fill_states(tree.arrays, features, plan, 0, part)
+            _fill(tree, features, nodes, bundles, 0, part)
         changed = np.zeros(tree.n_nodes, dtype=np.bool_)
-        changed[leaves] = (codes[0] != codes[1]).any(axis=1)
+        changed[bundles[:, 0]] = (codes[0] != codes[1]).any(axis=1)
         return changed
 
-    def _bundles(self, tree: SplitTree, weighs: NDArray[np.bool_], most_states: int) -> Any:
-        """The bundles of leaves that weigh: their roots, the columns on all paths, and the plan.
+    def _plan(self, tree: SplitTree, weighs: NDArray[np.bool_], most_states: int) -> Any:
+        """What :func:`~shapley2d._forest.kernels.leaf_states.plan_tree` finds of a tree.
 
-        The plan is what :func:`~shapley2d._forest.kernels.leaf_states.fill_states` takes. Without
-        states every leaf is a bundle by itself, and its states are the codes of the rows.
+        Without states every leaf is a bundle by itself, and its states are the codes of the rows.
         """
-        found = find_paths(tree.arrays, self.features.owners, weighs, self.n_columns)
-        depth, place, paths, inner = found
-        roots, *numbers = find_bundles(tree.left, tree.right, depth, inner, most_states)
-        return roots, paths, (depth, place, inner, *numbers)
+        nodes = np.zeros((tree.n_nodes, 6), dtype=np.int64)
+        nodes[:, BUNDLE] = -1
+        width = max(min(tree.height, self.n_columns), 1)
+        paths = np.zeros((tree.n_nodes, width), dtype=np.int32)
+        bundles = np.zeros((tree.n_nodes // 2 + 1, 2 + BUNDLE_SPLITS), dtype=np.int64)
+        columns = self.features.owners[tree.feature]
+        found = plan_tree(
+            tree.left, tree.right, columns, weighs, most_states, nodes, paths, bundles
+        )
+        return nodes, paths, bundles[:found]
 
-    def _deep_leaves(self, leaves: Leaves) -> NDArray[np.bool_]:
-        """Whether each node is a deep leaf that weighs."""
-        tree, weighs = leaves.tree, np.asarray(leaves.weights.any(axis=1))
-        found = find_paths(tree.arrays, self.features.owners, weighs, self.n_columns)
-        depth, _, _, inner = found
-        most = int(depth[inner == 0].max(initial=0))
+    def _deep(self, tree: SplitTree, weighs: NDArray[np.bool_]) -> Any:
+        """Whether each node is a deep leaf that weighs; and nodes and paths of the plan."""
+        nodes, paths, _ = self._plan(tree, weighs, 0)
+        depths = np.where(nodes[:, BELOW] == 0, nodes[:, DEPTH], 0)
+        most = int(depths.max())
         if most > MAX_PATH:
             raise InputError(
                 Setting("model"),
                 f" has a leaf with {most} columns on its path, and at most {MAX_PATH} can be "
                 "valued: set a smaller max_depth or a larger min_samples_leaf",
             )
-        return np.asarray((inner == 0) & (tree.left < 0) & (depth > self._most))
+        return depths > self._most, nodes, paths
+
+
+def _fill(
+    tree: SplitTree, features: Floats, nodes: Any, bundles: Any, first: int, states: NDArray[Any]
+) -> None:
+    """Fill the states of rows in some bundles."""
+    height = tree.height + 2
+    codes, stack = np.empty((height, BLOCK), dtype=states.dtype), np.empty(height, dtype=np.int64)
+    goes = np.empty(BLOCK, dtype=np.bool_)
+    fill_states(tree.arrays, features, nodes, bundles, first, states, codes, stack, goes)
 
 
 def _batches(sizes: NDArray[np.int64], n_rows: int) -> list[tuple[int, int]]:

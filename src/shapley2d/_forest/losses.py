@@ -64,6 +64,7 @@ class RightProbability(Loss):
     """Minus the probability of the right label, in forests of classification: linear."""
 
     name = "probability"
+    curved = False
 
     def each(self, y: Numbers, raw: Floats) -> Floats:
         return -np.where(y >= 0, raw[np.arange(y.size), y], 0.0)

@@ -11,7 +11,13 @@ import numpy as np
 from shapley2d._forest.ensemble import library_of
 from shapley2d._forest.fitted import FittedTrees, Rows, Trees, Unit
 from shapley2d._forest.library import about
-from shapley2d._forest.losses import LogLoss, RightProbability, SoftmaxLoss, SquaredError
+from shapley2d._forest.losses import (
+    LogLoss,
+    QuantileLoss,
+    RightProbability,
+    SoftmaxLoss,
+    SquaredError,
+)
 from shapley2d._methods.score_facts import score_facts, target_variance
 from shapley2d.exceptions import InputError, Setting
 
@@ -207,7 +213,7 @@ def _check_explained(model: Any, held: list[FittedTrees]) -> None:
     if nobodys <= MOST_UNEXPLAINED * moved:
         return
     why = "pass the rows and labels that it was fitted on, in their order, or the model unfitted"
-    if not held[0].model.loss.curved:
+    if isinstance(held[0].model.loss, QuantileLoss):
         why += "; leaves of quantiles with few or equal targets are no means of rows"
     raise InputError(
         about(model),

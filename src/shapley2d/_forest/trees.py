@@ -98,6 +98,15 @@ class SplitTree:
         return int(self.left.size)
 
     @cached_property
+    def height(self) -> int:
+        """Splits on the longest path."""
+        height, level = 0, np.zeros(1, dtype=np.int64)
+        while (level := level[self.left[level] >= 0]).size:
+            height += 1
+            level = np.concatenate([self.left[level], self.right[level]])
+        return height
+
+    @cached_property
     def arrays(self) -> tuple[NDArray[np.generic], ...]:
         """The arrays as a tuple, which the compiled code takes."""
         return tuple(getattr(self, one.name) for one in fields(self))

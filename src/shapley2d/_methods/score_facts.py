@@ -36,9 +36,9 @@ _NAMES = {
     "model": ("accuracy", "the share of validation rows that are predicted right"),
 }
 _VARIANCE = (
-    "variance explained",
+    "R²",
     (
-        "R squared: the share of the variance of the validation targets that the predictions "
+        "the share of the variance of the validation targets that the predictions "
         "explain; 100 % is a perfect prediction, 0 % is no better than their mean"
     ),
 )
@@ -55,7 +55,7 @@ def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None)
     >>> problem = make_problem([[0], [1]], [1.5, 2.5], [[0], [1]], [1.5, 5.5])
     >>> facts = score_facts(problem, "neighbours", 1)["score"]
     >>> facts["name"], facts["factor"], facts["shift"]
-    ('variance explained', 25.0, 100.0)
+    ('R²', 25.0, 100.0)
     """
     classifies = problem.target.task == "classification"
     default = "accuracy" if classifies else "r2" if predicts == "model" else _SQUARED

@@ -1,10 +1,9 @@
 """Permutation sampling in leaves with many columns on their path: one random order of the columns.
 
 Along an order the column subsets are nested, and a row is in play up to the first column whose
-splits it does not pass. So rows differ by that position, their kind and
-their number only. The values of an
-order are unbiased: their mean over all orders is the sum over all subsets (Castro, Gomez and Tejada
-2009, doi:10.1016/j.cor.2008.04.004).
+splits it does not pass. So rows differ by that position, their kind and their number only. The
+values of an order are unbiased: their mean over all orders is the sum over all subsets (Castro,
+Gomez and Tejada 2009, doi:10.1016/j.cor.2008.04.004).
 """
 
 from __future__ import annotations
@@ -78,7 +77,9 @@ def add_orders(
         for r in range(d - 1, -1, -1):
             for k in range(2):
                 counts[r, k] += counts[r + 1, k]
-        row_coefficients(counts, row_weights, d + 1, coefficients)
+        for r in range(d + 1):
+            pair = row_coefficients(counts[r, 0], counts[r, 1], row_weights)
+            coefficients[r, 0], coefficients[r, 1] = pair
         for r in range(1, d + 1):
             for k in range(2):
                 gains[r, k] = steps[d, r - 1] * (coefficients[r, k] - coefficients[r - 1, k])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-from shapley2d._base.cache import CACHE
+from shapley2d._base.cache import CACHE, INNER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -27,14 +27,18 @@ depth 8 took 33, 33, 20 and 39 ms.
 BLOCK = 2048
 """Rows that pass down the tree together: their codes stay in the processor's first cache."""
 
+DEPTH, PLACE, BELOW, BUNDLE, BEFORE, AFTER = range(6)
+"""What :func:`plan_tree` finds of every node."""
 
-@numba.njit(nogil=True, cache=CACHE)
+
+@numba.njit(**INNER)
 def in_set(entry: Any, missing_left: Any, start: Any, n_words: Any, words: Any) -> Any:
     """Whether a category goes left: by its bit, or as a missing entry if there is none."""
-    if not entry >= 0 or entry >= 32 * n_words:
-        return missing_left
-    code = np.int64(entry)
-    return (words[start + (code >> 5)] >> np.uint32(code & 31)) & np.uint32(1) == np.uint32(1)
+    goes = missing_left
+    if entry >= 0 and entry < 32 * n_words:
+        code = np.int64(entry)
+        goes = (words[start + (code >> 5)] >> np.uint32(code & 31)) & np.uint32(1) == np.uint32(1)
+    return goes
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -58,8 +62,8 @@ def find_leaves(
     rows, apart = np.empty(n, np.int64), np.empty(n, np.int64)
     for i in range(n):
         rows[i] = i
-    starts, stops = np.zeros(left.size, np.int64), np.zeros(left.size, np.int64)
-    stops[0] = n
+    starts, stops = np.empty(left.size, np.int64), np.empty(left.size, np.int64)
+    starts[0], stops[0] = 0, n
     for k in range(left.size):
         start, stop = starts[k], stops[k]
         if left[k] < 0:
@@ -86,137 +90,101 @@ def find_leaves(
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def find_paths(
-    tree: tuple[Any, ...], owners: NDArray[np.int32], weighs: NDArray[np.bool_], n_columns: int
-) -> Any:
-    """Find the columns on the path to every node.
+def plan_tree(
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    columns: NDArray[np.int32],
+    weighs: NDArray[np.bool_],
+    most_states: int,
+    nodes: NDArray[np.int64],
+    paths: NDArray[np.int32],
+    bundles: NDArray[np.int64],
+) -> int:
+    """Find the columns on all paths, cut the tree into bundles, and return their number.
 
     Parameters
     ----------
-    tree : tuple
-    owners : ndarray of shape (width,)
-        The column of the table behind every feature.
+    left, right : ndarray
+    columns : ndarray
+        The column of the table behind every split.
     weighs : ndarray of bool
-        Leaves that validation rows fall into.
-    n_columns : int
-
-    Returns
-    -------
-    depth : ndarray
-        The number of columns on the path to each node.
-    place : ndarray
-        For a split, the bit of its column in the codes of its children.
+        Leaves that are needed.
+    most_states : int
+        At most so many states has a bundle; without states every leaf is one by itself.
+    nodes : ndarray of shape (nodes, 6)
+        Zeros, and -1 for BUNDLE; receives of every node the number of columns on its path (DEPTH);
+        for a split the bit of its column in the codes of its children (PLACE); the number of
+        splits, from it down, that lie above leaves that are needed (BELOW): 0 in such a leaf, -1
+        where none is below; of a root its bundle (BUNDLE), else less than 0; and the first bundle
+        at or below it (BEFORE), and one more than the last (AFTER).
     paths : ndarray of shape (nodes, most columns)
-        The columns, in the order of their bits.
-    inner : ndarray
-        The number of splits, from a node down, that lie above leaves that weigh: 0 in such a leaf,
-        -1 where none is below.
+        Receives the columns, in the order of their bits.
+    bundles : ndarray of shape (leaves, 2 + BUNDLE_SPLITS)
+        Receives the root of each bundle, the number of its splits, and these, parents first.
     """
-    left, right, feature = tree[0], tree[1], tree[2]
     count = left.size
-    depth = np.zeros(count, np.int64)
-    most = 0
-    # the number of splits on the longest path bounds its columns
-    steps = np.zeros(count, np.int64)
-    for k in range(count):
-        if left[k] >= 0:
-            steps[left[k]] = steps[right[k]] = steps[k] + 1
-            most = max(most, steps[k] + 1)
-    paths = np.zeros((count, max(min(most, n_columns), 1)), np.int32)
-    place = np.zeros(count, np.int64)
     for k in range(count):
         if left[k] < 0:
             continue
-        column = owners[feature[k]]
-        at = depth[k]
-        for j in range(depth[k]):
-            if paths[k, j] == column:
+        depth = at = nodes[k, DEPTH]
+        for j in range(depth):
+            if paths[k, j] == columns[k]:
                 at = j
-        place[k] = at
+        nodes[k, PLACE] = at
         for child in (left[k], right[k]):
-            depth[child] = max(depth[k], at + 1)
-            for j in range(depth[k]):
+            nodes[child, DEPTH] = max(depth, at + 1)
+            for j in range(depth):
                 paths[child, j] = paths[k, j]
-            paths[child, at] = column
-    inner = np.full(count, -1, np.int64)
+            paths[child, at] = columns[k]
     for k in range(count - 1, -1, -1):
-        if left[k] < 0:
-            inner[k] = 0 if weighs[k] else -1
-        elif inner[left[k]] >= 0 or inner[right[k]] >= 0:
-            inner[k] = 1 + max(inner[left[k]], 0) + max(inner[right[k]], 0)
-    return depth, place, paths, inner
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def find_bundles(left: Any, right: Any, depth: Any, inner: Any, most_states: int) -> Any:
-    """Cut a tree into bundles with at most ``most_states`` states each.
-
-    Returns
-    -------
-    roots : ndarray
-        The root of every bundle, in depth-first order, left before right.
-    number : ndarray
-        The bundle of a node that is a root; -1 elsewhere.
-    after : ndarray
-        For every node above the bundles, the number of the first bundle that is not below it.
-    before : ndarray
-        The number of the first bundle below it.
-    """
-    count = left.size
-    number = np.full(count, -1, np.int64)
-    before, after = np.zeros(count, np.int64), np.zeros(count, np.int64)
-    roots = np.empty(count, np.int64)
+        below = np.int64(0 if weighs[k] else -1)
+        if left[k] >= 0:
+            one, other = nodes[left[k], BELOW], nodes[right[k], BELOW]
+            below = 1 + max(one, 0) + max(other, 0) if max(one, other) >= 0 else np.int64(-1)
+        nodes[k, BELOW] = below
     found = 0
-    stack = np.empty(count + 1, np.int64)
-    stack[0] = 0
-    top = 1
-    while top > 0:
-        top -= 1
-        k = stack[top]
-        if k < 0:  # all below this node are done
-            after[-k - 1] = found
+    for k in range(count):
+        inner = nodes[k, BELOW]
+        small = inner <= BUNDLE_SPLITS and (1 << (nodes[k, DEPTH] + inner)) <= most_states
+        if inner < 0 or nodes[k, BUNDLE] < -1 or not (small or inner == 0):
             continue
-        if inner[k] < 0:
-            continue
-        small = inner[k] <= BUNDLE_SPLITS and (1 << (depth[k] + inner[k])) <= most_states
-        if inner[k] == 0 or small:
-            number[k] = found
-            roots[found] = k
-            found += 1
-            continue
-        before[k] = found
-        stack[top] = -k - 1
-        stack[top + 1] = right[k]
-        stack[top + 2] = left[k]
-        top += 3
-    return roots[:found].copy(), number, before, after
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def splits_of_bundle(left: Any, right: Any, inner: Any, root: int, splits: Any) -> Any:
-    """Fill in the splits of a bundle, parents first, and return their number."""
-    count = 0
-    if inner[root] > 0:
-        splits[0] = root
-        count = 1
-    done = 0
-    while done < count:
-        k = splits[done]
-        done += 1
-        for child in (left[k], right[k]):
-            if inner[child] > 0:
-                splits[count] = child
-                count += 1
-    return count
+        nodes[k, BUNDLE], bundles[found, 0] = found, k
+        splits = done = 0
+        if inner > 0:
+            bundles[found, 2] = k
+            splits = 1
+        while done < splits:
+            node = bundles[found, 2 + done]
+            done += 1
+            for child in (left[node], right[node]):
+                nodes[child, BUNDLE] = -2  # below the root of one
+                if nodes[child, BELOW] > 0:
+                    bundles[found, 2 + splits] = child
+                    splits += 1
+        bundles[found, 1] = splits
+        found += 1
+    for k in range(count - 1, -1, -1):
+        before, after = count, np.int64(0)
+        if nodes[k, BUNDLE] >= 0:
+            before, after = nodes[k, BUNDLE], nodes[k, BUNDLE] + 1
+        elif left[k] >= 0:
+            before = min(nodes[left[k], BEFORE], nodes[right[k], BEFORE])
+            after = max(nodes[left[k], AFTER], nodes[right[k], AFTER])
+        nodes[k, BEFORE], nodes[k, AFTER] = before, after
+    return found
 
 
 @numba.njit(nogil=True, cache=CACHE)
 def fill_states(
     tree: tuple[Any, ...],
     features: NDArray[np.float64],
-    plan: tuple[Any, ...],
+    nodes: NDArray[np.int64],
+    bundles: NDArray[np.int64],
     first: int,
     states: NDArray[Any],
+    codes: NDArray[Any],
+    stack: NDArray[np.int64],
+    goes: NDArray[np.bool_],
 ) -> None:
     """Fill the states of all rows in some bundles.
 
@@ -224,79 +192,57 @@ def fill_states(
     ----------
     tree : tuple
     features : ndarray of shape (width, n)
-    plan : tuple
-        ``depth``, ``place``, ``inner``, ``number``, ``before`` and ``after`` of the nodes.
+    nodes, bundles : ndarray
+        Of :func:`plan_tree`.
     first : int
         The first bundle.
     states : ndarray of shape (bundles, n)
         Receives them; of unsigned numbers with a bit for each column and split.
+    codes : ndarray of shape (height of the tree + 2, BLOCK)
+        Scratch of the kind of ``states``; so are ``stack``, as long, and ``goes``, for a block.
     """
-    left, right, feature = tree[0], tree[1], tree[2]
-    depth, place, inner, number, before, after = plan
+    left, right, feature, threshold, missing_left, categories, n_words, words = tree
     kind = states.dtype.type
     last, n = first + states.shape[0], states.shape[1]
-    steps, most = np.zeros(left.size, np.int64), 0
-    for k in range(left.size):
-        if left[k] >= 0:
-            steps[left[k]] = steps[right[k]] = steps[k] + 1
-            most = max(most, steps[k] + 1)
-    codes = np.empty((most + 2, BLOCK), states.dtype)
-    stack = np.empty(codes.shape[0], np.int64)
-    splits = np.empty(BUNDLE_SPLITS, np.int64)
-    goes = np.empty(BLOCK, np.bool_)
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
         size = stop - start
         stack[0] = 0
-        codes[0] = 0
+        for i in range(size):
+            codes[0, i] = 0
         top = 1
         while top > 0:
             top -= 1
             k, code = stack[top], codes[top]
-            if inner[k] < 0:
+            if nodes[k, AFTER] <= first or nodes[k, BEFORE] >= last:
                 continue
-            if number[k] >= 0:
-                if number[k] < first or number[k] >= last:
-                    continue
-                state = states[number[k] - first, start:stop]
+            bundle = nodes[k, BUNDLE]
+            state, n_splits = code, np.int64(1)
+            if bundle >= 0:
+                state, n_splits = states[bundle - first, start:stop], bundles[bundle, 1]
                 for i in range(size):
                     state[i] = code[i]
-                for r in range(splits_of_bundle(left, right, inner, k, splits)):
-                    node = splits[r]
-                    side(features[feature[node], start:stop], node, tree, goes)
+            for r in range(n_splits):
+                node = bundles[bundle, 2 + r] if bundle >= 0 else k
+                entries, to_left = features[feature[node], start:stop], missing_left[node]
+                limit, begin = threshold[node], categories[node]
+                if begin >= 0:
+                    for i in range(size):
+                        goes[i] = in_set(entries[i], to_left, begin, n_words[node], words)
+                else:
+                    for i in range(size):
+                        goes[i] = (entries[i] <= limit) | (to_left & (entries[i] != entries[i]))
+                if bundle >= 0:
                     for i in range(size):
                         state[i] = (state[i] << kind(1)) | kind(goes[i])
+            if bundle >= 0:
                 continue
-            if after[k] <= first or before[k] >= last:
-                continue
-            side(features[feature[k], start:stop], k, tree, goes)
-            bit = kind(1) << kind(place[k])
-            beyond = codes[top + 1]
-            if place[k] == depth[k]:  # the first split of its column on this path
-                for i in range(size):
-                    passed = code[i] | bit
-                    beyond[i] = passed if goes[i] else code[i]
-                    code[i] = code[i] if goes[i] else passed
-            else:
-                for i in range(size):
-                    failed = code[i] & ~bit
-                    beyond[i] = code[i] if goes[i] else failed
-                    code[i] = failed if goes[i] else code[i]
+            bit, beyond = kind(1) << kind(nodes[k, PLACE]), codes[top + 1]
+            new = bit if nodes[k, PLACE] == nodes[k, DEPTH] else kind(0)  # else it was set above
+            for i in range(size):
+                passed, failed = code[i] | new, code[i] & ~bit
+                beyond[i] = passed if goes[i] else failed
+                code[i] = failed if goes[i] else passed
             stack[top] = right[k]
             stack[top + 1] = left[k]
             top += 2
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def side(entries: Any, k: int, tree: tuple[Any, ...], goes: Any) -> None:
-    """Find out whether each of some entries goes left at node k."""
-    limit, to_left, start = tree[3][k], tree[4][k], tree[5][k]
-    if start >= 0:
-        for i in range(entries.size):
-            goes[i] = in_set(entries[i], to_left, start, tree[6][k], tree[7])
-    elif to_left:
-        for i in range(entries.size):
-            goes[i] = not entries[i] > limit
-    else:
-        for i in range(entries.size):
-            goes[i] = entries[i] <= limit

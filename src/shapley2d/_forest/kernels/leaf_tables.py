@@ -18,111 +18,90 @@ from typing import TYPE_CHECKING
 import numba
 import numpy as np
 
-from shapley2d._base.cache import CACHE
+from shapley2d._base.cache import INNER
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-@numba.njit(nogil=True, cache=CACHE)
-def add_supersets(counts: NDArray[np.float64], n_bits: int) -> None:
-    """Replace the counts of every code q by the sums over all codes that contain q."""
-    for b in range(n_bits):
-        bit = 1 << b
-        for q in range(1 << n_bits):
-            if not q & bit:
-                for k in range(counts.shape[1]):
-                    counts[q, k] += counts[q | bit, k]
-
-
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def row_coefficients(
-    counts: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    size: int,
-    coefficients: NDArray[np.float64],
-) -> None:
+    count: float, total: float, weights: NDArray[np.float64]
+) -> tuple[float, float]:
     """Coefficients ``beta`` and ``alpha`` of the value of a row in a mean.
 
     Parameters
     ----------
-    counts : ndarray of shape (size, 2)
-        For every F the rows in play, and the sum of their numbers u.
+    count, total : float
+        The rows in play, and the sum of their numbers u.
     weights : ndarray of shape (2, n + 1)
         :func:`~shapley2d._forest.weights.mean_weights`.
-    size : int
-    coefficients : ndarray of shape (size, 2)
-        Receives them.
     """
-    for q in range(size):
-        c = np.int64(counts[q, 0])
-        coefficients[q, 0] = 0.0
-        coefficients[q, 1] = weights[0, c]
-        if c > 1:
-            later = weights[1, c] / (c - 1)
-            coefficients[q, 0] = -later * counts[q, 1]
-            coefficients[q, 1] += later * c
+    c = np.int64(count)
+    later = weights[1, c] / max(c - 1, 1)
+    return -later * total, weights[0, c] + later * c
 
 
-@numba.njit(nogil=True, cache=CACHE)
+@numba.njit(**INNER)
 def cell_coefficients(
-    coefficients: NDArray[np.float64],
+    work: NDArray[np.float64],
     n_bits: int,
+    row_weights: NDArray[np.float64],
     joins: NDArray[np.float64],
     beside: NDArray[np.float64],
-    met: NDArray[np.bool_],
-    sums: NDArray[np.float64],
     worth: NDArray[np.float64],
 ) -> None:
-    """Fill ``beta`` and ``alpha`` of a row's cells, for every code.
+    """Fill ``beta`` and ``alpha`` of a row's cells, for every code that rows have.
 
     Parameters
     ----------
-    coefficients : ndarray of shape (2^d, 2)
-        Of the row, for every F.
+    work : ndarray of shape (2^d, 9)
+        For every code the rows that have it, and the sum of their numbers u; the rest is scratch:
+        ``A`` and ``B`` of both coefficients, the label's sums, and the number of the rows.
     n_bits : int
         The number d of columns on the path.
+    row_weights : ndarray
+        As of :func:`row_coefficients`.
     joins : ndarray
-        ``p(s; d)``, for a column that joins s others.
+        Row d has ``p(s; d)``, for a column that joins s others.
     beside : ndarray
-        ``p(s; d + 1)``, for the label that joins s columns; empty where it is not valued.
-    met : ndarray of bool of shape (2^d,)
-        The codes that rows have; of long paths most have none.
-    sums : ndarray of shape (2^d, 4 or 6)
-        Scratch: ``A``, ``B`` and the label's sums.
+        Row d has ``p(s; d)``, for the label that joins s columns; empty where it is not valued.
     worth : ndarray of shape (2^d, 2, at least d or d + 1)
         Receives them, the label's after those of the columns.
     """
-    labelled = beside.size > 0
     for q in range(1 << n_bits):
-        size = 0
-        rest = q
+        work[q, 8] = work[q, 0]
+    for b in range(n_bits):  # sums over all codes that contain q: the rows in play
+        bit = 1 << b
+        for q in range(1 << n_bits):
+            if not q & bit:
+                work[q, 0] += work[q | bit, 0]
+                work[q, 1] += work[q | bit, 1]
+    for q in range(1 << n_bits):
+        size, rest = 0, q
         while rest:
             rest &= rest - 1
             size += 1
-        with_it = joins[size - 1] if size else 0.0
-        without = joins[size] if size < n_bits else 0.0
-        for k in range(2):
-            sums[q, k] = without * coefficients[q, k]
-            sums[q, 2 + k] = with_it * coefficients[q, k]
-            if labelled:
-                sums[q, 4 + k] = beside[size] * coefficients[q, k]
+        beta, alpha = row_coefficients(work[q, 0], work[q, 1], row_weights)
+        without = joins[n_bits, size] if size < n_bits else 0.0
+        with_it = joins[n_bits, size - 1] if size else 0.0
+        of_label = beside[n_bits + 1, size] if beside.size else 0.0
+        work[q, 2], work[q, 3] = without * beta, without * alpha
+        work[q, 4], work[q, 5] = with_it * beta, with_it * alpha
+        work[q, 6], work[q, 7] = of_label * beta, of_label * alpha
+    n_sums = 8 if beside.size else 6
     for b in range(n_bits):  # sums over all codes that q contains
         bit = 1 << b
         for q in range(1 << n_bits):
             if q & bit:
-                for k in range(sums.shape[1]):
-                    sums[q, k] += sums[q ^ bit, k]
+                for k in range(2, n_sums):
+                    work[q, k] += work[q ^ bit, k]
     for q in range(1 << n_bits):
-        if not met[q]:
+        if work[q, 8] == 0.0:  # of long paths most have none
             continue
         for k in range(2):
             for j in range(n_bits):
-                bit = 1 << j
-                if q & bit:
-                    low = q ^ bit
-                    worth[q, k, j] = sums[q, 2 + k] - sums[low, 2 + k] - sums[low, k]
-                else:
-                    worth[q, k, j] = -sums[q, k]
-            if labelled:
-                worth[q, k, n_bits] = sums[q, 4 + k]
+                low = q & ~(1 << j)
+                gained = work[q, 4 + k] - work[low, 4 + k]  # 0 where the row does not fit j
+                worth[q, k, j] = gained - work[low, 2 + k]
+            worth[q, k, n_bits] = work[q, 6 + k]

@@ -14,18 +14,68 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
-from shapley2d._base.cache import CACHE
-from shapley2d._forest.kernels.leaf_states import BLOCK, BUNDLE_SPLITS, splits_of_bundle
-from shapley2d._forest.kernels.leaf_tables import add_supersets, cell_coefficients, row_coefficients
+from shapley2d._base.cache import CACHE, INNER
+from shapley2d._forest.kernels.leaf_states import BELOW, BLOCK, BUNDLE_SPLITS, DEPTH, PLACE
+from shapley2d._forest.kernels.leaf_tables import cell_coefficients
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+@numba.njit(**INNER)
+def count_codes(
+    seen: NDArray[np.float64],
+    size: int,
+    codes: NDArray[np.int64],
+    leaf_weights: NDArray[np.float64],
+    n_bits: int,
+    work: NDArray[np.float64],
+) -> None:
+    """Fill how many rows have each code, and the sums of their weighed numbers."""
+    for q in range(1 << n_bits):
+        work[q, 0] = work[q, 1] = 0.0
+    for state in range(size):
+        if seen[state, 0] > 0.0:
+            code = codes[state]
+            work[code, 0] += seen[state, 0]
+            for c in range(leaf_weights.size):
+                work[code, 1] += leaf_weights[c] * seen[state, 1 + c]
+
+
+@numba.njit(**INNER)
+def add_cells(
+    seen: NDArray[np.float64],
+    size: int,
+    codes: NDArray[np.int64],
+    worth: NDArray[np.float64],
+    positions: NDArray[np.int64],
+    width: int,
+    leaf_weights: NDArray[np.float64],
+    plain: bool,
+    table: NDArray[np.float64],
+) -> None:
+    """Add the coefficients of one leaf to the table of its bundle."""
+    always = 1.0 if plain else 0.0
+    for state in range(size):
+        if seen[state, 0] == 0.0:
+            continue
+        code, line = codes[state], state * (1 + leaf_weights.size) * width
+        for j in range(positions.size):
+            table[line + positions[j]] += worth[code, 0, j]
+        for c in range(leaf_weights.size):
+            line += width
+            for j in range(positions.size):
+                cell = always * worth[code, 0, j] + leaf_weights[c] * worth[code, 1, j]
+                table[line + positions[j]] += cell
+
+
 @numba.njit(nogil=True, cache=CACHE)
 def fill_tables(
-    nodes: tuple[Any, ...],
-    roots: NDArray[np.int64],
+    left: NDArray[np.int32],
+    right: NDArray[np.int32],
+    nodes: NDArray[np.int64],
+    paths: NDArray[np.int32],
+    bundles: NDArray[np.int64],
     states: NDArray[np.uint16],
     kinds: NDArray[np.int32],
     numbers: NDArray[np.float64],
@@ -33,6 +83,7 @@ def fill_tables(
     leaf_weights: NDArray[np.float64],
     weights: tuple[Any, ...],
     plain: bool,
+    most: tuple[int, int],
     columns: NDArray[np.int32],
     widths: NDArray[np.int64],
     offsets: NDArray[np.int64],
@@ -42,11 +93,9 @@ def fill_tables(
 
     Parameters
     ----------
-    nodes : tuple
-        ``left``, ``right``, and ``depth``, ``place``, ``paths`` and ``inner`` of
-        :func:`~shapley2d._forest.kernels.leaf_states.find_paths`.
-    roots : ndarray
-        The root of each bundle.
+    left, right : ndarray
+    nodes, paths, bundles : ndarray
+        Of :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`; ``bundles`` are the given ones.
     states : ndarray of shape (bundles, n)
         Of the rows.
     kinds, numbers, plays : ndarray of shape (n,)
@@ -59,6 +108,8 @@ def fill_tables(
         valued.
     plain : bool
         Whether all numbers of rows that play are 1; then the table has the sum of both.
+    most : (int, int)
+        Columns on the path of a leaf, and states of a bundle, at most.
     columns : ndarray of shape (bundles, m + 1)
         Receives the columns of every bundle, the label's, m, last.
     widths : ndarray of shape (bundles,)
@@ -69,109 +120,76 @@ def fill_tables(
         Zeros; receives for every state, and each column of the bundle, what a row's cell is worth
         whatever its number is, then for every kind what it is worth per unit of the number.
     """
-    left, right, depth, place, paths, inner = nodes
-    row_weights, joins, beside = weights
-    n_kinds, labelled = leaf_weights.shape[1], beside.shape[0] > 0
-    most = 0
-    for k in range(left.size):
-        if left[k] < 0 and inner[k] == 0:
-            most = max(most, depth[k])
-    counts, coefficients = np.empty((1 << most, 2)), np.empty((1 << most, 2))
-    sums, worth = np.empty((1 << most, 6 if labelled else 4)), np.empty((1 << most, 2, most + 1))
-    met = np.empty(1 << most, np.bool_)
-    positions = np.empty(paths.shape[1] + 1, np.int64)
-    splits = np.empty(BUNDLE_SPLITS, np.int64)
-    way = np.empty(BUNDLE_SPLITS + 1, np.int64)  # splits from the root to a leaf, by number
-    sides = np.empty(BUNDLE_SPLITS + 1, np.bool_)
-    for b in range(roots.size):
-        root = roots[b]
-        n_splits = splits_of_bundle(left, right, inner, root, splits)
-        size = 1 << (depth[root] + n_splits)
-        seen = np.zeros((size, n_kinds + 1))  # of the rows in each state: how many, and sums of r
+    n_kinds, labelled = leaf_weights.shape[1], np.int64(weights[2].size > 0)
+    work, worth = np.empty((1 << most[0], 9)), np.empty((1 << most[0], 2, most[0] + 1))
+    seen = np.empty((most[1], n_kinds + 1))  # rows in each state, and sums of their numbers
+    codes = np.empty((2 * BUNDLE_SPLITS + 1, most[1]), np.int64)  # of states, in every node
+    above, positions = np.empty(BUNDLE_SPLITS + 1, np.int64), np.empty(most[0] + 1, np.int64)
+    place = np.empty(columns.shape[1] + 1, np.int64)  # of columns in their bundle
+    for column in range(place.size):
+        place[column] = 0
+    for b in range(bundles.shape[0]):
+        root, n_splits = bundles[b, 0], bundles[b, 1]
+        size = 1 << (nodes[root, DEPTH] + n_splits)
+        for state in range(size):
+            codes[0, state] = state >> n_splits
+            for c in range(n_kinds + 1):
+                seen[state, c] = 0.0
         for i in range(kinds.size):
-            state = states[b, i]
-            seen[state, 0] += plays[i]
-            seen[state, 1 + kinds[i]] += numbers[i]
-        # columns on the path to the root, then those that its splits add
-        width = depth[root]
+            seen[states[b, i], 0] += plays[i]
+            seen[states[b, i], 1 + kinds[i]] += numbers[i]
+        # columns on the path to the root, those that its splits add, and the label's
+        width = nodes[root, DEPTH]
         for j in range(width):
             columns[b, j] = paths[root, j]
+            place[paths[root, j]] = j
         for s in range(n_splits):
-            column = paths[left[splits[s]], place[splits[s]]]
-            known = False
-            for j in range(width):
-                known |= columns[b, j] == column
-            if not known:
+            split = bundles[b, 2 + s]
+            column = paths[left[split], nodes[split, PLACE]]
+            if place[column] >= width or columns[b, place[column]] != column:
                 columns[b, width] = column
+                place[column] = width
                 width += 1
         if labelled:
             columns[b, width] = columns.shape[1] - 1
             width += 1
         widths[b] = width
-        codes = np.empty(size, np.int64)
-        for parent in range(-1, n_splits):
-            for turn in range(2):
-                if parent < 0:  # a bundle that is a leaf
-                    if n_splits or turn:
-                        continue
-                    leaf = root
-                else:
-                    leaf = left[splits[parent]] if turn == 0 else right[splits[parent]]
-                if left[leaf] >= 0 or inner[leaf] < 0:
-                    continue
-                steps = 0
-                node = leaf
-                for k in range(parent, -1, -1):  # parents come before their children
-                    if left[splits[k]] == node or right[splits[k]] == node:
-                        way[steps] = k
-                        sides[steps] = left[splits[k]] == node
-                        node = splits[k]
-                        steps += 1
-                d = depth[leaf]
-                for q in range(1 << d):
-                    counts[q, 0] = counts[q, 1] = 0.0
-                    met[q] = False
+        above[0] = 0
+        for own in range(1 + 2 * n_splits):  # the root, and the children of all splits
+            node = root
+            if own > 0:
+                s, to_left = (own - 1) >> 1, own & 1
+                split = bundles[b, 2 + s]
+                node = np.int64(left[split] if to_left else right[split])
+                for later in range(s + 1, n_splits):
+                    if bundles[b, 2 + later] == node:
+                        above[later] = own
+                bit, new = 1 << nodes[split, PLACE], nodes[split, PLACE] == nodes[split, DEPTH]
                 for state in range(size):
-                    if seen[state, 0] == 0.0:
-                        continue
-                    code = state >> n_splits
-                    for step in range(steps - 1, -1, -1):
-                        k = splits[way[step]]
-                        passed = ((state >> (n_splits - 1 - way[step])) & 1 == 1) == sides[step]
-                        if place[k] == depth[k]:
-                            code |= (1 if passed else 0) << place[k]
-                        elif not passed:
-                            code &= ~(1 << place[k])
-                    codes[state] = code
-                    met[code] = True
-                    counts[code, 0] += seen[state, 0]
-                    for c in range(n_kinds):
-                        counts[code, 1] += leaf_weights[leaf, c] * seen[state, 1 + c]
-                add_supersets(counts, d)
-                row_coefficients(counts, row_weights, 1 << d, coefficients)
-                of_label = beside[d + 1] if labelled else joins[0, :0]
-                cell_coefficients(coefficients, d, joins[d], of_label, met, sums, worth)
+                    code = codes[above[s], state]
+                    if (state >> (n_splits - 1 - s)) & 1 != to_left:
+                        code &= ~bit
+                    elif new:
+                        code |= bit
+                    codes[own, state] = code
+            if left[node] < 0 and nodes[node, BELOW] == 0:
+                d = nodes[node, DEPTH]
                 for j in range(d):
-                    for position in range(width):
-                        if columns[b, position] == paths[leaf, j]:
-                            positions[j] = position
-                count = d
-                if labelled:
-                    positions[d] = width - 1
-                    count += 1
-                for state in range(size):
-                    if seen[state, 0] == 0.0:
-                        continue
-                    of_code = worth[codes[state]]
-                    line = offsets[b] + state * (1 + n_kinds) * width
-                    for j in range(count):
-                        tables[line + positions[j]] += of_code[0, j]
-                    for c in range(n_kinds):
-                        line += width
-                        weight, always = leaf_weights[leaf, c], 1.0 if plain else 0.0
-                        for j in range(count):
-                            cell = always * of_code[0, j] + weight * of_code[1, j]
-                            tables[line + positions[j]] += cell
+                    positions[j] = place[paths[node, j]]
+                positions[d] = width - 1  # the label's
+                count_codes(seen, size, codes[own], leaf_weights[node], d, work)
+                cell_coefficients(work, d, weights[0], weights[1], weights[2], worth)
+                add_cells(
+                    seen,
+                    size,
+                    codes[own],
+                    worth,
+                    positions[: d + labelled],
+                    width,
+                    leaf_weights[node],
+                    plain,
+                    tables[offsets[b] :],
+                )
 
 
 @numba.njit(nogil=True, cache=CACHE)
@@ -187,18 +205,17 @@ def add_rows(
 ) -> None:
     """Add the values of all rows from the tables of bundles.
 
-    ``of_tables`` are the last four arrays of :func:`fill_tables`.
+    ``of_tables`` are the last four arrays of :func:`fill_tables`; columns are unsigned, so that no
+    test for numbers below 0 is compiled.
     """
     columns, widths, offsets, tables = of_tables
     n, lines = values.shape[0], np.uint64(n_kinds + 1)
-    names = np.empty(columns.shape[1], np.uint64)  # unsigned: compiled without a test for < 0
     for start in range(0, n, BLOCK):
         stop = min(start + BLOCK, n)
         for b in range(widths.size):
             width = np.uint64(widths[b])
             first = np.uint64(offsets[b])
-            for j in range(width):
-                names[j] = columns[b, j]
+            names = columns[b]
             for i in range(start, stop):
                 line = first + np.uint64(states[b, i]) * lines * width
                 own = line + (np.uint64(kinds[i]) + np.uint64(1)) * width

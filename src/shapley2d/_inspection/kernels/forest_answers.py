@@ -12,8 +12,8 @@ import numba
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuple's annotations)
 
-from shapley2d._base.cache import CACHE
-from shapley2d._models.kernels.forest import INNER, NONE, is_seen
+from shapley2d._base.cache import CACHE, INNER
+from shapley2d._models.kernels.forest import NONE, is_seen
 
 if TYPE_CHECKING:
     from shapley2d._models.kernels.forest import Forest, Predicted

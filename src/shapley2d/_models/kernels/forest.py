@@ -13,17 +13,14 @@ empty from filled and others large from small.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numba
 import numpy as np
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
-from shapley2d._base.cache import CACHE
+from shapley2d._base.cache import CACHE, INNER
 from shapley2d._models.kernels.random_words import bell, next_below, next_word
-
-INNER: Any = {"nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-"""Options of functions that only compiled code calls: they compile in half the time."""
 
 CODES = 64
 """Distinct codes that an input may have."""

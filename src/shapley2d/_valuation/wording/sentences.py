@@ -34,19 +34,20 @@ def score_words(values: CellValues) -> str:
     if not isinstance(baseline, float):
         level, start = score.level(total, decimals), score.level(0.0, 0)
         return f"Score {level} ({score.name}). Counted from {start}, {summed} {gain}."
-    own = _of_model(values)
+    own, guess = _of_model(values), _guess(values, _baseline(words))
     level = score.level(total + baseline if own is None else own, decimals)
     start = score.level(baseline, decimals)
-    gives = _gives(values, _baseline(words))
     add = "The columns and the label add" if values.info.get("label") else "The columns add"
     if own is not None:
         sentence = (
-            f"Your model: {level} ({score.name}) on the validation rows; {gives} {start}. "
-            f"{add} {gain}: that is what {summed}."
+            f"Your model: {score.name} {level} on the validation rows; the values below sum to it. "
+            f"{add} {gain} to the {start} of {guess}."
         )
         return sentence + _unexplained(values)
+    give = "give" if guess.endswith(("s alone", "ones")) else "gives"
     sentence = (
-        f"Score {level} ({score.name}); {gives} {start}. {add} {gain}: that is what {summed}."
+        f"Score {level} ({score.name}); {guess} {give} {start}. "
+        f"{add} {gain}: that is what {summed}."
     )
     if score.squared:
         off, blind = (figure(math.sqrt(max(-one, 0.0))) for one in (total + baseline, baseline))
@@ -54,15 +55,15 @@ def score_words(values: CellValues) -> str:
     return sentence
 
 
-def _gives(values: CellValues, baseline: str) -> str:
-    """What is predicted without any column, as the beginning of a sentence."""
+def _guess(values: CellValues, baseline: str) -> str:
+    """What is predicted without any column, with its article."""
     if baseline != "labels alone":
-        return f"{baseline} gives"
+        return baseline
     if values.info.get("task") != "regression":
-        return "the labels alone give"
+        return "the labels alone"
     if values.info.get("method") == "knn":
-        return f"{values.info.get('n_neighbors')} random rows instead of near ones give"
-    return "the mean of the training targets gives"
+        return f"{values.info.get('n_neighbors')} random rows instead of near ones"
+    return "the mean of the training targets"
 
 
 def _of_model(values: CellValues) -> float | None:
