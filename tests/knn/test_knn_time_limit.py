@@ -8,6 +8,8 @@ from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.places import row_values
+from shapley2d._tables.problem import make_problem
+from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import TIGHT, CountedLimit, make_tables, same
 
@@ -139,3 +141,12 @@ def test_row_values_under_way_are_dropped_when_time_is_up():
     )  # fmt: skip
     with pytest.raises(OutOfTimeError, match="is over"):
         rows.values(np.eye(3, dtype=bool))
+
+
+def test_a_game_of_neighbours_drops_what_is_under_way_too():
+    """A draw of thousands of rows takes minutes."""
+    problem = make_problem(*make_tables(4000, 3, 400))
+    (game,) = KNN().games(problem, 1, TimeLimit(1.0, 0.0))
+    grid = MaskCoalitions(np.tri(4001, 4000, -1) > 0), MaskCoalitions(np.tri(4, 3, -1) > 0)
+    with pytest.raises(OutOfTimeError, match="is over"):
+        game.utilities(*grid)

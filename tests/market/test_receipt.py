@@ -249,6 +249,10 @@ def a_cent_moved(body):
     lines[1]["amount"] = f"{float(lines[1]['amount']) - 0.01:.2f}"
 
 
+def words_that_move_the_cursor(body):
+    body["payments"]["amounts"][0]["amount"] = "\x1b[31m\n"
+
+
 def another_rule(body):
     body["payments"]["negative"] = "shame"
 
@@ -278,6 +282,7 @@ def nothing(body):
     [
         (doubled, "the owners' values sum to .*, but the table is worth"),
         (a_cent_moved, "'North' is paid .*, but its value gives"),
+        (words_that_move_the_cursor, r"'North' is paid \\x1b\[31m\\n, but its value gives"),
         (another_rule, "how it was paid is not known"),
         (outside, "the interval of 'North' does not hold its amount"),
         (nobody, "the owners' values sum to"),

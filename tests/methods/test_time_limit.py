@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from shapley2d import Exact, Forest, MonteCarlo, value_blocks, value_cells, value_game
+from shapley2d._base.time_limit import TimeLimit
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning
 from tests.time_limits import TIGHT, CountedLimit, make_tables, same
 
@@ -33,6 +34,9 @@ def test_blocks_end_too():
     )
     assert limited.info["time_up"]
     assert np.isfinite(limited.stderr).all()
+    owners = [{"owner": "A", "row": "0-29"}, {"owner": "B", "row": "30-59"}]
+    with pytest.raises(OutOfTimeError, match="is over"):  # before the first subset
+        value_blocks(*make_tables(), owners=owners, method="knn", max_time=TimeLimit(1.0, 0.0))
 
 
 def test_there_is_a_checkpoint_even_where_there_is_no_answer(tmp_path):

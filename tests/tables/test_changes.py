@@ -2,6 +2,7 @@
 
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pandas as pd
@@ -113,6 +114,26 @@ def test_categories_and_nullable_types():
     enum = pl.DataFrame({"c": pl.Series(["a", "b"], dtype=pl.Enum(["a", "b"]))})
     assert change_cells(enum, {"c": {0: "b"}}).schema == enum.schema
     assert change_cells(enum, {"c": {0: "z"}})["c"].to_list() == ["z", "b"]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "objects", "polars", "pyarrow", "array"])
+def test_times_with_a_zone_are_read_and_written_in_utc(kind):
+    zone = ZoneInfo("Europe/Berlin")
+    times = [datetime(2024, 1, day, 12, tzinfo=zone) for day in (1, 2, 3)]
+    table = pa.table({"t": pa.array(times, pa.timestamp("us", tz="Europe/Berlin"))})
+    if kind == "pandas":
+        table = table.to_pandas()
+    elif kind == "objects":
+        table = pd.DataFrame({"t": pd.Series(times, dtype=object)})
+    elif kind == "polars":
+        table = pl.from_arrow(table)
+    elif kind == "array":
+        table = np.array([[time] for time in times], dtype=object)
+    column = as_table(table).columns[0]
+    assert column.text()[1] == "2024-01-02T11:00:00"
+    changes = {0: column.text()[1], 1: "2024-01-05T13:00:00+01:00", 2: None}
+    changed = as_table(change_cells(table, {column.name: changes})).columns[0]
+    assert changed.text() == ["2024-01-02T11:00:00", "2024-01-05T12:00:00", None]
 
 
 def test_arrays_and_targets():

@@ -162,6 +162,7 @@ def inspect_cells(
         X, y, _, _ = with_targets(X, y, None, None)
     with without_warnings():  # entries of another type and keys are findings here
         like = None if trusted is None else trusted.table
+        check_width(len(_names(X)))  # before each of them is read
         table = as_table(X, "X", kinds, like, infinite=True)
         if like is not None:
             table = _with_names(table, like, named=bool(_names(X)))

@@ -16,6 +16,7 @@ from shapley2d.exceptions import InputError, InputWarning, Setting
 if TYPE_CHECKING:
     from typing import Self
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._knn.utility_game import KnnGame
     from shapley2d._methods.run import Run
@@ -183,10 +184,12 @@ class KNN(Method):
 
         return gain_of_all(self.games(problem, -1 if run.n_jobs is None else run.n_jobs))
 
-    def games(self, problem: Problem, threads: int = 1) -> list[KnnGame]:
+    def games(
+        self, problem: Problem, threads: int = 1, limit: TimeLimit | None = None
+    ) -> list[KnnGame]:
         """The utility as a game of any rows and columns, one for every split.
 
-        ``threads`` share a game of few coalitions.
+        ``threads`` share a game of few coalitions; what is under way at the ``limit`` is dropped.
         """
         from shapley2d._knn.utility_game import knn_game
         from shapley2d._tables.problem import weigh_problem
@@ -200,6 +203,7 @@ class KNN(Method):
                 votes=self.votes,
                 baseline=problem.baseline,
                 n_jobs=threads,
+                limit=limit,
             )
             for split in weigh_problem(problem).splits
         ]

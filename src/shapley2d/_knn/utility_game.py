@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 from joblib import effective_n_jobs
 
-from shapley2d._base.in_threads import map_in_threads
+from shapley2d._base.in_threads import map_in_threads, stop_flag
 from shapley2d._knn.few_rows import FewRows
 from shapley2d._knn.kernels.rows import make_room, subset_codes
 from shapley2d._knn.kernels.utility import Nearest, add_utilities
@@ -27,6 +27,7 @@ from shapley2d._knn.metric import measure
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.time_limit import TimeLimit
     from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
@@ -61,6 +62,7 @@ class KnnGame:
         n_classes: int | None = None,
         valid_weights: NDArray[np.float64] | None = None,
         n_jobs: int | None = None,
+        limit: TimeLimit | None = None,
     ) -> None:
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
         classifies, self._k = task == "classification", int(n_neighbors)
@@ -89,7 +91,7 @@ class KnnGame:
         train = np.ascontiguousarray(columns.train)
         self._entries = (train, np.ascontiguousarray(train.T), columns.nominal)
         self._lens = make_lens(columns)
-        self._n_jobs = n_jobs
+        self._n_jobs, self._limit = n_jobs, limit
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
@@ -99,7 +101,7 @@ class KnnGame:
         total = np.zeros((len(rows), len(columns)))
         codes = subset_codes(column_masks)
         seen = (self._lens, *bins_and_slack(self._lens, column_masks))
-        n_valid = len(self._nearest.y_valid)
+        n_valid, stop = len(self._nearest.y_valid), stop_flag()
 
         def evaluate(start: int) -> NDArray[np.float64]:
             sums = np.zeros(total.shape)
@@ -107,6 +109,8 @@ class KnnGame:
             room = make_room(*shape, classifies=self._nearest.classifies, ranks_all=True)
             chosen = np.arange(start, min(start + _CHUNK, n_valid))
             for first in range(0, len(codes), _COALITIONS):
+                if stop[0]:
+                    break
                 part = slice(first, first + _COALITIONS)
                 own = (seen[0], *(np.ascontiguousarray(one[:, part]) for one in seen[1:]))
                 found = np.zeros((len(row_masks), len(codes[part])))
@@ -116,7 +120,8 @@ class KnnGame:
             return sums
 
         starts = range(0, n_valid, _CHUNK)
-        for chunk in map_in_threads(evaluate, starts, effective_n_jobs(self._n_jobs)):
+        threads, limit = effective_n_jobs(self._n_jobs), self._limit
+        for chunk in map_in_threads(evaluate, starts, threads, stop=stop, limit=limit):
             total += chunk
         total /= n_valid
         counts = column_masks.any(axis=1) | self._ties  # no columns are worth 0 where none tie
@@ -137,6 +142,7 @@ def knn_game(
     baseline: str = "labels",
     votes: str = "k",
     n_jobs: int | None = 1,
+    limit: TimeLimit | None = None,
 ) -> KnnGame:
     """The game of a split, by default in one thread: workers share draws, not games.
 
@@ -153,6 +159,7 @@ def knn_game(
         n_classes=split.y.classes.size if split.y.task == "classification" else None,
         valid_weights=split.valid_weights,
         n_jobs=n_jobs,
+        limit=limit,
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shapley2d._base.progress import RunProgress
 from shapley2d._base.warnings import without_warnings
+from shapley2d._base.words import printable
 from shapley2d._market.blocks import value_blocks
 from shapley2d._market.receipts.question import settings_of
 from shapley2d._market.receipts.receipt import Receipt, make_receipt
@@ -147,7 +148,7 @@ def _compare(wanted: dict[str, Any], found: dict[str, Any], here: dict[str, str]
             if part != "digests":
                 differs = "the receipt does not follow from the data"
                 made = wanted["made"]["versions"]
-                shown = f": {right}, not {one}"
+                shown = printable(f": {right}, not {one}")
                 shown += "".join(
                     f"; made with {name} {version}, here is {here.get(name)}"
                     for name, version in made.items()

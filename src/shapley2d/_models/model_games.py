@@ -58,12 +58,15 @@ def model_games(
     if knn is not None:
         if preprocess != "auto" or truncation is not None:
             resolve_model("knn", problem.target.task, None, preprocess, truncation)
-        games, info = list(knn.games(problem, threads)), knn.facts(problem)
+        # another machine has another clock
+        limit = None if run.limit is None or run.cluster is not None else run.limit.at_latest()
+        make = partial(knn.games, threads=threads, limit=limit)
+        games, info = list[Any](make(problem)), knn.facts(problem)
         if parts is not None:
             # a mean over validation rows, by the weights of all of them: the parts by themselves
             # tell what it is without each
             means = replace(weigh_problem(problem), scoring=None)
-            games = _parted(games, means, parts, lambda one: knn.games(one, threads), alone=True)
+            games = _parted(games, means, parts, make, alone=True)
     else:
         resolved = resolve_model(model, problem.target.task, scoring, preprocess, truncation)
         if isinstance(resolved, str):

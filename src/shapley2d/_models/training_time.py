@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from shapley2d._base.defaults import CLUSTERS
+from shapley2d._base.progress import now
 from shapley2d._base.words import format_seconds
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.monte_carlo import MIN_DRAWS
@@ -34,9 +34,9 @@ def training_seconds(game: Game) -> float:
         MaskCoalitions(np.arange(size)[None] % 2 == 0) for size in (game.n_rows, game.n_columns)
     )
     with single_threaded():
-        start = time.perf_counter()
+        start = now()
         game.utilities(*half)
-        return time.perf_counter() - start
+        return now() - start
 
 
 def seconds_left(run: Run) -> float:
@@ -80,10 +80,10 @@ def check_draws(
 ) -> None:
     """Refuse a limit in which too few draws for a first result can be made.
 
-    A draw takes ``draw_s`` seconds of one core; all workers have ``left_s`` left; ``otherwise``
-    names what else could be done.
+    A draw takes ``draw_s`` seconds of one core, 0 if that was not measured; all workers have
+    ``left_s`` left; ``otherwise`` names what else could be done.
     """
-    if LEAST_PIECES * draw_s <= left_s:
+    if draw_s == 0 or LEAST_PIECES * draw_s <= left_s:
         return
     n, m = game.n_rows, game.n_columns
     together, with_columns = (  # clusters for which there is time for enough draws

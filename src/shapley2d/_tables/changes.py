@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
@@ -218,6 +218,19 @@ def _parsed(text: str, kind: str) -> Any:
     return stamp if kind == "datetime" else stamp.date()
 
 
+def _in_zone(value: Any, zone: Any) -> Any:
+    """A time in UTC, as times are read and shown, in the zone of its column."""
+    if zone is None or not isinstance(value, datetime):
+        return value
+    return (value if value.tzinfo else value.replace(tzinfo=UTC)).astimezone(zone)
+
+
+def _like_objects(values: list[Any], items: list[Any]) -> list[Any]:
+    """New entries of a column of Python objects, in the zone of its times."""
+    zone = next((item.tzinfo for item in items if getattr(item, "tzinfo", None)), None)
+    return [_in_zone(value, zone) for value in values]
+
+
 def _in_array(array: NDArray[Any], changes: Mapping[int, Mapping[int, str | None]]) -> NDArray[Any]:
     kinds = {"i": "integer", "u": "integer", "f": "float", "b": "boolean", "M": "datetime"}
     plans = {}
@@ -226,6 +239,8 @@ def _in_array(array: NDArray[Any], changes: Mapping[int, Mapping[int, str | None
             _kind_of_objects(array[:, j].tolist()) if array.dtype.kind == "O" else "text"
         )
         values, needed = _values(list(part.values()), kind)
+        if array.dtype.kind == "O":
+            values = _like_objects(values, array[:, j].tolist())
         plans[j] = (list(part), values, kind, needed)
     changed = array.copy()
     for j, (rows, values, kind, needed) in plans.items():
@@ -277,7 +292,11 @@ def _in_pandas(series: Any, rows: list[int], values: list[Any], kind: str, neede
         changed = series.astype("float64" if needed == "float" else object)
     if changed.dtype.kind == "M":
         zone = getattr(changed.dtype, "tz", None)
-        values = [pd.NaT if value is None else pd.Timestamp(value, tz=zone) for value in values]
+        values = [
+            pd.NaT if value is None else pd.Timestamp(_in_zone(value, zone)) for value in values
+        ]
+    elif changed.dtype == object:
+        values = _like_objects(values, changed.tolist())
     elif changed.dtype.kind == "f" and isinstance(changed.dtype, np.dtype):
         values = [np.nan if value is None else value for value in values]
     for row, value in zip(rows, values, strict=True):

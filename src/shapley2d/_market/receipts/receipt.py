@@ -20,6 +20,7 @@ import numpy as np
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import fits_float, parse_record
 from shapley2d._base.limits import read_record_file
+from shapley2d._base.words import printable
 from shapley2d._market.payments import divide_units, whole_units
 from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
@@ -131,7 +132,7 @@ class Receipt:
         except InputError as error:  # an option that its method, or the package, refuses
             raise InputError(f"{name} is refused: ", *error.args) from None
         except ValueError as error:
-            raise InputError(f"{name} is refused: {error}") from None
+            raise InputError(f"{name} is refused: {printable(str(error))}") from None
         except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
             raise InputError(
                 f"{name} is refused: it is not a receipt of this form ({type(error).__name__})"
