@@ -16,6 +16,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import FEWEST_ROWS
+from shapley2d._inspection.columns.finding import UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -108,6 +109,7 @@ def wrong_probability(
     findings: Sequence[ColumnFinding] = (),
     threads: int = 1,
     known: int | None = None,
+    in_tail: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """The probability of being wrong of all cells, or of new rows below a table.
 
@@ -127,6 +129,9 @@ def wrong_probability(
     known : int, optional
         The first rows, which are a table that the others are judged by: only the probabilities of
         those are returned. By default a table is judged by itself.
+    in_tail : ndarray of bool of shape (judged rows, p), optional
+        Whether the tail of their column explains entries: unless a finding names them, they are not
+        likelier wrong than right.
     """
     # sums of evidence first, then in their place what they say: tables have millions of cells
     probability = np.empty(scores.shape)
@@ -158,6 +163,9 @@ def wrong_probability(
             for name, one in (of_cells | of_table).items()
         }
         said = CELLS.probability(asked, n_judged, threads)
+        if in_tail is not None:
+            usual = in_tail[:, j] & ~found[judged, j]
+            said[usual] = np.minimum(said[usual], UNKNOWN)
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
         codes = columns[label].entries
@@ -190,6 +198,8 @@ def label_probability(
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
     array([0.03, 0.67])
     """
-    if surprise[:known].size < FEWEST_ROWS:
+    evidence = label_evidence(surprise, shares, known) if surprise[:known].size else {}
+    # where nothing predicts the target, nothing speaks against a label
+    if surprise[:known].size < FEWEST_ROWS or not np.any(evidence["lift"]):
         return np.zeros(surprise.size)
-    return LABELS.probability(label_evidence(surprise, shares, known), surprise.size)
+    return LABELS.probability(evidence, surprise.size)
