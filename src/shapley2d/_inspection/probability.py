@@ -28,6 +28,7 @@ from shapley2d._inspection.evidence import (
     table_evidence,
     weighed,
 )
+from shapley2d._inspection.forests import row_chunks
 from shapley2d._inspection.kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._inspection.learned import LEARNED, SETTINGS
 from shapley2d._inspection.marginal import vouched
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
 
-_ROWS = 2**15  # rows asked about at a time
 _TYPES = {"cuts": np.float32, "values": np.float64}  # of the others: int32
 
 
@@ -83,17 +83,17 @@ class Learned(NamedTuple):
         threads : int
         """
 
-        def ask(start: int) -> NDArray[np.float64]:
-            rows = np.empty((min(_ROWS, n - start), len(self.evidence)), dtype=np.float32)
+        def ask(some: slice) -> NDArray[np.float64]:
+            rows = np.empty((some.stop - some.start, len(self.evidence)), dtype=np.float32)
             for k, name in enumerate(self.evidence):
                 about = np.asarray(evidence.get(name, 0.0))
-                rows[:, k] = about[start : start + _ROWS] if about.ndim else about
+                rows[:, k] = about[some] if about.ndim else about
             return np.asarray(sum_of_trees(self.trees, rows))
 
         logit = np.full(n, self.base) + SETTINGS["order"] * evidence[self.evidence[0]]
-        starts = range(0, n, _ROWS)
-        for start, some in zip(starts, map_in_threads(ask, starts, threads), strict=True):
-            logit[start : start + _ROWS] += some
+        chunks = row_chunks(n)
+        for some, more in zip(chunks, map_in_threads(ask, chunks, threads), strict=True):
+            logit[some] += more
         return np.asarray(SETTINGS["most"] / (1 + np.exp(-np.clip(logit, -50.0, 50.0))))
 
 

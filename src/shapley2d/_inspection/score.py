@@ -50,10 +50,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
 
-_GROWN = 0.6  # share of the time until the forests are grown and asked
+_GROWN, _TRIED = 0.5, 0.8
+"""Shares of the time until the forests are grown and asked, and until repairs are tried."""
+
 _FEW_TREES = 8  # of every column at least
-_AFTER_CELL_S = 1e-6  # seconds for a cell once it is scored: its probability, the list, the page
-_SAFE = 0.8  # of the time that is left: columns differ, and the result has to be made
 
 
 def inspect_table(
@@ -110,9 +110,9 @@ def inspect_table(
         give_back_memory()
         threads, n_columns = count_threads(n_jobs), len(columns)
         if limit is not None:
-            limit = limit.earlier(_AFTER_CELL_S * lessons.codes.size)
             work.fit_trees(limit, threads)
-        work.limit = None if limit is None else limit.earlier((1 - _GROWN) * limit.left())
+            work.limit = limit.earlier((1 - _GROWN) * limit.left())
+            limit = limit.earlier((1 - _TRIED) * limit.left())
         forests: list[Forest | None] = []
         grown = map_in_threads(work.learned_column, range(n_columns), threads)
         for k, forest in enumerate(grown):
@@ -437,8 +437,7 @@ class _Work:
         for k in tried:
             look(k)
         each_s = (time.monotonic() - begin) / len(tried) / len(few.rows)
-        all_s = each_s * len(predicted) / threads / _GROWN
-        fitting = int(_SAFE * limit.left() / max(all_s, 1e-9))
+        fitting = int(_GROWN * limit.left() * threads / max(each_s * len(predicted), 1e-9))
         if fitting < len(lessons.bags.rows):
             lessons.bags = lessons.draw_bags(max(fitting, _FEW_TREES))
             self.rows = lessons.own_rows()
