@@ -63,6 +63,15 @@ def test_the_entry_that_broke_a_rule_is_blamed_and_computed(column, wrong, perce
     assert likely == {(column, i): pytest.approx(one) for i, one in right.items()}
 
 
+def test_what_a_rule_gives_comes_before_a_slip():
+    table = sales(percent=True)
+    row = int(np.flatnonzero(table["less"] == 0)[0])
+    table["less"][row] = 100  # a digit too many of 10, but then the rule would not hold
+    found = inspect_cells(table, progress=False)
+    place = found.column_names.index("less")
+    assert found._cells.expected_text(row, place) == "0"
+
+
 def test_a_rule_is_named_and_fills_an_empty_cell():
     table = pd.DataFrame(sales(percent=True))
     table.loc[5, "net"], table.loc[9, "quantity"] = 1.0, None

@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d._inspection.columns.find import find_in_columns
+from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._tables.convert import as_table
 
 
@@ -60,6 +61,9 @@ def test_one_unit_and_its_slips():
         ("12000 g", "12.0 kg"),
         ("23.5", "23.5 kg"),
         ("23.5 gk", "23.5 kg"),
+        ("6437 g", "6.437 kg"),
+        ("38.4 lb", "17.4 kg"),
+        ("38 lb", "17.2 kg"),
         ("23.5 km", None),
         ("640000 g", None),
     ],
@@ -69,6 +73,8 @@ def test_units_of_one_quantity_are_converted_or_nothing_is_suggested(entry, new)
     entries[7] = entry
     finding = find({"weight": entries})["suffix"]
     assert finding.suggestions == ({7: new} if new else {})
+    # 38 lb may be 17.0 to 17.5 kg
+    assert not new or (finding.right[0] >= SURE_RIGHT) == (entry != "38 lb")
     comma = [one.replace(".", ",") for one in entries]
     wanted = {7: new.replace(".", ",")} if new else {}
     assert find({"weight": comma})["suffix"].suggestions == wanted

@@ -210,11 +210,11 @@ def test_expected_numbers_are_quantiles_of_what_is_predicted():
 
 
 def test_pieces_of_rows_give_what_all_rows_give(small, monkeypatch):
-    from shapley2d._inspection import deviation as module
+    from shapley2d._inspection import forests as module
 
     coded, codes, bags, forests = small
     whole = [deviation(coded[j], forests[j], codes, bags.seen) for j in range(3)]
-    monkeypatch.setattr(module, "_CHUNK_CELLS", 100)
+    monkeypatch.setattr(module, "_CHUNK", (7, 100))
     for j in range(3):
         parts = deviation(coded[j], forests[j], codes, bags.seen)
         assert np.array_equal(whole[j].stories, parts.stories)

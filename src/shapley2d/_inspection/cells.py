@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import SAME_KEY, UNSURE
+from shapley2d._inspection.columns.finding import LEAST, SAME_KEY, UNSURE
 from shapley2d._inspection.learned import SETTINGS
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import objects
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 EMPTY, NO_ALTERNATIVE = -2, -1
 """Among the alternatives of a cell: it should be empty; there is no further alternative."""
 
-_LEAST_CHANCE = 0.01  # alternatives less likely than this are not named
-_LEAST_SHARE = 0.1  # reasons that make up less of a score are not named
 
 _SAME_REASON = {"distance": "row", "surprise": "row", "stories": "row"}  # to a reader
 _REASONS = {
@@ -239,7 +237,7 @@ class ScoredCells:
         return [
             (None if code == EMPTY else self.wordings[j].text(float(code)), float(chance))
             for code, chance in zip(codes, chances, strict=True)
-            if code != NO_ALTERNATIVE and chance >= _LEAST_CHANCE
+            if code != NO_ALTERNATIVE and percent(chance) != percent(0.0)
         ]
 
     def likely_text(self, i: int, j: int) -> str:
@@ -269,7 +267,7 @@ class ScoredCells:
         if known == SAME_KEY:
             return [(known, 0.0)]
         return ([(known, 0.0)] if known else []) + [
-            (self._phrase(reason, i, j), share) for reason, share in listed if share >= _LEAST_SHARE
+            (self._phrase(reason, i, j), share) for reason, share in listed if share >= LEAST
         ]
 
     def _phrase(self, reason: str, i: int, j: int) -> str:

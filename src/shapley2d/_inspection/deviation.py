@@ -19,6 +19,7 @@ import numpy as np
 
 from shapley2d._base.robust import NORMAL_IQR, centre_and_spread
 from shapley2d._inspection.cells import EMPTY, NO_ALTERNATIVE, Expected
+from shapley2d._inspection.columns.finding import RARE
 from shapley2d._inspection.forests import FLOOR_MIXED, chances, mixed, row_chunks
 
 if TYPE_CHECKING:
@@ -31,13 +32,9 @@ _WIDE = 3.0
 """Half width of the Cauchy distribution of numbers that may be anything, on the asinh scale."""
 
 _NARROWEST = 0.01  # least distance of two kernels, on the asinh scale
-_ATOM_SHARE = 0.02  # a number alone in its bin counts as a category if it has this share of rows
 
 _ALTERNATIVES = 3  # likeliest categories that are kept
-_CHUNK_CELLS = 2**21  # rows times bins that are held at a time: more need more memory
-_FAR = 1e100  # spreads from the median; beyond, numbers are alike
-_NEVER = 1e-300
-_SORTED = 64  # bins up to which a row is sorted whole: that is fast then, and keeps ties in order
+_LEAST = float(np.finfo(np.float64).tiny)  # of a density whose logarithm is taken
 
 
 @dataclass(frozen=True)
@@ -84,9 +81,8 @@ def deviation(
     if forest is None and column.is_category:
         return _unpredicted(column, plain=plain)
     scale = Scale.of(column) if not column.is_category and column.filled > 1 else None
-    size = max(1, min(_CHUNK_CELLS // max(1, column.n_bins), column.bins.size))
     pieces = []
-    for rows in row_chunks(column.bins.size, size):
+    for rows in row_chunks(column.bins.size, column.n_bins):
         predicted = chances(column, forest, codes[rows], seen[rows])
         predicted /= predicted.sum(axis=1, keepdims=True)
         pieces.append(_judge(column, scale, predicted, rows, plain=plain))
@@ -174,7 +170,7 @@ def _distance(
     spread = (length + _own_half(column.ordered)) / (2 * NORMAL_IQR)
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         off = np.abs(values - middle) / spread
-    return np.asarray(np.log1p(np.where(spread > 0, off, 0.0).clip(max=_FAR)))
+    return np.asarray(np.log1p(np.nan_to_num(np.where(spread > 0, off, 0.0))))
 
 
 def _own_half(ordered: NDArray[np.float64]) -> float:
@@ -242,12 +238,12 @@ def _category(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
 
 
 def _largest(predicted: NDArray[np.float64], k: int) -> NDArray[np.intp]:
-    """Positions of the k largest in every row, the largest first."""
-    if predicted.shape[1] <= _SORTED:
-        return np.argsort(-predicted, axis=1, kind="stable")[:, :k]
-    some = np.argpartition(-predicted, k, axis=1)[:, :k]
-    order = np.argsort(-np.take_along_axis(predicted, some, axis=1), axis=1, kind="stable")
-    return np.take_along_axis(some, order, axis=1)
+    """Positions of the k largest in every row, the largest and of equals the first one first."""
+    left, found = predicted.copy(), np.empty((len(predicted), k), dtype=np.intp)
+    for place in range(k):
+        found[:, place] = left.argmax(axis=1)
+        left[np.arange(len(left)), found[:, place]] = -1.0
+    return found
 
 
 def _joined(pieces: list[Any]) -> Any:
@@ -298,14 +294,14 @@ class Scale:
             spread,
             positions,
             (0.25 if column.graded else 0.5) * np.maximum(nearest, _NARROWEST),
-            single & (counts >= _ATOM_SHARE * entries.size),
+            single & (counts >= RARE * entries.size),
         )
 
 
 def squash(entries: NDArray[np.float64], middle: float, spread: float) -> NDArray[np.float64]:
     """Distances from the middle in spreads, with far ones drawn together."""
     with np.errstate(over="ignore"):
-        return np.asarray(np.arcsinh(((entries - middle) / spread).clip(-_FAR, _FAR)))
+        return np.asarray(np.arcsinh(np.nan_to_num((entries - middle) / spread)))
 
 
 def category_stories(
@@ -362,7 +358,7 @@ def number_stories(
     if not column.graded:
         anything = np.where(atom, mass, anything)
     error = 0.5 * another + 0.5 * anything
-    return np.asarray(np.log(error + _NEVER) - np.log(belongs + _NEVER))
+    return np.asarray(np.log(error + _LEAST) - np.log(belongs + _LEAST))
 
 
 def logistic_density(distance: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -355,10 +355,12 @@ def _confirmed(lift: NDArray[np.float64], of_class: NDArray[np.float64]) -> floa
 
     Each label was predicted without itself. So the factor of the lifts under which all labels
     together are likeliest tells how far predictions can be trusted (Platt 1999), noise included.
+    It counts where it is worth its one parameter (Schwarz 1978, doi:10.1214/aos/1176344136).
     """
     factors = np.linspace(0.0, 1.0, 21)
-    likely = [-np.logaddexp(0.0, of_class + factor * lift).mean() for factor in factors]
-    return float(factors[int(np.argmax(likely))])
+    likely = [-np.logaddexp(0.0, of_class + factor * lift).sum() for factor in factors]
+    best = int(np.argmax(likely))
+    return float(factors[best]) if likely[best] - likely[0] > np.log(lift.size) / 2 else 0.0
 
 
 def weighed(

@@ -44,8 +44,8 @@ SHARE_MIXED, FLOOR_MIXED = 0.02, 0.1
 """Share of a prediction that comes from the column as a whole, and the part of one row that is
 added to every bin, so that no entry is impossible."""
 
-_GAIN_ROWS = 4096
-"""Rows whose repairs are tried at a time: more need more memory."""
+_CHUNK = 4096, 2**21
+"""Rows that are judged at a time, and their bins: more need more memory."""
 
 
 @dataclass(frozen=True)
@@ -197,6 +197,7 @@ def repair_gains(
     return gains
 
 
-def row_chunks(n_rows: int, size: int = _GAIN_ROWS) -> list[slice]:
-    """All rows in slices."""
+def row_chunks(n_rows: int, width: int = 1) -> list[slice]:
+    """All rows in slices, shorter ones where a row is wide."""
+    size = max(1, min(_CHUNK[0], _CHUNK[1] // max(1, width)))
     return [slice(start, min(start + size, n_rows)) for start in range(0, n_rows, size)]

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column
 
 _MISSING, _STRAY = 2**62, 2**62 + 1  # beyond ranks and codes
-_CATEGORY, _LABEL = 1, 2  # what tells columns apart beside their entries
 
 
 @dataclass(frozen=True)
@@ -146,7 +145,7 @@ class _Read:
             codes[there], plain[there] = ranks, np.abs(ranks)
             lean = (counts[place] * ranks).sum()
         words = scrambled(plain.view(np.uint64))
-        role = np.uint64(_CATEGORY * is_category + _LABEL * is_label)
+        role = np.uint64(is_category + 2 * is_label)  # tells columns apart beside their entries
         return cls(codes, words, there, is_category, lean, scrambled(words.sum() ^ scrambled(role)))
 
     def sign(self, rows: NDArray[np.uint64]) -> int:

@@ -16,6 +16,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import FEWEST_ROWS
+from shapley2d._inspection.columns.finding import UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -27,6 +28,7 @@ from shapley2d._inspection.evidence import (
     table_evidence,
     weighed,
 )
+from shapley2d._inspection.forests import row_chunks
 from shapley2d._inspection.kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._inspection.learned import LEARNED, SETTINGS
 from shapley2d._inspection.marginal import vouched
@@ -39,7 +41,6 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
 
-_ROWS = 2**15  # rows asked about at a time
 _TYPES = {"cuts": np.float32, "values": np.float64}  # of the others: int32
 
 
@@ -82,17 +83,17 @@ class Learned(NamedTuple):
         threads : int
         """
 
-        def ask(start: int) -> NDArray[np.float64]:
-            rows = np.empty((min(_ROWS, n - start), len(self.evidence)), dtype=np.float32)
+        def ask(some: slice) -> NDArray[np.float64]:
+            rows = np.empty((some.stop - some.start, len(self.evidence)), dtype=np.float32)
             for k, name in enumerate(self.evidence):
                 about = np.asarray(evidence.get(name, 0.0))
-                rows[:, k] = about[start : start + _ROWS] if about.ndim else about
+                rows[:, k] = about[some] if about.ndim else about
             return np.asarray(sum_of_trees(self.trees, rows))
 
         logit = np.full(n, self.base) + SETTINGS["order"] * evidence[self.evidence[0]]
-        starts = range(0, n, _ROWS)
-        for start, some in zip(starts, map_in_threads(ask, starts, threads), strict=True):
-            logit[start : start + _ROWS] += some
+        chunks = row_chunks(n)
+        for some, more in zip(chunks, map_in_threads(ask, chunks, threads), strict=True):
+            logit[some] += more
         return np.asarray(SETTINGS["most"] / (1 + np.exp(-np.clip(logit, -50.0, 50.0))))
 
 
@@ -108,6 +109,7 @@ def wrong_probability(
     findings: Sequence[ColumnFinding] = (),
     threads: int = 1,
     known: int | None = None,
+    in_tail: NDArray[np.bool_] | None = None,
 ) -> NDArray[np.float64]:
     """The probability of being wrong of all cells, or of new rows below a table.
 
@@ -127,6 +129,9 @@ def wrong_probability(
     known : int, optional
         The first rows, which are a table that the others are judged by: only the probabilities of
         those are returned. By default a table is judged by itself.
+    in_tail : ndarray of bool of shape (judged rows, p), optional
+        Whether the tail of their column explains entries: unless a finding names them, they are not
+        likelier wrong than right.
     """
     # sums of evidence first, then in their place what they say: tables have millions of cells
     probability = np.empty(scores.shape)
@@ -158,6 +163,9 @@ def wrong_probability(
             for name, one in (of_cells | of_table).items()
         }
         said = CELLS.probability(asked, n_judged, threads)
+        if in_tail is not None:
+            usual = in_tail[:, j] & ~found[judged, j]
+            said[usual] = np.minimum(said[usual], UNKNOWN)
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
         codes = columns[label].entries
@@ -190,6 +198,8 @@ def label_probability(
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
     array([0.03, 0.67])
     """
-    if surprise[:known].size < FEWEST_ROWS:
+    evidence = label_evidence(surprise, shares, known) if surprise[:known].size else {}
+    # where nothing predicts the target, nothing speaks against a label
+    if surprise[:known].size < FEWEST_ROWS or not np.any(evidence["lift"]):
         return np.zeros(surprise.size)
-    return LABELS.probability(label_evidence(surprise, shares, known), surprise.size)
+    return LABELS.probability(evidence, surprise.size)

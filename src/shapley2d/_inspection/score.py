@@ -18,6 +18,7 @@ from shapley2d._base.memory import give_back_memory
 from shapley2d._base.progress import reporting
 from shapley2d._inspection.binning import bin_column
 from shapley2d._inspection.cells import Expected, ScoredCells
+from shapley2d._inspection.columns.far import beyond_in_tail
 from shapley2d._inspection.columns.finding import RARE
 from shapley2d._inspection.deviation import deviation
 from shapley2d._inspection.forests import (
@@ -49,10 +50,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
 
-_GROWN = 0.6  # share of the time until the forests are grown and asked
+_GROWN, _TRIED = 0.5, 0.8
+"""Shares of the time until the forests are grown and asked, and until repairs are tried."""
+
 _FEW_TREES = 8  # of every column at least
-_AFTER_CELL_S = 1e-6  # seconds for a cell once it is scored: its probability, the list, the page
-_SAFE = 0.8  # of the time that is left: columns differ, and the result has to be made
 
 
 def inspect_table(
@@ -109,9 +110,9 @@ def inspect_table(
         give_back_memory()
         threads, n_columns = count_threads(n_jobs), len(columns)
         if limit is not None:
-            limit = limit.earlier(_AFTER_CELL_S * lessons.codes.size)
             work.fit_trees(limit, threads)
-        work.limit = None if limit is None else limit.earlier((1 - _GROWN) * limit.left())
+            work.limit = limit.earlier((1 - _GROWN) * limit.left())
+            limit = limit.earlier((1 - _TRIED) * limit.left())
         forests: list[Forest | None] = []
         grown = map_in_threads(work.learned_column, range(n_columns), threads)
         for k, forest in enumerate(grown):
@@ -126,7 +127,14 @@ def inspect_table(
         give_back_memory()
         scores = work.scores()
         probability = wrong_probability(
-            scores, work.parts, columns, lessons.label, usual, findings, threads
+            scores,
+            work.parts,
+            columns,
+            lessons.label,
+            usual,
+            findings,
+            threads,
+            in_tail=work.in_tail,
         )
         explained = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
@@ -191,6 +199,7 @@ def judge_rows(
         findings,
         threads,
         known,
+        work.in_tail,
     )
     for j, own in enumerate(table.probability.T):
         # entries of a trusted table are right, however suspicious: as often, others are right too
@@ -337,6 +346,24 @@ class _Rows:
     known: int = 0
 
 
+def _in_tail(
+    table: BinnedColumn, judged: BinnedColumn, surprise: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    """Which numbers their column's own tail explains: it puts about one or more in such rows."""
+    found = np.zeros(judged.bins.size, dtype=bool)
+    there = np.flatnonzero((judged.bins >= 0) & ~np.isnan(judged.values))
+    if there.size and not judged.is_category:
+        own, bins, usual = np.exp(-surprise[there]), judged.bins[there], table.shares
+        if judged is table:  # forests never expect the rarest numbers, so that this is no evidence
+            of_bin = np.bincount(bins, own, usual.size) / np.maximum(
+                np.bincount(bins, minlength=usual.size), 1
+            )
+            usual = np.minimum(usual, of_bin)
+        beyond = beyond_in_tail(table.ordered, judged.values[there])
+        found[there] = np.isfinite(beyond) & (2 * beyond * own >= usual[bins])
+    return found
+
+
 class _Work:
     """The work that is done column by column, in the table's own order, and its results.
 
@@ -350,6 +377,7 @@ class _Work:
         self.new = np.zeros_like(rows.codes)  # of the expected entries
         self.expected = [Expected(np.zeros(0))] * len(lessons.names)
         self.parts = {name: np.zeros(rows.codes.shape, dtype=np.float32) for name in WEIGHTS}
+        self.in_tail = np.zeros(rows.codes.shape, dtype=bool)
 
     def learned_column(self, k: int) -> Forest | None:
         """Grow the forest of a column, if there is time, and judge the entries by it."""
@@ -380,6 +408,7 @@ class _Work:
             self.note("repeat", j, standing_alone(table, new[0]))
             odd = odd_writing(rows.given[j], rows.known or None)[rows.known :]
             self.parts["text"][:, j] = WEIGHTS["text"] * odd
+            self.in_tail[rows.places, j] = _in_tail(table, binned, off.surprise)
         self.new[:, k] = binned.codes_of(off.expected.entries)
         self.expected[j] = self.order.given(k, off.expected, rows.places)
 
@@ -408,8 +437,7 @@ class _Work:
         for k in tried:
             look(k)
         each_s = (time.monotonic() - begin) / len(tried) / len(few.rows)
-        all_s = each_s * len(predicted) / threads / _GROWN
-        fitting = int(_SAFE * limit.left() / max(all_s, 1e-9))
+        fitting = int(_GROWN * limit.left() * threads / max(each_s * len(predicted), 1e-9))
         if fitting < len(lessons.bags.rows):
             lessons.bags = lessons.draw_bags(max(fitting, _FEW_TREES))
             self.rows = lessons.own_rows()

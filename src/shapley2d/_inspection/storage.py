@@ -17,6 +17,7 @@ from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Column, FromText, Kind
+from shapley2d._tables.texts.numbers import LONGEST
 from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d.inspection"
 _PART = "part: "
-_MOST_PLACES = 400  # decimals that a number can have
 _BY_COLUMN = {
     "kinds": [str], "notations": [str], "places": [int], "categories": [[str]], "widths": [int],
     "ranges": [bool], "written": [bool], "asked": [bool], "distinct": [int],
@@ -187,7 +187,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
 
 
 def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
-    if not {*record["kinds"]} <= {*get_args(Kind)} or max(record["places"]) > _MOST_PLACES:
+    if not {*record["kinds"]} <= {*get_args(Kind)} or max(record["places"]) > LONGEST:
         raise ValueError("its kinds of columns do not fit")
     texts, held = cells.texts("content"), cells.numbers("held")
     columns = []

@@ -53,7 +53,8 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
         for (i, j), (text, sure) in cells.suggested.items()
     }
     notes = dict(cells.notes)
-    for finding in findings:
+    # a rule of arithmetic has weighed the slips already
+    for finding in sorted(findings, key=lambda one: one.kind != "arithmetic"):
         j = cells.names.index(finding.columns[0])
         rows = finding.rows.tolist()
         wrong = dict(zip(rows, finding.row_chances.tolist(), strict=True))
@@ -62,7 +63,7 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
             if (text or None) == cells.entries[j][i]:
                 continue
             offer = _Offer.made(text, wrong[i], right[i])
-            if (i, j) in best and best[i, j] >= offer:
+            if (i, j) in best and best[i, j] >= offer and finding.kind != "arithmetic":
                 continue
             if text not in notes.get((i, j), text):
                 notes.pop((i, j))  # a slip that leads elsewhere

@@ -15,6 +15,7 @@ one is not, and which a slip explains (:mod:`~shapley2d._inspection.columns.type
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -23,8 +24,7 @@ import numpy as np
 
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, RARE, SUREST, UNKNOWN, UNSURE
-from shapley2d._inspection.columns.rules import SCREENED
+from shapley2d._inspection.columns.finding import LOW, RARE, SCREENED, SUREST, UNKNOWN, UNSURE
 from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
 
 if TYPE_CHECKING:
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 _BROKEN = 0.05  # most exceptions to a rule, as a part of those that a shuffled column makes
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
-_WIDEST = 200  # columns of numbers up to which rules are sought: pairs of them are their square
 _ONE = -1  # in the place of a factor that a rule does not have
 
 
@@ -141,7 +140,7 @@ def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]
     [{9: '143'}]
     """
     numbers = _Numbers.of(columns)
-    if 3 <= len(numbers.columns) <= _WIDEST:
+    if len(numbers.columns) >= 3 and math.comb(len(numbers.columns), 2) <= SCREENED:
         best: dict[int, tuple[float, _Rule]] = {}
         for rule in _candidates(numbers):
             share = _share_broken(numbers, rule)

@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._inspection.columns.finding import RARE
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-# Set on swapped entries in the clean twins of hospital, flights and beers, on these dirty, and on
-# 50 tables with errors of benchmarks/calibration.py: logarithmic loss of the entries that rules
-# name .62 before rows were judged as a whole, .34 now.
-_RATE = 0.02  # share of wrong entries before any rule speaks
+# RARE is the share of wrong entries before any rule speaks. Set on swapped entries in the clean
+# twins of hospital, flights and beers, on these dirty, and on 50 tables with errors of
+# benchmarks/calibration.py: logarithmic loss of the entries that rules name .62 before rows were
+# judged as a whole, .34 now.
 _HOLDS = 0.05  # chance that a rule holds though one of its entries is wrong
 _STRANGER = 0.1  # chance that a wrong cause is beside an entry that no group has as its usual one
 _ROUNDS = 12
@@ -74,7 +76,7 @@ class Tie:
         cause_holds = max(self.by_chance, _HOLDS)  # the cause of another group with this effect
         is_cause = column == self.cause
         holds, other_holds = (cause_holds, _HOLDS) if is_cause else (_HOLDS, cause_holds)
-        exception = np.minimum(2 * _RATE * np.exp(-self.odds), 0.5)
+        exception = np.minimum(2 * RARE * np.exp(-self.odds), 0.5)
         by_other = other * (1 - other_holds)
         if_cause = np.where(self.stranger, _STRANGER, 1.0)
         own, others = (if_cause, 1.0) if is_cause else (1.0, if_cause)
@@ -107,7 +109,7 @@ def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
         pairs[min(tie.cause, tie.effect), max(tie.cause, tie.effect)].append(tie)
     size = ties[0].broken.size if ties else 0
     said = {(pair, k): np.zeros(size) for pair in pairs for k in pair}
-    rates = {k: _RATE for pair in pairs for k in pair}
+    rates = {k: RARE for pair in pairs for k in pair}
     for _ in range(2):
         for _ in range(_ROUNDS):
             total = _totals(said, rates)
@@ -119,8 +121,8 @@ def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
                 for k, other in (pair, pair[::-1])
             }
         wrong = {k: _logistic(logit) for k, logit in _totals(said, rates).items()}
-        errors = {k: _RATE * n + float(each.sum()) for k, each in wrong.items()}
-        rates = {k: _RATE * each / max(errors.values()) for k, each in errors.items()}
+        errors = {k: RARE * n + float(each.sum()) for k, each in wrong.items()}
+        rates = {k: RARE * each / max(errors.values()) for k, each in errors.items()}
     return wrong
 
 

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
-_MIN_ROWS = 50  # of a table, or of a column that is compared with another
-_BY_CHANCE = 0.05  # rows that would agree in unrelated columns, as a part of those that do
 _COMMON = 0.2
 """Share of its commonest entry up to which a column hardly equals another by chance; and how often
 entries end like those of another column where that is filled, as a part of where it is not."""
@@ -40,7 +38,7 @@ def find_duplicates(
     >>> [(f.columns, f.rows.tolist()) for f in find_duplicates(written_columns(as_table(X)), [])]
     [(('c4',), [7, 190])]
     """
-    if not columns or columns[0].codes.size < _MIN_ROWS:
+    if not columns or columns[0].codes.size * RARE < 1:
         return
     for column in columns:
         rows = column.rows(column.counts > 1)
@@ -75,7 +73,7 @@ def _near_duplicates(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding
     for j, (column, part) in enumerate(zip(columns, parts, strict=True)):
         rows = np.flatnonzero(_shared(whole - part) & ~same & (column.codes >= 0))
         by_chance = whole.size**2 * float(np.prod(alike[:j] + alike[j + 1 :]))
-        if rows.size and by_chance <= _BY_CHANCE * rows.size:
+        if rows.size and by_chance <= RARE * rows.size:
             found.append((column, rows))
     if sum(rows.size for _, rows in found) > RARE * whole.size:
         return
@@ -111,7 +109,7 @@ def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     varied = [
         column
         for column in columns
-        if column.n_written >= _MIN_ROWS and column.counts.max() <= _COMMON * column.n_written
+        if column.n_written * RARE >= 1 and column.counts.max() <= _COMMON * column.n_written
     ]
     places: dict[str, int] = {}
     texts = [

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import plural
+from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import SUREST
 from shapley2d._tables.entry_writer import EntryWriter
 
@@ -100,13 +101,7 @@ def _far_end(
         return 0, 0.0
     gaps = np.log(away[:tried] / away[1 : tried + 1])
     best = int(np.argmax(gaps)) + 1
-    rest, held = away[best:], counts[best:]
-    steps = rest - np.append(rest[1:], 0.0)
-    needed = min(int(np.searchsorted(np.cumsum(held), most)) + 1, rest.size)
-    # equal numbers were rounded: they stand for evenly spaced ones around
-    place = np.concatenate([(np.arange(m) + 0.5) / m for m in held[:needed]])
-    spread = np.repeat(rest[:needed], held[:needed])
-    spread = (spread + np.repeat(steps[:needed], held[:needed]) * (0.5 - place))[: most + 1]
+    spread = _spread(away[best:], counts[best:], most + 1)
     tail = float(np.log(spread[:-1] / spread[-1]).mean())
     # far: the gap is wider than half the range of the others
     if tail <= 0 or away[best - 1] - spread[0] < (spread[0] + other) / 2:
@@ -114,3 +109,53 @@ def _far_end(
     gap = float(np.log(away[best - 1] / spread[0]))
     by_chance = (1 + gap / (tail * (spread.size - 1))) ** (1 - spread.size)
     return best, SUREST * _PRIOR / (_PRIOR + by_chance)
+
+
+def _spread(away: NDArray[np.float64], counts: NDArray[np.int64], most: int) -> NDArray[np.float64]:
+    """The distances of the farthest rows: equal ones were rounded, and stand for evenly spaced."""
+    steps = away - np.append(away[1:], 0.0)
+    needed = int(np.searchsorted(np.cumsum(counts), most)) + 1
+    held = counts[:needed]
+    place = np.concatenate([(np.arange(m) + 0.5) / m for m in held])
+    spread = np.repeat(away[:needed], held) + np.repeat(steps[:needed], held) * (0.5 - place)
+    return np.asarray(spread[:most])
+
+
+def beyond_in_tail(
+    ordered: NDArray[np.float64], numbers: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """How many entries the tail of a column puts at each number or farther out.
+
+    The tail is the farthest tenth of the rows on each side of the median. Its weight is the median
+    of its gaps, so that a few errors do not make it heavier. Infinity for numbers nearer than that;
+    0 where there is no tail to compare with.
+
+    Parameters
+    ----------
+    ordered : ndarray
+        The entries of the column, ascending.
+    numbers : ndarray
+        Of this column, or others.
+
+    Examples
+    --------
+    >>> column = np.arange(1.0, 101)
+    >>> beyond_in_tail(column, np.array([60.0, 100, 1000])).round(1)
+    array([inf, 0.9, 0. ])
+    """
+    found = np.full(numbers.size, np.inf)
+    middle, few = ordered[ordered.size // 2], ordered.size // 10
+    for side in (1.0, -1.0):
+        own, counts = np.unique(side * (middle - ordered), return_counts=True)
+        away, counts = -own[own < 0], counts[own < 0]
+        spread = _spread(away, counts, min(few, int(counts.sum()) - 1) + 1) if away.size else away
+        off = side * (numbers - middle)
+        if spread.size <= FEWEST_ROWS / 2:
+            found[off > 0] = 0.0
+            continue
+        gaps = np.arange(1, spread.size) * -np.diff(np.log(spread))
+        tail = float(np.median(gaps)) / np.log(2)
+        far = off > spread[-1]
+        with np.errstate(divide="ignore"):
+            found[far] = (spread.size - 1) * np.exp(-np.log(off[far] / spread[-1]) / tail)
+    return found

@@ -32,6 +32,9 @@ suggestion is sure, and may be written unseen; and cap for those that do not fol
 RARE = 0.02
 """Share of the rows up to which something is an exception, not how the table is made."""
 
+SCREENED = 20_000
+"""Rows, texts or pairs of columns that are compared with each other, at most."""
+
 SAME_KEY = "another row has the same key"
 """The reason of an entry that a repeated key alone makes suspect."""
 

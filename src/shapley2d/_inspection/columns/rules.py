@@ -23,7 +23,7 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import LOW, SUREST
+from shapley2d._inspection.columns.finding import LOW, SCREENED, SUREST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +40,6 @@ can hardly agree by chance."""
 _HARDLY = 0.1  # share of the commonest entry up to which that is so
 _THINGS = 20  # groups that are needed then
 _SPREAD = 0.7  # groups with exceptions, as a part of those that independent errors would hit
-SCREENED = 20_000
-"""Rows on which rules are chosen: all pairs of columns are tried."""
 _MAX_NUMBERS = 0.3  # distinct numbers per row; with more they are amounts, equal by chance
 _WEAKER = 0.15  # rules weaker than the strongest by more than this only add noise
 _VOTES = 3  # rows of a group that make a majority, and groups with one that make a rule

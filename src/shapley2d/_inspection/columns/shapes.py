@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
 from collections import Counter
@@ -91,16 +92,19 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
         f"{written.name!r} holds numbers followed by {unit!r}{others}: remove it, so that they "
         "are numbers",
         rows,
-        {int(i): new[code] for i in rows if (code := int(written.codes[i])) in new},
+        {int(i): new[code][0] for i in rows if (code := int(written.codes[i])) in new},
         _likely(written.share(usual) / written.share(~missing)) if rows.size else 0.0,
+        right=np.array([new.get(int(written.codes[i]), ("", 0.0))[1] for i in rows]),
     )
 
 
-def _in_unit(written: WrittenColumn, unit: str, usual: NDArray[np.bool_]) -> dict[int, str]:
-    """The other texts of a column in its unit, by position.
+def _in_unit(
+    written: WrittenColumn, unit: str, usual: NDArray[np.bool_]
+) -> dict[int, tuple[str, float]]:
+    """The other texts of a column in its unit, by position, and how likely they are right.
 
-    Units of the same quantity are converted, misspelt and missing ones replaced. A number that is
-    not among those of the column is not suggested.
+    Units of the same quantity are converted, with as many decimals as the entry tells, misspelt and
+    missing ones replaced. A number that is not among those of the column is not suggested.
     """
     numbers = [
         match[1] for k in np.flatnonzero(usual) if (match := _WITH_UNIT.fullmatch(written.words[k]))
@@ -119,14 +123,18 @@ def _in_unit(written: WrittenColumn, unit: str, usual: NDArray[np.bool_]) -> dic
             continue
         text, named = match[1], match[2].strip()
         number: float | None = _number(text, comma=comma)
+        sure = SURE
         if is_unit(named) and is_unit(unit):
             number = convert(_number(text, comma=comma), named, unit)
-            if number is not None and named != unit:
-                whole, _, rest = typed_number(number).partition(".")
+            step = convert(10.0 ** -len(text.partition(mark)[2]), named, unit)
+            if number is not None and step is not None and named != unit:
+                told = math.floor(1e-9 - math.log10(step))
+                sure = SURE if told >= places else UNSURE
+                whole, _, rest = typed_number(round(number, max(told, places))).partition(".")
                 rest = rest.ljust(places, "0")
                 text = whole + mark + rest if rest else whole
         if number is not None and min(known) <= number <= max(known):
-            found[k] = text + space + unit
+            found[k] = text + space + unit, sure
     return found
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._inspection.binning import MOST_CATEGORIES
-from shapley2d._inspection.columns.finding import LEAST
+from shapley2d._inspection.columns.finding import LEAST, SCREENED
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,14 +29,13 @@ if TYPE_CHECKING:
 
 _LENGTH, _TIMES = 4, 5
 """A rare spelling has at least this many letters, and the right one is this many times as frequent.
-Shorter or less rare texts are often words of their own."""
-_SLIPS = 0.2  # share of a word's letters that may be replaced; more takes other words for slips
+Shorter or less rare texts are often words of their own. So are those in which more than one letter
+in so many is replaced."""
 # Signs that people write or leave out; <, >, +, % and the like change the meaning.
 _SIGNS = frozenset(".,;:'\"_-/\\()[]&!?*")
 _LIST_MARKS, _PARTS = (", ", "; ", "|", ";", ","), 0.1
 """What separates the parts of a list, and the most distinct parts per part: other texts with commas
 hardly repeat theirs."""
-_MAX_WORDS = 20_000
 
 _LOGITS = {"odd pair": 3.0, "replaced": -0.5, "other": 1.7}
 """Logit of a rare spelling being a slip: set on hospital (typed errors), on beers and rayyan (other
@@ -50,7 +49,7 @@ second way to write it that many use is no slip."""
 def find_spellings(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Rare spellings and variants of a column of categories."""
     n_words = len(written.words)
-    if written.column.kind != "category" or not 1 < n_words <= _MAX_WORDS:
+    if written.column.kind != "category" or not 1 < n_words <= SCREENED:
         return
     mark = next((mark for mark in _LIST_MARKS if _are_lists(written, mark)), None)
     if mark is not None:
@@ -245,7 +244,7 @@ def _replaced(words: Sequence[str], counts: NDArray[np.intp]) -> Iterator[tuple[
         )
         for k, word in zip(members, letters, strict=True):
             apart = (common != word).sum(axis=1)
-            near = (apart > 0) & (apart <= max(1, int(_SLIPS * length)))
+            near = (apart > 0) & (apart <= max(1, length // _TIMES))
             near = np.flatnonzero(near & (counts[others] >= _TIMES * counts[k]))
             near = near[np.lexsort((-counts[others][near], apart[near]))].tolist()
             best = next((others[o] for o in near if _same_words(words[k], words[others[o]])), None)

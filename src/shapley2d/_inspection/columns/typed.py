@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from dataclasses import dataclass
+from datetime import date
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -37,7 +38,7 @@ least half as far off, the column has a heavy tail: no decimal point slipped."""
 
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
-_ANY_DATE = 2.0**-17  # chance of a date among all of four centuries
+_ANY_DATE = 1 / (date(2200, 1, 1) - date(1800, 1, 1)).days  # chance of a date that may be any
 SHIFTED = "the decimal point slipped"
 
 

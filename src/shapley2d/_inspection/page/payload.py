@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.page_data import brief, pack
+from shapley2d._inspection.columns.finding import SHOWN
 from shapley2d._inspection.ranking import gain_scores, rank_cells
 from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._valuation.wording.units import points_of
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     from shapley2d._inspection.inspected import InspectedCells
 
 _DECIDED = ("row", "name", "column", "entry", "verdict", "new", "probability", "why")
-_LONGEST = 120  # characters of a name or an entry beside the suspects
 
 
 def cells_to_list(inspection: InspectedCells, n: int) -> list[tuple[int, int]]:
@@ -109,8 +109,8 @@ def _rows(inspection: InspectedCells, listed: Sequence[tuple[int, int]]) -> dict
         near.setdefault(i, {p - 1} if cells.has_label else set()).update(wanted)
     return {
         i: [
-            brief(str(inspection._shown_rows[i]), _LONGEST),
-            [[j, brief(cells.entries[j][i], _LONGEST)] for j in sorted(columns)],
+            brief(str(inspection._shown_rows[i]), 3 * SHOWN),
+            [[j, brief(cells.entries[j][i], 3 * SHOWN)] for j in sorted(columns)],
         ]
         for i, columns in near.items()
     }
