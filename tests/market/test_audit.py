@@ -221,6 +221,9 @@ def test_an_interrupt_keeps_what_was_asked(monkeypatch):
         _, audit = audited()
     assert not audit.complete and len(audit._moves) == 2 and not audit._settings
     assert audit.sentences[-1] == "The audit ended early and is incomplete."
+    first = audit._moves[0]
+    shown = f"<td>{first['move']}</td><td>{first['before']:,.2f}</td><td>{first['after']:,.2f}</td>"
+    assert shown in audit._repr_html_() and audit.sentences[-1] in audit._repr_html_()
 
 
 def test_an_audit_without_owners_is_refused():

@@ -10,6 +10,7 @@ import numpy as np
 from shapley2d._base.json_record import Maybe, check_form
 from shapley2d._base.words import printable
 from shapley2d._tables.frames import make_frame
+from shapley2d._valuation.wording.summaries import html_table
 
 MOVES = {
     "two": "poses as two",
@@ -128,6 +129,23 @@ class Audit:
     def __repr__(self) -> str:
         lines = [f"Audit of {len(self.payments)} owners who share {self.total:,.2f}"]
         return "\n".join([*lines, *(f"  {printable(sentence)}" for sentence in self.sentences)])
+
+    def _repr_html_(self) -> str:
+        """The short tables that a notebook shows: what moves gain, and what was seen."""
+        moves = []
+        for one in self._moves:
+            before, after = one["before"], one["after"]
+            paid = f"{before:,.2f}", f"{after:,.2f}", f"{after - before:+,.2f}"
+            moves.append((one["owner"], one["move"], *paid))
+        head = ("owner", "if it", "is paid", "would be paid", "gain")
+        said = [*filter(None, (self.look, self.copies)), *map(alarm_words, self._alarms)]
+        said += [one["sentence"] for one in self._settings]
+        said += [] if self.complete else ["The audit ended early and is incomplete."]
+        title = f"of {len(self.payments)} owners who share {self.total:,.2f}"
+        return (
+            f"<div><p><b>Audit</b> {title}</p>{html_table(moves, head) if moves else ''}"
+            f"{html_table([(sentence,) for sentence in said])}</div>"
+        )
 
 
 def alarm_words(alarm: dict[str, Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from shapley2d._base.words import figure
+from shapley2d._base.words import figure, typeset
+from shapley2d._valuation.wording.summaries import html_table
 from shapley2d._valuation.wording.units import Score
 from shapley2d.exceptions import InputError, Setting
 
@@ -39,12 +40,29 @@ class WhatIf:
     predictions: dict[Any, tuple[float, float]]
     _shown: Score | None = None
 
+    @property
+    def _score_words(self) -> str:
+        if self._shown is None:
+            return f"Score {self.score:.5g} ({self.change:+.3g})"
+        decimals = max(self._shown.decimals(self.change), 1)
+        gain = f"+{self._shown.gain(self.change, decimals)}".replace("+-", "-")
+        return f"Score {self._shown.level(self.score, decimals)} ({gain})"
+
+    def _repr_html_(self) -> str:
+        """The short table that a notebook shows."""
+        rows = [
+            (str(row), figure(before), figure(after), typeset(figure(after - before, signed=True)))
+            for row, (before, after) in list(self.predictions.items())[:20]
+        ]
+        left = len(self.predictions) - len(rows)
+        more = [(f"and {left:,} more", "", "", "")] if left else []
+        table = html_table([*rows, *more], ("row", "prediction before", "after", "change"))
+        return (
+            f"<div><p><b>WhatIf</b> {typeset(self._score_words)}</p>{table if rows else ''}</div>"
+        )
+
     def __repr__(self) -> str:
-        lines = [f"Score {self.score:.5g} ({self.change:+.3g})"]
-        if self._shown is not None:
-            decimals = max(self._shown.decimals(self.change), 1)
-            gain = f"+{self._shown.gain(self.change, decimals)}".replace("+-", "-")
-            lines = [f"Score {self._shown.level(self.score, decimals)} ({gain})"]
+        lines = [self._score_words]
         for row, (before, after) in list(self.predictions.items())[:5]:
             lines.append(f"row {row}: prediction {figure(before)} -> {figure(after)}")
         if len(self.predictions) > 5:
