@@ -4,6 +4,7 @@ PYTHON ?= python3
 CONSTRAINT ?=
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 DOCS_READY := $(VENV)/.docs-ready
 BASELINES := .venv-baselines
@@ -18,7 +19,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-slow campaign test-baselines test-elsewhere test-ray test-boosting test-lowest test-nvrtc dist lock coverage lint format docs figures paper paper-quick paper-pages clean
 
-demo: $(READY)
+demo: $(INSTALLED)
 	$(BIN)/shapley2d demo
 
 # without the warm-up both workers would compile the same code at the same time
@@ -137,10 +138,14 @@ python:
 	  { echo "shapley2d needs Python 3.11 or newer: set PYTHON=, e.g. make test PYTHON=python3.12"; exit 1; }
 
 # --no-compile: compiling all of what is installed takes longer than installing it, and Python compiles what it imports
-$(READY): pyproject.toml | python
+$(INSTALLED): pyproject.toml | python
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --no-compile --editable . $(CONSTRAINT)
+	@touch $@
+
+$(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --no-compile --editable . --group dev $(CONSTRAINT)
+	$(BIN)/python -m pip install --quiet --no-compile --group dev $(CONSTRAINT)
 	@touch $@
 
 $(DOCS_READY): $(READY)

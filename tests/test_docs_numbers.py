@@ -1,5 +1,6 @@
 """Options, extras, versions and counts that the pages name are those of the code."""
 
+import ast
 import re
 import tomllib
 from pathlib import Path
@@ -25,6 +26,7 @@ def test_options_of_the_pages_exist():
     for page in pages:
         for line in page.read_text(encoding="utf-8").replace("\\\n", " ").splitlines():
             if "shapley2d " in line or page.name == "command-line.md":
+                line = line.replace("uvx --from ", "")  # its own option
                 found = re.findall(r"(?<![\w-])--[a-z][a-z0-9-]+", line)
                 wrong += [(page.name, option) for option in found if option not in known]
     assert wrong == []
@@ -66,3 +68,27 @@ def test_the_lock_file_names_no_package_index():
     lock = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")
     assert "numpy==" in lock
     assert "://" not in lock
+
+
+def words_of(page):
+    """Words that are read: without code, what commands print, addresses and markup."""
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".py":
+        module = ast.parse(text)
+        comments = re.findall(r"^# (?!%%)(.*)$", text, re.MULTILINE)
+        text = "\n".join([ast.get_docstring(module) or "", *comments])
+    text = re.sub(r"^```.*?^```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"^:.*$|\]\([^)]*\)|<!--.*?-->", "", text, flags=re.MULTILINE)
+    return len(re.findall(r"[^\W\d_][\w'-]*", re.sub(r"`[^`]*`", "code", text)))
+
+
+def test_the_guides_can_be_read():
+    """All of them together; evidence, the reproduction and the reference are looked up instead."""
+    docs = ROOT / "docs"
+    guide = (docs / "guide.md").read_text(encoding="utf-8")
+    looked_up = re.findall(r"^[\w-]+$", guide.split(":caption: Reference")[1], re.MULTILINE)
+    looked_up += ["api", "architecture", "changelog", "contributing", "reproduction"]
+    pages = [page for page in docs.glob("*.md") if page.stem not in looked_up]
+    pages += [*docs.glob("coming-from/*.md"), *docs.glob("gallery/plot_*.py")]
+    assert len(pages) > 40
+    assert sum(map(words_of, pages)) <= 15_000

@@ -15,9 +15,6 @@ the census.
 #
 #     limited = value_cells(X, y, X_test, y_test, max_time="5m", checkpoint="census.npz")
 #     limited.info["n_valid_used"]  # of 16,281 test rows
-#
-# The limit counts by the clock on the wall. The first call ever also compiles, for some seconds,
-# which count too.
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier

@@ -89,9 +89,13 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     wrong = f"{found['stand_out']} stand out, of which {found['true']} were planted."
     say(f"1. Which entries are wrong? {wrong}", "bold")
     console.print(_found_table(found["kinds"]))
+    missed = len(planted) - found["true"]
+    say(f"{missed} were missed: an entry that fits its row looks like any other.")
     repaired = f"{len(log)} sure suggestions were applied; {restored} restored what was there."
     say(f"\n2. Repair: {repaired}", "bold")
     say(gain._words())
+    if not gain.interval[0] > 0:
+        say(f"{len(log)} of {n * m:,} entries are too few to move a model.")
     say("\n3. What is it worth?", "bold")
     console.print(
         _worth_table("column", valuation.column_names, valuation.column_values, valuation)
