@@ -285,6 +285,6 @@ def test_progress_within_a_time_limit_tells_the_time_to_its_end(monkeypatch):
     limit = CountedLimit(8, left=7.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value_blocks(X, y, X, y, method=MonteCarlo(MODEL), rows=np.arange(40) % 6, valid_parts=0, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
+        value_blocks(X, y, X, y, method=MonteCarlo(MODEL, tolerance=0), rows=np.arange(40) % 6, valid_parts=0, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
     assert any(note.endswith(" 7 s left") for note in heard)
     assert not any(" h " in note or "day" in note for note in heard)
