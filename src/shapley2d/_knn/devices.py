@@ -44,7 +44,8 @@ def devices(device: str, work: float) -> Iterator[AbstractContextManager[Device 
     ...         print(device)
     None
     """
-    if may_use_gpu(device, work):
+    pays = device == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None
+    if pays or device == "cuda":
         yield _Gpu(device)
     if device != "cuda":
         yield nullcontext(None)
@@ -77,27 +78,3 @@ class _Gpu:
                 Setting("device", "cpu"),
             ) from error
         warn(DeviceWarning("the GPU is not used, the processor is: ", str(error)))
-
-
-def may_use_gpu(device: str, work: float) -> bool:
-    """Whether a GPU is asked for, or is worth a try.
-
-    Examples
-    --------
-    >>> may_use_gpu("cuda", 1.0), may_use_gpu("cpu", 1e15), may_use_gpu("auto", 1.0)
-    (True, False, False)
-    """
-    return device == "cuda" or (
-        device == "auto" and work >= LEAST_WORK and find_spec("cupy") is not None
-    )
-
-
-def device_name(device: Device | None) -> str:
-    """What ``info["device"]`` says.
-
-    Examples
-    --------
-    >>> device_name(None)
-    'cpu'
-    """
-    return "cpu" if device is None else "cuda"

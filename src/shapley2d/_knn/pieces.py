@@ -249,11 +249,10 @@ class Pieces:
         k, rows = self.chunks[number % len(self.chunks)]
         part, n_lines = self.parts[k], len(self.lines)
         if design is None:
-            every = part.all_blocks(self.lines.of_all_subsets)
-            values = part.weighted_sums(every, n_lines, rows)
+            values = part.contract_all(self.lines.of_all_subsets, n_lines, valid=rows)
             return PieceResult(values, np.zeros((0, *values.shape)), rows.size)
         flat = design.weights.reshape(-1, len(design.coalitions))
-        found = part.weighted_sums(part.blocks(design.coalitions, flat), len(flat), rows)
+        found = part.contract(design.coalitions, flat, valid=rows)
         found = found.reshape(-1, n_lines, found.shape[1])
         return PieceResult(found[0], found[1:], rows.size, design.dof)
 

@@ -21,7 +21,6 @@ from shapley2d._base.warnings import warn
 from shapley2d._estimation.batches import single_threaded
 from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, pieces_needed
 from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
-from shapley2d._knn.devices import device_name
 from shapley2d._knn.metric import measure
 from shapley2d._knn.pieces import ColumnLines, make_pieces
 from shapley2d._knn.places import row_values
@@ -92,7 +91,7 @@ class KnnRun:
         self.facts: dict[str, Any] = {
             "metric": metric,
             "n_neighbors": n_neighbors,
-            "device": device_name(device),
+            "device": "cpu" if device is None else "cuda",
         }
         self.parts = self._make_parts(device)
         task = problem.target.task
