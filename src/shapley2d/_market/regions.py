@@ -105,7 +105,8 @@ class Regions:
         rows, columns = np.zeros((n, len(held))), np.zeros((held.shape[2], m))
         np.add.at(rows, (grid.rows.labels, patterns), 1.0)
         columns[np.arange(len(columns)), grid.columns.labels] = 1.0
-        cells = np.einsum("ip,pkc,cj->kij", rows, held / held.sum(axis=1, keepdims=True), columns)
+        shares = held / held.sum(axis=1, keepdims=True)
+        cells = np.einsum("ip,pkc,cj->kij", rows, shares, columns, optimize=True)
         return Ownership(names, cells / np.outer(grid.rows.sizes, grid.columns.sizes))
 
     def cells_of(self, owner: int) -> NDArray[np.bool_]:
@@ -190,11 +191,9 @@ def cut_grid(
 
 def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Numbers of equal rows in order of first occurrence, and the position of each first."""
-    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    return rank[inverse.ravel()], first[order]
+    known: dict[bytes, int] = {}  # np.unique sorts rows column by column
+    numbers = np.array([known.setdefault(row.tobytes(), len(known)) for row in patterns])
+    return numbers, np.unique(numbers, return_index=True)[1]
 
 
 def _refine(
