@@ -296,14 +296,6 @@ def test_numbers_of_coalitions_beyond_float64():
     assert np.isfinite(ColumnSemivalue(1500, "shapley").counts).all()
 
 
-def test_identical_rows_get_identical_values():
-    rng = np.random.default_rng(0)
-    X, y = rng.integers(0, 3, (30, 4)), np.arange(30) % 2
-    X, y = np.vstack([X, X[:8]]), np.concatenate([y, y[:8]])
-    v = value_cells(X, y, X[::3], y[::3], method=KNN(n_neighbors=4), progress=False)
-    np.testing.assert_allclose(v.values[30:], v.values[:8], rtol=0, atol=1e-13)
-
-
 def test_thread_count_changes_no_bit(wine):
     X, X_valid, y, y_valid = wine
     data = X[:, :11], y, X_valid[:, :11], y_valid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
 from shapley2d._knn.game import RowGame
 from shapley2d._knn.processor import Processor
@@ -22,19 +22,16 @@ def row_values(
     y: NDArray[np.generic],
     y_valid: NDArray[np.generic],
     *,
-    task: Literal["classification", "regression"],
-    n_neighbors: int,
-    semivalue: object = "shapley",
-    valid_weights: NDArray[np.floating] | None = None,
     n_jobs: int | None = None,
     limit: TimeLimit | None = None,
     device: Device | None = None,
+    **asked: Any,
 ) -> RowValues:
     """The row values of a training and a validation table.
 
     Parameters
     ----------
-    columns, y, y_valid, task, n_neighbors, semivalue, valid_weights
+    columns, y, y_valid, **asked
         See :meth:`~shapley2d._knn.game.RowGame.of`.
     n_jobs : int, optional
         Threads of the processor; all cores by default. The result does not depend on it.
@@ -60,15 +57,7 @@ def row_values(
     array([[ 0.8333, -0.1667,  0.3333],
            [ 0.5833, -0.4167,  0.3333]])
     """
-    game = RowGame.of(
-        columns,
-        y,
-        y_valid,
-        task=task,
-        n_neighbors=n_neighbors,
-        semivalue=semivalue,
-        valid_weights=valid_weights,
-    )
+    game = RowGame.of(columns, y, y_valid, **asked)
     if device is None:
         return Processor(game, n_jobs, limit)
     from shapley2d._knn.gpu import GpuRows
