@@ -20,7 +20,7 @@ from sklearn.metrics import average_precision_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
-from shapley2d import Forest, MonteCarlo, value_blocks, value_cells
+from shapley2d import Forest, value_cells
 from shapley2d._forest.ensemble import read_fitted
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputError, UtilityError
@@ -761,31 +761,6 @@ def test_a_booster_without_trees(library):
     for booster in library.untrained(X, y):
         message = f"model is a Booster of {library.name} without any trees: train"
         refused(InputError, message, X, y, booster)
-
-
-@pytest.mark.parametrize("n_classes", [2, 3])
-@pytest.mark.parametrize("piped", [False, True])
-@pytest.mark.parametrize("library", [case(XGBOOST)])
-def test_labels_of_text_are_worth_what_their_numbers_are(library, n_classes, piped):
-    """XGBoost takes classes 0, 1, ... only, also where a subset of the rows lacks one of them."""
-    rng = np.random.default_rng(n_classes)
-    entries = rng.normal(size=(26, 2))
-    cuts = np.quantile(entries[:, 0], np.arange(1, n_classes) / n_classes)
-    codes = np.digitize(entries[:, 0], cuts)
-    texts = np.array(["low", "middle", "top"])[codes]  # in the order of the alphabet
-    model = library.model(n_estimators=2, max_depth=2, min_child_weight=0, learning_rate=1.0)
-    model = make_pipeline(StandardScaler(), model) if piped else model
-    asked = {"method": MonteCarlo(model, max_permutations=2, tolerance=0)}
-    train, valid = entries[:14], entries[14:]
-    one, other = (value_cells(train, y[:14], valid, y[14:], **asked) for y in (codes, texts))
-    assert np.array_equal(one.values, other.values) and np.abs(one.values).max() > 0
-    one, other = (
-        value_blocks(entries, y, rows=np.arange(26) % 4, **{"parties": "anonymous", **asked})
-        for y in (codes, texts)
-    )
-    assert np.array_equal(one.values, other.values)
-    by_loss = value_cells(train, texts[:14], valid, texts[14:], scoring="neg_log_loss", **asked)
-    assert np.isfinite(by_loss.values).all()
 
 
 @pytest.mark.parametrize("library", [case(CATBOOST)])

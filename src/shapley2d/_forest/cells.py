@@ -7,6 +7,7 @@ in deep leaves, with many columns on their path, random orders of these are samp
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -160,6 +161,16 @@ def forest_cells(
     rounds = (run.seed, estimate.info.get("n_rounds", 0))
     estimate.held = HeldForest(unweighed, hold, games, sees, rounds, n_threads=n_threads)
     return estimate.noting(**facts)
+
+
+def forest_score(problem: Problem, run: Run, model: Any) -> float:
+    """The score of a model less that of the labels alone: what Shapley values sum to."""
+    check_scoring(problem)
+    problem = weigh_problem(replace(problem, label=None))
+    ensembles, fitted = read_model(model, problem, run)
+    facts = facts_of_models(hold_models(fitted, ensembles, problem, count_threads(run.n_jobs)))
+    gain = facts["model_score"] - facts["baseline_utility"]
+    return float(gain * (1.0 - facts["unexplained"]))
 
 
 def _baseline(problem: Problem, facts: dict[str, Any], blind: float) -> dict[str, Any]:

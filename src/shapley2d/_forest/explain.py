@@ -221,7 +221,7 @@ class PredictionExplainer:
         """
         held = self._held
         features = self._see(self._read(row))
-        places = held.model.find_all(features, 1)
+        places = [held.model.find(features, t) for t in range(len(held.model.trees))]
         raw = held.model.predict(places, held.leaves)[0]
         output, sign, unit = self._output(raw, label)
         if self._leaves is None:  # what the trees were fitted on is kept for the next question

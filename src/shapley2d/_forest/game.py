@@ -172,7 +172,7 @@ class LeafGame:
 
     def is_deep(self, tree: SplitTree) -> bool:
         """Whether a tree has deep leaves."""
-        return tree.height > self._most and bool(self._deep(tree, tree.left < 0)[0].any())
+        return bool(self._deep(tree, tree.left < 0)[0].any())
 
     def deep_part(self, leaves: Leaves) -> tuple[float, NDArray[np.bool_]]:
         """The share of a tree's weights that is in deep leaves, and the columns on their paths."""
@@ -323,6 +323,8 @@ class LeafGame:
 
     def _deep(self, tree: SplitTree, weighs: NDArray[np.bool_]) -> Any:
         """Whether each node is a deep leaf that weighs; and nodes and paths of the plan."""
+        if tree.height <= self._most:
+            return np.zeros(tree.n_nodes, dtype=np.bool_), None, None
         nodes, paths, _ = self._plan(tree, weighs, 0)
         depths = np.where(nodes[:, BELOW] == 0, nodes[:, DEPTH], 0)
         most = int(depths.max())

@@ -104,7 +104,7 @@ class Forest(Method):
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the trees with all rows and columns, less the baseline."""
-        from shapley2d._forest.score import forest_score
+        from shapley2d._forest.cells import forest_score
 
         if self.model is not None:
             return forest_score(problem, run, self.model)

@@ -19,6 +19,7 @@ import numpy as np
 
 from shapley2d._forest.watching import NOBODY, Watch, differ, entries, take_columns
 from shapley2d._models.fitting import error_line
+from shapley2d._models.pruning import listed_positions
 from shapley2d._tables.table import Table, native_rows
 from shapley2d.exceptions import InputError, Setting
 
@@ -137,7 +138,8 @@ class _Path:
             for inner, part, key in step.transformers_:
                 where = step.output_indices_[inner]
                 if where.start < where.stop:
-                    inputs, label = _positions(step, key), f"{name}__{inner}"
+                    names = list(getattr(step, "feature_names_in_", range(step.n_features_in_)))
+                    inputs, label = listed_positions(key, names), f"{name}__{inner}"
                     taken, count = take_columns(rows, inputs), where.stop - where.start
                     made[where] = self.after(part, label, taken, owners[inputs], count)
             return made
@@ -178,22 +180,6 @@ class _Path:
                     "leave out this step",
                 )
         return made
-
-
-def _positions(step: Any, key: Any) -> NDArray[np.intp]:
-    """The inputs that a column transformer's key selects: names, numbers, a slice or a mask."""
-    names = list(getattr(step, "feature_names_in_", []))
-
-    def number(one: Any) -> Any:
-        return names.index(one) if isinstance(one, str) else one
-
-    if isinstance(key, slice):
-        after = isinstance(key.stop, str)  # the last name belongs to the slice
-        stop = number(key.stop) + 1 if after else key.stop
-        key = slice(number(key.start), stop, key.step)
-    else:
-        key = [number(one) for one in ([key] if np.ndim(key) == 0 else key)]
-    return np.asarray(np.arange(step.n_features_in_)[key])
 
 
 def _named_owners(step: Any, owners: Owners, width: int) -> list[set[int]]:

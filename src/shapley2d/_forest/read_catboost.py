@@ -15,26 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._forest.library import (
-    Library,
-    Reading,
-    about,
-    by_rounds,
-    columns_of,
-    is_of,
-    numbers,
-    own_entries,
-    positions,
-    refuse_loss,
-    same_weights,
-)
-from shapley2d._forest.losses import (
-    LogLoss,
-    PoissonLoss,
-    QuantileLoss,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest import library
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -52,7 +33,7 @@ _CLASSES = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRank
 _TALKING = {"verbose", "verbose_eval", "silent", "logging_level"}
 
 
-def _read(model: Any) -> Reading:
+def _read(model: Any) -> library.Reading:
     with CATBOOST.parsing(model):
         asked = model.get_all_params()
         loss = _loss(model, str(asked["loss_function"]))
@@ -78,11 +59,11 @@ def _read(model: Any) -> Reading:
                 leaves.append(one)
                 outputs.append(k)
         weights = asked.get("class_weights")
-    rounds = by_rounds(outputs, max(outputs, default=0) + 1)
-    bags = partial(same_weights, partial(_weigh, weights), len(trees)) if weights else None
+    rounds = library.by_rounds(outputs, max(outputs, default=0) + 1)
+    bags = partial(library.same_weights, partial(_weigh, weights), len(trees)) if weights else None
     columns = np.arange(len(model.feature_names_), dtype=np.int32)
     classes = getattr(model, "classes_", None)
-    return Reading(
+    return library.Reading(
         trees, leaves, outputs, rounds, loss, _Features(model, reader.named), columns,
         partial(_raw, model), classes=classes if classes is not None and len(classes) else None,
         penalty=float(asked.get("l2_leaf_reg", 0.0)), bags=bags,
@@ -91,16 +72,8 @@ def _read(model: Any) -> Reading:
 
 def _loss(model: Any, name: str) -> Loss:
     kind, _, options = name.partition(":")
-    if kind == "Quantile":
-        asked = dict(option.split("=") for option in options.split(";") if option)
-        return QuantileLoss(float(asked.get("alpha", 0.5)))
-    known: dict[str, Loss] = {
-        "RMSE": SquaredError(), "Logloss": LogLoss(), "MultiClass": SoftmaxLoss(),
-        "Poisson": PoissonLoss(), "MAE": QuantileLoss(),
-    }  # fmt: skip
-    if kind not in known:
-        raise refuse_loss(model, name)
-    return known[kind]
+    asked = dict(option.split("=") for option in options.split(";") if option)
+    return library.loss_named(model, kind, asked.get("alpha", 0.5))
 
 
 def _weigh(weights: list[float], y: NDArray[Any]) -> Floats:
@@ -109,7 +82,7 @@ def _weigh(weights: list[float], y: NDArray[Any]) -> Floats:
 
 
 def _raw(model: Any, rows: Any) -> Floats:
-    return columns_of(model.predict(rows, prediction_type="RawFormulaVal"))
+    return library.columns_of(model.predict(rows, prediction_type="RawFormulaVal"))
 
 
 class _Features:
@@ -130,9 +103,9 @@ class _Features:
         features = np.empty((table.n_columns, table.n_rows))
         for j, feature in enumerate(features):
             if j in self._named:
-                feature[:] = positions(self._hashes_of(_texts(table, j)), self._named[j])
+                feature[:] = library.positions(self._hashes_of(_texts(table, j)), self._named[j])
             else:
-                feature[:] = as_float32(numbers(self._model, table.columns[j]))
+                feature[:] = as_float32(library.numbers(self._model, table.columns[j]))
         return features
 
     def _hashes_of(self, texts: list[str]) -> list[int]:
@@ -147,7 +120,7 @@ class _Features:
 
 def _texts(table: Table, j: int) -> list[str]:
     """The entries of a column of categories as CatBoost writes them."""
-    entries = own_entries(table, j)
+    entries = library.own_entries(table, j)
     return [str(int(entry) if isinstance(entry, bool) else entry) for entry in entries]
 
 
@@ -247,21 +220,21 @@ class _Reader:
                 sets[node], missing_left[node] = bits(goes_left), True  # one that no split names
             elif kind == "OnlineCtr":
                 raise InputError(
-                    about(self._model),
+                    library.about(self._model),
                     " splits on statistics of categories (CTR), which belong to no single column: "
                     "fit it with a one_hot_max_size of at least the number of categories in any "
                     "column, or encode categories in a Pipeline",
                 )
             else:
                 raise InputError(
-                    about(self._model),
+                    library.about(self._model),
                     f" has a split of the kind {kind!r}: only numbers and categories can be read",
                 )
         return SplitTree.of(left, right, feature, threshold, missing_left, sets)
 
 
 def _owns(model: Any) -> bool:
-    return is_of(model, "catboost", *_CLASSES)
+    return library.is_of(model, "catboost", *_CLASSES)
 
 
 def _is_fitted(model: Any) -> bool:
@@ -284,7 +257,7 @@ def _quiet(model: Any) -> dict[str, Any]:
     return quiet if "allow_writing_files" in given else quiet | {"allow_writing_files": False}
 
 
-CATBOOST = Library(
+CATBOOST = library.Library(
     name="catboost",
     module="catboost",
     known="1.2",

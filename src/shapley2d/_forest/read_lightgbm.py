@@ -15,30 +15,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._base.words import counted
-from shapley2d._forest.library import (
-    NO_DART,
-    Library,
-    Reading,
-    about,
-    by_rounds,
-    columns_of,
-    has_categoricals,
-    is_categorical,
-    is_of,
-    numbers,
-    own_entries,
-    positions,
-    refuse_loss,
-    same_weights,
-)
-from shapley2d._forest.losses import (
-    GammaLoss,
-    LogLoss,
-    PoissonLoss,
-    QuantileLoss,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest import library
 from shapley2d._forest.trees import SplitTree
 from shapley2d.exceptions import InputError
 
@@ -57,7 +34,7 @@ _PLAIN, _GAPS_AT_ZERO, _CODES = range(3)  # a column as it is, with 0 as missing
 _WRAPPERS = ("LGBMClassifier", "LGBMRegressor", "LGBMRanker")
 
 
-def _read(model: Any) -> Reading:
+def _read(model: Any) -> library.Reading:
     with LIGHTGBM.parsing(model):
         text = _booster(model).model_to_string()
         header, *blocks = text[: text.index("end of trees")].split("\nTree=")
@@ -71,10 +48,10 @@ def _read(model: Any) -> Reading:
         )
         blocks = [dict(_fields(block)) for block in blocks]
         if asked.get("boosting") == "dart":
-            raise InputError(about(model), NO_DART)
+            raise InputError(library.about(model), library.NO_DART)
         if any(block.get("is_linear") == "1" for block in blocks):
             raise InputError(
-                about(model), " has linear leaves (linear_tree), which no rows average to"
+                library.about(model), " has linear leaves (linear_tree), which no rows average to"
             )
         splits = [_Splits(block) for block in blocks]
         known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
@@ -84,14 +61,14 @@ def _read(model: Any) -> Reading:
         loss, sigmoid = _loss(model, fields["objective"], asked)
         per_round = int(fields["num_tree_per_iteration"])
         outputs = [t % per_round for t in range(len(trees))]
-        rounds, averages = by_rounds(outputs, per_round), "average_output" in fields
+        rounds, averages = library.by_rounds(outputs, per_round), "average_output" in fields
         factor = sigmoid / len(rounds) if averages else sigmoid
         sizes = [tree.n_nodes for tree in trees]
         leaves = [factor * one.leaves(n) for one, n in zip(splits, sizes, strict=True)]
         first = asked.get("boost_from_average", "1") == "1"
     see = partial(_see, model, known or [], views)
     start_in = "all" if averages else "first"
-    return Reading(
+    return library.Reading(
         trees, leaves, outputs, [list(range(len(trees)))] if averages else rounds, loss, see,
         (views // 3).astype(np.int32), partial(_raw, model, factor),
         classes=getattr(model, "classes_", None), start_in=start_in if first else "",
@@ -104,20 +81,14 @@ def _loss(model: Any, objective: str, asked: dict[str, str]) -> tuple[Loss, floa
     """The loss, and the factor of the raw prediction in it."""
     name, *rest = objective.split()
     options = dict(part.split(":", 1) for part in rest if ":" in part)
-    if name == "binary":
-        return LogLoss(), float(options.get("sigmoid", 1.0))
-    known: dict[str, Loss] = {
-        "regression": SquaredError(), "multiclass": SoftmaxLoss(), "poisson": PoissonLoss(),
-        "gamma": GammaLoss(), "regression_l1": QuantileLoss(),
-        "quantile": QuantileLoss(float(asked.get("alpha", 0.5))),
-    }  # fmt: skip
-    if name not in known or "sqrt" in rest:
-        raise refuse_loss(model, objective)
-    return known[name], 1.0
+    if "sqrt" in rest:
+        name = objective
+    factor = float(options.get("sigmoid", 1.0)) if name == "binary" else 1.0
+    return library.loss_named(model, name, asked.get("alpha", 0.5)), factor
 
 
 def _raw(model: Any, factor: float, rows: Any) -> Floats:
-    return factor * columns_of(model.predict(rows, raw_score=True))
+    return factor * library.columns_of(model.predict(rows, raw_score=True))
 
 
 def _class_weights(model: Any) -> Callable[[NDArray[Any]], Floats] | None:
@@ -140,7 +111,7 @@ def _bags(model: Any, asked: dict[str, str], count: int) -> Any:
         most = max((1 - share) / share, 1.0), max(share / (1 - share), 1.0)
         return np.asarray(np.where(second, *most))
 
-    return partial(same_weights, weigh or weigh_second, count)
+    return partial(library.same_weights, weigh or weigh_second, count)
 
 
 def _see(model: Any, known: list[list[Any]], views: NDArray[np.int64], table: Table) -> Floats:
@@ -213,15 +184,17 @@ class _Splits:
 
 def _category_codes(model: Any, table: Table, known: list[list[Any]]) -> dict[int, Floats]:
     """Codes of categorical columns, by the categories that the model was fitted on."""
-    categorical = [j for j in range(table.n_columns) if is_categorical(table, j)] if known else []
+    categorical = (
+        [j for j in range(table.n_columns) if library.is_categorical(table, j)] if known else []
+    )
     if len(categorical) != len(known):
         raise InputError(
-            about(model),
+            library.about(model),
             f" was fitted on {counted(len(known), 'categorical column')}, but the table has "
             f"{len(categorical)}: pass columns of the same types",
         )
     return {
-        j: positions(own_entries(table, j), names)
+        j: library.positions(library.own_entries(table, j), names)
         for j, names in zip(categorical, known, strict=True)
     }
 
@@ -229,9 +202,11 @@ def _category_codes(model: Any, table: Table, known: list[list[Any]]) -> dict[in
 def _view(model: Any, table: Table, codes: dict[int, Floats], j: int, how: int) -> Floats:
     if j in codes:
         return codes[j]
-    entries = numbers(model, table.columns[j])
+    entries = library.numbers(model, table.columns[j])
     if isinstance(table.native, np.ndarray) and table.native.dtype.kind in "iub":
-        entries = entries.astype(np.float32).astype(np.float64)  # as LightGBM takes whole numbers
+        entries = entries.astype(np.float32).astype(
+            np.float64
+        )  # as LightGBM takes whole library.numbers
     if how == _CODES:
         return np.trunc(entries)
     zero = np.nan if how == _GAPS_AT_ZERO else 0.0
@@ -240,15 +215,15 @@ def _view(model: Any, table: Table, codes: dict[int, Floats], j: int, how: int) 
 
 
 def _booster(model: Any) -> Any:
-    return model.booster_ if is_of(model, "lightgbm", *_WRAPPERS) else model
+    return model.booster_ if library.is_of(model, "lightgbm", *_WRAPPERS) else model
 
 
 def _owns(model: Any) -> bool:
-    return is_of(model, "lightgbm", "Booster", *_WRAPPERS)
+    return library.is_of(model, "lightgbm", "Booster", *_WRAPPERS)
 
 
 def _is_fitted(model: Any) -> bool:
-    if is_of(model, "lightgbm", "Booster"):
+    if library.is_of(model, "lightgbm", "Booster"):
         return bool(model.num_trees() > 0)
     return bool(model.__sklearn_is_fitted__())
 
@@ -261,7 +236,7 @@ def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
 
 def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
     """Whether a table is one of pandas with categories, which LightGBM knows how to use."""
-    return type(table.native).__module__.startswith("pandas") and has_categoricals(table)
+    return type(table.native).__module__.startswith("pandas") and library.has_categoricals(table)
 
 
 def _quiet(model: Any) -> dict[str, Any]:
@@ -269,7 +244,7 @@ def _quiet(model: Any) -> dict[str, Any]:
     return {} if {"verbose", "verbosity"} & given.keys() else {"verbosity": -1}
 
 
-LIGHTGBM = Library(
+LIGHTGBM = library.Library(
     name="lightgbm",
     module="lightgbm",
     known="4.7",

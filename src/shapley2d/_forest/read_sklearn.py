@@ -12,26 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
-from shapley2d._forest.library import (
-    Library,
-    Reading,
-    about,
-    by_rounds,
-    columns_of,
-    is_of,
-    numbers,
-    refuse_loss,
-    same_weights,
-)
-from shapley2d._forest.losses import (
-    GammaLoss,
-    LogLoss,
-    PoissonLoss,
-    QuantileLoss,
-    RightProbability,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest import library, losses
 from shapley2d._forest.trees import SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -50,11 +31,11 @@ _BOOSTED = ("GradientBoosting", "HistGradientBoosting")
 
 def _is_ensemble(model: Any, *kinds: str) -> bool:
     names = [f"{kind}{role}" for kind in kinds for role in ("Classifier", "Regressor")]
-    return is_of(model, "sklearn.ensemble", *names)
+    return library.is_of(model, "sklearn.ensemble", *names)
 
 
 def _owns(model: Any) -> bool:
-    is_tree = is_of(model, "sklearn.tree", "BaseDecisionTree")
+    is_tree = library.is_of(model, "sklearn.tree", "BaseDecisionTree")
     return is_tree or _is_ensemble(model, *_FORESTS, *_BOOSTED)
 
 
@@ -103,7 +84,8 @@ def _histogram_features(model: Any, table: Table) -> Floats:
         matrix = make(table.native, reset=False)
     except ValueError as error:
         raise InputError(
-            about(model), f" cannot take the table: {error}; pass the table that it was fitted on"
+            library.about(model),
+            f" cannot take the table: {error}; pass the table that it was fitted on",
         ) from error
     return np.ascontiguousarray(np.transpose(matrix), dtype=np.float64)
 
@@ -112,11 +94,11 @@ def _number_features(model: Any, table: Table) -> Floats:
     """The columns of a table as features, rounded to 32 bits."""
     features = np.empty((table.n_columns, table.n_rows))
     for feature, column in zip(features, table.columns, strict=True):
-        feature[:] = as_float32(numbers(model, column))
+        feature[:] = as_float32(library.numbers(model, column))
     return features
 
 
-def _read(model: Any) -> Reading:
+def _read(model: Any) -> library.Reading:
     with SKLEARN.parsing(model):
         columns = np.arange(model.n_features_in_, dtype=np.int32)
         classes = getattr(model, "classes_", None)
@@ -132,17 +114,17 @@ def _read(model: Any) -> Reading:
             bags, penalty = None, float(model.l2_regularization)
             if getattr(model, "class_weight", None) is not None:
                 weigh = partial(compute_sample_weight, model.class_weight)
-                bags = partial(same_weights, weigh, len(trees))
+                bags = partial(library.same_weights, weigh, len(trees))
         else:
             return _read_plain(model, columns, classes)
-    rounds = by_rounds(outputs, len(steps[0]))
+    rounds = library.by_rounds(outputs, len(steps[0]))
     of_tables = (see, columns, partial(_raw, model), classes)
-    return Reading(
+    return library.Reading(
         trees, leaves, outputs, rounds, _loss(model), *of_tables, penalty=penalty, bags=bags
     )
 
 
-def _read_plain(model: Any, columns: NDArray[np.int32], classes: Any) -> Reading:
+def _read_plain(model: Any, columns: NDArray[np.int32], classes: Any) -> library.Reading:
     """A model that keeps decision trees: a single one, a forest, or gradient boosting."""
     see, raw = partial(_number_features, model), partial(_raw, model)
     if _is_ensemble(model, "GradientBoosting"):
@@ -150,40 +132,41 @@ def _read_plain(model: Any, columns: NDArray[np.int32], classes: Any) -> Reading
         per_round = model.estimators_.shape[1]
         outputs = [t % per_round for t in range(len(estimators))]
         leaves = [model.learning_rate * _tree_leaves(one, classifies=False) for one in estimators]
-        trees, rounds = [read_tree(one) for one in estimators], by_rounds(outputs, per_round)
-        return Reading(trees, leaves, outputs, rounds, _loss(model), see, columns, raw, classes)
+        trees, rounds = (
+            [read_tree(one) for one in estimators],
+            library.by_rounds(outputs, per_round),
+        )
+        return library.Reading(
+            trees, leaves, outputs, rounds, _loss(model), see, columns, raw, classes
+        )
     estimators = [model] if hasattr(model, "tree_") else list(model.estimators_)
     classifies, count = classes is not None, len(estimators)
     leaves = [_tree_leaves(one, classifies=classifies) / count for one in estimators]
-    loss = RightProbability() if classifies else SquaredError()
+    loss = losses.RightProbability() if classifies else losses.SquaredError()
     bags = partial(_bags, model, count)
     trees, rounds = [read_tree(one) for one in estimators], [list(range(count))]
     of_tables = (see, columns, raw, classes)
-    return Reading(trees, leaves, [0] * count, rounds, loss, *of_tables, start_in="all", bags=bags)
+    return library.Reading(
+        trees, leaves, [0] * count, rounds, loss, *of_tables, start_in="all", bags=bags
+    )
 
 
 def _loss(model: Any) -> Loss:
     """The loss of gradient boosting."""
     name = model.loss
     if name == "log_loss":
-        return LogLoss() if len(model.classes_) == 2 else SoftmaxLoss()
-    quantile: Any = getattr(model, "quantile", None) or getattr(model, "alpha", 0.5)
-    known: dict[str, Loss] = {
-        "squared_error": SquaredError(), "absolute_error": QuantileLoss(),
-        "quantile": QuantileLoss(quantile), "poisson": PoissonLoss(), "gamma": GammaLoss(),
-    }  # fmt: skip
-    if name not in known:
-        raise refuse_loss(model, name)
-    return known[name]
+        return losses.LogLoss() if len(model.classes_) == 2 else losses.SoftmaxLoss()
+    quantile = getattr(model, "quantile", None) or getattr(model, "alpha", 0.5)
+    return library.loss_named(model, name, quantile)
 
 
 def _raw(model: Any, rows: Any) -> Floats:
     """The raw predictions of a model."""
     if hasattr(model, "decision_function"):
-        return columns_of(model.decision_function(rows))
+        return library.columns_of(model.decision_function(rows))
     if hasattr(model, "predict_proba"):
-        return columns_of(model.predict_proba(rows))
-    found = columns_of(model.predict(rows))
+        return library.columns_of(model.predict_proba(rows))
+    found = library.columns_of(model.predict(rows))
     return np.log(found) if getattr(model, "loss", None) in ("poisson", "gamma") else found
 
 
@@ -196,7 +179,7 @@ def _bags(model: Any, count: int, y: NDArray[Any]) -> list[NDArray[Any]] | None:
     if not getattr(model, "bootstrap", False):
         if given is None:
             return None
-        return same_weights(partial(compute_sample_weight, given), count, y)
+        return library.same_weights(partial(compute_sample_weight, given), count, y)
     samples = model.estimators_samples_
     if any(drawn.max(initial=0) >= n for drawn in samples):
         return None
@@ -233,7 +216,7 @@ def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
     return getattr(model, "categorical_features", None) not in (None, "from_dtype")
 
 
-SKLEARN = Library(
+SKLEARN = library.Library(
     name="scikit-learn",
     module="sklearn",
     known="1.9",

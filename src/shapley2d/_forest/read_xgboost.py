@@ -13,28 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._forest.library import (
-    NO_DART,
-    Library,
-    Reading,
-    about,
-    columns_of,
-    has_categoricals,
-    is_of,
-    numbers,
-    own_entries,
-    positions,
-    refuse_loss,
-    same_weights,
-)
-from shapley2d._forest.losses import (
-    GammaLoss,
-    LogLoss,
-    PoissonLoss,
-    QuantileLoss,
-    SoftmaxLoss,
-    SquaredError,
-)
+from shapley2d._forest import library
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -50,15 +29,15 @@ if TYPE_CHECKING:
 _WRAPPERS = ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor", "XGBRanker")
 
 
-def _read(model: Any) -> Reading:
+def _read(model: Any) -> library.Reading:
     booster = _booster(model)
     with XGBOOST.parsing(model):
         learner = json.loads(bytes(booster.save_raw("json")))["learner"]
         gradient_booster = learner["gradient_booster"]
         if gradient_booster["name"] == "gblinear":
-            raise InputError(about(model), " has no trees: use booster='gbtree'")
+            raise InputError(library.about(model), " has no trees: use booster='gbtree'")
         if gradient_booster["name"] == "dart":
-            raise InputError(about(model), NO_DART)
+            raise InputError(library.about(model), library.NO_DART)
         forest = gradient_booster["model"]
         starts = forest["iteration_indptr"]
         kept = _rounds(model, len(starts) - 1)
@@ -82,26 +61,16 @@ def _read(model: Any) -> Reading:
     columns = np.arange(width, dtype=np.int32)
     bags = None
     if positive != 1.0:
-        bags = partial(same_weights, partial(_weigh, positive), len(trees))
-    return Reading(
+        bags = partial(library.same_weights, partial(_weigh, positive), len(trees))
+    return library.Reading(
         trees, leaves, outputs, rounds, loss, see, columns, partial(_margin, model),
         classes=getattr(model, "classes_", None), penalty=penalty, bags=bags,
     )  # fmt: skip
 
 
 def _loss(model: Any, objective: dict[str, Any]) -> Loss:
-    name = objective["name"]
-    if name == "reg:quantileerror":
-        return QuantileLoss(float(objective["quantile_loss_param"]["quantile_alpha"].strip("[]")))
-    known: dict[str, Loss] = {
-        "reg:squarederror": SquaredError(), "binary:logistic": LogLoss(),
-        "binary:logitraw": LogLoss(), "multi:softmax": SoftmaxLoss(),
-        "multi:softprob": SoftmaxLoss(), "count:poisson": PoissonLoss(), "reg:gamma": GammaLoss(),
-        "reg:absoluteerror": QuantileLoss(),
-    }  # fmt: skip
-    if name not in known:
-        raise refuse_loss(model, name)
-    return known[name]
+    quantile = objective.get("quantile_loss_param", {}).get("quantile_alpha", "0.5")
+    return library.loss_named(model, objective["name"], quantile.strip("[]"))
 
 
 def _weigh(positive: float, y: NDArray[Any]) -> Floats:
@@ -110,12 +79,12 @@ def _weigh(positive: float, y: NDArray[Any]) -> Floats:
 
 def _margin(model: Any, rows: Any) -> Floats:
     """The raw predictions of a model."""
-    if not is_of(model, "xgboost", "Booster"):
-        return columns_of(model.predict(rows, output_margin=True))
+    if not library.is_of(model, "xgboost", "Booster"):
+        return library.columns_of(model.predict(rows, output_margin=True))
     import xgboost
 
     matrix = xgboost.DMatrix(rows, enable_categorical=True)
-    return columns_of(model.predict(matrix, output_margin=True, validate_features=False))
+    return library.columns_of(model.predict(matrix, output_margin=True, validate_features=False))
 
 
 def _leaves(tree: dict[str, Any]) -> Floats:
@@ -138,7 +107,7 @@ def _see(model: Any, codes: dict[int, int], known: dict[int, list[Any]], table: 
 
 def _rounds(model: Any, most: int) -> int:
     """The number of boosting rounds that a model predicts by; wrappers stop at the best one."""
-    if is_of(model, "xgboost", "Booster"):
+    if library.is_of(model, "xgboost", "Booster"):
         return most
     try:
         return min(int(model.best_iteration) + 1, most)
@@ -198,7 +167,7 @@ def _known_categories(booster: Any) -> dict[int, list[Any]]:
 def _codes(model: Any, table: Table, j: int, known: dict[int, list[Any]], size: int) -> Floats:
     """The codes of a column of categories; ``size`` stands for all that no split names."""
     if j in known:
-        entries = positions(own_entries(table, j), known[j])
+        entries = library.positions(library.own_entries(table, j), known[j])
     else:
         entries = _number_feature(model, table, j)
     missing = np.isnan(entries)
@@ -208,7 +177,7 @@ def _codes(model: Any, table: Table, j: int, known: dict[int, list[Any]], size: 
 
 
 def _number_feature(model: Any, table: Table, j: int) -> Floats:
-    entries = as_float32(numbers(model, table.columns[j])).astype(np.float64)
+    entries = as_float32(library.numbers(model, table.columns[j])).astype(np.float64)
     gap = getattr(model, "missing", np.nan)
     if gap is None or np.isnan(gap):
         return entries
@@ -216,15 +185,15 @@ def _number_feature(model: Any, table: Table, j: int) -> Floats:
 
 
 def _booster(model: Any) -> Any:
-    return model if is_of(model, "xgboost", "Booster") else model.get_booster()
+    return model if library.is_of(model, "xgboost", "Booster") else model.get_booster()
 
 
 def _owns(model: Any) -> bool:
-    return is_of(model, "xgboost", "Booster", *_WRAPPERS)
+    return library.is_of(model, "xgboost", "Booster", *_WRAPPERS)
 
 
 def _is_fitted(model: Any) -> bool:
-    if is_of(model, "xgboost", "Booster"):
+    if library.is_of(model, "xgboost", "Booster"):
         try:
             return bool(model.num_boosted_rounds() > 0)
         except ValueError:  # it has not even seen a table
@@ -239,11 +208,11 @@ def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
 
 def _takes_table(model: Any, table: Table) -> bool:
     """Whether a model is told what its columns are, or may use the categories of a table."""
-    by_type = bool(model.get_params()["enable_categorical"]) and has_categoricals(table)
+    by_type = bool(model.get_params()["enable_categorical"]) and library.has_categoricals(table)
     return by_type or model.get_params()["feature_types"] is not None
 
 
-XGBOOST = Library(
+XGBOOST = library.Library(
     name="xgboost",
     module="xgboost",
     known="3.2",

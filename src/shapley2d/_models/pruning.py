@@ -87,7 +87,7 @@ def _pruned_transformer(model: ColumnTransformer, seen: _Seen) -> Any:
     transformers, listed = [], []
     for name, transformer, columns in model.transformers:
         spec = columns(seen.native) if callable(columns) else columns
-        positions = _positions(spec, seen.names)
+        positions = listed_positions(spec, seen.names)
         listed.append(positions)
         left = np.flatnonzero(np.isin(seen.kept, positions)) if positions.size else positions
         if not left.size:
@@ -149,7 +149,7 @@ def _parameters(model: Any, *, deep: bool) -> dict[str, Any]:
     return dict(model.get_params(deep=deep)) if hasattr(model, "get_params") else {}
 
 
-def _positions(spec: Any, names: list[str]) -> NDArray[np.intp]:
+def listed_positions(spec: Any, names: list[str]) -> NDArray[np.intp]:
     """Positions of the columns that a ``ColumnTransformer`` lists, as scikit-learn reads them."""
     n = len(names)
     if isinstance(spec, (str, int, np.integer)) and not isinstance(spec, (bool, np.bool_)):
