@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import numpy as np
 
@@ -169,16 +169,7 @@ def value_blocks(
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
     ((2, 2), 'exact', 16, 0.5)
     """
-    settings: BlockSettings = {
-        "rows": rows, "columns": columns, "owners": owners, "owner_column": owner_column,
-        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": valid_parts,
-        "method": method,
-        "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
-        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
-        "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
-        "n_jobs": n_jobs, "max_time": max_time, "progress": progress, "checkpoint": checkpoint,
-        "cluster": cluster,
-    }  # fmt: skip
+    settings = block_settings(locals())
     check_flag(look, "look")
     job = prepare_blocks(X, y, X_valid, y_valid, **settings)
     by_cells = job.parties == "anonymous" and job.method.name != "forest"
@@ -193,6 +184,12 @@ def value_blocks(
     return replace(
         valuation, info={**valuation.info, "look": {"words": seen.words, "alarms": alarms}}
     )
+
+
+def block_settings(given: dict[str, Any]) -> BlockSettings:
+    """The settings among the arguments of a call; None for those that it does not have."""
+    settings: Any = {name: given.get(name) for name in BlockSettings.__annotations__}
+    return cast("BlockSettings", settings)
 
 
 def look_at_owners(job: BlocksJob, found: Answer) -> Look:
