@@ -118,13 +118,14 @@ def value_blocks(
         feature.
     parties : {"known", "anonymous"}, optional
         ``"known"``, the default: a contract says who the owners are, and each is one player. Its
-        rows or columns join as a whole, and a model that is trained on every set of owners judges
-        what it adds (2D-Shapley of blocks). Rows that teach the model nothing are paid nothing; an
-        owner that poses as two is paid more. ``"anonymous"``: anybody can take a name. Every cell
-        is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
-        merging and renaming owners changes no value; fabricated rows are paid. It is the default
-        for clusters of rows, and for more than 256 sets, which are nobody's, unless the method
-        trains a model; and for methods that value cells only, such as ``Forest``.
+        rows or columns join as a whole, whatever it claims of each, and a model that is trained on
+        every set of owners judges what it adds (2D-Shapley of blocks). Rows that teach the model
+        nothing are paid nothing; an owner that poses as two is paid more. ``"anonymous"``: anybody
+        can take a name. Every cell is valued by itself, and a block or an owner is worth the sum of
+        its cells. Splitting, merging and renaming owners changes no value; fabricated rows are
+        paid. It is the default for clusters of rows, and for more than 256 sets, which are
+        nobody's, unless the method trains a model; and for methods that value cells only, such as
+        ``Forest``.
     copies : {"one", "each"}, optional
         What equal rows with one label count for. ``"one"``: they are one row, which its owners
         share equally, so that listing rows again adds nothing; rows that are equal as often among
