@@ -98,15 +98,22 @@ class Regions:
     def ownership(self, grid: Grid) -> Ownership:
         """Who owns the blocks of a grid; owners of one cell have equal shares of it."""
         patterns, held = self.patterns()
-        free = ~held.any(axis=1, keepdims=True)
-        names = [*self.names, UNOWNED] if free.any() else self.names
-        held = np.concatenate([held, free], axis=1) if free.any() else held
-        n, m = grid.shape
-        rows, columns = np.zeros((n, len(held))), np.zeros((held.shape[2], m))
-        np.add.at(rows, (grid.rows.labels, patterns), 1.0)
-        columns[np.arange(len(columns)), grid.columns.labels] = 1.0
-        cells = np.einsum("ip,pkc,cj->kij", rows, held / held.sum(axis=1, keepdims=True), columns)
-        return Ownership(names, cells / np.outer(grid.rows.sizes, grid.columns.sizes))
+        free = np.asarray(~held.any(axis=1))
+        parts = [held[:, owner] for owner in range(len(self.names))] + [free] * bool(free.any())
+        count = np.asarray(np.maximum(held.sum(axis=1), 1))
+        in_set = np.eye(grid.shape[1])[grid.columns.labels]
+        # rows of one pattern may be in several sets, if the user named these
+        pairs, n_rows = np.unique(
+            np.column_stack([grid.rows.labels, patterns]), axis=0, return_counts=True
+        )
+        shares = np.zeros((len(parts), *grid.shape))
+        for share, part in zip(shares, parts, strict=True):  # most owners are in few patterns
+            there = np.asarray(part.any(axis=1))[pairs[:, 1]]
+            rows, which = pairs[there].T
+            cells = (part[which] / count[which]) @ in_set * n_rows[there, None]
+            np.add.at(share, rows, cells)
+        names = [*self.names, UNOWNED] if len(parts) > len(self.names) else self.names
+        return Ownership(names, shares / np.outer(grid.rows.sizes, grid.columns.sizes))
 
     def cells_of(self, owner: int) -> NDArray[np.bool_]:
         """Mask (rows, columns) of an owner's cells."""
