@@ -51,7 +51,7 @@ def amounts(v, **options):
 def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     """Counterfactuals made by hand, from the user's side."""
     X, y, X_valid, y_valid = data()
-    _, audit = audited(copies="each")
+    _, audit = audited(copies="each", look=False)
     plain = {"copies": "each", "valid_parts": 0, "parties": "anonymous"}
     before = value_blocks(X, y, X_valid, y_valid, method=NEAREST, owners=OWNERS, **plain)
     assert audit.payments == amounts(before)
@@ -90,11 +90,11 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
 
 
 def test_posing_as_two_gains_nothing_by_sums_of_cells_and_something_by_known_parties():
-    _, audit = audited(negative="owe")
+    _, audit = audited(negative="owe", look=False)
     for owner in "AB":
         assert after(audit, owner, "two") == pytest.approx(audit.payments[owner], abs=0.021)
     assert {one["move"] for one in audit._moves} == set(MOVES.values()) and audit.complete
-    _, known = audited(method=MonteCarlo(GaussianNB()), parties="known")
+    _, known = audited(method=MonteCarlo(GaussianNB()), parties="known", look=False)
     assert after(known, "A", "two") > known.payments["A"] + 1000
     settings = [one["setting"] for one in known._settings]
     assert "scored by balanced_accuracy" in settings and "by the model knn" in settings
@@ -108,7 +108,7 @@ def test_posing_as_two_gains_nothing_by_sums_of_cells_and_something_by_known_par
 
 def test_owners_of_some_columns_split_them_and_withhold_their_cells_alone():
     owners = [{"owner": "A", "column": "a;b"}, {"owner": "B", "column": "c"}]
-    v, audit = audited(owners=owners, negative="owe")
+    v, audit = audited(owners=owners, negative="owe", look=False)
     assert after(audit, "A", "two") == pytest.approx(audit.payments["A"], abs=0.021)
     assert after(audit, "A", "withhold") != audit.payments["A"]
     assert not {MOVES["means"], MOVES["jitter"]} & {one["move"] for one in audit._moves}
@@ -260,7 +260,7 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
         scoring="balanced_accuracy",
         valid_parts=0,
     )
-    _, audit = audited((X, y, X_valid, y_valid), scoring="balanced_accuracy")
+    _, audit = audited((X, y, X_valid, y_valid), scoring="balanced_accuracy", look=False)
     assert after(audit, "A", "withhold") == pytest.approx(amounts(without)["A"], abs=0.02)
 
 

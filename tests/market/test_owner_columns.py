@@ -52,20 +52,6 @@ def test_labels_a_column_and_a_list_of_owners_give_one_answer():
             assert found.info.get(fact) == named.info.get(fact), fact
 
 
-def test_a_model_too_gives_one_answer():
-    X, y, X_valid, y_valid, where = tables(30, 20)
-    options = {"method": MonteCarlo("gaussian_nb"), "parties": "known", "valid_parts": 4}
-    with pytest.warns(match="have copies"):
-        labels = value_blocks(
-            X, y, X_valid, y_valid, rows=where, **{"parties": "anonymous", **options}
-        )
-    with pytest.warns(match="have copies"):
-        named = value_blocks(
-            X, y, X_valid, y_valid, owners=lines(where), **{"parties": "anonymous", **options}
-        )
-    pd.testing.assert_frame_equal(labels.owners, named.owners)
-
-
 def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_verified():
     X, y, X_valid, y_valid, where = tables(30, 20)
     given = X.assign(hospital=where), y, X_valid.assign(hospital="elsewhere"), y_valid

@@ -134,12 +134,8 @@ def test_runs_in_pieces_and_by_workers_are_the_same(count, tmp_path):
         np.testing.assert_array_equal(other.owners["stderr"], plain.owners["stderr"])
 
 
-def test_defaults_and_methods_that_do_not_fit():
+def test_clusters_are_nobody_s():
     assert settle_parties(None, None, nobody=True)[0] == "anonymous"
-    with pytest.raises(InputError, match=r"^method='forest' values cells, not parties that join"):
-        value_blocks(*tables(), rows=list("AABB" * 6), method="forest", parties="known")
-    with pytest.raises(InputError, match=r"^parties='both' is not known"):
-        value_blocks(*tables(), rows=list("AABB" * 6), parties="both")
 
 
 def test_files_keep_negative_scores_and_refuse_a_look_that_is_none(tmp_path):

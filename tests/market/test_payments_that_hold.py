@@ -88,6 +88,7 @@ def test_any_method_of_cells_values_owners(method):
         v.owners["value"], [cells.values[:3].sum(), cells.values[3:].sum()], atol=1e-12
     )
     assert v.info["method"] == method.name and v.exact == cells.exact
+    assert v.info["score"] == cells.info["score"]
 
 
 @settings(max_examples=6)

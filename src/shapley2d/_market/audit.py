@@ -17,7 +17,7 @@ from shapley2d._base.words import counted, plural
 from shapley2d._knn.method import KNN
 from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_rows
 from shapley2d._market.audit_result import MOVES, Audit
-from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
+from shapley2d._market.blocks import block_settings, look_at_owners, make_valuation, prepare_blocks
 from shapley2d._market.job import Variation, leaving_time
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.block_valuation import BlockValuation
-    from shapley2d._market.blocks import BlockSettings
     from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
@@ -137,21 +136,12 @@ def audit_owners(
     >>> audit.gains["gain"][audit.gains["move"] == "poses as two"].tolist()
     [0.0, 0.0]
     """
+    settings = block_settings(locals())
     check_choice(negative, "negative", RULES)
     check_flag(look, "look")
     check_flag(trusted, "trusted")
     if X_valid is None and not trusted:
         raise InputError(*UNTRUSTED)
-    settings: BlockSettings = {
-        "rows": None, "columns": None, "owners": owners, "owner_column": owner_column,
-        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": None,
-        "method": method,
-        "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
-        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
-        "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
-        "n_jobs": n_jobs, "max_time": max_time, "progress": progress, "checkpoint": checkpoint,
-        "cluster": cluster,
-    }  # fmt: skip
     job = prepare_blocks(X, y, X_valid, y_valid, **settings)
     if not job.owned:
         raise InputError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
 
 import numpy as np
 
@@ -118,13 +118,14 @@ def value_blocks(
         feature.
     parties : {"known", "anonymous"}, optional
         ``"known"``, the default: a contract says who the owners are, and each is one player. Its
-        rows or columns join as a whole, and a model that is trained on every set of owners judges
-        what it adds (2D-Shapley of blocks). Rows that teach the model nothing are paid nothing; an
-        owner that poses as two is paid more. ``"anonymous"``: anybody can take a name. Every cell
-        is valued by itself, and a block or an owner is worth the sum of its cells. Splitting,
-        merging and renaming owners changes no value; fabricated rows are paid. It is the default
-        for clusters of rows, and for more than 256 sets, which are nobody's, unless the method
-        trains a model; and for methods that value cells only, such as ``Forest``.
+        rows or columns join as a whole, whatever it claims of each, and a model that is trained on
+        every set of owners judges what it adds (2D-Shapley of blocks). Rows that teach the model
+        nothing are paid nothing; an owner that poses as two is paid more. ``"anonymous"``: anybody
+        can take a name. Every cell is valued by itself, and a block or an owner is worth the sum of
+        its cells. Splitting, merging and renaming owners changes no value; fabricated rows are
+        paid. It is the default for clusters of rows, and for more than 256 sets, which are
+        nobody's, unless the method trains a model; and for methods that value cells only, such as
+        ``Forest``.
     copies : {"one", "each"}, optional
         What equal rows with one label count for. ``"one"``: they are one row, which its owners
         share equally, so that listing rows again adds nothing; rows that are equal as often among
@@ -169,16 +170,7 @@ def value_blocks(
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
     ((2, 2), 'exact', 16, 0.5)
     """
-    settings: BlockSettings = {
-        "rows": rows, "columns": columns, "owners": owners, "owner_column": owner_column,
-        "parties": parties, "copies": copies, "unclaimed": unclaimed, "valid_parts": valid_parts,
-        "method": method,
-        "task": task, "kinds": kinds, "include_label": include_label, "cv": cv, "groups": groups,
-        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
-        "baseline": baseline, "semivalue": semivalue, "random_state": random_state,
-        "n_jobs": n_jobs, "max_time": max_time, "progress": progress, "checkpoint": checkpoint,
-        "cluster": cluster,
-    }  # fmt: skip
+    settings = block_settings(locals())
     check_flag(look, "look")
     job = prepare_blocks(X, y, X_valid, y_valid, **settings)
     by_cells = job.parties == "anonymous" and job.method.name != "forest"
@@ -193,6 +185,12 @@ def value_blocks(
     return replace(
         valuation, info={**valuation.info, "look": {"words": seen.words, "alarms": alarms}}
     )
+
+
+def block_settings(given: dict[str, Any]) -> BlockSettings:
+    """The settings among the arguments of a call; None for those that it does not have."""
+    settings: Any = {name: given.get(name) for name in BlockSettings.__annotations__}
+    return cast("BlockSettings", settings)
 
 
 def look_at_owners(job: BlocksJob, found: Answer) -> Look:

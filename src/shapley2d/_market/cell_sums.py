@@ -80,9 +80,7 @@ class Sums:
             inner = inner.reshape(n, m, n, m)
             variances = np.einsum("ijij->ij", inner)
             of_rows, of_columns = np.einsum("ijik->i", inner), np.einsum("ijkj->j", inner)
-        if not estimate.stderr.any():
-            errors = JointErrors.none(len(self.payees))
-        elif kept or not self.owned:
+        if estimate.stderr.any() and (kept or not self.owned):
             errors = JointErrors.of(covariance[: len(self.payees), : len(self.payees)])
         else:
             alone = all_of_it.squared(estimate.stderr**2)

@@ -29,11 +29,6 @@ class JointErrors:
     dof: float = math.inf  # degrees of freedom of both
 
     @classmethod
-    def none(cls, count: int) -> JointErrors:
-        """No error of any value."""
-        return cls(np.zeros(count), np.zeros((0, count)))
-
-    @classmethod
     def of(cls, covariance: Floats, dof: float = math.inf) -> JointErrors:
         """Errors with a covariance matrix."""
         k = len(covariance)

@@ -98,16 +98,22 @@ class Regions:
     def ownership(self, grid: Grid) -> Ownership:
         """Who owns the blocks of a grid; owners of one cell have equal shares of it."""
         patterns, held = self.patterns()
-        free = ~held.any(axis=1, keepdims=True)
-        names = [*self.names, UNOWNED] if free.any() else self.names
-        held = np.concatenate([held, free], axis=1) if free.any() else held
-        n, m = grid.shape
-        rows, columns = np.zeros((n, len(held))), np.zeros((held.shape[2], m))
-        np.add.at(rows, (grid.rows.labels, patterns), 1.0)
-        columns[np.arange(len(columns)), grid.columns.labels] = 1.0
-        shares = held / held.sum(axis=1, keepdims=True)
-        cells = np.einsum("ip,pkc,cj->kij", rows, shares, columns, optimize=True)
-        return Ownership(names, cells / np.outer(grid.rows.sizes, grid.columns.sizes))
+        free = np.asarray(~held.any(axis=1))
+        parts = [held[:, owner] for owner in range(len(self.names))] + [free] * bool(free.any())
+        count = np.asarray(np.maximum(held.sum(axis=1), 1))
+        in_set = np.eye(grid.shape[1])[grid.columns.labels]
+        # rows of one pattern may be in several sets, if the user named these
+        pairs, n_rows = np.unique(
+            np.column_stack([grid.rows.labels, patterns]), axis=0, return_counts=True
+        )
+        shares = np.zeros((len(parts), *grid.shape))
+        for share, part in zip(shares, parts, strict=True):  # most owners are in few patterns
+            there = np.asarray(part.any(axis=1))[pairs[:, 1]]
+            rows, which = pairs[there].T
+            cells = (part[which] / count[which]) @ in_set * n_rows[there, None]
+            np.add.at(share, rows, cells)
+        names = [*self.names, UNOWNED] if len(parts) > len(self.names) else self.names
+        return Ownership(names, shares / np.outer(grid.rows.sizes, grid.columns.sizes))
 
     def cells_of(self, owner: int) -> NDArray[np.bool_]:
         """Mask (rows, columns) of an owner's cells."""
@@ -191,9 +197,11 @@ def cut_grid(
 
 def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Numbers of equal rows in order of first occurrence, and the position of each first."""
-    known: dict[bytes, int] = {}  # np.unique sorts rows column by column
-    numbers = np.array([known.setdefault(row.tobytes(), len(known)) for row in patterns])
-    return numbers, np.unique(numbers, return_index=True)[1]
+    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[inverse.ravel()], first[order]
 
 
 def _refine(

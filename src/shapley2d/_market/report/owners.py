@@ -81,19 +81,17 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
     >>> payment_lines([{"owner": "Ann", "value": 1, "amount": 2, "low": 1, "high": 3}])
     [{'owner': 'Ann', 'value': 1.0, 'amount': 2.0, 'low': 1.0, 'high': 3.0}]
     """
+    frame = nw.from_native(payments, eager_only=True, pass_through=True)
     lines = []
-    for payment in _lines(payments):
+    for payment in frame.rows(named=True) if isinstance(frame, nw.DataFrame) else payments:
         absent = [key for key in _KEYS if key not in payment]
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
-        numbers = {key: _number(payment[key]) for key in _KEYS[1:]}
+        numbers = {key: payment[key] for key in _KEYS[1:]}
+        gone = {key for key, one in numbers.items() if one is None or np.isnan(float(one))}
+        numbers = {key: None if key in gone else float(one) for key, one in numbers.items()}
         lines.append({"owner": str(payment["owner"]), **numbers})
     return lines
-
-
-def _number(entry: Any) -> float | None:
-    """A number; None for one that is not known."""
-    return None if entry is None or np.isnan(float(entry)) else float(entry)
 
 
 def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
@@ -121,13 +119,6 @@ def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
     raise InputError(
         f"these payments sum to {sum(amounts):,f}, but the values give other amounts: take them "
         "from valuation.payments"
-    )
-
-
-def _lines(data: Any) -> list[dict[str, Any]]:
-    frame = nw.from_native(data, eager_only=True, pass_through=True)
-    return (
-        frame.rows(named=True) if isinstance(frame, nw.DataFrame) else [dict(line) for line in data]
     )
 
 

@@ -366,10 +366,10 @@ class _Seller:
                 f"bears out {here:.0f} % of them, and {there:.0f} % of the validation labels."
             )
         else:
-            here, there = (float(np.median(losses[part])) for part in (inside, ~inside))
+            here, there = (float(np.mean(losses[part])) for part in (inside, ~inside))
             sentence = (
-                f"The targets of {self.unit.name} disagree with all others' rows: half of them are "
-                f"at least {here:.3g} from what a forest of these predicts, of validation rows "
+                f"The targets of {self.unit.name} disagree with all others' rows: on average they "
+                f"are {here:.3g} from what a forest of these predicts, those of validation rows "
                 f"{there:.3g}."
             )
         return self._alarm("labels", "", sentence)
