@@ -30,7 +30,7 @@ def chance(tie, cause_wrong, effect_wrong):
     by_cause = 1 - max(tie.by_chance, blame._HOLDS)
     if tie.stranger[0]:
         by_cause *= blame._STRANGER
-    exception = 2 * blame._RATE * np.exp(-tie.odds[0])
+    exception = 2 * blame.RARE * np.exp(-tie.odds[0])
     broken = max(exception, effect_wrong * (1 - blame._HOLDS), cause_wrong * by_cause)
     return broken if tie.broken[0] else 1 - broken
 
@@ -40,7 +40,7 @@ def all_subsets(ties, n_columns):
     weights = np.zeros(n_columns)
     total = 0.0
     for wrong in product([0, 1], repeat=n_columns):
-        weight = np.prod([blame._RATE if one else 1 - blame._RATE for one in wrong])
+        weight = np.prod([blame.RARE if one else 1 - blame.RARE for one in wrong])
         weight *= np.prod([chance(tie, wrong[tie.cause], wrong[tie.effect]) for tie in ties])
         weights += weight * np.array(wrong)
         total += weight

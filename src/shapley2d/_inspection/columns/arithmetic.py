@@ -24,7 +24,15 @@ import numpy as np
 
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, RARE, SCREENED, SUREST, UNKNOWN, UNSURE
+from shapley2d._inspection.columns.finding import (
+    HABIT,
+    LOW,
+    RARE,
+    SCREENED,
+    SUREST,
+    UNKNOWN,
+    UNSURE,
+)
 from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
 
 if TYPE_CHECKING:
@@ -35,7 +43,6 @@ if TYPE_CHECKING:
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column
 
-_BROKEN = 0.05  # most exceptions to a rule, as a part of those that a shuffled column makes
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
 _ONE = -1  # in the place of a factor that a rule does not have
 
@@ -145,7 +152,7 @@ def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]
         for rule in _candidates(numbers):
             share = _share_broken(numbers, rule)
             known = best.get(rule.places[0])
-            if share < _BROKEN and (known is None or share < known[0]):
+            if share < HABIT and (known is None or share < known[0]):
                 best[rule.places[0]] = share, rule
         yield from _exceptions(numbers, [rule for _, rule in best.values()])
     yield from _date_orders(columns)
@@ -251,7 +258,7 @@ def _share_broken(numbers: _Numbers, rule: _Rule) -> float:
             other[k] = random.permutation(other[k])
             shuffled.append(float((~rule.holds(numbers, other)).mean()))
     by_chance = min(shuffled)
-    if by_chance * values.shape[1] < FEWEST_ROWS or broken > _BROKEN:
+    if by_chance * values.shape[1] < FEWEST_ROWS or broken > HABIT:
         return 1.0
     return broken / by_chance
 
@@ -384,7 +391,7 @@ def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
         by_chance = (
             float((random.permutation(start[known]) > end[known]).mean()) if known.size else 0.0
         )
-        if not 0 < rows.size <= _BROKEN * known.size * by_chance or known.size < FEWEST_ROWS:
+        if not 0 < rows.size <= HABIT * known.size * by_chance or known.size < FEWEST_ROWS:
             continue
         # a date beyond nearly all others of its column is the wrong one of the two
         odd = {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._base.words import counted, plural
-from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNKNOWN
+from shapley2d._inspection.columns.finding import COMMON, LOW, RARE, SURE, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
-
-_COMMON = 0.2
-"""Share of its commonest entry up to which a column hardly equals another by chance; and how often
-entries end like those of another column where that is filled, as a part of where it is not."""
 
 
 def find_duplicates(
@@ -109,7 +105,7 @@ def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     varied = [
         column
         for column in columns
-        if column.n_written * RARE >= 1 and column.counts.max() <= _COMMON * column.n_written
+        if column.n_written * RARE >= 1 and column.counts.max() <= COMMON * column.n_written
     ]
     places: dict[str, int] = {}
     texts = [
@@ -159,7 +155,7 @@ def find_spilled(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
             for some in (lacks & written, ~lacks & written)
         )
         # breeds and models end with such words too, whether the other column is filled or not
-        if rows.size < 3 or usual > _COMMON * share:
+        if rows.size < 3 or usual > COMMON * share:
             continue
         text = (
             f"{full.counted_entries(rows)} end with what is missing in {empty.name!r}, "

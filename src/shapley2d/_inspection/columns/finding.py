@@ -38,6 +38,12 @@ SCREENED = 20_000
 SAME_KEY = "another row has the same key"
 """The reason of an entry that a repeated key alone makes suspect."""
 
+COMMON = 0.1
+"""Share of the commonest entry up to which rows, or columns, hardly agree by chance."""
+
+HABIT = 0.05
+"""Share of the rows from which something is a second way to do it, and no exception."""
+
 SHOWN = 40
 """Letters of an entry in a message."""
 

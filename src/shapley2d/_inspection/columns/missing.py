@@ -15,7 +15,7 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, RARE, SURE, shortened
+from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, shortened
 from shapley2d._tables.convert import MAX_MAGNITUDE
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
@@ -49,7 +49,6 @@ _OF_WAY, _HIGH = 0.2, 20
 """Least gap, as a part of the way from the spike to the median; half of it is enough for a spike
 this many times as high as what is near it."""
 _FAR = 3.0  # interquartile ranges between a code and all other numbers
-_LARGEST = 0.8  # chance of a code such as 99 or 9999, which may also be the largest that fits
 _ZERO, _SEVERAL = (1.8, -4.0), 0.6
 """Logit of the chance that a spike at zero means missing, and its slope in the share of zeros: a
 zero that most rows have means "none", as of a loan. What is added where several columns have codes,
@@ -154,14 +153,15 @@ def _code_chance(
     low, middle, high = np.quantile(away, [0.25, 0.5, 0.75])
     is_far = gap > _FAR * max(high - low, 0.05 * (others[-1] - others[0]))
     if is_code and (below_zero or is_far):
-        return SURE if below_zero or is_date else _LARGEST
+        # 99 or 9999 may also be the largest that fits
+        return SURE if below_zero or is_date else UNSURE
     if others.size <= _NEAR or count < _SPIKE_ROWS:
         return 0.0
     spacing = float(np.diff(others[: _NEAR + 1]).mean())
     # no spacing: the spike is so far off that the others round to one number
     is_apart = gap >= _GAP * spacing
     if is_code and is_apart:
-        return _LARGEST
+        return UNSURE
     # a spike at the edge of a pile is a limit, one beyond a tail that thins out is no part of it
     is_pile = float((away <= gap + (middle - gap) / 8).mean()) > _THIN
     times = count / int(counts[1 : _NEAR + 1].max())

@@ -23,7 +23,7 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import LOW, SCREENED, SUREST
+from shapley2d._inspection.columns.finding import COMMON, LOW, SCREENED, SUREST
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,11 +37,8 @@ if TYPE_CHECKING:
 _LIFT, _LIFT_OF_THINGS = 0.8, 0.45
 """Part of the entries other than the commonest that a rule explains at least; the second where rows
 can hardly agree by chance."""
-_HARDLY = 0.1  # share of the commonest entry up to which that is so
 _THINGS = 20  # groups that are needed then
 _SPREAD = 0.7  # groups with exceptions, as a part of those that independent errors would hit
-_MAX_NUMBERS = 0.3  # distinct numbers per row; with more they are amounts, equal by chance
-_WEAKER = 0.15  # rules weaker than the strongest by more than this only add noise
 _VOTES = 3  # rows of a group that make a majority, and groups with one that make a rule
 _LEAD = (-0.6, 6.4)
 """Logit of the chance that a wrong entry makes a minority, and not an exception to the rule, by the
@@ -239,7 +236,7 @@ class _Applied:
 
 
 def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
-    """The strongest rules for each column."""
+    """The rules for each column, the strongest first."""
     n = columns[0].codes.size if columns else 0
     random = np.random.default_rng(0)
     some = np.arange(n)
@@ -251,8 +248,6 @@ def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
     varied = [j for j, one in enumerate(n_distinct) if 1 < one <= MOST_CATEGORIES * some.size]
     found: dict[int, list[_Rule]] = {}
     for effect, cause in permutations(varied, 2):
-        if is_number[cause] and n_distinct[cause] > _MAX_NUMBERS * some.size:
-            continue
         known = (parts[cause] >= 0) & (parts[effect] >= 0)
         if not known.any():
             continue
@@ -261,10 +256,7 @@ def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
         if lift and _beats_shuffled(parts[cause][known], parts[effect][known], random):
             found.setdefault(effect, []).append((cause, lift))
     return {
-        effect: sorted(
-            (rule for rule in rules if rule[1] >= max(lift for _, lift in rules) - _WEAKER),
-            key=lambda rule: (-rule[1], rule[0]),
-        )
+        effect: sorted(rules, key=lambda rule: (-rule[1], rule[0]))
         for effect, rules in found.items()
     }
 
@@ -294,7 +286,7 @@ def _lift(
     lift = (votes.agreement - base) / (1 - base) if base < 1 else 0.0
     n = int((votes.most >= _VOTES).sum())
     is_strong = lift >= _LIFT and n >= _VOTES
-    is_of_things = lift >= _LIFT_OF_THINGS and commonest <= _HARDLY and n >= _THINGS
+    is_of_things = lift >= _LIFT_OF_THINGS and commonest <= COMMON and n >= _THINGS
     return lift if (is_strong or is_of_things) and votes.is_spread else 0.0
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LEAST, LOW, SURE, UNSURE, shortened
+from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark
 from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.quantities import convert, is_unit
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 # Shares of a column's entries, set by hand on the tables of benchmarks/detection.py dirty.
 _USUAL = 0.8  # at least this share is written in one way, else the column has no usual way
-_SHARED = 0.05  # a second way that at least this share has is not a slip
 _WITH_UNIT = re.compile(
     r"([+-]?(?:\d[\d,]*(?<=\d)(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*([^\d\s.,+-][^\d]*)"
 )
@@ -62,7 +61,7 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     for match, count in zip(matches, written.counts.tolist(), strict=True):
         if match is not None:
             units[match[2]] += count
-    common = [unit for unit, n in units.most_common() if n >= _SHARED * written.n_written]
+    common = [unit for unit, n in units.most_common() if n >= HABIT * written.n_written]
     if not common or not _are_one_unit(common):
         return
     if len(common) > 1:
@@ -216,7 +215,7 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     shares = np.array([tally[shapes[written.codes[i]]] / written.n_written for i in rows])
     chances = np.maximum(dominance - _SECOND * shares, LEAST)
     chances[[i in parts for i in rows.tolist()]] = SURE  # an entry in the usual way, and more
-    chances[is_date & (shares >= _SHARED)] = 0.0  # a second way is no error
+    chances[is_date & (shares >= HABIT)] = 0.0
     yield written.finding(
         "formats",
         f"{rows.size:,} of the {written.n_written:,} entries of {written.name!r} "

@@ -32,10 +32,6 @@ if TYPE_CHECKING:
 MOST_SUSPECTS = 5000
 """Entries that are explained, at most."""
 
-_TIMES = 3
-"""A number that more rows hold, and more than exceptions are, is no slip. Where as many are at
-least half as far off, the column has a heavy tail: no decimal point slipped."""
-
 _PAD = ("789", "456", "123", " 0 ")  # a number pad
 _TOP = "1234567890"  # the row above the letters
 _ANY_DATE = 1 / (date(2200, 1, 1) - date(1800, 1, 1)).days  # chance of a date that may be any
@@ -120,11 +116,15 @@ class Slips:
         return typed, self.writer.text(meant, exact=True)
 
     def _are_many(self, low: float, high: float) -> bool:
-        """Whether rows between two numbers are too many to be slips."""
+        """Whether rows between two numbers are too many to be slips.
+
+        A number that so many hold is meant. Where so many are at least half as far off, the column
+        has a heavy tail: no decimal point slipped.
+        """
         first = np.searchsorted(self.numbers, low)
         last = np.searchsorted(self.numbers, high, "right")
         rows = int(self.counts[first:last].sum())
-        return rows > RARE * int(self.counts.sum()) and rows > _TIMES
+        return rows > 2 + RARE * int(self.counts.sum())
 
     def _chance(self, meant: float, low: float, high: float, middle: float) -> float:
         """How likely a number is in its row: by the expected range, and how often it occurs."""
