@@ -223,7 +223,8 @@ def slow(monkeypatch):
 
 IN_TIME = 'max_time="1m" (--max-time 1m) gives the best answer within a minute'
 SAMPLED = 'method="mc" with max_time="1m" (--method mc --max-time 1m) samples for a minute'
-FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
+FOREST = 'method="forest" (--method forest) values the cells under a forest in about 1 s'
+OF_OWNERS = FOREST.replace(" in about 1 s", ", usually in seconds")
 
 
 @pytest.mark.parametrize(
@@ -236,7 +237,7 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest, usu
         ("cells -m knn --max-time 9h", [FOREST]),
         ("cells -m forest --max-trees 80", [IN_TIME]),
         ("cells -m forest --model forest", []),
-        ("blocks --owner-column c -k 3 --trusted --parties anonymous", [IN_TIME, FOREST]),
+        ("blocks --owner-column c -k 3 --trusted --parties anonymous", [IN_TIME, OF_OWNERS]),
         ("blocks --owner-column c -k 3 --trusted --parties anonymous --audit", [IN_TIME]),
         ("inspect", [IN_TIME]),
     ],
@@ -251,6 +252,29 @@ def test_a_long_command_says_what_takes_less_time(command, ways, tmp_path, capsy
     err = capsys.readouterr().err.splitlines()
     (said,) = (line for line in err if line.startswith("note: About "))
     assert re.sub(r"^note: About .+? left\. ?", "", said) == (f"{'; '.join(ways)}." if ways else "")
+
+
+def test_cells_say_before_they_start_what_a_forest_would_take(tmp_path, capsys, monkeypatch):
+    from shapley2d._forest import method as forest
+    from shapley2d._knn import method as knn
+
+    begun, solve = [], knn.KNN.solve
+    monkeypatch.setattr(knn, "TRIPLES_PER_S", 1.0)  # 5 folds of 3 x 12 rows, under 4 subsets
+    monkeypatch.setattr(forest, "CELLS_PER_S", 1.0)
+    monkeypatch.setattr(
+        knn.KNN, "solve", lambda *given: begun.append(capsys.readouterr().err) or solve(*given)
+    )
+    rows = [f"{k},{k * k % 7},{'uv'[k % 2]}" for k in range(15)]
+    (tmp_path / "t.csv").write_text("\n".join(["a,b,y", *rows]))
+    for options, words in (
+        ("", ["note: Up to about 12 min. ", "under a forest in about 31 s."]),
+        ("--max-time 9h", []),  # who names a time knows it
+    ):
+        out, _ = run(capsys, f"cells {tmp_path / 't.csv'} -t y --jobs 1 {options}")
+        assert "method knn" in out
+        heard = begun.pop()
+        assert all(part in heard for part in words)
+        assert words or "Up to" not in heard
 
 
 def test_commands_announce_long_work(tmp_path, capsys, monkeypatch, slow):

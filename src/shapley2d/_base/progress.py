@@ -64,18 +64,29 @@ class RunProgress:
     otherwise: str = ""  # another way to the values that takes less time, as a phrase
     said: bool = False
 
-    def announce(self, display: Display, seconds_left: float, in_time: str) -> None:
+    def foretell(self, seconds: float) -> None:
+        """Say before the work begins how long it may take, where that is not soon."""
+        if seconds <= 20 or (display := _open_display(self.option, "preparing")) is None:
+            return
+        self.announce(display, seconds, IN_TIME, "Up to about {}.")
+        if isinstance(display, _Bar):
+            display.close()
+
+    def announce(
+        self, display: Display, seconds: float, in_time: str, start: str = "About {} left."
+    ) -> None:
         """Say once how long the run takes, and what takes less time."""
         if self.said:
             return
         self.said = True
-        about = format_seconds(60 * round(seconds_left / 60)).removesuffix(" 0 s")
+        minutes_left = 60 * round(seconds / 60)
+        about = format_seconds(minutes_left if minutes_left > 60 else seconds).removesuffix(" 0 s")
         ways = [self.otherwise] if self.otherwise else []
         if self.takes_limit and in_time:
-            minutes = min(max(round(seconds_left / 600), 1), _MINUTES)
+            minutes = min(max(round(seconds / 600), 1), _MINUTES)
             words = "a minute" if minutes == 1 else f"{minutes} minutes"
             ways.insert(0, in_time.format(limit=f"{minutes}m", time=words))
-        sentences = [f"About {about} left.", *([f"{'; '.join(ways)}."] if ways else [])]
+        sentences = [start.format(about), *([f"{'; '.join(ways)}."] if ways else [])]
         display.say(" ".join(sentences))
 
 

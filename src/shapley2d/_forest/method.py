@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 
+CELLS_PER_S = 20_000
+"""Cells that a core values in a second, a forest grown for them included (how_long.py)."""
+
+
 @dataclass(frozen=True, repr=False)
 class Forest(Method):
     """A tree ensemble, fitted or grown here, its splits held fixed: exact and in seconds.
@@ -101,6 +105,13 @@ class Forest(Method):
             max_trees=self.max_trees,
             max_rounds=self.max_rounds,
         )
+
+    def seconds(self, problem: Problem, run: Run) -> float:
+        """How long a forest that is grown here takes, about."""
+        from shapley2d._base.in_threads import count_threads
+
+        cells = problem.table.n_rows * problem.table.n_columns
+        return 1 + cells / (CELLS_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the trees with all rows and columns, less the baseline."""

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
 
+TRIPLES_PER_S = 2e7
+"""Rows x validation rows x column subsets that a core values in a second (how_long.py)."""
+
 CROSSED_ROWS = 4000
 """With more rows that validate each other, a sample of them is used: all take minutes to hours."""
 
@@ -177,6 +180,14 @@ class KNN(Method):
                 found = with_votes(found, problem, run, self.n_neighbors, self.votes)
                 return found.noting(**facts)
         raise AssertionError("the processor is always tried")
+
+    def seconds(self, problem: Problem, run: Run) -> float:
+        """How long all validation rows take on the processor, about."""
+        from shapley2d._base.in_threads import count_threads
+        from shapley2d._knn.subset_plan import SubsetPlan
+
+        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance)
+        return plan.work(problem) / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:
         """The share of right votes of the whole table, less that of the labels alone."""

@@ -174,7 +174,7 @@ def value_blocks(
     check_flag(look, "look")
     job = prepare_blocks(X, y, X_valid, y_valid, **settings)
     by_cells = job.parties == "anonymous" and job.method.name != "forest"
-    job = replace(job, run=job.run.advising(FOREST if by_cells else ""))
+    job = replace(job, run=job.run.advising(f"{FOREST}, usually in seconds" if by_cells else ""))
     asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
     found = job.answer()
     valuation = make_valuation(job, found, asked)

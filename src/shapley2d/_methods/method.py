@@ -203,6 +203,10 @@ class Method(ABC):
             Setting("method", self.name), " has no score: use ", Setting("method", "knn")
         )
 
+    def seconds(self, problem: Problem, run: Run) -> float:  # noqa: ARG002
+        """How long the values of a table take at most, about, where that is known; else 0."""
+        return 0.0
+
     def repeating(self, info: dict[str, Any]) -> Self:  # noqa: ARG002  (of those that sample)
         """The method that does as much work as a run did whose record is ``info``."""
         return self

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack
 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
+from shapley2d._base.progress import RunProgress
+from shapley2d._base.words import format_seconds
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._methods.score_facts import CLOSED_SCORES
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.splits import Splitter
     from shapley2d._theory.semivalues import Semivalue
 
-FOREST = 'method="forest" (--method forest) values the cells under a forest, usually in seconds'
+FOREST = 'method="forest" (--method forest) values the cells under a forest'
 """Advice on the fastest method."""
 
 
@@ -207,7 +209,11 @@ def valued_cells(
         check_columns=method.check_columns,
     )
     closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
-    run = run.advising(FOREST if closed and method.name != "forest" else "")
+    takes = format_seconds(find_method("forest").seconds(problem, run))
+    has_other = closed and method.name != "forest"
+    run = run.advising(f"{FOREST} in about {takes}" if has_other else "")
+    if run.limit is None and isinstance(run.progress, RunProgress):
+        run.progress.foretell(method.seconds(problem, run))
     estimate = method.solve(problem, run)
     table = problem.table
     if problem.label is not None:
