@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.words import printable
-from shapley2d._valuation.wording.units import Units
+from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, make_table, shown, warnings_as_notes
 from shapley2d.cli.demo_orders import Planted, make_orders
@@ -97,12 +97,29 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     if not gain.interval[0] > 0:
         say(f"{len(log)} of {n * m:,} entries are too few to move a model.")
     say("\n3. What is it worth?", "bold")
-    console.print(
-        _worth_table("column", valuation.column_names, valuation.column_values, valuation)
+    units, reach = Units.of(valuation), np.subtract(*owners.interval()[::-1])[:, 0] / 2
+    columns_first, offices_first, lowest = (
+        np.argsort(one, kind="stable")
+        for one in (-valuation.column_values, -owners.row_values, valuation.row_values)
     )
-    console.print()
-    offices = [str(name) for name in owners.row_names]
-    console.print(_worth_table("office", offices, owners.row_values, owners))
+    parties = [str(owners.row_names[k]) for k in offices_first]
+    lines = [
+        f"line {row + 2}, returned: {labels[row]}" for row in lowest[:5]
+    ]  # the header is line 1
+    worth = Table.grid(padding=(0, 6))
+    worth.add_row(
+        _worth_table(
+            "column",
+            [valuation.column_names[j] for j in columns_first],
+            valuation.column_values[columns_first],
+            units.points,
+        ),
+        _worth_table(
+            "office", parties, owners.row_values[offices_first], units.points, reach[offices_first]
+        ),
+        _worth_table("hurts most", lines, valuation.row_values[lowest[:5]], units.rows),
+    )
+    console.print(worth)
     console.print()
     print_files(files, console)
     page, given = (printable(str(files[name])) for name in ("page", "table"))
@@ -144,7 +161,12 @@ def _found_table(kinds: dict[str, dict[str, Any]]) -> Table:
     return make_table(None, columns)
 
 
-def _worth_table(heading: str, names: list[str], worth: Any, values: Any) -> Table:
-    order, points = np.argsort(-worth, kind="stable").tolist(), Units.of(values).points
-    numbers = points.numbers(worth[order].tolist(), signed=True)
-    return make_table(None, {heading: [shown(names[k]) for k in order], points.words: numbers})
+def _worth_table(
+    heading: str, names: list[str], worth: Any, unit: Unit, reach: Any = None
+) -> Table:
+    """Names and values, in the order given, with half the width of their intervals."""
+    numbers = unit.numbers(worth.tolist(), signed=True)
+    if reach is not None:
+        spreads = unit.spreads(reach.tolist(), worth.tolist())
+        numbers = [f"{one} ± {spread}" for one, spread in zip(numbers, spreads, strict=True)]
+    return make_table(None, {heading: [*map(shown, names)], unit.words: numbers})
