@@ -1,4 +1,4 @@
-"""Labels are suspects too: the command values them when asked."""
+"""Labels are suspects too: the command tells of those that look wrong, and values them when asked."""
 
 import json
 from types import SimpleNamespace
@@ -30,11 +30,23 @@ CHANGED = {
 def folder(tmp_path, monkeypatch):
     X, y = load_wine(return_X_y=True, as_frame=True)
     table = X.assign(kind=y.map({0: "barolo", 1: "grignolino", 2: "barbera"}))
+    table.to_csv(tmp_path / "clean.csv", index=False)
     table.loc[list(CHANGED), "kind"] = list(CHANGED.values())
     table.loc[10, "kind"] = "baroIo"
     table.to_csv(tmp_path / "wine.csv", index=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def test_labels_that_look_wrong_are_told(folder, capsys):
+    said = run(capsys, "cells wine.csv -t kind --report r.html").err
+    assert "labels in 'kind' look wrong" in said
+    assert "see which with --include-label" in said
+    assert "classes of 'kind' that hardly occur: 'baroIo' once, perhaps 'barolo'" in said
+    page = (folder / "r.html").read_text()
+    facts = ("wine.csv", "<bdi>kind</bdi>", "classification", "What the run noted")
+    assert all(fact in page for fact in (*facts, "perhaps &#39;barolo&#39;"))
+    assert "kind" not in run(capsys, "cells clean.csv -t kind").err
 
 
 def test_labels_are_valued_when_asked(folder, capsys):
@@ -45,6 +57,7 @@ def test_labels_are_valued_when_asked(folder, capsys):
     found = {cell["row"] for cell in cells if cell["column"] == "(label)"}
     assert 10 in found
     assert len(found & set(CHANGED)) >= 3
+    assert "see which with" not in done.err
 
 
 @pytest.mark.parametrize("task", ["auto", "classification", "regression"])

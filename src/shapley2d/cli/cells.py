@@ -9,7 +9,7 @@ from shapley2d.cli.console import collect_notes, note, progress, warnings_as_not
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.methods import make_method, parse_semivalue
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
-from shapley2d.cli.reading.inputs import check_split, read_inputs
+from shapley2d.cli.reading.inputs import check_split, label_notes, read_inputs
 from shapley2d.cli.writing.outputs import (
     before_writing,
     check_outputs,
@@ -39,7 +39,8 @@ def cells(
     notes = collect_notes()
     chosen = make_method(method, given)
     inputs = read_inputs(table, file, check_columns=chosen.check_columns)
-    for message in inputs.notes:
+    of_labels = label_notes(inputs, table.task, valued=table.include_label)
+    for message in [*inputs.notes, *of_labels]:
         note(message)
 
     from shapley2d import value_cells
