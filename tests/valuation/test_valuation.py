@@ -269,13 +269,15 @@ def test_the_public_face_is_what_people_call():
         "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
         "column_stderr", "total", "total_stderr", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
         "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "similar_rows", "what_if",
-        "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_convergence", "to_html", "save", "load",
+        "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_convergence", "plot_columns", "plot_entries",
+        "compare", "to_dict", "to_markdown", "to_html", "open", "save", "load",
     }  # fmt: skip
     assert public(BlockValuation) - public(Valuation) == {
-        "row_sizes", "column_sizes", "owners", "payments", "receipt", "uncertain_orders", "audit"
+        "row_sizes", "column_sizes", "owners", "payments", "receipt", "uncertain_orders", "audit", "plot_owners"
     }  # fmt: skip
     assert public(Inspection) == {
         "probability", "expected", "findings", "scores", "label_probability", "label_expected", "label_scores",
         "label_name", "expected_errors", "expected_errors_interval", "row_names", "column_names", "lines",
-        "shape", "info", "rank", "gains", "repair", "to_frame", "to_html", "to_pandera", "save", "load",
+        "shape", "info", "rank", "gains", "repair", "to_frame", "to_dict", "to_markdown", "to_html",
+        "open", "to_pandera", "save", "load",
     }  # fmt: skip
