@@ -108,7 +108,7 @@ def test_a_run_of_less_than_a_minute_says_nothing(display):
     ("marks", "said"),
     [
         ([(9.0, 0.05), (9.5, 0.06)], []),  # workers that start: they count after ten seconds only
-        ([(26.0, 0.25)], ["About 1 min left."]),  # 78 s
+        ([(26.0, 0.25)], ["About 1 min 18 s left."]),
         ([(1.0, 0.5, 300.0), (4.0, 0.9, 240.0)], ["About 4 min left."]),  # as the caller knows
         # another stage has a pace of its own
         ([(1.0, 0.5), (5.0, 0.9), (6.0, 0.1), (8.0, 0.11)], ["About 3 min left."]),

@@ -277,7 +277,7 @@ def test_a_model_that_is_too_slow_for_the_time_names_the_groups_that_fit(monkeyp
 
 
 def test_progress_within_a_time_limit_tells_the_time_to_its_end(monkeypatch):
-    monkeypatch.setattr(blocks, "training_seconds", lambda _game: 0.1)
+    monkeypatch.setattr(blocks, "training_seconds", lambda _game: 0.01)
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 3))
     y = (X[:, 0] > 0).astype(int)
@@ -285,6 +285,6 @@ def test_progress_within_a_time_limit_tells_the_time_to_its_end(monkeypatch):
     limit = CountedLimit(8, left=7.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        value_blocks(X, y, X, y, method=MonteCarlo(MODEL, tolerance=0), rows=np.arange(40) % 6, valid_parts=0, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
+        value_blocks(X, y, X, y, method=MonteCarlo(MODEL, tolerance=0), rows=np.arange(40) % 14, valid_parts=0, max_time=limit, n_jobs=1, progress=lambda *report: heard.append(report[1]))  # fmt: skip
     assert any(note.endswith(" 7 s left") for note in heard)
     assert not any(" h " in note or "day" in note for note in heard)
