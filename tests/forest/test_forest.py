@@ -426,14 +426,14 @@ def test_the_same_bits_for_any_number_of_threads(model):
 
 
 @pytest.mark.slow
-@pytest.mark.filterwarnings("ignore:the 95 % interval of")
+@pytest.mark.filterwarnings("ignore:the 95 % interval")
 def test_payments_and_audits():
     X, y, Xv, yv, *_ = tables(30, n_valid=40)
     X = X + np.arange(30)[:, None] / 100  # no copies
     owners = [{"owner": "A", "row": "0-14"}, {"owner": "B", "row": "15-29"}]
     method = Forest(max_trees=40, tolerance=0)
     v = value_blocks(X, y, Xv, yv, owners=owners, method=method)
-    assert v.info["parties"] == "cells"
+    assert v.info["parties"] == "anonymous"
     cells = value_cells(X, y, Xv, yv, method=method)
     np.testing.assert_allclose(
         v.owners["value"], [cells.values[:15].sum(), cells.values[15:].sum()], atol=1e-12
