@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA
-from sklearn.ensemble import ExtraTreesClassifier, HistGradientBoostingClassifier
+from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.feature_selection import SelectFromModel, SelectKBest
 from sklearn.impute import KNNImputer, MissingIndicator, SimpleImputer
 from sklearn.pipeline import FeatureUnion, make_pipeline
@@ -31,7 +31,7 @@ from shapley2d import Forest, value_cells
 from shapley2d._forest.pipelines import feature_owners, transform_table
 from shapley2d._forest.read_sklearn import read_tree
 from shapley2d._tables.convert import as_table
-from shapley2d.exceptions import InputError, UtilityError
+from shapley2d.exceptions import InputError
 
 from forest_oracle import forest_utility
 from oracles import brute_force
@@ -85,14 +85,6 @@ def test_fitted_or_not(fitted, sparse):
     v = value_cells(frame[train], y[train], frame[valid], y[valid], method=Forest(given))
     right = known.predict_proba(frame[valid])[np.arange(20), y[valid]].mean()
     assert v.exact and v.total + v.info["baseline_utility"] == pytest.approx(right, abs=1e-12)
-
-
-def test_boosted_trees_behind_an_encoder():
-    frame, _ = tables(200)
-    y = frame["town"].isin(["Ulm", "Kiel"]).to_numpy().astype(int)
-    model = pipeline(HistGradientBoostingClassifier(max_iter=3), sparse_output=False).fit(frame, y)
-    v = value_cells(frame[:100], y[:100], frame[100:], y[100:], method=Forest(model))
-    assert v.column_values[1] > 0.3 > 100 * abs(v.column_values[[0, 2]]).max() and v.info["boosted"]
 
 
 def fitted_front(front, X):
@@ -285,9 +277,3 @@ def test_a_feature_that_is_the_same_in_all_rows():
     v = value_cells(X, y, X, y, method=Forest(model))
     assert v.column_values[0] == 0.0
     assert v.column_values[1] == pytest.approx(1 - v.info["baseline_utility"], abs=1e-12)
-
-
-def test_a_pipeline_that_cannot_be_fitted():
-    frame, y = tables()
-    with pytest.raises(UtilityError, match="failed on 80 rows"):
-        value_cells(frame, y, frame, y, method=Forest(make_pipeline(DecisionTreeClassifier())))
