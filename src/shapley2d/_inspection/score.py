@@ -353,14 +353,10 @@ def _in_tail(
     found = np.zeros(judged.bins.size, dtype=bool)
     there = np.flatnonzero((judged.bins >= 0) & ~np.isnan(judged.values))
     if there.size and not judged.is_category:
-        own, bins, usual = np.exp(-surprise[there]), judged.bins[there], table.shares
-        if judged is table:  # forests never expect the rarest numbers, so that this is no evidence
-            of_bin = np.bincount(bins, own, usual.size) / np.maximum(
-                np.bincount(bins, minlength=usual.size), 1
-            )
-            usual = np.minimum(usual, of_bin)
+        own, usual = np.exp(-surprise[there]), table.shares[judged.bins[there]]
         beyond = beyond_in_tail(table.ordered, judged.values[there])
-        found[there] = np.isfinite(beyond) & (2 * beyond * own >= usual[bins])
+        # forests tell the share of a bin in such rows up to a factor of two
+        found[there] = np.isfinite(beyond) & (2 * beyond * own >= usual)
     return found
 
 

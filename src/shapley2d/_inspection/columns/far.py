@@ -15,7 +15,7 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import SUREST
+from shapley2d._inspection.columns.finding import HABIT, RARE, SUREST
 from shapley2d._tables.entry_writer import EntryWriter
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def beyond_in_tail(
 
     The tail is the farthest tenth of the rows on each side of the median. Its weight is the median
     of its gaps, so that a few errors do not make it heavier. Infinity for numbers nearer than that;
-    0 where there is no tail to compare with.
+    0 beyond a gap that is too wide for it, and where there is no tail to compare with.
 
     Parameters
     ----------
@@ -158,4 +158,8 @@ def beyond_in_tail(
         far = off > spread[-1]
         with np.errstate(divide="ignore"):
             found[far] = (spread.size - 1) * np.exp(-np.log(off[far] / spread[-1]) / tail)
+        # beyond a gap that hardly any tail makes by chance there may be many errors
+        wide = np.flatnonzero((gaps > tail * np.log(gaps.size / RARE))[: int(HABIT * ordered.size)])
+        if wide.size:
+            found[off > spread[wide[-1] : wide[-1] + 2].mean()] = 0.0
     return found
