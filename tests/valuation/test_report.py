@@ -167,7 +167,7 @@ def test_summary_says_how_certain():
     text = page_of(make(error=0.15, converged=False)).text
     assert "standard error of a cell is typically 0.15, at most 0.15" in text
     assert "Sampling ended before" in text
-    assert "1 of 6 cells is below 0 by more than its error (95 % interval)" in text
+    assert "17 % of the cells are below 0 by more than their error (95 % interval)" in text
 
 
 @pytest.mark.parametrize("error", [np.inf, np.nan])

@@ -28,7 +28,7 @@ def owner_lines(values: BlockValues) -> list[str]:
     spreads = points.spreads(reach[order].tolist(), worth[order].tolist())
     lines = []
     for k, number, spread in zip(order, numbers, spreads, strict=True):
-        error = f" +- {spread}" if reach[k] else ""
+        error = f" +- {spread}" if spread else ""
         owner = f"  {printable(values._payee_names[k]):<24} {number}{error}"
         lines.append(f"{owner} {points.words}".rstrip())
     left = worth.size - len(order)

@@ -34,7 +34,7 @@ def score_words(values: CellValues) -> str:
     if not isinstance(baseline, float):
         level, start = score.level(total, decimals), score.level(0.0, 0)
         return f"Score {level} ({score.name}). Counted from {start}, {summed} {gain}."
-    own, guess = _of_model(values), _guess(values, _baseline(words))
+    own, guess = _of_model(values), _guess(values, words)
     level = score.level(total + baseline if own is None else own, decimals)
     start = score.level(baseline, decimals)
     add = "The columns and the label add" if values.info.get("label") else "The columns add"
@@ -55,10 +55,11 @@ def score_words(values: CellValues) -> str:
     return sentence
 
 
-def _guess(values: CellValues, baseline: str) -> str:
-    """What is predicted without any column, with its article."""
-    if baseline != "labels alone":
-        return baseline
+def _guess(values: CellValues, total: str) -> str:
+    """What predicts without any column, by the words on the sum of all values."""
+    guess = total.rpartition(", ")[2].removeprefix("that of ")
+    if "labels alone" not in guess:
+        return guess
     if values.info.get("task") != "regression":
         return "the labels alone"
     if values.info.get("method") == "knn":
@@ -83,12 +84,6 @@ def _unexplained(values: CellValues) -> str:
     )
 
 
-def _baseline(total: str) -> str:
-    """What the baseline is, from the words on the sum of all values."""
-    guess = total.rpartition(", ")[2].removeprefix("that of ")
-    return "labels alone" if "labels alone" in guess else guess
-
-
 def score_tiles(values: CellValues) -> list[tuple[str, str]]:
     """The score, the baseline and what the columns add; only the sum where there is no score."""
     score, total, words = Score.of(values.info), values.total, about(values).get("total")
@@ -100,7 +95,7 @@ def score_tiles(values: CellValues) -> list[tuple[str, str]]:
                 score.level(total + baseline if own is None else own, decimals),
                 f"{'score' if own is None else 'your model'}: {score.name}",
             ),
-            (score.level(baseline, decimals), f"baseline: {_baseline(words or '')}"),
+            (score.level(baseline, decimals), f"baseline: {_guess(values, words or '')}"),
             (f"+{score.gain(total, decimals)}".replace("+-", "-"), "what the columns add"),
         ]
         return [(typeset(shown), words) for shown, words in tiles]
@@ -128,14 +123,23 @@ def below_zero_words(values: CellValues) -> str:
         return f"No {noun} is below 0."
     if of_cells and below <= chance:
         return ""
+    if of_cells:
+        more = " by more than their error (95 % interval)" if sampled else ""
+        shares = [_percent(count, cells.size) for count in (below, chance)]
+        return (
+            f"{shares[0]} of the cells are below 0{more}; chance alone would put {shares[1]} there."
+        )
     words = f"{below:,} of {cells.size:,} {several} {plural(below, 'is', 'are')} below 0"
     if sampled:
         words += f" by more than {plural(below, 'its', 'their')} error (95 % interval)"
-    if of_cells:
-        return f"{words}, where chance alone would put about {chance:,}."
     if sampled and (holds := int(np.count_nonzero(np.abs(cells) <= reach))):
         words += f"; for {holds:,} the interval holds 0"
     return f"{words}."
+
+
+def _percent(count: int, size: int) -> str:
+    share = 100 * count / size
+    return f"{share:.0f} %" if share >= 10 else f"{share:.1f} %"
 
 
 def harm_words(values: CellValues) -> str:

@@ -63,7 +63,7 @@ def summary_html(values: CellValues, sums: Sums) -> str:
     numbers = units.points.numbers(shown, signed=True)
     reach = units.points.spreads(spreads[order].tolist(), shown)
     listed = [
-        (names[k], typeset(number), f"± {half}" if spreads[k] else "")
+        (names[k], typeset(number), f"± {half}" if half else "")
         for k, number, half in zip(order, numbers, reach, strict=True)
     ]
     left = worth.size - len(order)

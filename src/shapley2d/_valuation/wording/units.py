@@ -123,11 +123,18 @@ class Unit:
         return [f"{one:{'+' if signed and one else ''},.{decimals}f}" for one in rounded]
 
     def spreads(self, reach: Sequence[float], values: Sequence[float]) -> list[str]:
-        """Half the widths of intervals of a list of values, with its decimals."""
+        """Half the widths of intervals of a list of values, with its decimals; empty where 0.
+
+        Examples
+        --------
+        >>> Unit(100.0, "points").spreads([0.012, 0.0001, 0.0], [0.1798, 0.01, 0.0])
+        ['1.2', '', '']
+        """
         decimals = self.decimals(values)
         if decimals is None:
-            return [figure(self.factor * half, 2) for half in reach]
-        return [f"{self.factor * half:,.{decimals}f}" for half in reach]
+            return [figure(self.factor * half, 2) if half else "" for half in reach]
+        shown = [round(self.factor * half, decimals) for half in reach]
+        return [f"{half:,.{decimals}f}" if half else "" for half in shown]
 
     def decimals(self, values: Sequence[float]) -> int | None:
         """How many decimals a list needs; None where they would be too many, or are of no use."""

@@ -135,7 +135,7 @@ def print_summary(
 ) -> None:
     """Print what was valued, how certain it is, and what to look at first."""
     console, units = ResultConsole(), Units.of(valuation)
-    console.print(Text(headline(valuation, inputs)))
+    console.print(Text(headline(valuation, inputs)), soft_wrap=True)
     strays = stray_cells(valuation, inputs)[: len(cells)]
     if strays:
         count = len(valuation._strays)
@@ -192,7 +192,9 @@ def _column_table(valuation: Valuation, points: Unit) -> Table:
     }
     if errors.any():  # sums may be exact where cells are not
         reach = (valuation._interval_factor * errors[order]).tolist()
-        columns["95 %"] = [f"+- {half}" for half in points.spreads(reach, sums[order].tolist())]
+        columns["95 %"] = [
+            half and f"+- {half}" for half in points.spreads(reach, sums[order].tolist())
+        ]
     if sums_to_score(valuation) and valuation.total > 0:
         shares = 100 * sums[order] / valuation.total
         columns["share"] = [f"{share:.0f} %" for share in (shares + 0.0).round() + 0.0]
