@@ -141,7 +141,7 @@ def beyond_in_tail(
     --------
     >>> column = np.arange(1.0, 101)
     >>> beyond_in_tail(column, np.array([60.0, 100, 1000])).round(1)
-    array([inf, 0.9, 0. ])
+    array([inf, 2.8, 0. ])
     """
     found = np.full(numbers.size, np.inf)
     middle, few = ordered[ordered.size // 2], ordered.size // 10
