@@ -171,9 +171,19 @@ def test_a_doubtful_finding_offers_no_edit_of_all_its_rows(open_inspection):
     page = open_inspection(inspected(chance=0.4))
     # the page says what the list says of these entries, not what the finding claims by itself
     assert "< 1 % likely wrong" in page.inner_text("#finding-list")
-    assert page.locator("#finding-list .examples li").count() == 1  # the same change, shown once
+    assert page.locator("#finding-list .suggestion").count() == 1  # the same change, shown once
     assert page.locator("#finding-list button").count() == 0
     assert "decide in the list" in page.inner_text("#finding-list")
+
+
+def test_a_finding_without_suggestions_lists_its_entries(open_inspection):
+    ages = np.random.default_rng(0).integers(18, 90, 200).astype(float)
+    ages[7] = 640.0
+    page = open_inspection(inspect_cells({"age": ages, "town": np.resize(["Ulm", "Bonn"], 200)}))
+    (card,) = page.locator("#finding-list > li", has_text="numbers far outside").all()
+    assert "640" in card.locator(".examples li").inner_text()
+    assert card.locator(".suggestion").count() == 0
+    assert "decide in the list" not in card.inner_text()
 
 
 def test_the_card_says_what_the_key_writes(open_inspection, tmp_path):

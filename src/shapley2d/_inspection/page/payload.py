@@ -145,11 +145,18 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
 
 
 def _examples(inspection: InspectedCells, finding: ColumnFinding, j: int) -> list[list[str | None]]:
-    """Name, entry and suggestion of the ten likeliest wrong rows of a finding, each entry once."""
+    """Name, entry and suggestion, if any, of a finding's ten likeliest wrong rows.
+
+    Each entry once; none of a fact about a column, whose rows are not wrong.
+    """
+    if not finding.probability:
+        return []
     order = np.argsort(-finding.row_chances, kind="stable")
     shown: dict[tuple[str | None, str | None], list[str | None]] = {}
     for i in finding.rows[order].tolist():
         entry, new = inspection._cells.entries[j][i], finding.suggestions.get(i)
-        if new is not None and (new or None) != entry and len(shown) < 10:
-            shown.setdefault((entry, new), [str(inspection._shown_rows[i]), entry, new or None])
+        told = entry is not None if new is None else (new or None) != entry
+        if told and len(shown) < 10:
+            meant = [] if new is None else [new or None]
+            shown.setdefault((entry, new), [str(inspection._shown_rows[i]), entry, *meant])
     return list(shown.values())

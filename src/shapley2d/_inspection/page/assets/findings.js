@@ -24,14 +24,15 @@ function startFindings(data, decisions) {
     const box = make("li", {}, head);
     if (finding.examples.length) {
       const examples = make("ul", { className: "examples" });
-      for (const [name, entry, suggestion] of finding.examples) {
-        examples.append(make("li", {}, make("span", { className: "muted" }, `${data.rowWord} `, quoted(name, 24), " "), make("span", { className: "entry" }, emptyOr(entry, 40)),
-          make("span", { className: "arrow", textContent: " → " }), make("span", { className: "suggestion" }, emptyOr(suggestion, 40))));
+      for (const [name, entry, ...suggestion] of finding.examples) {
+        const line = make("li", {}, make("span", { className: "muted" }, `${data.rowWord} `, quoted(name, 24), " "), make("span", { className: "entry" }, emptyOr(entry, 40)));
+        if (suggestion.length) line.append(make("span", { className: "arrow", textContent: " → " }), make("span", { className: "suggestion" }, emptyOr(suggestion[0], 40)));
+        examples.append(line);
       }
       box.append(examples);
     }
     if (!finding.changes.length) {
-      if (finding.examples.length) box.append(make("p", { className: "muted", textContent: "Too uncertain to accept them all at once: decide in the list." }));
+      if (finding.examples.some((example) => example.length > 2)) box.append(make("p", { className: "muted", textContent: "Too uncertain to accept them all at once: decide in the list." }));
       return box;
     }
     const cells = finding.changes.map((change) => change.cell);
