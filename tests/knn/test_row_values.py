@@ -349,3 +349,21 @@ def test_values_without_the_label_of_any_row(task):
     found = values_of(columns, y, y_valid, subsets, task=task, n_neighbors=3)
     expected = twins_of(columns, y, y_valid, subsets, task=task, k=3, groups_of=binned_groups)
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+
+
+def test_wrong_arguments_are_named():
+    rng = np.random.default_rng(4)
+    columns = random_table(rng, 5, 3, 2)
+    y, y_valid = random_labels(rng, "classification", 5, 2)
+    good = {"task": "classification", "n_neighbors": 2}
+    with pytest.raises(ValueError, match="task='rank'"):
+        row_values(columns, y, y_valid, task="rank", n_neighbors=2)
+    with pytest.raises(ValueError, match="5 training and 2 validation"):
+        row_values(columns, y[:4], y_valid, **good)
+    with pytest.raises(ValueError, match="at least one neighbour"):
+        row_values(columns, y, y_valid, task="classification", n_neighbors=0)
+    for weights in ([1.0], [1.0, -1.0], [0.0, 0.0], [1.0, np.nan]):
+        with pytest.raises(ValueError, match=r"valid_weights of shape .* must be 2 finite numbers"):
+            row_values(columns, y, y_valid, valid_weights=np.array(weights), **good)
+    with pytest.raises(ValueError, match="do not have 3 columns"):
+        row_values(columns, y, y_valid, **good).values(np.ones((2, 4), dtype=bool))

@@ -401,6 +401,7 @@ SETTINGS = ("question", "settings")
         (("made", "note"), "paid in full"),
         (("payments", "total"), "1000"),
         (("payments", "total"), "1e3"),
+        (("payments", "total"), "inf"),
         (("payments", "amounts", 0, "bonus"), "9999.00"),
         (("values", "owners", 0, "stderr"), "0.0"),
         (("digests", "owners", 0), None),

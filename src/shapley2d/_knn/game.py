@@ -109,7 +109,16 @@ class RowGame:
         valid_weights : ndarray of shape (T,), optional
             What each validation row counts, in any unit; by default all count alike.
         """
-        weights = np.ones(columns.n_valid) if valid_weights is None else valid_weights
+        n, n_valid = columns.n_rows, columns.n_valid
+        if task not in ("classification", "regression"):
+            raise ValueError(f"task={task!r} is not known: use 'classification' or 'regression'")
+        if np.shape(y) != (n,) or np.shape(y_valid) != (n_valid,):
+            raise ValueError(
+                f"y and y_valid have shapes {np.shape(y)} and {np.shape(y_valid)}, "
+                f"the columns have {n} training and {n_valid} validation rows"
+            )
+        if n_neighbors < 1 or n < 1:
+            raise ValueError("at least one neighbour and one training row are needed")
         order = np.argsort(y, kind="stable")
         y, y_valid = np.asarray(y)[order], np.asarray(y_valid)
         if task == "regression":
@@ -120,14 +129,14 @@ class RowGame:
         return cls(
             classifies=task == "classification",
             n_neighbors=int(n_neighbors),
-            weights=rank_weights(check_semivalue(semivalue), len(y), int(n_neighbors)),
+            weights=rank_weights(check_semivalue(semivalue), n, int(n_neighbors)),
             by_column=np.ascontiguousarray(by_row.T),
             by_row=by_row,
             nominal=columns.nominal,
             lens=make_lens(columns),
             y=y,
             y_valid=y_valid,
-            valid_weights=np.ascontiguousarray(weights / np.mean(weights)),
+            valid_weights=_scaled_weights(valid_weights, n_valid),
             order=order,
         )
 
@@ -211,6 +220,10 @@ class RowValues(ABC):
     def blocks(self, subsets: Subsets, weights: Floats) -> Iterator[tuple[Subsets, Floats]]:
         """Some column subsets (B, m) with their weights (lines, B), as many as are in memory."""
         subsets = np.ascontiguousarray(subsets, dtype=np.bool_)
+        if subsets.ndim != 2 or subsets.shape[1] != self.n_columns:
+            raise ValueError(
+                f"subsets of shape {subsets.shape} do not have {self.n_columns} columns"
+            )
         for start in range(0, len(subsets), self.block_size):
             part = slice(start, start + self.block_size)
             yield subsets[part], np.ascontiguousarray(weights[:, part], dtype=np.float64)
@@ -284,3 +297,17 @@ class RowValues(ABC):
 
         map_columns(put_back, range(n_lines), self.n_rows * n_lines)
         return found
+
+
+def _scaled_weights(weights: NDArray[np.floating] | None, n_valid: int) -> Floats:
+    """Weights of validation rows whose mean is 1."""
+    if weights is None:
+        return np.ones(n_valid)
+    scaled = np.asarray(weights, dtype=np.float64)
+    fit = scaled.shape == (n_valid,) and np.isfinite(scaled).all()
+    if not fit or (scaled < 0).any() or not scaled.any():
+        raise ValueError(
+            f"valid_weights of shape {scaled.shape} must be {n_valid} finite numbers from 0 on, "
+            "one above 0 at least"
+        )
+    return np.ascontiguousarray(scaled / scaled.mean())

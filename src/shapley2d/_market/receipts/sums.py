@@ -108,6 +108,8 @@ def _check_payments(paid: dict[str, Any], names: list[str], values: list[float])
     if [line["owner"] for line in paid["amounts"]] != names:
         raise ValueError("those who are paid are not its owners")
     total = _amount(paid["total"], digits, "its total")
+    if not total.is_finite():
+        raise ValueError("its total is not an amount")
     units = divide_units(int(total.scaleb(digits)), values, negative=rule, names=names)
     for line, right in zip(paid["amounts"], units, strict=True):
         owner, amount = line["owner"], Decimal(right).scaleb(-digits)
