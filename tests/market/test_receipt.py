@@ -580,6 +580,15 @@ def test_saved_values_that_contradict_themselves_do_not_load(valued, tmp_path):
     replace(valued, _owner_values=more).save(tmp_path / "v.parquet")
     with pytest.raises(InputError, match="its owners are not worth the sum of their blocks"):
         Valuation.load(tmp_path / "v.parquet")
+    shares = valued._owner_shares.copy()
+    shares[0] += 1  # who owes a part of what another has: they still add up
+    shares[1] -= 1
+    worth = np.tensordot(shares, valued.values, axes=2)
+    for held, why in [(shares, "shares in its record is not a number from 0 on"),
+                      (2 * valued._owner_shares, "the shares of a block do not add up")]:  # fmt: skip
+        replace(valued, _owner_shares=held, _owner_values=worth).save(tmp_path / "v.parquet")
+        with pytest.raises(InputError, match=why):
+            Valuation.load(tmp_path / "v.parquet")
 
 
 def test_many_owners_have_a_receipt(tmp_path):

@@ -233,9 +233,8 @@ def _grid_of_sets(
     rows = row_sets or Sets.single(n_rows, "all rows")
     if column_sets is None:
         column_sets = Sets.single(problem.table.n_columns, "all columns")
-        column_sets = (
-            column_sets if problem.label is None else column_sets.with_player(problem.label)
-        )
+        if problem.label is not None:
+            column_sets = column_sets.with_player(problem.label)
     return Grid(rows, column_sets)
 
 
