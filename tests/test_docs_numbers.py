@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from shapley2d._version import __version__
-from shapley2d.cli.app import app
+from shapley2d.cli.app import SUMMARIES, app, load
 
 ROOT = Path(__file__).parent.parent
 
@@ -17,7 +17,7 @@ def test_options_of_the_pages_exist():
     """Every ``--option`` in a line of the command, and in the page of the command line."""
     command = typer.main.get_command(app)
     known = {"--help", "--from"}  # the second is uvx's
-    for one in (command, *command.commands.values()):
+    for one in (command, *map(load, SUMMARIES)):
         for parameter in one.params:
             known |= {*parameter.opts, *parameter.secondary_opts}
     docs = ROOT / "docs"

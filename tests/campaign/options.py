@@ -22,7 +22,7 @@ import shapley2d
 from shapley2d import KNN, CellValuer, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._methods.method import options_of
 from shapley2d._valuation.methods import BUILT_IN
-from shapley2d.cli.app import app
+from shapley2d.cli.app import SUMMARIES, load
 from shapley2d.cli.methods import flag_of
 from shapley2d.exceptions import InputError, UtilityError
 
@@ -217,8 +217,6 @@ def describe(value):
 
 def command_flags():
     """Every option of every command, with the words that come before it."""
-    import typer
-
     found = []
     before = {
         "cells": ["cells", "t.csv", "-t", "y", "--cv", "2", "--top", "1"],
@@ -230,8 +228,8 @@ def command_flags():
         "demo": ["demo", "--json"],
     }
     takers = {flag_of(one): name for name, kind in BUILT_IN.items() for one in options_of(kind)}
-    for name, entry in typer.main.get_command(app).commands.items():
-        for parameter in entry.params:
+    for name in SUMMARIES:
+        for parameter in load(name).params:
             flag = (getattr(parameter, "opts", None) or [""])[0]
             if (
                 not flag.startswith("-")

@@ -1,17 +1,18 @@
 """``--help`` shows every option of a command, in panels, and what the methods do."""
 
 import re
+import subprocess
+import sys
 
 import pytest
-import typer
 
 from command_line import run
 from shapley2d import __version__
 from shapley2d._valuation.methods import all_methods
 from shapley2d.cli import main
-from shapley2d.cli.app import app
+from shapley2d.cli.app import SUMMARIES, load
 
-COMMANDS = typer.main.get_command(app).commands
+COMMANDS = {name: load(name) for name in SUMMARIES}
 
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
@@ -30,6 +31,19 @@ def test_help_shows_every_option(command, capsys, monkeypatch):
         assert all(
             f"{name} {' '.join(one.summary.split())}" in told for name, one in all_methods().items()
         )
+
+
+def test_the_list_of_commands_says_the_first_sentence_of_each():
+    assert {
+        name: " ".join(one.help.split("\n\n")[0].split()) for name, one in COMMANDS.items()
+    } == SUMMARIES
+
+
+def test_help_loads_no_numbers():
+    """``--help`` answers at once: what computes loads with the command that is called."""
+    code = "import sys; from shapley2d.cli import main; main(['--help']); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"numpy", "narwhals", "numba", "pyarrow"} & set(done.stdout.split())
 
 
 def test_version_and_commands(capsys):

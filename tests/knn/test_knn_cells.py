@@ -104,6 +104,9 @@ def wine():
 
 def test_auto_samples_to_the_tolerance_and_says_so(wine):
     X, X_valid, y, y_valid = wine
+    all_of_them = value_cells(X, y, X_valid, y_valid, method=KNN(n_neighbors=5))
+    assert all_of_them.info["subsets"] == "all"  # 63 million triples are done in seconds
+    X, X_valid, y, y_valid = (np.concatenate([one, one]) for one in wine)
     v = value_cells(X, y, X_valid, y_valid, method=KNN(n_neighbors=5))
     assert v.info["subsets"] == "sampled"
     assert v.info["converged"]

@@ -6,6 +6,7 @@ import pytest
 from shapley2d import KNN, value_blocks, value_cells
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
+from shapley2d._knn import subset_plan
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.places import row_values
 from shapley2d._tables.problem import make_problem
@@ -64,7 +65,8 @@ def test_what_fits_are_the_first_pieces_of_the_same_list(method, tmp_path):
     assert at_once.info["time_up"] is False
 
 
-def test_a_sample_goes_on_where_time_is_too_short_for_all_subsets():
+def test_a_sample_goes_on_where_time_is_too_short_for_all_subsets(monkeypatch):
+    monkeypatch.setattr(subset_plan, "FEW_TRIPLES", 0)
     tables, options = make_tables(20, 11, 16), {"method": KNN(tolerance=1e-6)}
     assert value_cells(*tables, **options).info["subsets"] == "all"
     assert value_cells(*tables, max_time="1h", **options).info["subsets"] == "all"

@@ -161,11 +161,11 @@ class KNN(Method):
             if run.sums is not None:
                 beside = np.arange(n_columns, run.sums.columns.size)  # the label
                 own = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
-        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance)
+        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance, part)
         plan.check(kept.size)
         if run.checkpoint is not None:
             check_place(run.checkpoint)  # before anything long is done
-        for attempt in devices(self._device(run), plan.work(part)):
+        for attempt in devices(self._device(run), plan.work()):
             with attempt as device:
                 found = KnnRun(
                     part,
@@ -186,8 +186,8 @@ class KNN(Method):
         from shapley2d._base.in_threads import count_threads
         from shapley2d._knn.subset_plan import SubsetPlan
 
-        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance)
-        return plan.work(problem) / (TRIPLES_PER_S * count_threads(run.n_jobs))
+        plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance, problem)
+        return plan.work() / (TRIPLES_PER_S * count_threads(run.n_jobs))
 
     def score(self, problem: Problem, run: Run) -> float:
         """The share of right votes of the whole table, less that of the labels alone."""

@@ -14,8 +14,8 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
-FEW_COLUMNS = 10
-"""Up to here all column subsets (at most 1,024) are evaluated: a sample saves little."""
+FEW_TRIPLES = 2**27
+"""Up to here (row, validation row, column subset) all subsets are evaluated: a few seconds."""
 
 MAX_ALL_COLUMNS = 24
 """Beyond here all subsets are refused: they would be 2^25 and more."""
@@ -47,11 +47,14 @@ class SubsetPlan:
         (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
     tolerance : float
         Largest standard error that is good enough, relative to the spread of the values.
+    problem : Problem
+        Its pairs of a row and a validation row see every subset.
     """
 
     subsets: str
     n_subsets: int | None
     tolerance: float
+    problem: Problem
 
     def takes_all_subsets(self, n_columns: int) -> bool:
         """Whether all column subsets are evaluated without asking whether a sample would do."""
@@ -59,8 +62,9 @@ class SubsetPlan:
             return True
         if self.n_subsets is not None:
             return bool(2**n_columns <= self.n_subsets) and n_columns <= MAX_ALL_COLUMNS
-        no_sample_will_do = self.tolerance == 0 and n_columns <= MAX_ALL_COLUMNS
-        return self.subsets == "auto" and (n_columns <= FEW_COLUMNS or no_sample_will_do)
+        if self.subsets == "sampled" or n_columns > MAX_ALL_COLUMNS:
+            return False
+        return self.tolerance == 0 or 2**n_columns * self.pairs <= FEW_TRIPLES
 
     def may_take_all(self, n_columns: int) -> bool:
         """Whether a sampled run may start again with all subsets, once these cost less."""
@@ -83,10 +87,14 @@ class SubsetPlan:
         """Passes through the validation rows that the subsets asked for take."""
         return -(-(self.n_subsets or 1) // MAX_SUBSETS)
 
-    def work(self, problem: Problem) -> float:
+    @property
+    def pairs(self) -> float:
+        """Pairs of a row and a validation row, in all splits."""
+        return sum(float(one.train.n_rows) * one.valid.n_rows for one in self.problem.splits)
+
+    def work(self) -> float:
         """Triples of row, validation row and column subset of the first pass."""
-        pairs = sum(float(split.train.n_rows) * split.valid.n_rows for split in problem.splits)
-        return self.piece_subsets(problem.table.n_columns) * self.n_passes * pairs
+        return self.piece_subsets(self.problem.table.n_columns) * self.n_passes * self.pairs
 
     def check(self, n_columns: int) -> None:
         """Refuse, before anything long is done, more columns than can be valued."""

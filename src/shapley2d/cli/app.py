@@ -1,84 +1,117 @@
-"""The application: its commands and what they share."""
+"""The application: its commands and what they share.
 
-from typing import Annotated
+A command's module loads when it is called, so that ``shapley2d --help`` answers at once.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from shapley2d._version import __version__
-from shapley2d.cli import blocks, cells
-from shapley2d.cli.demo import demo
-from shapley2d.cli.inspect import inspect
-from shapley2d.cli.methods import method_lines, method_parameters
-from shapley2d.cli.options import as_command
-from shapley2d.cli.repair import repair
-from shapley2d.cli.report import report
-from shapley2d.cli.verify import verify
 
-# \b keeps the lines of a paragraph apart
-_CELLS = f"""\b
-Methods:
-{method_lines()}
-\b
-Examples:
+if TYPE_CHECKING:
+    import inspect
+
+_MARKUP: Literal["rich"] = "rich"
+_HELP = {"help_option_names": ["--help", "-h"]}
+SUMMARIES = {  # the first sentences of the commands' help
+    "inspect": "Find the entries of a table that are likely wrong, and what they should say.",
+    "repair": "Apply decisions to a table; show what changed, what that gained and what is left.",
+    "cells": "Value every cell of a table: which entries help a model, which harm it.",
+    "blocks": "Value the blocks of a table that different owners contributed, and split a payment.",
+    "report": "Write a report from saved values: one HTML file that opens in any browser, offline.",
+    "verify": "Check a receipt: that nothing in it was changed, and with the data that it follows "
+    "from them.",
+    "demo": "Plant errors in a table, find and repair them, and value its columns and owners.",
+}
+_EXAMPLES = {
+    "cells": """\
   shapley2d cells patients.csv --target outcome
   shapley2d cells patients.csv -t outcome --drop id,name --report report.html
   shapley2d cells train.parquet -t price --valid test.parquet -o values.parquet
   shapley2d cells patients.csv -t outcome --method forest
   shapley2d cells patients.csv -t outcome --json | jq .lowest
-"""
-_BLOCKS = """\b
-Examples:
+""",
+    "blocks": """\
   shapley2d blocks patients.csv --target outcome --owners owners.csv --valid later.csv --pay 100000
   shapley2d blocks patients.csv -t outcome --owners owners.csv --report blocks.html
-"""
-_INSPECT = """\b
-Examples:
+""",
+    "inspect": """\
   shapley2d inspect patients.csv
   shapley2d inspect patients.csv --target outcome --report page.html
   shapley2d inspect clean.csv -t outcome --decisions decisions.csv --report page.html
-"""
-_REPAIR = """\b
-Examples:
+""",
+    "repair": """\
   shapley2d repair patients.csv decisions.csv -o clean.csv
   shapley2d repair patients.csv decisions.csv -o clean.csv --report after.html
-"""
-_REPORT = """\b
-Examples:
+""",
+    "report": """\
   shapley2d report values.parquet
   shapley2d report values.parquet -o report.html --title "Patients of 2024"
   shapley2d report new.parquet --against old.parquet -o moved.html
-"""
-_VERIFY = """\b
-Examples:
+""",
+    "verify": """\
   shapley2d verify receipt.json
   shapley2d verify receipt.json --public-key buyer.pem
   shapley2d verify receipt.json --owner "Bank North" --block north.csv
   shapley2d verify receipt.json --table customers.csv --valid later.csv --owners owners.csv
-"""
-_DEMO = """\b
-Examples:
+""",
+    "demo": """\
   shapley2d demo
   shapley2d demo --out injected
-"""
+""",
+}
+
+
+@cache
+def load(name: str) -> TyperCommand:
+    """The command of that name."""
+    from shapley2d.cli.methods import method_lines, method_parameters
+    from shapley2d.cli.options import as_command
+
+    methods: list[inspect.Parameter] = []
+    about = f"\b\nExamples:\n{_EXAMPLES[name]}"  # \b keeps the lines of a paragraph apart
+    if name == "cells":
+        about = f"\b\nMethods:\n{method_lines()}\n{about}"
+    if name in ("cells", "blocks"):
+        methods = method_parameters(by_parties=name == "blocks")
+    function = getattr(import_module(f"shapley2d.cli.{name}"), name)
+    one = typer.Typer(
+        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=_MARKUP
+    )
+    one.command(name, epilog=about, context_settings=_HELP)(as_command(function, methods))
+    return cast("TyperCommand", typer.main.get_command(one))
+
+
+class Commands(TyperGroup):
+    """The commands, of which those that are not called are a name and a line of help."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: TyperCommand(name, help=text) for name, text in SUMMARIES.items()}
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name, _, rest = super().resolve_command(ctx, args)
+        return name, load(str(name)), rest
+
 
 app = typer.Typer(
     name="shapley2d",
+    cls=Commands,
     help="Which entries of a table are wrong, and what every cell of it, and every contributor's "
     "part, is worth to a model.",
     epilog="\b\nExamples:\n  shapley2d demo\n"
     "  shapley2d inspect patients.csv --target outcome --report page.html\n"
     "  shapley2d cells patients.csv --target outcome --report report.html\n",
-    context_settings={"help_option_names": ["--help", "-h"]},
+    context_settings=_HELP,
     pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
+    rich_markup_mode=_MARKUP,
 )
-app.command(epilog=_INSPECT)(as_command(inspect))
-app.command(epilog=_REPAIR)(as_command(repair))
-app.command(epilog=_CELLS)(as_command(cells.cells, method_parameters()))
-app.command(epilog=_BLOCKS)(as_command(blocks.blocks, method_parameters(by_parties=True)))
-app.command(epilog=_REPORT)(report)
-app.command(epilog=_VERIFY)(verify)
-app.command(epilog=_DEMO)(demo)
 
 
 @app.callback(invoke_without_command=True)

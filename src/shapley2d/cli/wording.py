@@ -6,8 +6,6 @@ import shlex
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shapley2d.cli.methods import flags
-from shapley2d.cli.options import option_flags
 from shapley2d.exceptions import Place, Row, Setting, Worded
 
 if TYPE_CHECKING:
@@ -30,6 +28,10 @@ class Names(dict[str, str]):
 
 @cache
 def _flags() -> dict[str, str]:
+    # only a message needs them: --help is quick without
+    from shapley2d.cli.methods import flags
+    from shapley2d.cli.options import option_flags
+
     return {**option_flags(), **flags()}
 
 
