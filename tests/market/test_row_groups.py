@@ -151,6 +151,8 @@ def test_how_many_clusters_there_can_be():
     for wrong in (0, 1, 31):
         with pytest.raises(InputError, match=rf"clusters={wrong}' must have from 2 to 30 clusters"):
             value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL), rows=f"clusters={wrong}")
+    with pytest.raises(InputError, match="rows='clusters' makes sets that nobody owns, but there"):
+        value_blocks(X, y, X_valid, y_valid, rows="clusters", owners=[{"owner": "A"}])
     # as many as there are rows, which are then single; equal rows stay together
     table = as_table({"a": [1.0, 2.0, 4.0, 4.0], "b": ["x", "y", "z", "z"]})
     labels, names = cluster_rows(table, 4, 0)

@@ -17,7 +17,7 @@ from shapley2d._base.words import counted, plural
 from shapley2d._knn.method import KNN
 from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_rows
 from shapley2d._market.audit_result import MOVES, Audit
-from shapley2d._market.blocks import block_settings, look_at_owners, make_valuation, prepare_blocks
+from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
 from shapley2d._market.job import Variation, leaving_time
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
@@ -136,14 +136,15 @@ def audit_owners(
     >>> audit.gains["gain"][audit.gains["move"] == "poses as two"].tolist()
     [0.0, 0.0]
     """
-    settings = block_settings(locals())
+    asked = {**locals(), "rows": None, "columns": None, "valid_parts": None}
     check_choice(negative, "negative", RULES)
     check_flag(look, "look")
     check_flag(trusted, "trusted")
     if X_valid is None and not trusted:
         raise InputError(*UNTRUSTED)
-    job = prepare_blocks(X, y, X_valid, y_valid, **settings)
-    if not job.owned:
+    named = owners is not None or owner_column is not None
+    job = prepare_blocks(asked) if named else None
+    if job is None or not job.owned:
         raise InputError(
             "an audit is about owners: name them by ",
             Setting("owners"),
@@ -152,9 +153,8 @@ def audit_owners(
         )
     job = replace(job, run=job.run.advising())
     found = replace(job, run=leaving_time(job.run, 1)).answer()
-    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
     valuation = make_valuation(job, found, asked)
-    seen = look_at_owners(job, found) if look else Look([], "")
+    seen = look_at_owners(job) if look else Look([], "")
     audit = _Auditor(job, found, pay, negative).audit(valuation._frame, seen)
     return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
 
@@ -213,8 +213,8 @@ class _Auditor:
     @property
     def regions(self) -> Regions:
         """Regions of the owners in the table before copies were merged."""
-        assert self.found.layout.regions is not None
-        return self.found.layout.regions
+        assert self.job.named.regions is not None
+        return self.job.named.regions
 
     @property
     def _n_features(self) -> int:

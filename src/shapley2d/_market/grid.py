@@ -36,6 +36,11 @@ class Sets:
         """All players in one set."""
         return cls(np.zeros(size, dtype=np.intp), [name])
 
+    def take(self, players: NDArray[np.intp]) -> Sets:
+        """The sets of some players, in order of first occurrence."""
+        labels, first = numbered(self.labels[players])
+        return Sets(labels, [self.names[self.labels[players[k]]] for k in first])
+
     def with_player(self, name: str) -> Sets:
         """One more player, last, in a set of its own."""
         return Sets(np.append(self.labels, len(self.names)), [*self.names, name])
@@ -52,6 +57,15 @@ class Grid:
     def shape(self) -> tuple[int, int]:
         """Numbers of row sets and of column sets."""
         return len(self.rows.names), len(self.columns.names)
+
+
+def numbered(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of equal patterns in order of first occurrence, and the position of each first."""
+    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[inverse.ravel()], first[order]
 
 
 def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Sets:

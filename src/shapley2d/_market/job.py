@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem, Split, Tables
+    from shapley2d._tables.problem import Problem, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -69,54 +69,31 @@ class BlocksJob:
     method: Method
     parties: str  # "known", "anonymous"
     copies: str  # "one", "each"
-    valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     named: Named  # sets of rows and columns, and who owns what
-    owned: bool  # whether there are owners: of a table of them, or the sets of one axis
-    contributed: bool  # whether contributors are valued: owners, or the sets of one axis
+    valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     # the question
     cv: Any
-    label: str | None
     scoring: Any
     baseline: str
 
-    def problem(self, change: Any = None) -> Problem:
-        """The problem of the tables, or of what a change makes of them."""
-        return split_tables(
-            self.tables, cv=self.cv, seed=self.run.seed, label=self.label, scoring=self.scoring,
-            baseline=self.baseline, change=change,
-        )  # fmt: skip
+    @property
+    def owned(self) -> bool:
+        """Whether there are owners: of a table of them, or the sets of one axis."""
+        return self.named.regions is not None
 
     def answer(self, variation: Variation | None = None) -> Answer:
         """Value the blocks, with something changed if a variation is given."""
         varied = variation or Variation()
-        prepared: Prepared | None = None
-
-        def change(table: Table, target: Target, split: Split | None) -> Changed:
-            nonlocal prepared
-            prepared = Prepared.of(
-                table,
-                target,
-                self.copies if self.owned else None,
-                split=split,
-                with_label=self.label is not None,
-                claimed=self.named.claimed,
-                change=varied.table,
-            )
-            return prepared.table, prepared.target, prepared.origin[prepared.kept]
-
-        problem = self.problem(change)
-        assert prepared is not None
+        prepared = Prepared.of(self.tables, self.named, self.copies, varied.table)
+        problem = split_tables(
+            prepared.tables, cv=self.cv, seed=self.run.seed, label=self.named.label,
+            scoring=self.scoring, baseline=self.baseline,
+        )  # fmt: skip
         if varied.problem is not None:
             problem = varied.problem(problem)
-        layout = prepared.layout(
-            problem,
-            self.named,
-            varied.regions,
-            players=self.parties == "known",
-            seed=self.run.seed,
-        )
-        value = self._by_cells if self.parties == "anonymous" else self._by_blocks
-        return value(problem, layout)
+        known, seed = self.parties == "known", self.run.seed
+        layout = prepared.layout(problem, self.named, varied.regions, players=known, seed=seed)
+        return (self._by_blocks if known else self._by_cells)(problem, layout)
 
     def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of blocks that join as wholes."""
@@ -163,7 +140,8 @@ class BlocksJob:
                     Setting("owners"),
                 )
             return self.valid_parts
-        cheap = self.contributed and self.method.averages
+        one_axis = (self.named.rows is None) != (self.named.columns is None)
+        cheap = (self.owned or one_axis) and self.method.averages
         usual = self.owned if self.parties == "known" else cheap
         if self.valid_parts is not None or not usual or not len(sums.payees):
             return 0

@@ -67,6 +67,11 @@ def named_rows(
     X = opened(X)
     asked = _CLUSTERS.fullmatch(name)
     if option == "rows" and asked and name not in names_of(X):
+        if owners is not None:
+            raise InputError(
+                Setting("rows", name), " makes sets that nobody owns, but there are ",
+                Setting("owners"), ": leave one of them out",
+            )  # fmt: skip
         return NamedRows(X, X_valid, Clusters(None if asked[1] is None else int(asked[1])))
     X, labels = without_column(X, name, "X", option)
     X_valid = opened(X_valid)

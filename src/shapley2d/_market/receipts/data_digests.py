@@ -7,24 +7,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, described, sha256
-from shapley2d._tables.target import label_name, with_label
+from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._market.job import Answer, BlocksJob
+    from shapley2d._market.job import BlocksJob
     from shapley2d._market.regions import Regions
-    from shapley2d._tables.problem import Split
+    from shapley2d._tables.problem import Split, Tables
     from shapley2d._tables.target import Target
 
 
-def data_digests(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> dict[str, Any] | None:
-    """Digests of the tables behind an answer, as plain JSON values; None without owners."""
-    regions = found.layout.regions
+def data_digests(job: BlocksJob, target_name: str) -> dict[str, Any] | None:
+    """Digests of the tables behind a valuation, as plain JSON values; None without owners."""
+    regions = job.named.regions
     if regions is None:
         return None
     table, target = job.tables.table, job.tables.target  # before copies were merged
-    label = found.problem.label
+    label = job.named.label
     valued = table if label is None else with_label(table, target, label)
     rows = RowDigests(valued.columns, target.y.tolist())
     names = [column.name for column in valued.columns]
@@ -32,9 +32,9 @@ def data_digests(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> dict[s
         "columns": described(valued.columns),
         "owners": _of_owners(regions, rows),
         "claims": sha256(canonical_json(_claims(regions, names))),
-        "validation": None if asked["X_valid"] is None else _of_validation(found),
+        "validation": _of_validation(job.tables),
         "table": rows.whole()[1],
-        "target": label_name(asked["y"], table.column_names),
+        "target": target_name,
         "target_kind": "number" if target.y.dtype.kind in "iuf" else "text",
     }
 
@@ -64,11 +64,11 @@ def _claims(regions: Regions, names: list[str]) -> list[Any]:
     )
 
 
-def _of_validation(found: Answer) -> dict[str, Any] | None:
+def _of_validation(tables: Tables) -> dict[str, Any] | None:
     """The validation table with its labels and weights; None where the method uses none."""
-    if not found.problem.splits:
+    split = tables.split
+    if split is None or not tables.validates:
         return None
-    (split,) = found.problem.splits
     digests = RowDigests(split.valid.columns, _weighted(split.y_valid, split.valid_weights))
     return {"rows": digests.whole()[1], "n_rows": split.valid.n_rows}
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shapley2d._market.regions import Regions
     from shapley2d._market.sellers.twins import Gaps
     from shapley2d._market.sellers.units import Unit
+    from shapley2d._tables.problem import Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -113,33 +114,21 @@ class Look:
     alarms: list[Alarm]  # and information, which comes last
     words: str
 
-
-def look_at_claims(regions: Regions) -> Look:
-    """A look at what needs no validation rows."""
-    words = (
-        "The sellers' rows were not looked at: that needs a validation table, which no seller has "
-        "seen."
-    )
-    return Look(list(double_claims(regions)), words)
+    def record(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return {"words": self.words, "alarms": [alarm._asdict() for alarm in self.alarms]}
 
 
 def look_at_sellers(
-    table: Table,
-    target: Target,
-    valid: Table,
-    y_valid: Target,
-    regions: Regions,
-    seed: int,
-    report: Report | None = None,
+    tables: Tables, regions: Regions, seed: int, report: Report | None = None
 ) -> Look:
     """Look at the rows of every owner of a table; rows that nobody claims are left out.
 
     Parameters
     ----------
-    table, target : Table, Target
-        Of all rows as they were read, copies too.
-    valid, y_valid : Table, Target
-        The validation rows, with the columns of ``table``.
+    tables : Tables
+        All rows as they were read, copies too. Without a validation table only claims are looked
+        at.
     regions : Regions
         What owners have of the table.
     seed : int
@@ -147,20 +136,26 @@ def look_at_sellers(
     report : callable, optional
         Is told how far the look is.
     """
-    tables = Tables(table, target, valid, y_valid, regions)
-    units = units_of(regions, table.n_columns)
+    if tables.split is None:
+        words = (
+            "The sellers' rows were not looked at: that needs a validation table, which no seller "
+            "has seen."
+        )
+        return Look(list(double_claims(regions)), words)
+    rows = _Rows(tables.table, tables.target, tables.split.valid, tables.split.y_valid, regions)
+    units = units_of(regions, rows.table.n_columns)
     alarms: list[_Test] = []
     notes: list[_Test] = []
     for k, unit in enumerate(units):
         if report is not None:
             report(k / len(units), f"looking at {unit.name}")
-        seller = _Seller(unit, tables, generator(seed, "sellers", k))
+        seller = _Seller(unit, rows, generator(seed, "sellers", k))
         alarms.extend(seller.alarms())
         notes.extend(seller.notes())
-    columns = _computed_columns(tables, generator(seed, "sellers", len(units)))
+    columns = _computed_columns(rows, generator(seed, "sellers", len(units)))
     seen = [*double_claims(regions), *columns, *_of_pairs(_significant(alarms, LEVEL))]
     told = [alarm._replace(alarm=False) for alarm in _significant(notes, _TOLD)]
-    sampled = max([valid.n_rows, *(unit.rows.size for unit in units)]) > MOST_ROWS
+    sampled = max([rows.valid.n_rows, *(unit.rows.size for unit in units)]) > MOST_ROWS
     words = _words(len(regions.names), len(alarms), len(seen), len(told), sampled=sampled)
     return Look([*seen, *told], words)
 
@@ -180,7 +175,7 @@ def _of_pairs(alarms: list[Alarm]) -> list[Alarm]:
 
 
 @dataclass(frozen=True)
-class Tables:
+class _Rows:
     """Training rows, then validation rows: as points, with labels and with what a forest sees."""
 
     table: Table
@@ -223,7 +218,7 @@ class Tables:
 class _Seller:
     """A unit's rows beside those of others and the validation rows."""
 
-    def __init__(self, unit: Unit, tables: Tables, random: np.random.Generator) -> None:
+    def __init__(self, unit: Unit, tables: _Rows, random: np.random.Generator) -> None:
         self.unit, self.tables, self.random = unit, tables, random
         self.points = tables.points.take_columns(unit.columns)
         self.rows = _some(unit.rows, random)
@@ -412,7 +407,7 @@ def double_claims(regions: Regions) -> Iterator[Alarm]:
         yield Alarm(one, WHAT["claims"], two, sentence, None)
 
 
-def _computed_columns(tables: Tables, random: np.random.Generator) -> Iterator[Alarm]:
+def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Alarm]:
     """Columns that can be computed from those of other owners and the labels, in unseen rows."""
     regions, names = tables.regions, tables.table.column_names
     owns = np.zeros((len(regions.names), len(names)), dtype=bool)
