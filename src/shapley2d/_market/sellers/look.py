@@ -74,30 +74,16 @@ _COLUMN_ROWS, _MOST_COLUMNS = 1000, 100  # that are compared; of more, a random 
 
 
 class Alarm(NamedTuple):
-    """What was seen of a seller.
-
-    Attributes
-    ----------
-    owner : str
-    what : str
-        One of the words of :data:`WHAT`.
-    victim : str
-        The other party, or parties, that it is about; empty if there is none.
-    sentence : str
-        The evidence.
-    p : float or None
-        The chance to see this of a seller whose rows come from where the validation rows come from;
-        None where it is a fact.
-    alarm : bool
-        Whether it says that something was made; else it is information.
-    """
+    """What was seen of a seller."""
 
     owner: str
-    what: str
-    victim: str
-    sentence: str
+    what: str  # one of the words of WHAT
+    victim: str  # the other party, or parties, that it is about; empty if there is none
+    sentence: str  # the evidence
+    # the chance to see this of a seller whose rows come from where the validation rows come from;
+    # None where it is a fact
     p: float | None
-    alarm: bool = True
+    alarm: bool = True  # whether it says that something was made; else it is information
 
 
 class _Test(NamedTuple):
@@ -122,19 +108,9 @@ class Look:
 def look_at_sellers(
     tables: Tables, regions: Regions, seed: int, report: Report | None = None
 ) -> Look:
-    """Look at the rows of every owner of a table; rows that nobody claims are left out.
+    """Look at the rows of every owner as they were read, copies too; unclaimed rows are left out.
 
-    Parameters
-    ----------
-    tables : Tables
-        All rows as they were read, copies too. Without a validation table only claims are looked
-        at.
-    regions : Regions
-        What owners have of the table.
-    seed : int
-        Of the samples and the forests.
-    report : callable, optional
-        Is told how far the look is.
+    Without a validation table only claims are looked at. ``seed`` is of the samples and forests.
     """
     if tables.split is None:
         words = (
@@ -153,7 +129,10 @@ def look_at_sellers(
         alarms.extend(seller.alarms())
         notes.extend(seller.notes())
     columns = _computed_columns(rows, generator(seed, "sellers", len(units)))
-    seen = [*double_claims(regions), *columns, *_of_pairs(_significant(alarms, LEVEL))]
+    once: dict[Any, Alarm] = {}  # of two parties: either may have been tested beside the other
+    for alarm in _significant(alarms, LEVEL):
+        once.setdefault((alarm.what, frozenset((alarm.owner, alarm.victim))), alarm)
+    seen = [*double_claims(regions), *columns, *once.values()]
     told = [alarm._replace(alarm=False) for alarm in _significant(notes, _TOLD)]
     sampled = max([rows.valid.n_rows, *(unit.rows.size for unit in units)]) > MOST_ROWS
     words = _words(len(regions.names), len(alarms), len(seen), len(told), sampled=sampled)
@@ -164,14 +143,6 @@ def _significant(tests: list[_Test], level: float) -> list[Alarm]:
     p_values = corrected([test.p for test in tests])
     found = [(test.tell(), p) for test, p in zip(tests, p_values, strict=True) if p <= level]
     return [alarm._replace(p=p) for alarm, p in found if alarm is not None]
-
-
-def _of_pairs(alarms: list[Alarm]) -> list[Alarm]:
-    """Alarms, those about the same parties once: either may have been tested beside the other."""
-    first: dict[tuple[str, frozenset[str]], Alarm] = {}
-    for alarm in alarms:
-        first.setdefault((alarm.what, frozenset((alarm.owner, alarm.victim))), alarm)
-    return list(first.values())
 
 
 @dataclass(frozen=True)
