@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -265,7 +265,7 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
             kind="blocks",
             method=by.name,
             parties=job.parties,
-            copies=None if copies is None else copies.record(),
+            copies=None if copies is None else asdict(copies),
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if crossed else None,

@@ -14,13 +14,12 @@ from shapley2d._base.words import counted
 from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
-from shapley2d._market.owners import Claim, read_claims
+from shapley2d._market.owners import Claim, entry_key, read_claims
 from shapley2d._market.regions import (
     Ownership,
     Regions,
     cut_grid,
     find_regions,
-    regions_of_sets,
 )
 from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
@@ -183,8 +182,10 @@ class Named:
                     Setting("owners"), "; single cells are for value_cells",
                 )  # fmt: skip
             return named
-        if claims is None:
-            return replace(named, regions=regions_of_sets(rows, sets, len(names), len(features)))
+        if claims is None:  # every set claims itself
+            axis, own = ("column", sets) if rows is None else ("row", rows)
+            assert own is not None
+            claims = read_claims([{"owner": name, axis: entry_key(name)} for name in own.names])
         regions = find_regions(claims, names, features, rows, sets)
         claimed = np.asarray(regions.of_rows().any(axis=0))
         free = np.flatnonzero(~claimed)

@@ -63,12 +63,12 @@ class AxisNames:
         self._known: dict[str, list[int]] = {}
         self._found: dict[str, NDArray[np.intp]] = {}  # thousands of claims name the same columns
         for position, name in enumerate(self._names):
-            self._known.setdefault(_text(name), []).append(position)
+            self._known.setdefault(entry_key(name), []).append(position)
         # if names are whole numbers, numbers mean names, otherwise positions
-        self._counted = all(_text(name).isdecimal() for name in self._names)
+        self._counted = all(entry_key(name).isdecimal() for name in self._names)
         if sets is not None:
             for number, name in enumerate(sets.names):
-                self._known[_text(name)] = np.flatnonzero(sets.labels == number).tolist()
+                self._known[entry_key(name)] = np.flatnonzero(sets.labels == number).tolist()
 
     def find(self, entry: Any, where: str) -> NDArray[np.intp]:
         """Positions of an entry: empty (all), a list, a range or a single name."""
@@ -76,7 +76,7 @@ class AxisNames:
             return np.arange(self.size)
         if isinstance(entry, (list, tuple, np.ndarray)):
             return self._union(entry, where)
-        text = _text(entry)
+        text = entry_key(entry)
         if text not in self._found:
             self._found[text] = self._find(text, where)
         return self._found[text]
@@ -100,14 +100,16 @@ class AxisNames:
 
     def _range(self, first: int, last: int) -> NDArray[np.intp]:
         """Positions from one number to another, inclusive; none if one of them does not exist."""
-        counted = [int(_text(name)) for name in self._names] if self._counted else range(self.size)
+        counted = (
+            [int(entry_key(name)) for name in self._names] if self._counted else range(self.size)
+        )
         numbers = np.array(counted)
         if first > last or first not in numbers or last not in numbers:
             return np.arange(0)
         return np.flatnonzero((numbers >= first) & (numbers <= last))
 
     def _hint(self) -> str:
-        if [_text(name) for name in self._names] == [str(k) for k in range(self.size)]:
+        if [entry_key(name) for name in self._names] == [str(k) for k in range(self.size)]:
             return f"the table's {self._kind}s count from 0 to {self.size - 1}"
         shown = ", ".join(str(name) for name in self._names[:5])
         return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
@@ -211,7 +213,7 @@ def _check_fields(fields: Any, where: str) -> None:
         )
 
 
-def _text(entry: Any) -> str:
+def entry_key(entry: Any) -> str:
     """An entry for comparison: 3, "3" and 3.0 (3 in a frame with gaps) are the same."""
     if isinstance(entry, (float, np.floating)) and float(entry).is_integer():
         return str(int(entry))

@@ -8,6 +8,7 @@ amounts add up to the total.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -109,6 +110,18 @@ def divide_units(
         after = math.floor(running + Fraction(1, 2))
         amounts[k], before = after - before, after
     return amounts
+
+
+def follow(
+    paid: Sequence[int], values: Sequence[float], names: Sequence[str], off: float = 0
+) -> bool:
+    """Whether whole numbers of units are what values give by any rule, give or take some."""
+    for rule in RULES:
+        with suppress(InputError):  # nothing to divide by this rule
+            right = divide_units(sum(paid), values, negative=rule, names=names)
+            if max(abs(one - other) for one, other in zip(paid, right, strict=True)) <= off:
+                return True
+    return False
 
 
 def payment_intervals(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._market.grid import Grid, Sets, numbered
-from shapley2d._market.owners import UNOWNED, AxisNames, read_claims
+from shapley2d._market.owners import UNOWNED, AxisNames
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -150,21 +150,6 @@ def find_regions(
     masks = np.array([np.frombuffer(key, dtype=bool) for _, key in found])
     owner = np.array([owner for owner, _ in found], dtype=np.intp)
     return Regions(list(owners), owner, np.array(list(found.values())), masks)
-
-
-def regions_of_sets(
-    row_sets: Sets | None, column_sets: Sets | None, n_rows: int, n_columns: int
-) -> Regions:
-    """The regions where the sets of one axis are the owners of it; the other axis has none."""
-    sets = column_sets if row_sets is None else row_sets
-    assert sets is not None
-    claims = read_claims([{"owner": name} for name in sets.names])
-    names = list(dict.fromkeys(claim.owner for claim in claims))
-    held = sets.labels == np.arange(len(sets.names))[:, None]
-    everything = np.ones((len(held), n_rows if row_sets is None else n_columns), dtype=bool)
-    rows, columns = (everything, held) if row_sets is None else (held, everything)
-    owner = np.array([names.index(claim.owner) for claim in claims], dtype=np.intp)
-    return Regions(names, owner, rows, columns)
 
 
 def cut_grid(

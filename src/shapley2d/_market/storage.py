@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from shapley2d._base.limits import allowed_bytes
 from shapley2d._market.audit_result import Audit, check_look
 from shapley2d._market.joint_errors import JointErrors
 from shapley2d._market.owners import UNOWNED
-from shapley2d._market.payments import RULES, divide_units, whole_units
-from shapley2d.exceptions import InputError
+from shapley2d._market.payments import follow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -95,21 +93,13 @@ def _check_owners(fields: dict[str, Any]) -> None:
     if owned is not None and (np.abs(owned - sums) > off).any():
         raise ValueError("its owners are not worth the sum of their blocks")
     worth = sums if owned is None else owned
-    if audit is not None and not _paid(audit, fields["_owner_names"], worth.tolist()):
-        raise ValueError("its audit is about other payments than its values give")
-
-
-def _paid(audit: Audit, names: list[str], values: list[float]) -> bool:
-    """Whether values give the payments of an audit by a rule; values may be stored roughly."""
-    off = 1 + 100 * audit.total * _SINGLE
-    for rule in RULES:
-        with suppress(InputError):
-            units = divide_units(whole_units(audit.total, 2), values, negative=rule, names=names)
-            given = {name: one for name, one in zip(names, units, strict=True) if name != UNOWNED}
-            paid = {name: round(100 * amount) for name, amount in audit.payments.items()}
-            if given.keys() == paid.keys() and all(abs(given[k] - paid[k]) <= off for k in paid):
-                return True
-    return False
+    if audit is not None:  # values may be stored roughly
+        names, off = fields["_owner_names"], 1 + 100 * audit.total * _SINGLE
+        paid = [round(100 * audit.payments.get(name, 0)) for name in names]
+        if {*audit.payments} != {*names} - {UNOWNED} or not follow(
+            paid, worth.tolist(), names, off
+        ):
+            raise ValueError("its audit is about other payments than its values give")
 
 
 def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
