@@ -220,7 +220,7 @@ def many(k, error=0.02, seed=0, harmful=0):
 def test_any_number_of_owners_has_intervals_as_a_covariance_gives_them():
     v = many(300)
     paid = v.payments(1000, negative="owe")
-    whole = JointErrors.of(v._errors.covariance, 9)
+    whole = JointErrors.of(v._errors.spread.T @ v._errors.spread, 9)
     twin = payment_intervals(1000, v._owner_values, whole, negative="owe")
     for end, other in zip((paid["low"], paid["high"]), twin, strict=True):
         assert np.abs(end - other).max() < 0.05 * (paid["high"] - paid["low"]).mean() + 0.01

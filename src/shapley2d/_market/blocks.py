@@ -22,7 +22,7 @@ from shapley2d._market.layout import Named, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
 from shapley2d._market.owners import warn_of_lookalikes
 from shapley2d._market.parties import settle_parties
-from shapley2d._market.receipts.data_digests import data_digests, in_one_order
+from shapley2d._market.receipts.digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
 from shapley2d._market.sellers.look import double_claims, look_at_sellers
 from shapley2d._methods.repeat_call import repeat_call

@@ -69,14 +69,9 @@ def numbered(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[n
 
 
 def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Sets:
-    """Sets from one label per player, in order of first occurrence.
+    """Sets from one label per player, or a mapping of names to labels, in order of occurrence.
 
-    ``labels`` has one label per player, or maps names of players to labels. Messages call it
-    ``option``, and the players ``kind``, by default from the option.
-
-    >>> sets = label_sets(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
-    >>> sets.labels.tolist(), sets.names
-    ([0, 1, 0], ['bank', 'shop'])
+    Messages call the labels ``option``, and the players ``kind``, by default from the option.
     """
     kind = kind or option.removesuffix("s")
     if isinstance(labels, Mapping):
@@ -127,10 +122,8 @@ def count_sets(labels: Any, option: str) -> int:
 
 def is_empty(item: Any) -> bool:
     """Whether an entry is None, NaN, NA or blank."""
-    if item is None or (isinstance(item, str) and not item.strip()):
-        return True
-    if isinstance(item, (list, tuple, np.ndarray)):
-        return False
+    if isinstance(item, (str, list, tuple, np.ndarray)):
+        return isinstance(item, str) and not item.strip()
     return is_missing(item)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shapley2d._market.block_game import estimate_blocks
 from shapley2d._market.cell_sums import MAX_JOINT, Summed, Sums
 from shapley2d._market.layout import Prepared
@@ -17,6 +15,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
@@ -97,8 +96,7 @@ class BlocksJob:
 
     def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of blocks that join as wholes."""
-        n, m = layout.grid.shape
-        sums = self._sums(layout, np.arange(n), np.arange(m))
+        sums = Sums.of(layout, cells=False)
         n_parts, folds = self._n_parts(problem, sums), len(problem.splits)
         parts = deal_parts(problem, n_parts, self.run.seed) if n_parts else None
         run = replace(self.run, sums=sums.asked)
@@ -111,8 +109,7 @@ class BlocksJob:
 
     def _by_cells(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of the blocks as sums of cells."""
-        grid = layout.grid
-        sums = self._sums(layout, grid.rows.labels, grid.columns.labels)
+        sums = Sums.of(layout, cells=True)
         n_parts = self._n_parts(problem, sums)
         run = leaving_time(self.run, n_parts)
         estimate = self.method.solve(problem, replace(run, sums=sums.asked))
@@ -125,10 +122,6 @@ class BlocksJob:
             replicates = block_replicates(problem, self.run, again, sums.blocks, whole, n_parts)
         n_parts = 0 if replicates is None else n_parts
         return Answer(problem, layout, sums.summed(estimate, replicates), self.method, n_parts)
-
-    def _sums(self, layout: BlockLayout, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Sums:
-        shares = None if layout.ownership is None else layout.ownership.shares
-        return Sums.of(rows, columns, layout.grid.shape, shares)
 
     def _n_parts(self, problem: Problem, sums: Sums) -> int:
         """Parts of the validation rows: those asked for, by default if they cost one valuation."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -208,18 +207,9 @@ def claims_of(owners: Any) -> list[Claim] | None:
         return None
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
-    if not _exists(owners):
-        raise InputError(Setting("owners", os.fspath(owners)), ": there is no such file")
     source = read_table(os.fspath(owners))
     for note in source.notes:
         warn(InputWarning(*note.args))
     return read_claims(
         clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
     )
-
-
-def _exists(path: str | os.PathLike[str]) -> bool:
-    try:
-        return Path(path).exists()
-    except (OSError, ValueError):  # a name that cannot be one
-        return False

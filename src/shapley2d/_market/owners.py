@@ -124,7 +124,7 @@ def read_claims(
     ``owners, line 1`` and so on.
     """
     claims = []
-    where = where or _counted(name)
+    where = where or (lambda number: f"owners, line {number + 1}")
     for record, place in _records(owners, name, where):
         owner = record.get("owner")
         if is_empty(owner):
@@ -156,35 +156,15 @@ def warn_of_lookalikes(names: Iterable[str]) -> None:
 
 
 def _as_seen(name: str) -> str:
-    """A name without what nobody sees: other alphabets, case, accents, spaces, zero width.
-
-    Examples
-    --------
-    >>> _as_seen("Bank\u200b  N\u043erth") == _as_seen("bank north")
-    True
-    """
+    """A name without what nobody sees: other alphabets, case, accents, spaces, zero width."""
     text = unicodedata.normalize("NFKD", name).casefold().translate(_ALIKE)
     seen = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Mn"))
     return " ".join(seen.split())
 
 
-def _counted(name: str) -> Callable[[int], str]:
-    return lambda number: f"{name}, line {number + 1}"
-
-
 def _records(
     owners: Any, name: str, where: Callable[[int], str]
 ) -> Iterator[tuple[dict[str, Any], str]]:
-    if isinstance(owners, dict):
-        if not all(hasattr(part, "__len__") for part in owners.values()):
-            raise InputError(Setting("owners", owners), " must have a list for every column")
-        lengths = {len(part) for part in owners.values()}
-        if len(lengths) > 1:
-            raise InputError(Setting("owners"), ": its columns differ in length")
-        _check_fields(owners, name)
-        owners = [
-            dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)
-        ]
     frame = nw.from_native(owners, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         _check_fields(frame.columns, name)

@@ -65,12 +65,8 @@ def divide_total(
     Negative values receive nothing with ``negative="zero"``, their negative share with ``"owe"``,
     and blocks that nobody owns nothing. Equal values are in the order of their names.
 
-    >>> divide_total(100, [2.0, 1.0])
-    [66.67, 33.33]
-    >>> divide_total(100, [3.0, -1.0], negative="zero")
-    [100.0, 0.0]
-    >>> divide_total(100, [3.0, -1.0], negative="owe")
-    [150.0, -50.0]
+    >>> divide_total(100, [3.0, -1.0]), divide_total(100, [3.0, -1.0], negative="owe")
+    ([100.0, 0.0], [150.0, -50.0])
     """
     units = divide_units(whole_units(total, digits), values, negative=negative, names=names)
     return [float(Fraction(amount, 10**digits)) for amount in units]

@@ -1,7 +1,7 @@
 """Receipts: what was paid and why, in a file that anyone can check.
 
 A receipt is a JSON object: ``format``; ``body``; ``digest``, the SHA-256 of the body's canonical
-form (:func:`~shapley2d._market.receipts.block_digest.canonical_json`); and ``signature``, of the
+form (:func:`~shapley2d._market.receipts.digests.canonical_json`); and ``signature``, of the
 same bytes, or null. Its layout is of no importance.
 """
 
@@ -22,7 +22,7 @@ from shapley2d._base.json_record import parse_record
 from shapley2d._base.limits import read_record_file
 from shapley2d._base.words import printable
 from shapley2d._market.payments import divide_units, whole_units
-from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
+from shapley2d._market.receipts.digests import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
 from shapley2d._market.receipts.sums import FACTS, amount_text, check_body
 from shapley2d._tables.frames import make_frame
