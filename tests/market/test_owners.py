@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import Exact, InputError, MonteCarlo, value_blocks
@@ -46,10 +47,16 @@ def by_owner(v):
 
 
 def test_owners_of_a_partition_share_the_whole_utility():
-    v = valued(FOUR, method=MonteCarlo(GaussianNB()), baseline="zero")
-    X, y = table()
+    v, labels = (
+        valued(FOUR, method=MonteCarlo(GaussianNB()), baseline=one) for one in ("zero", "labels")
+    )
     assert v.shape == (2, 2) and v.info["method"] == "exact"
-    assert sum(by_owner(v).values()) == pytest.approx(GaussianNB().fit(X, y).score(*table(1, 60)))
+    score, constant = (
+        model.fit(*table()).score(*table(1, 60)) for model in (GaussianNB(), DummyClassifier())
+    )
+    assert sum(by_owner(v).values()) == pytest.approx(score)
+    assert labels.total == pytest.approx(score - constant)
+    assert labels.info["baseline_utility"] == pytest.approx(constant)
     assert v.row_names.tolist() == ["rows 0-19", "rows 20-39"]
     assert v.column_names == ["age + income", "spend + visits"]
     assert v.owners["n_cells"].tolist() == [40.0] * 4
@@ -212,7 +219,9 @@ def test_every_cell_keeps_its_owners_and_no_two_groups_are_alike(data):
 
 
 @pytest.mark.filterwarnings("ignore:A and B both claim 20 cells")
-@pytest.mark.parametrize("kind", ["list", "pandas", "polars", "pyarrow", "csv", "semicolons"])
+@pytest.mark.parametrize(
+    "kind", ["list", "dict", "pandas", "polars", "pyarrow", "csv", "semicolons"]
+)
 def test_owners_come_in_any_kind_of_table(kind, tmp_path):
     columns = {
         "owner": ["A", "B", "B"],
@@ -227,6 +236,7 @@ def test_owners_come_in_any_kind_of_table(kind, tmp_path):
     pd.DataFrame(columns).to_csv(path, index=False, sep=separator)
     owners = {
         "list": records,
+        "dict": columns,
         "pandas": pd.DataFrame(columns),
         "polars": pl.DataFrame(columns),
         "pyarrow": pa.table(columns),
@@ -295,7 +305,7 @@ def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
         ),
         ([{"owner": None}], "owners, line 1: the owner is empty"),
         ("nowhere.csv", "there is no file nowhere.csv"),
-        ({"owner": ["A"], "row": [1]}, "must be a frame or a CSV file"),
+        ({"owner": ["A"], "row": [1, 2]}, "must be a frame or a CSV file"),
         ([1, 2], "must be a frame or a CSV file"),
         ([], "no lines"),
     ],

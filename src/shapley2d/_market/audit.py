@@ -209,7 +209,7 @@ class _Auditor:
     def _payments_in(self, case: _Case) -> dict[str, float] | None:
         """Payments in a case; None where it is impossible, such as a score the model lacks."""
         # a model that draws has the same seeds
-        parts = self.found.n_parts if "n_seeds" in self.found.estimate.info else 0
+        parts = self.found.n_parts if "n_seeds" in self.found.summed.blocks.info else 0
         job = replace(self.job, valid_parts=parts, run=self.job.run.quiet(), **case.asked)
         try:
             with without_warnings():
@@ -220,7 +220,8 @@ class _Auditor:
     def _payments(self, found: Answer) -> dict[str, float]:
         """Payments of the owners, to the cent."""
         assert found.layout.ownership is not None
-        names, values = found.layout.ownership.names, found.owner_values.tolist()
+        assert found.summed.owners is not None
+        names, values = found.layout.ownership.names, found.summed.owners.tolist()
         amounts = divide_total(self.total, values, negative=self.negative, names=names)
         return {name: one for name, one in zip(names, amounts, strict=True) if name != UNOWNED}
 
@@ -242,7 +243,7 @@ class _Auditor:
 
     def _settings(self) -> Iterator[_Case]:
         """Other settings of the question."""
-        job, info = self.job, self.found.estimate.info
+        job, info = self.job, self.found.summed.blocks.info
         method, task = job.method, self.found.problem.target.task
         for score in _SCORES[task]:
             if score != (job.scoring or _SCORES[task][0]):

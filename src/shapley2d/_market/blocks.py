@@ -249,8 +249,8 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
     ``asked`` has the arguments of the call.
     """
     _warn_of_owners(job, found, asked)
-    problem, estimate, grid = found.problem, found.estimate, found.layout.grid
-    ownership, copies, summed = found.layout.ownership, found.layout.copies, found.found
+    problem, estimate, grid = found.problem, found.summed.blocks, found.layout.grid
+    ownership, copies, summed = found.layout.ownership, found.layout.copies, found.summed
     crossed = asked["X_valid"] is None and problem.splits
     by = job.method if job.parties == "anonymous" else found.method
     return BlockValuation(
@@ -297,10 +297,10 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
 
 def _interval_words(found: Answer) -> str:
     """What the intervals of owners include, in words."""
-    parts = ["sampling"] if found.estimate.stderr.any() else []
+    parts = ["sampling"] if found.summed.blocks.stderr.any() else []
     if found.n_parts:
         parts.append(f"other validation rows ({found.n_parts} parts of them left out in turn)")
-        if "n_seeds" in found.estimate.info:
+        if "n_seeds" in found.summed.blocks.info:
             parts.append("other seeds of the model (one for each part)")
     if not parts:
         return (
@@ -308,7 +308,7 @@ def _interval_words(found: Answer) -> str:
             "but other validation rows would give others"
         )
     words = " and ".join(", ".join(parts).rsplit(", ", 1))
-    info = found.estimate.info
+    info = found.summed.blocks.info
     if info.get("n_valid_used", found.problem.n_valid) < found.problem.n_valid:
         return f"{words}, of validation rows too"
     return words if found.n_parts else f"{words}, but not other validation rows"

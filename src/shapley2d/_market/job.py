@@ -15,10 +15,6 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.layout import BlockLayout, Changed, Named
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
@@ -43,20 +39,9 @@ class Answer:
 
     problem: Problem
     layout: BlockLayout
-    found: Summed
+    summed: Summed
     method: Method  # as chosen
     n_parts: int  # parts of the validation rows that were left out in turn
-
-    @property
-    def estimate(self) -> Estimate:
-        """The blocks."""
-        return self.found.blocks
-
-    @property
-    def owner_values(self) -> NDArray[np.float64]:
-        """What every owner is worth."""
-        assert self.found.owners is not None
-        return self.found.owners
 
 
 @dataclass(frozen=True)
@@ -100,12 +85,12 @@ class BlocksJob:
         n_parts, folds = self._n_parts(problem, sums), len(problem.splits)
         parts = deal_parts(problem, n_parts, self.run.seed) if n_parts else None
         run = replace(self.run, sums=sums.asked)
-        found = estimate_blocks(problem, run, layout.grid, self.method, parts)
-        estimate, problem = found.estimate, found.problem
+        estimate, replicates, method, problem = estimate_blocks(
+            problem, run, layout.grid, self.method, parts
+        )
         if len(problem.splits) < folds:
             estimate = estimate.noting(folds_made=folds)
-        summed = sums.summed(estimate, found.replicates)
-        return Answer(problem, layout, summed, found.method, n_parts)
+        return Answer(problem, layout, sums.summed(estimate, replicates), method, n_parts)
 
     def _by_cells(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of the blocks as sums of cells."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from shapley2d._market.grid import is_empty
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -123,18 +124,34 @@ def read_claims(
     Messages call the table ``name``, and the record at a position by ``where``, by default
     ``owners, line 1`` and so on.
     """
-    claims = []
     where = where or (lambda number: f"owners, line {number + 1}")
-    for record, place in _records(owners, name, where):
-        owner = record.get("owner")
+    if isinstance(owners, dict):
+        with suppress(TypeError, ValueError):  # no columns, or of different lengths
+            lines = zip(*owners.values(), strict=True)
+            owners = [dict(zip(owners, line, strict=True)) for line in lines]
+    frame = nw.from_native(owners, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_fields(frame.columns, name)
+        owners = list(frame.iter_rows(named=True))
+    is_list = isinstance(owners, (list, tuple))
+    if not is_list or not all(isinstance(record, dict) for record in owners):
+        raise InputError(
+            Setting("owners"),
+            " must be a frame or a CSV file with the columns owner, row and column, "
+            "or a list of dicts",
+        )
+    claims = []
+    for number, record in enumerate(owners):
+        place, owner = where(number), record.get("owner")
+        _check_fields(record, place)
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")
-        name = as_text(owner).strip()
-        if name == UNOWNED:
+        called = as_text(owner).strip()
+        if called == UNOWNED:
             raise InputError(
-                f"{place}: an owner cannot be called {name!r}, which means blocks without owner"
+                f"{place}: an owner cannot be called {called!r}, which means blocks without owner"
             )
-        claims.append(Claim(name, record.get("row"), record.get("column"), place))
+        claims.append(Claim(called, record.get("row"), record.get("column"), place))
     if not claims:
         raise InputError(Setting("owners"), " has no lines: name at least one owner")
     return claims
@@ -160,25 +177,6 @@ def _as_seen(name: str) -> str:
     text = unicodedata.normalize("NFKD", name).casefold().translate(_ALIKE)
     seen = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Mn"))
     return " ".join(seen.split())
-
-
-def _records(
-    owners: Any, name: str, where: Callable[[int], str]
-) -> Iterator[tuple[dict[str, Any], str]]:
-    frame = nw.from_native(owners, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        _check_fields(frame.columns, name)
-        owners = list(frame.iter_rows(named=True))
-    is_list = isinstance(owners, (list, tuple))
-    if not is_list or not all(isinstance(record, dict) for record in owners):
-        raise InputError(
-            Setting("owners"),
-            " must be a frame or a CSV file with the columns owner, row and column, "
-            "or a list of dicts",
-        )
-    for number, record in enumerate(owners):
-        _check_fields(record, where(number))
-        yield record, where(number)
 
 
 def _check_fields(fields: Any, where: str) -> None:

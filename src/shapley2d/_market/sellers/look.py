@@ -125,9 +125,10 @@ def look_at_sellers(
     for k, unit in enumerate(units):
         if report is not None:
             report(k / len(units), f"looking at {unit.name}")
-        seller = _Seller(unit, rows, generator(seed, "sellers", k))
-        alarms.extend(seller.alarms())
-        notes.extend(seller.notes())
+        if rows.valid.n_rows >= FEWEST_ROWS:
+            seller = _Seller(unit, rows, generator(seed, "sellers", k))
+            alarms.extend(seller.alarms())
+            notes.extend(seller.notes())
     columns = _computed_columns(rows, generator(seed, "sellers", len(units)))
     once: dict[Any, Alarm] = {}  # of two parties: either may have been tested beside the other
     for alarm in _significant(alarms, LEVEL):
@@ -199,11 +200,8 @@ class _Seller:
             mine = tables.held[tables.regions.names.index(unit.owners[0])]
             claimed = claimed[~mine[claimed]]
         self.others = np.setdiff1d(claimed, unit.rows)
-        self.testable = tables.valid_rows.size >= FEWEST_ROWS
 
     def alarms(self) -> Iterator[_Test]:
-        if not self.testable:
-            return
         among = {"own": self.unit.rows, "others": self.others, "valid": self.tables.valid_rows}
         for what, rows in among.items():
             if rows.size >= FEWEST_ROWS:
@@ -211,8 +209,6 @@ class _Seller:
         yield self._equal()
 
     def notes(self) -> Iterator[_Test]:
-        if not self.testable:
-            return
         features, of = self.tables.features
         seen = np.append(self.unit.columns, True)[of]
         both = np.append(self.rows, self.valid)
