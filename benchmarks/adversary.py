@@ -270,9 +270,9 @@ def ask(pool: Pool, parties: str) -> tuple[dict[str, float], list[Any], str]:
     asked = {**given, **tables, **asked, **setting(parties, pool)}
     with warnings.catch_warnings(action="ignore"):
         try:
-            job = prepare_blocks(**asked)
+            job = prepare_blocks(asked)
             found = job.answer()
-            alarms = [one for one in look_at_owners(job, found).alarms if one.alarm]
+            alarms = [one for one in look_at_owners(job).alarms if one.alarm]
             frame = make_valuation(job, found, asked).payments(AMOUNT)
             return dict(zip(frame["owner"], frame["amount"], strict=True)), alarms, ""
         except InputError as error:

@@ -21,7 +21,7 @@ from joblib import Parallel, delayed
 from shapley2d._market.owners import read_claims
 from shapley2d._market.regions import find_regions
 from shapley2d._market.sellers.look import look_at_sellers
-from shapley2d._tables.problem import make_problem
+from shapley2d._tables.problem import read_tables
 
 SIZES = ((50, 50), (300, 150))  # rows, validation rows
 USUAL = (
@@ -84,13 +84,9 @@ def looked(kind: str, n: int, n_valid: int, seed: int) -> tuple[bool, bool]:
     """Whether there is an alarm, and whether there is information."""
     X, y, X_valid, y_valid, owners = honest_tables(kind, n, n_valid, seed)
     with warnings.catch_warnings(action="ignore"):
-        problem = make_problem(X, y, X_valid, y_valid)
-        (split,) = problem.splits
-        rows, columns = problem.table.row_names.tolist(), problem.table.column_names
-        regions = find_regions(read_claims(owners), rows, columns)
-        look = look_at_sellers(
-            problem.table, problem.target, split.valid, split.y_valid, regions, seed
-        )
+        tables = read_tables(X, y, X_valid, y_valid)
+        rows, columns = tables.table.row_names.tolist(), tables.table.column_names
+        look = look_at_sellers(tables, find_regions(read_claims(owners), rows, columns), seed)
     return any(one.alarm for one in look.alarms), any(not one.alarm for one in look.alarms)
 
 

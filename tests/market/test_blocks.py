@@ -10,7 +10,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
@@ -107,20 +106,6 @@ def test_exact_blocks_equal_brute_force(semivalue):
     assert v.row_sizes.tolist() == [8, 8, 8] and v.column_sizes.tolist() == [2, 1, 1]
 
 
-def test_blocks_sum_to_the_utility_of_the_whole_table():
-    data = small_table()
-    score = GaussianNB().fit(*data[:2]).score(*data[2:])
-    v = value_blocks(*data, method=MonteCarlo(GaussianNB()), rows=ROWS, columns=COLUMNS)
-    constant = DummyClassifier().fit(*data[:2]).score(*data[2:])
-    assert v.total == pytest.approx(score - constant) and v.info[
-        "baseline_utility"
-    ] == pytest.approx(constant)
-    zero = value_blocks(
-        *data, method=MonteCarlo(GaussianNB()), rows=ROWS, columns=COLUMNS, baseline="zero"
-    )
-    assert zero.total == pytest.approx(score)
-
-
 @pytest.mark.usefixtures("always_sampled")
 def test_monte_carlo_agrees_with_exact_within_its_errors():
     data = small_table()
@@ -144,27 +129,7 @@ def test_monte_carlo_is_the_same_for_any_number_of_workers():
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one.values, two.values)
-    np.testing.assert_array_equal(one._payee_errors.covariance, two._payee_errors.covariance)
-
-
-def test_few_blocks_are_exact_and_many_are_sampled():
-    X, y, X_valid, y_valid = small_table()
-    few = value_blocks(X, y, X_valid, y_valid, columns=COLUMNS, method="knn")
-    assert (
-        few.info["method"] == "exact"
-        and few.shape == (1, 3)
-        and few.row_names.tolist() == ["all rows"]
-    )
-    many = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=MonteCarlo(max_permutations=2, tolerance=0),
-        rows=np.arange(24),
-        columns=COLUMNS,
-    )
-    assert many.info["method"] == "mc" and many.info["n_permutations"] == 2
+    assert one._payee_errors == two._payee_errors
 
 
 @pytest.mark.filterwarnings("ignore:the 95 % interval")
@@ -182,18 +147,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     assert ((low[:, 0] <= exact) & (exact <= high[:, 0])).mean() >= 0.85
     assert np.abs(v.values[:, 0] - exact).max() < 4 * v.stderr.max()
     assert sum(v.payments(100)["amount"]) == pytest.approx(100)
-    np.testing.assert_allclose(
-        np.sqrt(np.diag(v._payee_errors.covariance)), v.stderr[:, 0], rtol=1e-9
-    )
-
-
-def test_single_rows_and_columns_as_groups_are_the_cells():
-    X, y, X_valid, y_valid = small_table(n=6, m=3)
-    cells = value_cells(X, y, X_valid, y_valid, method="exact")
-    blocks = value_blocks(
-        X, y, X_valid, y_valid, method="exact", rows=range(6), columns=["a", "b", "c"]
-    )
-    np.testing.assert_allclose(blocks.values, cells.values, atol=1e-12)
+    np.testing.assert_allclose(v._payee_errors.stderr, v.stderr[:, 0], rtol=1e-9)
 
 
 @given(
@@ -343,7 +297,7 @@ def test_a_block_valuation_survives_its_file(tmp_path):
     assert type(back) is type(v) and repr(back) == repr(v)
     pd.testing.assert_frame_equal(back.owners, v.owners)
     pd.testing.assert_frame_equal(back.payments(1000), v.payments(1000))
-    np.testing.assert_array_equal(back._payee_errors.covariance, v._payee_errors.covariance)
+    assert back._payee_errors == v._payee_errors
     plain = value_blocks(*data, method="exact", rows=ROWS, columns=COLUMNS)
     plain.save(path)
     pd.testing.assert_frame_equal(Valuation.load(path).payments(10), plain.payments(10))

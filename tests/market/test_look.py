@@ -16,19 +16,17 @@ from shapley2d._market.sellers.points import Points
 from shapley2d._market.sellers.twins import Gaps, gaps
 from shapley2d._market.sellers.units import units_of
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.problem import make_problem
+from shapley2d._tables.problem import read_tables
 
 ROWS = 40  # of each of two honest owners
 AB = [{"owner": "A", "row": "0-39"}, {"owner": "B", "row": "40-79"}]
 
 
 def looked(X, y, X_valid, y_valid, owners, seed=0):
-    problem = make_problem(X, y, X_valid, y_valid)
-    (split,) = problem.splits
-    regions = find_regions(
-        read_claims(owners), problem.table.row_names.tolist(), problem.table.column_names
-    )
-    return look_at_sellers(problem.table, problem.target, split.valid, split.y_valid, regions, seed)
+    tables = read_tables(X, y, X_valid, y_valid)
+    names = tables.table.row_names.tolist(), tables.table.column_names
+    regions = find_regions(read_claims(owners), *names)
+    return look_at_sellers(tables, regions, seed)
 
 
 def data(seed=0, n=2 * ROWS, n_valid=60, columns=5, digits=2):

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.dummy import DummyClassifier
 from sklearn.naive_bayes import GaussianNB
 
 from shapley2d import Exact, InputError, MonteCarlo, value_blocks
@@ -46,10 +47,16 @@ def by_owner(v):
 
 
 def test_owners_of_a_partition_share_the_whole_utility():
-    v = valued(FOUR, method=MonteCarlo(GaussianNB()), baseline="zero")
-    X, y = table()
+    v, labels = (
+        valued(FOUR, method=MonteCarlo(GaussianNB()), baseline=one) for one in ("zero", "labels")
+    )
     assert v.shape == (2, 2) and v.info["method"] == "exact"
-    assert sum(by_owner(v).values()) == pytest.approx(GaussianNB().fit(X, y).score(*table(1, 60)))
+    score, constant = (
+        model.fit(*table()).score(*table(1, 60)) for model in (GaussianNB(), DummyClassifier())
+    )
+    assert sum(by_owner(v).values()) == pytest.approx(score)
+    assert labels.total == pytest.approx(score - constant)
+    assert labels.info["baseline_utility"] == pytest.approx(constant)
     assert v.row_names.tolist() == ["rows 0-19", "rows 20-39"]
     assert v.column_names == ["age + income", "spend + visits"]
     assert v.owners["n_cells"].tolist() == [40.0] * 4
@@ -92,7 +99,8 @@ def test_the_error_of_an_owner_comes_from_the_draws_of_its_sum():
     halves = valued([{"owner": "x", "column": "age"}, {"owner": "y", "column": "income;spend;visits"}],
                     **options)  # fmt: skip
     assert halves.owners["stderr"][0] == pytest.approx(halves.owners["stderr"][1])
-    one, both = halves._payee_errors.covariance[0]  # draws that were not seen are added to each
+    one, two = halves._payee_errors.spread.T  # draws that were not seen are added to each
+    one, both = one @ one, one @ two
     assert both < 0 and -both == pytest.approx(one, rel=0.2)
     assert halves.owners["stderr"][0] == pytest.approx(halves.column_stderr[0], rel=0.1)
 
@@ -296,8 +304,8 @@ def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
             "owners, line 2: there is no row '77'",
         ),
         ([{"owner": None}], "owners, line 1: the owner is empty"),
-        ("nowhere.csv", "owners='nowhere.csv': there is no such file"),
-        ({"owner": ["A"], "row": [1, 2]}, "differ in length"),
+        ("nowhere.csv", "there is no file nowhere.csv"),
+        ({"owner": ["A"], "row": [1, 2]}, "must be a frame or a CSV file"),
         ([1, 2], "must be a frame or a CSV file"),
         ([], "no lines"),
     ],

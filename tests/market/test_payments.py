@@ -53,7 +53,7 @@ def test_what_negative_values_owe_sums_to_the_total_too(units, values):
         assert amount <= 0 if value < 0 else amount >= 0
 
 
-@pytest.mark.parametrize("total", [Decimal("10.005"), 10.005, 1000 / 3, Decimal("1e-1000")])
+@pytest.mark.parametrize("total", [Decimal("10.005"), 10.005, 0.001, Decimal("1e-1000")])
 def test_amounts_with_more_decimals_are_refused_not_cut(total):
     with pytest.raises(
         InputError, match=r"^pay=.* has more than 2 decimals: round it, or set digits"
@@ -108,12 +108,6 @@ def test_shells_smaller_than_every_other_owner_get_their_share_rounded(honest, m
     paid = sum(round(100 * amount) for amount in divide_total(units / 100, whole)[len(honest) :])
     share = sum(quotas(Fraction(units, 100), whole)[len(honest) :])
     assert paid in (math.floor(share), math.ceil(share))
-
-
-@pytest.mark.parametrize("total", [0, -5, float("nan"), float("inf"), "100", None, True, 0.001])
-def test_totals_that_cannot_be_paid(total):
-    with pytest.raises(InputError, match="pay="):
-        divide_total(total, [1.0])
 
 
 @pytest.mark.parametrize(
@@ -220,7 +214,7 @@ def many(k, error=0.02, seed=0, harmful=0):
 def test_any_number_of_owners_has_intervals_as_a_covariance_gives_them():
     v = many(300)
     paid = v.payments(1000, negative="owe")
-    whole = JointErrors.of(v._errors.covariance, 9)
+    whole = JointErrors.of(v._errors.spread.T @ v._errors.spread, 9)
     twin = payment_intervals(1000, v._owner_values, whole, negative="owe")
     for end, other in zip((paid["low"], paid["high"]), twin, strict=True):
         assert np.abs(end - other).max() < 0.05 * (paid["high"] - paid["low"]).mean() + 0.01
@@ -327,8 +321,8 @@ class Unspeakable:
 
 @pytest.mark.parametrize(
     "total",
-    [Unspeakable(), "100", True, None, [100], 1j, float("nan"), Decimal("sNaN")],
-    ids=range(8),
+    [Unspeakable(), "100", True, None, [100], 1j, float("nan"), Decimal("sNaN"), 0, -5, np.inf],
+    ids=range(11),
 )
 def test_what_is_no_amount_is_refused(total):
     with pytest.raises(InputError, match=r"^pay=.* must be a positive number"):

@@ -166,8 +166,8 @@ def test_the_joint_errors_of_sampled_cells_are_honest():
     for seed in range(40):
         v = valued(tables, owners, NEAREST.but(n_subsets=36), valid_parts=0, random_state=seed)
         off.append([by_owner(v)[name] - exact[name] for name in ("A", "B", "(unowned)")])
-        variances.append(np.diag(v._payee_errors.covariance))
-        assert v._payee_errors.covariance.sum() == pytest.approx(
+        variances.append(v._payee_errors.variances)
+        assert v._payee_errors.variance_of_sum() == pytest.approx(
             0, abs=1e-12
         )  # a row's values sum to what is known
     ratio = np.sqrt(np.mean(np.square(off), axis=0) / np.mean(variances, axis=0))
@@ -182,7 +182,7 @@ def test_the_joint_errors_of_monte_carlo_are_those_of_the_sums():
     cells = value_cells(*tables, method=method)
     seen = cells.column_stderr[0] ** 2 * 20 / 24  # four more draws are off by its own deviation
     # all permutations give the same total
-    assert v._payee_errors.covariance[0, 1] == pytest.approx(-seen)
+    assert np.prod(v._payee_errors.spread, axis=1).sum() == pytest.approx(-seen)
     for stderr in (*v.owners["stderr"], v.column_stderr[0], v.stderr[0, 0]):
         assert stderr**2 == pytest.approx(seen * 24 / 20)
 
@@ -204,9 +204,8 @@ def test_parts_of_the_validation_rows_valued_one_by_one_say_what_is_left_without
         valued(tables, THREE, kind(n_neighbors=3, n_subsets=n_subsets), **asked)
         for kind in (KNN, NoAverages)
     )
-    np.testing.assert_allclose(
-        quick._payee_errors.covariance, slow._payee_errors.covariance, rtol=1e-6, atol=1e-12
-    )
+    one, other = (found._payee_errors.spread for found in (quick, slow))
+    np.testing.assert_allclose(one.T @ one, other.T @ other, rtol=1e-6, atol=1e-12)
     assert quick._payee_errors.dof == slow._payee_errors.dof == 4
     assert quick.info["valid_parts"] == 5 and "5 parts" in quick.info["intervals"]
 
@@ -468,5 +467,5 @@ def test_sampling_errors_stay_where_there_are_too_many_groups_of_rows(monkeypatc
     """Errors of cells count as independent there; they were dropped beside other validation rows."""
     monkeypatch.setattr("shapley2d._market.cell_sums.MAX_ROW_SETS", 2)
     alone, both = (valued(two_classes(m=6), THREE, SAMPLED, valid_parts=parts) for parts in (0, 5))
-    assert (np.diag(alone._payee_errors.covariance) > 0).all()
-    assert (np.diag(both._payee_errors.covariance) > np.diag(alone._payee_errors.covariance)).all()
+    assert (alone._payee_errors.variances > 0).all()
+    assert (both._payee_errors.variances > alone._payee_errors.variances).all()

@@ -240,32 +240,19 @@ def a_cent_moved(body):
     lines[1]["amount"] = f"{float(lines[1]['amount']) - 0.01:.2f}"
 
 
-def words_that_move_the_cursor(body):
-    body["payments"]["amounts"][0]["amount"] = "\x1b[31m\n"
+def set_at(*place, to):
+    def change(body):
+        for step in place[:-1]:
+            body = body[step]
+        if to == "gone":
+            del body[place[-1]]
+        else:
+            body[place[-1]] = copy.deepcopy(to)
+
+    return change
 
 
-def another_rule(body):
-    body["payments"]["negative"] = "shame"
-
-
-def outside(body):
-    body["payments"]["amounts"][0]["low"] = "999.99"
-
-
-def nobody(body):
-    del body["values"]["owners"][0]
-
-
-def renamed(body):
-    body["payments"]["amounts"][0]["owner"] = "Eve"
-
-
-def no_digest(body):
-    body["digests"]["owners"][0]["block"] = "abc"
-
-
-def nothing(body):
-    body.clear()
+PAID = ("payments", "amounts", 0)
 
 
 @pytest.mark.parametrize(
@@ -273,13 +260,19 @@ def nothing(body):
     [
         (doubled, "the owners' values sum to .*, but the table is worth"),
         (a_cent_moved, "'North' is paid .*, but its value gives"),
-        (words_that_move_the_cursor, r"'North' is paid \\x1b\[31m\\n, but its value gives"),
-        (another_rule, "how it was paid is not known"),
-        (outside, "the interval of 'North' does not hold its amount"),
-        (nobody, "the owners' values sum to"),
-        (renamed, "those who are paid are not its owners"),
-        (no_digest, "block in its record is not what it should be"),
-        (nothing, "its body lacks 'digests'"),
+        (
+            set_at(*PAID, "amount", to="\x1b[31m\n"),
+            r"'North' is paid \\x1b\[31m\\n, but its value gives",
+        ),
+        (set_at("payments", "negative", to="shame"), "how it was paid is not known"),
+        (set_at(*PAID, "low", to="999.99"), "the interval of 'North' does not hold its amount"),
+        (set_at("values", "owners", 0, to="gone"), "the owners' values sum to"),
+        (set_at(*PAID, "owner", to="Eve"), "those who are paid are not its owners"),
+        (
+            set_at("digests", "owners", 0, "block", to="abc"),
+            "block in its record is not what it should be",
+        ),
+        (dict.clear, "its body lacks 'digests'"),
     ],
 )
 def test_what_does_not_fit_is_refused_even_with_a_new_digest(change, message, valued, tmp_path):
@@ -324,12 +317,12 @@ def test_signatures_without_the_package_say_what_to_install(valued, monkeypatch)
         (b"[1, 2]", "its record is not a JSON object"),
         (b'{"format": "other"}', "it is not a receipt"),
         (b'{"format": "shapley2d receipt 3"}', "written by another version"),
-        (b'{"format": "shapley2d receipt 2", "body": 3, "digest": 1, "signature": 1}', "its body"),
+        (b'{"format": "shapley2d receipt 2", "body": 3, "digest": 1, "signature": 1}', "not a receipt"),
         (b'{"a": 1, "a": 2}', "a field occurs twice"),
         (b'{"a": NaN}', "NaN is not a number"),
         (b"[" * 100_000, "nested too deeply"),
         (b'{"format": "shapley2d receipt 2", "body": {"a": 1e999}, "digest": 1, "signature": 1}',
-         "its body"),
+         "1e999 is not a number"),
         (b'{"format": "shapley2d receipt 2", "body": {}, "digest": 1, "signature": null}',
          "its digest does not fit"),
     ],
@@ -356,15 +349,7 @@ def test_any_field_removed_or_of_another_type_gets_one_line(valued, tmp_path, da
     place = data.draw(st.sampled_from(list(places(receipt.body))))
     other = data.draw(st.sampled_from(["gone", None, 5, 2**70, -(2**70), "text", [], {}, True]))
 
-    def change(body):
-        for step in place[:-1]:
-            body = body[step]
-        if other == "gone":
-            del body[place[-1]]
-        else:
-            body[place[-1]] = copy.deepcopy(other)
-
-    path = written(tmp_path / "r.json", receipt, change)
+    path = written(tmp_path / "r.json", receipt, set_at(*place, to=other))
     said = ""
     with contextlib.suppress(InputError):  # anything else is a fault
         try:
@@ -423,13 +408,7 @@ SETTINGS = ("question", "settings")
 )
 def test_a_forged_receipt_decides_nothing(place, value, valued, tmp_path, monkeypatch):
     """It is refused before anything is computed, written or contacted."""
-
-    def change(body):
-        for step in place[:-1]:
-            body = body[step]
-        body[place[-1]] = value
-
-    path = written(tmp_path / "r.json", valued.receipt(1000), change)
+    path = written(tmp_path / "r.json", valued.receipt(1000), set_at(*place, to=value))
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("shapley2d._market.verify.value_blocks", None)
     forged = Receipt(json.loads(path.read_text())["body"])
@@ -547,10 +526,7 @@ def test_values_that_do_not_follow_from_the_data_are_named(valued):
         (("digests", "owners", 0, "n_cells"), 3, "another 'n_cells' of 'North'"),
     ]:
         body = copy.deepcopy(valued.receipt(1000).body)
-        inner = body
-        for step in place[:-1]:
-            inner = inner[step]
-        inner[place[-1]] = value
+        set_at(*place, to=value)(body)
         with pytest.raises(InputError, match=message):
             verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
 

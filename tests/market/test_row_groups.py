@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import warnings
-from math import factorial
 from types import SimpleNamespace
 
 import numpy as np
@@ -13,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from shapley2d import Exact, MonteCarlo, value_blocks, value_cells
+from shapley2d import MonteCarlo, value_blocks, value_cells
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._market import block_game as blocks
 from shapley2d._models import training_time
@@ -72,65 +70,6 @@ def test_clusters_are_the_groups_that_they_stand_for(model):
     assert found.info["settings"] == named.info["settings"]
 
 
-def test_values_of_clusters_are_those_of_the_definition():
-    """All subsets of 3 groups and 2 columns, with a tree that is trained here."""
-    X, y, X_valid, y_valid = halves()
-    numbers = ["age", "pay"]
-    X, X_valid = X[numbers].fillna(0.0), X_valid[numbers].fillna(0.0)
-    found = value_blocks(
-        X, y, X_valid, y_valid, method=MonteCarlo(MODEL), rows="clusters=3", columns=numbers
-    )
-    labels = np.array(labels_of(X, 3))
-
-    def score(groups, columns):
-        chosen, columns = np.isin(labels, groups), [one for one in numbers if one in columns]
-        classes, counts = np.unique(y[chosen], return_counts=True)
-        if not chosen.any():
-            return 0.5  # two classes, equally likely
-        if not columns or classes.size == 1:
-            best = classes[counts == counts.max()]
-            return np.mean([(y_valid == one).mean() for one in best])
-        fitted = DecisionTreeClassifier(max_depth=3, random_state=0).fit(
-            X.loc[chosen, columns], y[chosen]
-        )
-        return float((fitted.predict(X_valid[columns]) == y_valid).mean())
-
-    def subsets(of):
-        return [list(c) for k in range(len(of) + 1) for c in itertools.combinations(of, k)]
-
-    def weight(k, n):
-        return factorial(k) * factorial(n - k - 1) / factorial(n)
-
-    for i, group in enumerate(found.row_names):
-        others = [one for one in found.row_names if one != group]
-        for j, column in enumerate(numbers):
-            left = [one for one in numbers if one != column]
-            value = sum(
-                weight(len(S), 3) * weight(len(F), 2)
-                * (score([*S, group], [*F, column]) + score(S, F)
-                   - score([*S, group], F) - score(S, [*F, column]))
-                for S in subsets(others) for F in subsets(left)
-            )  # fmt: skip
-            assert found.values[i, j] == pytest.approx(value, abs=1e-12)
-
-
-@pytest.mark.usefixtures("always_sampled")
-def test_groups_by_columns_add_up_to_the_score_less_its_baseline():
-    X, y, X_valid, y_valid = halves()
-    found = value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL, max_permutations=12, tolerance=0), rows="clusters=6", columns=["age", "job", "pay"])  # fmt: skip
-    rows_only = value_blocks(X, y, X_valid, y_valid, method=Exact(MODEL), rows="clusters=6")
-    # the sum is the same in every order: what a model of all rows and columns has over the labels
-    assert found.total == pytest.approx(rows_only.total, abs=1e-12)
-    assert found.values.sum() == pytest.approx(found.total, abs=1e-12)
-    frequent = pd.Series(y).mode()[0]
-    encoded, encoded_valid = (
-        pd.get_dummies(one.assign(job=one["job"].fillna("?")), dtype=float) for one in (X, X_valid)
-    )
-    fitted = DecisionTreeClassifier(max_depth=3, random_state=0).fit(encoded, y)
-    right = (fitted.predict(encoded_valid) == y_valid).mean() - (y_valid == frequent).mean()
-    assert found.total == pytest.approx(right, abs=0.02)  # one-hot as here, or nearly
-
-
 def test_the_order_of_the_rows_changes_only_who_is_where():
     X, y, X_valid, y_valid = halves()
     random = np.random.default_rng(5).permutation(len(X))
@@ -151,6 +90,8 @@ def test_how_many_clusters_there_can_be():
     for wrong in (0, 1, 31):
         with pytest.raises(InputError, match=rf"clusters={wrong}' must have from 2 to 30 clusters"):
             value_blocks(X, y, X_valid, y_valid, method=MonteCarlo(MODEL), rows=f"clusters={wrong}")
+    with pytest.raises(InputError, match="rows='clusters' makes sets that nobody owns, but there"):
+        value_blocks(X, y, X_valid, y_valid, rows="clusters", owners=[{"owner": "A"}])
     # as many as there are rows, which are then single; equal rows stay together
     table = as_table({"a": [1.0, 2.0, 4.0, 4.0], "b": ["x", "y", "z", "z"]})
     labels, names = cluster_rows(table, 4, 0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -17,7 +17,7 @@ from shapley2d._base.words import counted, plural
 from shapley2d._knn.method import KNN
 from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_rows
 from shapley2d._market.audit_result import MOVES, Audit
-from shapley2d._market.blocks import block_settings, look_at_owners, make_valuation, prepare_blocks
+from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
 from shapley2d._market.job import Variation, leaving_time
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.job import Answer, BlocksJob
-    from shapley2d._market.regions import Regions
+    from shapley2d._market.layout import Changed
     from shapley2d._methods.method import Method
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.splits import Splitter
@@ -136,14 +136,15 @@ def audit_owners(
     >>> audit.gains["gain"][audit.gains["move"] == "poses as two"].tolist()
     [0.0, 0.0]
     """
-    settings = block_settings(locals())
+    asked = {**locals(), "rows": None, "columns": None, "valid_parts": None}
     check_choice(negative, "negative", RULES)
     check_flag(look, "look")
     check_flag(trusted, "trusted")
     if X_valid is None and not trusted:
         raise InputError(*UNTRUSTED)
-    job = prepare_blocks(X, y, X_valid, y_valid, **settings)
-    if not job.owned:
+    named = owners is not None or owner_column is not None
+    job = prepare_blocks(asked) if named else None
+    if job is None or not job.owned:
         raise InputError(
             "an audit is about owners: name them by ",
             Setting("owners"),
@@ -152,9 +153,8 @@ def audit_owners(
         )
     job = replace(job, run=job.run.advising())
     found = replace(job, run=leaving_time(job.run, 1)).answer()
-    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
     valuation = make_valuation(job, found, asked)
-    seen = look_at_owners(job, found) if look else Look([], "")
+    seen = look_at_owners(job) if look else Look([], "")
     audit = _Auditor(job, found, pay, negative).audit(valuation._frame, seen)
     return replace(valuation, info={**valuation.info, "audit": audit.to_dict()}), audit
 
@@ -165,14 +165,17 @@ class _Case:
 
     owner: str
     words: str
-    answer: Callable[[], Answer]
+    changed: Variation | None = None
+    asked: dict[str, Any] = field(default_factory=dict)  # fields of the job
 
 
 class _Auditor:
     """Asks a question again and again, each time with something changed."""
 
     def __init__(self, job: BlocksJob, found: Answer, total: Any, negative: str) -> None:
+        assert job.named.regions is not None
         self.job, self.found, self.total, self.negative = job, found, total, negative
+        self.regions, self.n_features = job.named.regions, job.tables.table.n_columns
 
     def audit(self, frame: str, look: Look) -> Audit:
         paid = self._payments(self.found)
@@ -198,149 +201,97 @@ class _Auditor:
             except KeyboardInterrupt:
                 complete = False
                 warn(PrecisionWarning("interrupted: the audit keeps what was computed by then"))
+        copies, alarms = _copies_words(self.found), look.record()["alarms"]
         return Audit(
-            total=float(self.total),
-            payments=paid,
-            copies=_copies_words(self.found),
-            look=look.words,
-            complete=complete,
-            _moves=moves,
-            _settings=settings,
-            _alarms=[alarm._asdict() for alarm in look.alarms],
-            _frame=frame,
+            float(self.total), paid, copies, look.words, complete, moves, settings, alarms, frame
         )
-
-    @property
-    def regions(self) -> Regions:
-        """Regions of the owners in the table before copies were merged."""
-        assert self.found.layout.regions is not None
-        return self.found.layout.regions
-
-    @property
-    def _n_features(self) -> int:
-        """Columns of the table as it was read, copies too."""
-        return self.job.tables.table.n_columns
 
     def _payments_in(self, case: _Case) -> dict[str, float] | None:
         """Payments in a case; None where it is impossible, such as a score the model lacks."""
+        # a model that draws has the same seeds
+        parts = self.found.n_parts if "n_seeds" in self.found.summed.blocks.info else 0
+        job = replace(self.job, valid_parts=parts, run=self.job.run.quiet(), **case.asked)
         try:
             with without_warnings():
-                return self._payments(case.answer())
+                return self._payments(job.answer(case.changed))
         except (InputError, UtilityError):
             return None
 
     def _payments(self, found: Answer) -> dict[str, float]:
         """Payments of the owners, to the cent."""
         assert found.layout.ownership is not None
-        values = dict(zip(found.layout.ownership.names, found.owner_values.tolist(), strict=True))
-        amounts = divide_total(
-            self.total, list(values.values()), negative=self.negative, names=list(values)
-        )
-        paid = zip(values, amounts, strict=True)
-        return {name: amount for name, amount in paid if name != UNOWNED}
-
-    def _answer(self, variation: Variation | None = None, **changes: Any) -> Answer:
-        """The question asked again, quietly; a model that draws has the same seeds."""
-        job = self.job
-        parts = self.found.n_parts if "n_seeds" in self.found.estimate.info else 0
-        quiet = replace(job, valid_parts=parts, run=job.run.quiet(), **changes)
-        return quiet.answer(variation)
+        assert found.summed.owners is not None
+        names, values = found.layout.ownership.names, found.summed.owners.tolist()
+        amounts = divide_total(self.total, values, negative=self.negative, names=names)
+        return {name: one for name, one in zip(names, amounts, strict=True) if name != UNOWNED}
 
     def _moves(self) -> Iterator[_Case]:
         """Moves that every owner might make; only who has whole rows can add some."""
-        whole = np.asarray(self.regions.columns[:, : self._n_features].all(axis=1))
+        whole = np.asarray(self.regions.columns[:, : self.n_features].all(axis=1))
         for owner, name in enumerate(self.regions.names):
-            rows = np.flatnonzero(self.regions.of_rows()[owner])
+            rows, random = np.flatnonzero(self.regions.of_rows()[owner]), self._random(owner)
             if not rows.size:
                 continue
-            split = partial(split_owner, owner=owner, random=self._random(owner))
-            changes: dict[str, Variation | None] = {"two": Variation(regions=split)}
+            split = partial(split_owner, owner=owner, random=random)
+            yield _Case(name, MOVES["two"], Variation(regions=split))
             if whole[self.regions.owner == owner].all() and rows.size < self.regions.rows.shape[1]:
-                changes["means"] = self._fabricated(owner, rows, means=True)
-                changes["jitter"] = self._fabricated(owner, rows, means=False)
-            changes["withhold"] = self._withheld(owner, rows)
-            for move, variation in changes.items():
-                if variation is not None:
-                    yield _Case(name, MOVES[move], partial(self._answer, variation))
+                for move, means in (("means", True), ("jitter", False)):
+                    made = partial(fabricate, rows=rows, random=self._random(owner), means=means)
+                    yield _Case(name, MOVES[move], Variation(table=made))
+            if (withheld := self._withheld(owner, rows)) is not None:
+                yield _Case(name, MOVES["withhold"], Variation(table=withheld))
 
     def _settings(self) -> Iterator[_Case]:
         """Other settings of the question."""
-        job, info = self.job, self.found.estimate.info
-        method, scores = job.method, _SCORES[self.found.problem.target.task]
-        for score in scores:
-            if score != (job.scoring or scores[0]):
-                yield _Case("", f"scored by {score}", partial(self._answer, scoring=score))
+        job, info = self.job, self.found.summed.blocks.info
+        method, task = job.method, self.found.problem.target.task
+        for score in _SCORES[task]:
+            if score != (job.scoring or _SCORES[task][0]):
+                yield _Case("", f"scored by {score}", asked={"scoring": score})
         if knn := knn_of(getattr(method, "model", method)):
             for k in (max(knn.n_neighbors // 2, 1), 2 * knn.n_neighbors):
                 other = knn.but(n_neighbors=k)
                 by = other if method is knn else method.but(model=other)
-                yield _Case("", f"with {counted(k, 'neighbour')}", partial(self._answer, method=by))
+                yield _Case("", f"with {counted(k, 'neighbour')}", asked={"method": by})
         if model_asked := getattr(self.found.method, "model", None):  # it has another
-            task = self.found.problem.target.task
             linear = "logistic" if task == "classification" else "scaled_ridge"
             for model in ("knn", linear):
                 if model not in (model_asked, info.get("model")):
                     by = self.found.method.but(model=model)
-                    yield _Case("", f"by the model {model}", partial(self._answer, method=by))
-        yield _Case("", "by half of every owner's rows", partial(self._answer, self._halved()))
+                    yield _Case("", f"by the model {model}", asked={"method": by})
+        yield _Case("", "by half of every owner's rows", self._halved())
         for part, which in enumerate(("one half", "the other half")):
             half = Variation(problem=partial(_half, number=part, seed=job.run.seed))
-            words = f"on {which} of the validation rows"
-            yield _Case("", words, partial(self._answer, half))
+            yield _Case("", f"on {which} of the validation rows", half)
         if job.baseline != "zero":
             words = "if a table without columns were worth 0"
-            yield _Case("", words, partial(self._answer, baseline="zero"))
+            yield _Case("", words, asked={"baseline": "zero"})
 
     def _halved(self) -> Variation:
         """Half of the rows of every owner, at random."""
-        random, (_, who) = (
-            self._random(len(self.regions.names)),
-            np.unique(self.regions.of_rows(), axis=1, return_inverse=True),
-        )
-        kept = [
-            random.permutation(rows)[: -(-rows.size // 2)]
-            for rows in (np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1))
-        ]
+        random = self._random(len(self.regions.names))
+        _, who = np.unique(self.regions.of_rows(), axis=1, return_inverse=True)
+        parts = [np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1)]
+        kept = [random.permutation(rows)[: -(-rows.size // 2)] for rows in parts]
         return Variation(table=partial(take_rows, index=np.sort(np.concatenate(kept))))
 
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
 
-    def _fabricated(self, owner: int, rows: NDArray[np.intp], *, means: bool) -> Variation:
-        """Add three times as many rows as the owner has, made of its own."""
-        return Variation(
-            table=partial(fabricate, rows=rows, random=self._random(owner), means=means)
-        )
-
-    def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Variation | None:
-        """Withhold the owner's least valuable tenth of rows, or of its cells in shared rows."""
-        worst = self._worst(owner, rows)
-        if worst is None:
+    def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Callable[..., Changed] | None:
+        """Withhold the least valuable tenth of an owner's rows, or of its cells in shared rows."""
+        valued = self.found.layout.valued
+        if self._cells is None or valued is None or rows.size < 2:
             return None
         held = self.regions.cells_of(owner)
-        features = held[:, : self._n_features]
-        if features[worst].all():
-            kept = np.setdiff1d(np.arange(held.shape[0]), worst)
-            return Variation(table=partial(take_rows, index=kept))
-        gone = np.zeros_like(features)
-        gone[worst] = features[worst]
-        return Variation(table=partial(blank, gone=gone))
-
-    def _worst(self, owner: int, rows: NDArray[np.intp]) -> NDArray[np.intp] | None:
-        """The tenth of the owner's rows whose cells are worth least."""
-        worth = self._row_worth(owner)
-        if worth is None or rows.size < 2:
-            return None
-        return rows[np.argsort(worth[rows], kind="stable")[: max(rows.size // 10, 1)]]
-
-    def _row_worth(self, owner: int) -> NDArray[np.float64] | None:
-        """What the owner's cells are worth in every row of the table as it was read."""
-        valued = self.found.layout.valued
-        if self._cells is None or valued is None:
-            return None
-        held = self.regions.cells_of(owner)[:, : self._cells.shape[1]]
-        worth = (self._cells[valued] * held).sum(axis=1)
-        return np.asarray(np.where(valued >= 0, worth, 0.0))
+        worth = (self._cells[valued] * held[:, : self._cells.shape[1]]).sum(axis=1)
+        worth = np.where(valued >= 0, worth, 0.0)
+        worst = rows[np.argsort(worth[rows], kind="stable")[: max(rows.size // 10, 1)]]
+        gone = np.zeros_like(held[:, : self.n_features])
+        gone[worst] = held[worst, : self.n_features]
+        if gone[worst].all():
+            return partial(take_rows, index=np.setdiff1d(np.arange(len(held)), worst))
+        return partial(blank, gone=gone)
 
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:

@@ -132,15 +132,16 @@ class Audit:
 
     def _repr_html_(self) -> str:
         """The short tables that a notebook shows: what moves gain, and what was seen."""
-        moves = []
-        for one in self._moves:
-            before, after = one["before"], one["after"]
-            paid = f"{before:,.2f}", f"{after:,.2f}", f"{after - before:+,.2f}"
-            moves.append((one["owner"], one["move"], *paid))
+        moves = [
+            (
+                one["owner"], one["move"], f"{one['before']:,.2f}", f"{one['after']:,.2f}",
+                f"{one['after'] - one['before']:+,.2f}",
+            )
+            for one in self._moves
+        ]  # fmt: skip
         head = ("owner", "if it", "is paid", "would be paid", "gain")
-        said = [*filter(None, (self.look, self.copies)), *map(alarm_words, self._alarms)]
-        said += [one["sentence"] for one in self._settings]
-        said += [] if self.complete else ["The audit ended early and is incomplete."]
+        told = {one["sentence"] for one in self._moves}  # in the table
+        said = [sentence for sentence in self.sentences if sentence not in told]
         title = f"of {len(self.payments)} owners who share {self.total:,.2f}"
         return (
             f"<div><p><b>Audit</b> {title}</p>{html_table(moves, head) if moves else ''}"
@@ -149,13 +150,7 @@ class Audit:
 
 
 def alarm_words(alarm: dict[str, Any]) -> str:
-    """An alarm in a line.
-
-    Examples
-    --------
-    >>> alarm_words({"owner": "A", "what": "copies", "sentence": "So.", "p": 1e-7, "alarm": True})
-    'A, copies: So. (p < 0.0001)'
-    """
+    """An alarm in a line, such as "A, copies: So. (p < 0.0001)"."""
     p = alarm["p"]
     chance = "" if p is None else " (p < 0.0001)" if p < 1e-4 else f" (p = {p:.2g})"
     kind = "" if alarm["alarm"] else "For information: "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -40,23 +40,14 @@ MAX_SHOWN = 12
 """Parties up to which each is valued alone and on top of the others: those that a page shows."""
 
 
-class BlockEstimate(NamedTuple):
-    """Values of blocks."""
-
-    estimate: Estimate
-    replicates: NDArray[np.float64] | None  # (parts, row sets, column sets)
-    method: Method  # as chosen: Exact or MonteCarlo
-    problem: Problem  # with the folds that were used
-
-
 def estimate_blocks(
     problem: Problem,
     run: Run,
     grid: Grid,
     method: Method,
     parts: list[NDArray[np.intp]] | None,
-) -> BlockEstimate:
-    """Values of the blocks, the method that was used, and the folds that there was time for.
+) -> tuple[Estimate, NDArray[np.float64] | None, Method, Problem]:
+    """Values of the blocks, replicates of them, the method that was used, and the folds.
 
     Nearest neighbours and Monte Carlo evaluate all subsets of the blocks where these are few, and
     sample where they are many. ``parts`` of the validation rows are left out in turn.
@@ -111,7 +102,7 @@ def estimate_blocks(
         computed = sum(game.n_computed for game in cached)  # worker processes keep their own count
         estimate = estimate.noting(n_utilities=computed) if computed else estimate
     estimate, replicates = _apart(estimate.noting(**joining, **found.info), copies)
-    return BlockEstimate(estimate, replicates, chosen, problem)
+    return estimate, replicates, chosen, problem
 
 
 def _sampler(method: Method) -> Exact | MonteCarlo:

@@ -24,21 +24,6 @@ class BlockValues(CellValues):
     """What payments, receipts and pages read of a :class:`~shapley2d.BlockValuation`.
 
     A *payee* is an owner, or a block where there are no owners.
-
-    Attributes
-    ----------
-    _owner_names : list of str
-        The owners, and ``"(unowned)"`` last where a
-        block has none; empty without owners.
-    _owner_shares : ndarray of shape (owners, row sets, column sets) or None
-        Part of every block that each owner has.
-    _owner_values : ndarray of shape (owners,) or None
-        The sums of the owners' cells; None where an owner's value is the sum of its blocks.
-    _errors : JointErrors or None
-        Of the payees' values; None where blocks count as independent.
-    _block_stderr : ndarray of shape (row sets, column sets) or None
-        Standard errors of the blocks with what other validation rows would change; None where that
-        is not known.
     """
 
     _kind: ClassVar[str] = "blocks"
@@ -51,10 +36,14 @@ class BlockValues(CellValues):
 
     row_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     column_sizes: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    # the owners, and UNOWNED last where a block has none; empty without owners
     _owner_names: list[str] = field(default_factory=list)
+    # (owners, row sets, column sets): the part of every block that each has
     _owner_shares: NDArray[np.float64] | None = None
+    # sums of the owners' cells; None where an owner's value is the sum of its blocks
     _owner_values: NDArray[np.float64] | None = None
-    _errors: JointErrors | None = None
+    _errors: JointErrors | None = None  # of the payees; None where blocks count as independent
+    # of the blocks, with what other validation rows would change; None where that is not known
     _block_stderr: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
@@ -106,11 +95,7 @@ class BlockValues(CellValues):
 
     @property
     def _has_intervals(self) -> bool:
-        """Whether anything is known about the errors of the payees' values.
-
-        Exact values of given tables have none; what other validation rows would change is another
-        question, which only ``valid_parts`` answers.
-        """
+        """Whether anything is known about the errors of the payees' values."""
         return bool(self._payee_errors.variances.any())
 
     def _payee_lines(self) -> list[dict[str, Any]]:

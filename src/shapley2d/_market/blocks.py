@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Unpack, cast
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,15 +22,15 @@ from shapley2d._market.layout import Named, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
 from shapley2d._market.owners import warn_of_lookalikes
 from shapley2d._market.parties import settle_parties
-from shapley2d._market.receipts.data_digests import data_digests, in_one_order
+from shapley2d._market.receipts.digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
-from shapley2d._market.sellers.look import double_claims, look_at_claims, look_at_sellers
+from shapley2d._market.sellers.look import double_claims, look_at_sellers
 from shapley2d._methods.repeat_call import repeat_call
 from shapley2d._methods.run import Run
 from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.problem import read_tables
 from shapley2d._tables.target import label_name
-from shapley2d._valuation.cells import FOREST, Settings
+from shapley2d._valuation.cells import FOREST
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -44,19 +44,6 @@ if TYPE_CHECKING:
     from shapley2d._methods.method import Method
     from shapley2d._tables.splits import Splitter
     from shapley2d._theory.semivalues import Semivalue
-
-
-class BlockSettings(Settings, total=False):
-    """The keywords of :func:`value_blocks`, beside the tables."""
-
-    rows: Any
-    columns: Any
-    owners: Any
-    owner_column: str | None
-    parties: Literal["known", "anonymous"] | None
-    copies: Literal["one", "each"] | None
-    unclaimed: Literal["refuse", "drop"]
-    valid_parts: int | None
 
 
 def value_blocks(
@@ -170,114 +157,62 @@ def value_blocks(
     >>> v.shape, v.info["method"], v.info["n_utilities"], round(v.total, 6)
     ((2, 2), 'exact', 16, 0.5)
     """
-    settings = block_settings(locals())
+    asked = locals()
     check_flag(look, "look")
-    job = prepare_blocks(X, y, X_valid, y_valid, **settings)
+    job = prepare_blocks(asked)
     by_cells = job.parties == "anonymous" and job.method.name != "forest"
     job = replace(job, run=job.run.advising(f"{FOREST}, usually in seconds" if by_cells else ""))
-    asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
-    found = job.answer()
-    valuation = make_valuation(job, found, asked)
-    if not look or found.layout.regions is None:
+    valuation = make_valuation(job, job.answer(), asked)
+    if not look or not job.owned:
         return valuation
-    seen = look_at_owners(job, found)
-    alarms = [alarm._asdict() for alarm in seen.alarms]
-    return replace(
-        valuation, info={**valuation.info, "look": {"words": seen.words, "alarms": alarms}}
-    )
+    return replace(valuation, info={**valuation.info, "look": look_at_owners(job).record()})
 
 
-def block_settings(given: dict[str, Any]) -> BlockSettings:
-    """The settings among the arguments of a call; None for those that it does not have."""
-    settings: Any = {name: given.get(name) for name in BlockSettings.__annotations__}
-    return cast("BlockSettings", settings)
-
-
-def look_at_owners(job: BlocksJob, found: Answer) -> Look:
+def look_at_owners(job: BlocksJob) -> Look:
     """Look at the rows of every owner, copies too, beside the validation rows."""
-    regions = found.layout.regions
-    assert regions is not None
-    tables = job.tables
-    if tables.split is None:
-        return look_at_claims(regions)
     with reporting(job.run.progress, "looking at the owners' rows") as report:
-        return look_at_sellers(
-            tables.table,
-            tables.target,
-            tables.split.valid,
-            tables.split.y_valid,
-            regions,
-            job.run.seed,
-            report,
-        )
+        assert job.named.regions is not None
+        return look_at_sellers(job.tables, job.named.regions, job.run.seed, report)
 
 
-def prepare_blocks(
-    X: Any, y: Any, X_valid: Any, y_valid: Any, **settings: Unpack[BlockSettings]
-) -> BlocksJob:
-    """Check the arguments of a valuation of blocks, and read its tables."""
+_READ = ("task", "kinds", "cv", "groups", "time_order", "valid_weight")
+_SPLIT = ("valid_parts", "cv", "scoring", "baseline")
+
+
+def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
+    """Check the arguments of :func:`value_blocks`, and read its tables."""
+    X, y, X_valid, owners = (asked[name] for name in ("X", "y", "X_valid", "owners"))
     run = Run.create(
-        settings["random_state"], settings["semivalue"], settings["n_jobs"], settings["progress"],
-        settings["max_time"], settings["checkpoint"], settings["cluster"],
+        asked["random_state"], asked["semivalue"], asked["n_jobs"], asked["progress"],
+        asked["max_time"], asked["checkpoint"], asked["cluster"],
     )  # fmt: skip
-    parts = settings["valid_parts"]
-    check_flag(settings["include_label"], "include_label")
-    if parts is not None:
-        check_whole(parts, "valid_parts", 0)
+    check_flag(asked["include_label"], "include_label")
+    if asked["valid_parts"] is not None:
+        check_whole(asked["valid_parts"], "valid_parts", 0)
+    check_choice(asked["unclaimed"], "unclaimed", ("refuse", "drop"))
     if run.checkpoint is not None:
         check_place(run.checkpoint)
-    owners, columns = settings["owners"], settings["columns"]
-    X, X_valid, rows = named_rows(X, y, X_valid, settings["rows"], owners, settings["owner_column"])
+    columns, by = asked["columns"], asked["owner_column"]
+    X, X_valid, rows = named_rows(X, y, X_valid, asked["rows"], owners, by)
     # sets of both axes are blocks of a table, which nobody in particular contributed
     contributed = owners is not None or (rows is None) != (columns is None)
     owned = owners is not None or (contributed and _sets_own(rows, columns))
     parties, method = settle_parties(
-        settings["parties"], settings["method"], nobody=contributed and not owned
+        asked["parties"], asked["method"], nobody=contributed and not owned
     )
-    copies, claims = _settle_copies(settings["copies"], owned=owned), claims_of(owners)
+    copies, claims = _settle_copies(asked["copies"], owned=owned), claims_of(owners)
     tables = read_tables(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        task=settings["task"],
-        kinds=settings["kinds"],
+        X, y, X_valid, asked["y_valid"], distinct=True, validates=method.needs_validation,
         check_columns=method.check_columns if parties == "anonymous" else None,
-        distinct=True,
-        cv=settings["cv"],
-        groups=settings["groups"],
-        time_order=settings["time_order"],
-        valid_weight=settings["valid_weight"],
-        validates=method.needs_validation,
-    )
-    check_choice(settings["unclaimed"], "unclaimed", ("refuse", "drop"))
-    label = label_name(y, tables.table.column_names) if settings["include_label"] else None
-    named = Named.of(
-        tables,
-        rows,
-        columns,
-        claims,
-        label,
-        owned=owned,
-        option="rows" if settings["owner_column"] is None else "owner_column",
-        drop=settings["unclaimed"] == "drop",
-    )
+        **{name: asked[name] for name in _READ},
+    )  # fmt: skip
+    label = label_name(y, tables.table.column_names) if asked["include_label"] else None
+    option, drop = "rows" if by is None else "owner_column", asked["unclaimed"] == "drop"
+    named = Named.of(tables, rows, columns, claims, label, owned=owned, option=option, drop=drop)
     if tables.split is not None and contributed:
         tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
-        tables=tables,
-        run=run,
-        method=method,
-        parties=parties,
-        copies=copies,
-        valid_parts=parts,
-        named=named,
-        owned=owned,
-        contributed=contributed,
-        cv=settings["cv"],
-        label=label,
-        scoring=settings["scoring"],
-        baseline=settings["baseline"],
+        tables, run, method, parties, copies, named, **{name: asked[name] for name in _SPLIT}
     )
 
 
@@ -314,8 +249,8 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
     ``asked`` has the arguments of the call.
     """
     _warn_of_owners(job, found, asked)
-    problem, estimate, grid = found.problem, found.estimate, found.layout.grid
-    ownership, copies, summed = found.layout.ownership, found.layout.copies, found.found
+    problem, estimate, grid = found.problem, found.summed.blocks, found.layout.grid
+    ownership, copies, summed = found.layout.ownership, found.layout.copies, found.summed
     crossed = asked["X_valid"] is None and problem.splits
     by = job.method if job.parties == "anonymous" else found.method
     return BlockValuation(
@@ -330,7 +265,7 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
             kind="blocks",
             method=by.name,
             parties=job.parties,
-            copies=None if copies is None else copies.record(),
+            copies=None if copies is None else asdict(copies),
             task=problem.target.task,
             n_valid=problem.n_valid,
             folds=len(problem.splits) if crossed else None,
@@ -344,7 +279,7 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
             call=repeat_call(
                 value_blocks, asked | {"method": job.method, "random_state": job.run.seed}
             ),
-            digests=data_digests(job, found, asked),
+            digests=data_digests(job, label_name(asked["y"], job.tables.table.column_names)),
             asked=None if ownership is None else recorded(asked, job.method),
             **estimate.info,
         ),
@@ -362,10 +297,10 @@ def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Bloc
 
 def _interval_words(found: Answer) -> str:
     """What the intervals of owners include, in words."""
-    parts = ["sampling"] if found.estimate.stderr.any() else []
+    parts = ["sampling"] if found.summed.blocks.stderr.any() else []
     if found.n_parts:
         parts.append(f"other validation rows ({found.n_parts} parts of them left out in turn)")
-        if "n_seeds" in found.estimate.info:
+        if "n_seeds" in found.summed.blocks.info:
             parts.append("other seeds of the model (one for each part)")
     if not parts:
         return (
@@ -373,14 +308,14 @@ def _interval_words(found: Answer) -> str:
             "but other validation rows would give others"
         )
     words = " and ".join(", ".join(parts).rsplit(", ", 1))
-    info = found.estimate.info
+    info = found.summed.blocks.info
     if info.get("n_valid_used", found.problem.n_valid) < found.problem.n_valid:
         return f"{words}, of validation rows too"
     return words if found.n_parts else f"{words}, but not other validation rows"
 
 
 def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> None:
-    regions, copies = found.layout.regions, found.layout.copies
+    regions, copies = job.named.regions, found.layout.copies
     if regions is None or copies is None:
         return
     if job.run.semivalues != ("shapley", "shapley"):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._estimation.estimate import Estimate
+    from shapley2d._market.layout import BlockLayout
 
     Floats = NDArray[np.float64]
 
@@ -39,15 +40,12 @@ class Sums:
     owned: bool  # whether these are owners; blocks by themselves else
 
     @classmethod
-    def of(
-        cls,
-        rows: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        shape: tuple[int, int],
-        shares: Floats | None,
-    ) -> Sums:
-        """Sums of owners with these shares of the blocks; of few blocks where there are none."""
-        return cls(rows, columns, _each(*shape) if shares is None else shares, shares is not None)
+    def of(cls, layout: BlockLayout, *, cells: bool) -> Sums:
+        """Sums of owners, or of few blocks where there are none; of cells or of whole blocks."""
+        grid, owned = layout.grid, layout.ownership
+        by = grid.rows.labels, grid.columns.labels
+        rows, columns = by if cells else (np.arange(size) for size in grid.shape)
+        return cls(rows, columns, owned.shares if owned else _each(*grid.shape), owned is not None)
 
     @property
     def asked(self) -> BlockSums | None:
@@ -72,7 +70,9 @@ class Sums:
         _, n, m = self.payees.shape
         all_of_it = BlockSums(self.payees, self.rows, self.columns)
         kept = len(self._payees_kept)
-        covariance = self._covariance(estimate)
+        covariance, asked = estimate.covariance, self.asked
+        if covariance is None:  # as if cells were independent
+            covariance = np.diag([] if asked is None else asked.squared(estimate.stderr**2))
         inner = covariance[kept:, kept:]
         variances = all_of_it.blocks(estimate.stderr**2)  # as if cells were independent
         of_rows, of_columns = variances.sum(axis=1), variances.sum(axis=0)
@@ -89,9 +89,9 @@ class Sums:
         blocks = replace(
             estimate,
             values=all_of_it.blocks_rounded_once(estimate.values),
-            stderr=_root(variances),
-            row_stderr=_root(of_rows),
-            column_stderr=_root(of_columns),
+            stderr=np.sqrt(np.maximum(variances, 0.0)),
+            row_stderr=np.sqrt(np.maximum(of_rows, 0.0)),
+            column_stderr=np.sqrt(np.maximum(of_columns, 0.0)),
             covariance=None,
         )
         payees = all_of_it.rounded_once(estimate.values) if self.owned else None
@@ -99,15 +99,6 @@ class Sums:
             return Summed(blocks, payees, errors, None)
         of_payees = np.tensordot(replicates, self.payees, axes=([1, 2], [1, 2]))
         return Summed(blocks, payees, errors + JointErrors.jackknife(of_payees), replicates)
-
-    def _covariance(self, estimate: Estimate) -> Floats:
-        """Covariance of the errors of the sums that were asked for, from independent cells else."""
-        asked = self.asked
-        if asked is None:
-            return np.zeros((0, 0))
-        if estimate.covariance is not None:
-            return estimate.covariance
-        return np.diag(asked.squared(estimate.stderr**2))
 
 
 @dataclass(frozen=True)
@@ -133,7 +124,3 @@ class Summed:
 def _each(n: int, m: int) -> Floats:
     """Every block by itself, where these are few."""
     return np.eye(n * m if n * m <= MAX_JOINT else 0, n * m).reshape(-1, n, m)
-
-
-def _root(variance: Floats) -> Floats:
-    return np.sqrt(np.maximum(variance, 0.0))

@@ -7,9 +7,9 @@ often independent rows are equal. Near copies are not merged: the look at seller
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,27 +30,9 @@ _CHANCE = 1e-4  # how likely as many equal rows may be where they are independen
 
 
 def find_copies(table: Table, target: Target, split: Split | None = None) -> NDArray[np.intp]:
-    """The cluster of every row; rows that are equal by chance are each in one of their own.
+    """The cluster of every row, in order of first rows; rows equal by chance are each in their own.
 
-    Parameters
-    ----------
-    table : Table
-    target : Target
-    split : Split, optional
-        Has the validation rows, which tell what is chance; without, all equal rows are copies.
-
-    Returns
-    -------
-    ndarray of int
-        Clusters are numbered in the order of their first rows.
-
-    Examples
-    --------
-    >>> from shapley2d._tables.convert import as_table
-    >>> from shapley2d._tables.target import as_target
-    >>> table = as_table([[1.0, None], [2.0, 5.0], [1.0, None], [2.001, 5.0], [1.0, None]])
-    >>> find_copies(table, as_target(["a", "b", "a", "b", "b"], table))
-    array([0, 1, 0, 2, 3])
+    The validation rows of the ``split`` tell what is chance; without, all equal rows are copies.
     """
     rows = _lines(table, target)
     if split is None:
@@ -133,7 +115,3 @@ class CopiesFound:
             [(names[a], names[b], count) for (a, b), count in listed[:20]],
             len(pairs),
         )
-
-    def record(self) -> dict[str, Any]:
-        """The fields as plain JSON values."""
-        return asdict(self)

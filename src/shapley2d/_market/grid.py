@@ -36,6 +36,11 @@ class Sets:
         """All players in one set."""
         return cls(np.zeros(size, dtype=np.intp), [name])
 
+    def take(self, players: NDArray[np.intp]) -> Sets:
+        """The sets of some players, in order of first occurrence."""
+        labels, first = numbered(self.labels[players])
+        return Sets(labels, [self.names[self.labels[players[k]]] for k in first])
+
     def with_player(self, name: str) -> Sets:
         """One more player, last, in a set of its own."""
         return Sets(np.append(self.labels, len(self.names)), [*self.names, name])
@@ -54,15 +59,19 @@ class Grid:
         return len(self.rows.names), len(self.columns.names)
 
 
+def numbered(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of equal patterns in order of first occurrence, and the position of each first."""
+    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first, kind="stable")
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    return rank[inverse.ravel()], first[order]
+
+
 def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Sets:
-    """Sets from one label per player, in order of first occurrence.
+    """Sets from one label per player, or a mapping of names to labels, in order of occurrence.
 
-    ``labels`` has one label per player, or maps names of players to labels. Messages call it
-    ``option``, and the players ``kind``, by default from the option.
-
-    >>> sets = label_sets(["bank", "shop", "bank"], ["a", "b", "c"], "columns")
-    >>> sets.labels.tolist(), sets.names
-    ([0, 1, 0], ['bank', 'shop'])
+    Messages call the labels ``option``, and the players ``kind``, by default from the option.
     """
     kind = kind or option.removesuffix("s")
     if isinstance(labels, Mapping):
@@ -113,10 +122,8 @@ def count_sets(labels: Any, option: str) -> int:
 
 def is_empty(item: Any) -> bool:
     """Whether an entry is None, NaN, NA or blank."""
-    if item is None or (isinstance(item, str) and not item.strip()):
-        return True
-    if isinstance(item, (list, tuple, np.ndarray)):
-        return False
+    if isinstance(item, (str, list, tuple, np.ndarray)):
+        return isinstance(item, str) and not item.strip()
     return is_missing(item)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from shapley2d._market.block_game import estimate_blocks
 from shapley2d._market.cell_sums import MAX_JOINT, Summed, Sums
 from shapley2d._market.layout import Prepared
@@ -17,14 +15,11 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.layout import BlockLayout, Changed, Named
     from shapley2d._market.regions import Regions
     from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
-    from shapley2d._tables.problem import Problem, Split, Tables
+    from shapley2d._tables.problem import Problem, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -44,20 +39,9 @@ class Answer:
 
     problem: Problem
     layout: BlockLayout
-    found: Summed
+    summed: Summed
     method: Method  # as chosen
     n_parts: int  # parts of the validation rows that were left out in turn
-
-    @property
-    def estimate(self) -> Estimate:
-        """The blocks."""
-        return self.found.blocks
-
-    @property
-    def owner_values(self) -> NDArray[np.float64]:
-        """What every owner is worth."""
-        assert self.found.owners is not None
-        return self.found.owners
 
 
 @dataclass(frozen=True)
@@ -69,73 +53,48 @@ class BlocksJob:
     method: Method
     parties: str  # "known", "anonymous"
     copies: str  # "one", "each"
-    valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     named: Named  # sets of rows and columns, and who owns what
-    owned: bool  # whether there are owners: of a table of them, or the sets of one axis
-    contributed: bool  # whether contributors are valued: owners, or the sets of one axis
+    valid_parts: int | None  # parts of the validation rows to leave out; None for the default
     # the question
     cv: Any
-    label: str | None
     scoring: Any
     baseline: str
 
-    def problem(self, change: Any = None) -> Problem:
-        """The problem of the tables, or of what a change makes of them."""
-        return split_tables(
-            self.tables, cv=self.cv, seed=self.run.seed, label=self.label, scoring=self.scoring,
-            baseline=self.baseline, change=change,
-        )  # fmt: skip
+    @property
+    def owned(self) -> bool:
+        """Whether there are owners: of a table of them, or the sets of one axis."""
+        return self.named.regions is not None
 
     def answer(self, variation: Variation | None = None) -> Answer:
         """Value the blocks, with something changed if a variation is given."""
         varied = variation or Variation()
-        prepared: Prepared | None = None
-
-        def change(table: Table, target: Target, split: Split | None) -> Changed:
-            nonlocal prepared
-            prepared = Prepared.of(
-                table,
-                target,
-                self.copies if self.owned else None,
-                split=split,
-                with_label=self.label is not None,
-                claimed=self.named.claimed,
-                change=varied.table,
-            )
-            return prepared.table, prepared.target, prepared.origin[prepared.kept]
-
-        problem = self.problem(change)
-        assert prepared is not None
+        prepared = Prepared.of(self.tables, self.named, self.copies, varied.table)
+        problem = split_tables(
+            prepared.tables, cv=self.cv, seed=self.run.seed, label=self.named.label,
+            scoring=self.scoring, baseline=self.baseline,
+        )  # fmt: skip
         if varied.problem is not None:
             problem = varied.problem(problem)
-        layout = prepared.layout(
-            problem,
-            self.named,
-            varied.regions,
-            players=self.parties == "known",
-            seed=self.run.seed,
-        )
-        value = self._by_cells if self.parties == "anonymous" else self._by_blocks
-        return value(problem, layout)
+        known, seed = self.parties == "known", self.run.seed
+        layout = prepared.layout(problem, self.named, varied.regions, players=known, seed=seed)
+        return (self._by_blocks if known else self._by_cells)(problem, layout)
 
     def _by_blocks(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of blocks that join as wholes."""
-        n, m = layout.grid.shape
-        sums = self._sums(layout, np.arange(n), np.arange(m))
+        sums = Sums.of(layout, cells=False)
         n_parts, folds = self._n_parts(problem, sums), len(problem.splits)
         parts = deal_parts(problem, n_parts, self.run.seed) if n_parts else None
         run = replace(self.run, sums=sums.asked)
-        found = estimate_blocks(problem, run, layout.grid, self.method, parts)
-        estimate, problem = found.estimate, found.problem
+        estimate, replicates, method, problem = estimate_blocks(
+            problem, run, layout.grid, self.method, parts
+        )
         if len(problem.splits) < folds:
             estimate = estimate.noting(folds_made=folds)
-        summed = sums.summed(estimate, found.replicates)
-        return Answer(problem, layout, summed, found.method, n_parts)
+        return Answer(problem, layout, sums.summed(estimate, replicates), method, n_parts)
 
     def _by_cells(self, problem: Problem, layout: BlockLayout) -> Answer:
         """Values of the blocks as sums of cells."""
-        grid = layout.grid
-        sums = self._sums(layout, grid.rows.labels, grid.columns.labels)
+        sums = Sums.of(layout, cells=True)
         n_parts = self._n_parts(problem, sums)
         run = leaving_time(self.run, n_parts)
         estimate = self.method.solve(problem, replace(run, sums=sums.asked))
@@ -149,10 +108,6 @@ class BlocksJob:
         n_parts = 0 if replicates is None else n_parts
         return Answer(problem, layout, sums.summed(estimate, replicates), self.method, n_parts)
 
-    def _sums(self, layout: BlockLayout, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Sums:
-        shares = None if layout.ownership is None else layout.ownership.shares
-        return Sums.of(rows, columns, layout.grid.shape, shares)
-
     def _n_parts(self, problem: Problem, sums: Sums) -> int:
         """Parts of the validation rows: those asked for, by default if they cost one valuation."""
         if self.valid_parts:
@@ -163,7 +118,8 @@ class BlocksJob:
                     Setting("owners"),
                 )
             return self.valid_parts
-        cheap = self.contributed and self.method.averages
+        one_axis = (self.named.rows is None) != (self.named.columns is None)
+        cheap = (self.owned or one_axis) and self.method.averages
         usual = self.owned if self.parties == "known" else cheap
         if self.valid_parts is not None or not usual or not len(sums.payees):
             return 0

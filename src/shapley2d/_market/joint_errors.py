@@ -43,13 +43,7 @@ class JointErrors:
 
     @classmethod
     def jackknife(cls, replicates: Floats) -> JointErrors:
-        """Errors of values, from replicates (parts, values) with one part left out in each.
-
-        >>> numbers = np.arange(4.0)
-        >>> without_one = (numbers.sum() - numbers) / 3
-        >>> JointErrors.jackknife(without_one[:, None]).variances, numbers.var(ddof=1) / 4
-        (array([0.41666667]), np.float64(0.4166666666666667))
-        """
+        """Errors of values, from replicates (parts, values) with one part left out in each."""
         parts, k = replicates.shape
         off = (replicates - replicates.mean(axis=0)) * math.sqrt((parts - 1) / parts)
         stderr = without_rounding(np.sqrt((off**2).sum(axis=0)), np.abs(replicates[0]).sum())
@@ -70,11 +64,6 @@ class JointErrors:
             np.array_equal(getattr(self, name), getattr(other, name))
             for name in ("variance", "spread", "dof")
         )
-
-    @property
-    def covariance(self) -> Floats:
-        """The covariance of few values."""
-        return np.asarray(np.diag(self.variance) + self.spread.T @ self.spread)
 
     @property
     def variances(self) -> Floats:

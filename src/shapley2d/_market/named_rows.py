@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.defaults import CLUSTERS
 from shapley2d._market.grid import Sets
@@ -43,36 +43,32 @@ def is_clusters(text: str) -> bool:
     return _CLUSTERS.fullmatch(text) is not None
 
 
-class NamedRows(NamedTuple):
-    """Tables without the column that names the sets of rows, and the sets."""
-
-    X: Any
-    X_valid: Any
-    rows: Any
-
-
 def named_rows(
     X: Any, y: Any, X_valid: Any, rows: Any, owners: Any, owner_column: Any
-) -> NamedRows:
-    """The labels of the rows in the place of what names them.
+) -> tuple[Any, Any, Any]:
+    """X and X_valid without a column that names the sets of rows, and labels in its place.
 
     A column that names the sets is not a feature, in the validation table neither.
     """
-    given = NamedRows(X, X_valid, rows)
     option, name = ("rows", rows) if owner_column is None else ("owner_column", owner_column)
     if option == "owner_column":
         _check_owner_column(owner_column, rows, owners)
     if not isinstance(name, str) or (is_path(X) and not isinstance(y, str)):
-        return given  # labels; or a file without a target, which is refused later
+        return X, X_valid, rows  # labels; or a file without a target, which is refused later
     X = opened(X)
     asked = _CLUSTERS.fullmatch(name)
     if option == "rows" and asked and name not in names_of(X):
-        return NamedRows(X, X_valid, Clusters(None if asked[1] is None else int(asked[1])))
+        if owners is not None:
+            raise InputError(
+                Setting("rows", name), " makes sets that nobody owns, but there are ",
+                Setting("owners"), ": leave one of them out",
+            )  # fmt: skip
+        return X, X_valid, Clusters(None if asked[1] is None else int(asked[1]))
     X, labels = without_column(X, name, "X", option)
     X_valid = opened(X_valid)
     if X_valid is not None and name in names_of(X_valid):
         X_valid, _ = without_column(X_valid, name, "X_valid", option)
-    return NamedRows(X, X_valid, labels)
+    return X, X_valid, labels
 
 
 def _check_owner_column(name: Any, rows: Any, owners: Any) -> None:

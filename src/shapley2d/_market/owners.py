@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,7 @@ from shapley2d._market.grid import is_empty
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -63,12 +64,12 @@ class AxisNames:
         self._known: dict[str, list[int]] = {}
         self._found: dict[str, NDArray[np.intp]] = {}  # thousands of claims name the same columns
         for position, name in enumerate(self._names):
-            self._known.setdefault(_text(name), []).append(position)
+            self._known.setdefault(entry_key(name), []).append(position)
         # if names are whole numbers, numbers mean names, otherwise positions
-        self._counted = all(_text(name).isdecimal() for name in self._names)
+        self._counted = all(entry_key(name).isdecimal() for name in self._names)
         if sets is not None:
             for number, name in enumerate(sets.names):
-                self._known[_text(name)] = np.flatnonzero(sets.labels == number).tolist()
+                self._known[entry_key(name)] = np.flatnonzero(sets.labels == number).tolist()
 
     def find(self, entry: Any, where: str) -> NDArray[np.intp]:
         """Positions of an entry: empty (all), a list, a range or a single name."""
@@ -76,7 +77,7 @@ class AxisNames:
             return np.arange(self.size)
         if isinstance(entry, (list, tuple, np.ndarray)):
             return self._union(entry, where)
-        text = _text(entry)
+        text = entry_key(entry)
         if text not in self._found:
             self._found[text] = self._find(text, where)
         return self._found[text]
@@ -100,14 +101,16 @@ class AxisNames:
 
     def _range(self, first: int, last: int) -> NDArray[np.intp]:
         """Positions from one number to another, inclusive; none if one of them does not exist."""
-        counted = [int(_text(name)) for name in self._names] if self._counted else range(self.size)
+        counted = (
+            [int(entry_key(name)) for name in self._names] if self._counted else range(self.size)
+        )
         numbers = np.array(counted)
         if first > last or first not in numbers or last not in numbers:
             return np.arange(0)
         return np.flatnonzero((numbers >= first) & (numbers <= last))
 
     def _hint(self) -> str:
-        if [_text(name) for name in self._names] == [str(k) for k in range(self.size)]:
+        if [entry_key(name) for name in self._names] == [str(k) for k in range(self.size)]:
             return f"the table's {self._kind}s count from 0 to {self.size - 1}"
         shown = ", ".join(str(name) for name in self._names[:5])
         return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
@@ -121,18 +124,34 @@ def read_claims(
     Messages call the table ``name``, and the record at a position by ``where``, by default
     ``owners, line 1`` and so on.
     """
+    where = where or (lambda number: f"owners, line {number + 1}")
+    if isinstance(owners, dict):
+        with suppress(TypeError, ValueError):  # no columns, or of different lengths
+            lines = zip(*owners.values(), strict=True)
+            owners = [dict(zip(owners, line, strict=True)) for line in lines]
+    frame = nw.from_native(owners, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        _check_fields(frame.columns, name)
+        owners = list(frame.iter_rows(named=True))
+    is_list = isinstance(owners, (list, tuple))
+    if not is_list or not all(isinstance(record, dict) for record in owners):
+        raise InputError(
+            Setting("owners"),
+            " must be a frame or a CSV file with the columns owner, row and column, "
+            "or a list of dicts",
+        )
     claims = []
-    where = where or _counted(name)
-    for record, place in _records(owners, name, where):
-        owner = record.get("owner")
+    for number, record in enumerate(owners):
+        place, owner = where(number), record.get("owner")
+        _check_fields(record, place)
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")
-        name = as_text(owner).strip()
-        if name == UNOWNED:
+        called = as_text(owner).strip()
+        if called == UNOWNED:
             raise InputError(
-                f"{place}: an owner cannot be called {name!r}, which means blocks without owner"
+                f"{place}: an owner cannot be called {called!r}, which means blocks without owner"
             )
-        claims.append(Claim(name, record.get("row"), record.get("column"), place))
+        claims.append(Claim(called, record.get("row"), record.get("column"), place))
     if not claims:
         raise InputError(Setting("owners"), " has no lines: name at least one owner")
     return claims
@@ -154,49 +173,10 @@ def warn_of_lookalikes(names: Iterable[str]) -> None:
 
 
 def _as_seen(name: str) -> str:
-    """A name without what nobody sees: other alphabets, case, accents, spaces, zero width.
-
-    Examples
-    --------
-    >>> _as_seen("Bank\u200b  N\u043erth") == _as_seen("bank north")
-    True
-    """
+    """A name without what nobody sees: other alphabets, case, accents, spaces, zero width."""
     text = unicodedata.normalize("NFKD", name).casefold().translate(_ALIKE)
     seen = "".join(letter for letter in text if unicodedata.category(letter) not in ("Cf", "Mn"))
     return " ".join(seen.split())
-
-
-def _counted(name: str) -> Callable[[int], str]:
-    return lambda number: f"{name}, line {number + 1}"
-
-
-def _records(
-    owners: Any, name: str, where: Callable[[int], str]
-) -> Iterator[tuple[dict[str, Any], str]]:
-    if isinstance(owners, dict):
-        if not all(hasattr(part, "__len__") for part in owners.values()):
-            raise InputError(Setting("owners", owners), " must have a list for every column")
-        lengths = {len(part) for part in owners.values()}
-        if len(lengths) > 1:
-            raise InputError(Setting("owners"), ": its columns differ in length")
-        _check_fields(owners, name)
-        owners = [
-            dict(zip(owners, line, strict=True)) for line in zip(*owners.values(), strict=True)
-        ]
-    frame = nw.from_native(owners, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
-        _check_fields(frame.columns, name)
-        owners = list(frame.iter_rows(named=True))
-    is_list = isinstance(owners, (list, tuple))
-    if not is_list or not all(isinstance(record, dict) for record in owners):
-        raise InputError(
-            Setting("owners"),
-            " must be a frame or a CSV file with the columns owner, row and column, "
-            "or a list of dicts",
-        )
-    for number, record in enumerate(owners):
-        _check_fields(record, where(number))
-        yield record, where(number)
 
 
 def _check_fields(fields: Any, where: str) -> None:
@@ -211,7 +191,7 @@ def _check_fields(fields: Any, where: str) -> None:
         )
 
 
-def _text(entry: Any) -> str:
+def entry_key(entry: Any) -> str:
     """An entry for comparison: 3, "3" and 3.0 (3 in a frame with gaps) are the same."""
     if isinstance(entry, (float, np.floating)) and float(entry).is_integer():
         return str(int(entry))

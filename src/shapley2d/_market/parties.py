@@ -45,13 +45,7 @@ HOLDS = {
 
 
 def settle_parties(parties: Any, method: Any, *, nobody: bool) -> tuple[str, Method]:
-    """The parties and the method, with their defaults; ``nobody`` owns clusters of rows.
-
-    >>> settle_parties(None, None, nobody=False)
-    ('known', MonteCarlo(model="forest", tolerance=0.1))
-    >>> settle_parties("anonymous", None, nobody=False)
-    ('anonymous', KNN())
-    """
+    """The parties and the method, with their defaults; ``nobody`` owns clusters of rows."""
     if parties is not None:
         check_choice(parties, "parties", PARTIES)
     found = None if method is None else find_method(method)

@@ -8,6 +8,7 @@ amounts add up to the total.
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -64,12 +65,8 @@ def divide_total(
     Negative values receive nothing with ``negative="zero"``, their negative share with ``"owe"``,
     and blocks that nobody owns nothing. Equal values are in the order of their names.
 
-    >>> divide_total(100, [2.0, 1.0])
-    [66.67, 33.33]
-    >>> divide_total(100, [3.0, -1.0], negative="zero")
-    [100.0, 0.0]
-    >>> divide_total(100, [3.0, -1.0], negative="owe")
-    [150.0, -50.0]
+    >>> divide_total(100, [3.0, -1.0]), divide_total(100, [3.0, -1.0], negative="owe")
+    ([100.0, 0.0], [150.0, -50.0])
     """
     units = divide_units(whole_units(total, digits), values, negative=negative, names=names)
     return [float(Fraction(amount, 10**digits)) for amount in units]
@@ -109,6 +106,18 @@ def divide_units(
         after = math.floor(running + Fraction(1, 2))
         amounts[k], before = after - before, after
     return amounts
+
+
+def follow(
+    paid: Sequence[int], values: Sequence[float], names: Sequence[str], off: float = 0
+) -> bool:
+    """Whether whole numbers of units are what values give by any rule, give or take some."""
+    for rule in RULES:
+        with suppress(InputError):  # nothing to divide by this rule
+            right = divide_units(sum(paid), values, negative=rule, names=names)
+            if max(abs(one - other) for one, other in zip(paid, right, strict=True)) <= off:
+                return True
+    return False
 
 
 def payment_intervals(

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._market.grid import Grid, Sets
-from shapley2d._market.owners import UNOWNED, AxisNames, read_claims
+from shapley2d._market.grid import Grid, Sets, numbered
+from shapley2d._market.owners import UNOWNED, AxisNames
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +88,7 @@ class Regions:
         Rows in the same regions have the same owners; rows in different regions may, too.
         """
         inside = self.rows.T
-        patterns, first = _number(np.packbits(inside, axis=1))
+        patterns, first = numbered(np.packbits(inside, axis=1))
         held = np.zeros((len(first), len(self.names), self.columns.shape[1]), dtype=bool)
         for pattern, row in enumerate(first):
             for region in np.flatnonzero(inside[row]):
@@ -137,34 +137,19 @@ def find_regions(
     """
     rows = AxisNames("row", row_names, row_sets)
     columns = AxisNames("column", column_names, column_sets)
-    number = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
+    owners = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
     # rows by owner and columns
     found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
     for claim in claims:
         column_mask = np.zeros(columns.size, dtype=bool)
         column_mask[columns.find(claim.column, claim.where)] = True
         row_mask = found.setdefault(
-            (number[claim.owner], column_mask.tobytes()), np.zeros(rows.size, dtype=bool)
+            (owners[claim.owner], column_mask.tobytes()), np.zeros(rows.size, dtype=bool)
         )
         row_mask[rows.find(claim.row, claim.where)] = True
     masks = np.array([np.frombuffer(key, dtype=bool) for _, key in found])
     owner = np.array([owner for owner, _ in found], dtype=np.intp)
-    return Regions(list(number), owner, np.array(list(found.values())), masks)
-
-
-def regions_of_sets(
-    row_sets: Sets | None, column_sets: Sets | None, n_rows: int, n_columns: int
-) -> Regions:
-    """The regions where the sets of one axis are the owners of it; the other axis has none."""
-    sets = column_sets if row_sets is None else row_sets
-    assert sets is not None
-    claims = read_claims([{"owner": name} for name in sets.names])
-    names = list(dict.fromkeys(claim.owner for claim in claims))
-    held = sets.labels == np.arange(len(sets.names))[:, None]
-    everything = np.ones((len(held), n_rows if row_sets is None else n_columns), dtype=bool)
-    rows, columns = (everything, held) if row_sets is None else (held, everything)
-    owner = np.array([names.index(claim.owner) for claim in claims], dtype=np.intp)
-    return Regions(names, owner, rows, columns)
+    return Regions(list(owners), owner, np.array(list(found.values())), masks)
 
 
 def cut_grid(
@@ -183,10 +168,10 @@ def cut_grid(
     """
     cut = regions.as_players() if players else regions
     patterns, held = cut.patterns()
-    merged, _ = _number(np.packbits(held.reshape(len(held), -1), axis=1))
+    merged, _ = numbered(np.packbits(held.reshape(len(held), -1), axis=1))
     row_labels, first_rows = _refine(merged[patterns], row_sets)
     by_row = np.moveaxis(held[patterns[first_rows]], 2, 0)
-    column_labels, _ = _number(np.packbits(by_row.reshape(len(by_row), -1), axis=1))
+    column_labels, _ = numbered(np.packbits(by_row.reshape(len(by_row), -1), axis=1))
     column_labels, _ = _refine(column_labels, column_sets)
     grid = Grid(
         Sets(row_labels, _names(row_labels, row_names, row_sets, "rows")),
@@ -195,21 +180,12 @@ def cut_grid(
     return grid, regions.ownership(grid)
 
 
-def _number(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers of equal rows in order of first occurrence, and the position of each first."""
-    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    return rank[inverse.ravel()], first[order]
-
-
 def _refine(
     labels: NDArray[np.intp], sets: Sets | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     if sets is None:
-        return _number(labels[:, None])
-    return _number(np.column_stack([labels, sets.labels]))
+        return numbered(labels[:, None])
+    return numbered(np.column_stack([labels, sets.labels]))
 
 
 def _names(

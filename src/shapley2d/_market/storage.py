@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +17,7 @@ from shapley2d._base.limits import allowed_bytes
 from shapley2d._market.audit_result import Audit, check_look
 from shapley2d._market.joint_errors import JointErrors
 from shapley2d._market.owners import UNOWNED
-from shapley2d._market.payments import RULES, divide_units, whole_units
-from shapley2d.exceptions import InputError
+from shapley2d._market.payments import follow
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -72,64 +70,53 @@ def block_fields(
     A ValueError says in a phrase what does not fit; ``fields`` are the others.
     """
     check_form(record, {"info": _INFO, "blocks": _BLOCKS})
-    n, m = cells.shape
-    found = _fields(record["blocks"], n, m, allowed_bytes(cells.table.nbytes))
-    _check_owners({**fields, **found})
-    return found
-
-
-def _check_owners(fields: dict[str, Any]) -> None:
-    """Owners are worth what their blocks are, and an audit is about what they are paid."""
-    info = fields["info"]
-    kept, look = info.get("audit"), info.get("look")
-    for name in ("alone", "without"):  # scores, which may be negative
-        numbers_of(info.get(name) or [], None)
-    if look is not None:
-        check_look(look)
-    audit = None if kept is None else Audit.from_dict(kept)
-    shares, owned = fields["_owner_shares"], fields["_owner_values"]
-    if shares is None:
-        return
-    sums = np.tensordot(shares, fields["values"], axes=2)
-    off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
-    if owned is not None and (np.abs(owned - sums) > off).any():
-        raise ValueError("its owners are not worth the sum of their blocks")
-    worth = sums if owned is None else owned
-    if audit is not None and not _paid(audit, fields["_owner_names"], worth.tolist()):
-        raise ValueError("its audit is about other payments than its values give")
-
-
-def _paid(audit: Audit, names: list[str], values: list[float]) -> bool:
-    """Whether values give the payments of an audit by a rule; values may be stored roughly."""
-    off = 1 + 100 * audit.total * _SINGLE
-    for rule in RULES:
-        with suppress(InputError):
-            units = divide_units(whole_units(audit.total, 2), values, negative=rule, names=names)
-            given = {name: one for name, one in zip(names, units, strict=True) if name != UNOWNED}
-            paid = {name: round(100 * amount) for name, amount in audit.payments.items()}
-            if given.keys() == paid.keys() and all(abs(given[k] - paid[k]) <= off for k in paid):
-                return True
-    return False
-
-
-def _fields(record: dict[str, Any], n: int, m: int, limit: int) -> dict[str, Any]:
-    names, parts = record["owner_names"], record.get("shares")
-    count = n * m if parts is None else len(parts)
-    values, stderr = (
-        None if record.get(key) is None else numbers_of(record[key], *shape)
+    blocks, (n, m) = record["blocks"], cells.shape
+    names, parts, errors = blocks["owner_names"], blocks.get("shares"), blocks.get("errors")
+    count, limit = n * m if parts is None else len(parts), allowed_bytes(cells.table.nbytes)
+    shares = None if parts is None else _shares(parts, len(names), n, m, limit)
+    worth, stderr = (
+        None if blocks.get(key) is None else numbers_of(blocks[key], *shape)
         for key, shape in (("owner_values", (len(names),)), ("block_stderr", (n, m)))
     )
     if stderr is not None and not (stderr >= 0).all():
         raise ValueError("its errors of blocks do not fit")
+    _check_owners(fields, names, shares, worth)
     return {
-        "row_sizes": numbers_of(record["row_sizes"], n).astype(np.intp),
-        "column_sizes": numbers_of(record["column_sizes"], m).astype(np.intp),
+        "row_sizes": numbers_of(blocks["row_sizes"], n).astype(np.intp),
+        "column_sizes": numbers_of(blocks["column_sizes"], m).astype(np.intp),
         "_owner_names": names,
-        "_owner_shares": None if parts is None else _shares(parts, len(names), n, m, limit),
-        "_errors": None if record.get("errors") is None else _errors(record["errors"], count),
-        "_owner_values": values,
+        "_owner_shares": shares,
+        "_errors": None if errors is None else _errors(errors, count),
+        "_owner_values": worth,
         "_block_stderr": stderr,
     }
+
+
+def _check_owners(
+    fields: dict[str, Any],
+    names: list[str],
+    shares: NDArray[np.float64] | None,
+    worth: NDArray[np.float64] | None,
+) -> None:
+    """Owners are worth what their blocks are, and an audit is about what they are paid."""
+    info = fields["info"]
+    for name in ("alone", "without"):  # scores, which may be negative
+        numbers_of(info.get(name) or [], None)
+    if info.get("look") is not None:
+        check_look(info["look"])
+    audit = None if info.get("audit") is None else Audit.from_dict(info["audit"])
+    if shares is None:
+        return
+    sums = np.tensordot(shares, fields["values"], axes=2)
+    off = _SINGLE * np.tensordot(shares, np.abs(fields["values"]), axes=2).max()
+    if worth is not None and (np.abs(worth - sums) > off).any():
+        raise ValueError("its owners are not worth the sum of their blocks")
+    if audit is not None:  # values may be stored roughly
+        values, off = sums if worth is None else worth, 1 + 100 * audit.total * _SINGLE
+        paid = [round(100 * audit.payments.get(name, 0)) for name in names]
+        same = {*audit.payments} == {*names} - {UNOWNED} and sum(paid) == round(100 * audit.total)
+        if not same or not follow(paid, values.tolist(), names, off):
+            raise ValueError("its audit is about other payments than its values give")
 
 
 def _errors(record: dict[str, Any], count: int) -> JointErrors:

@@ -77,10 +77,16 @@ def block_replicates(
     """
     parts, pace = deal_parts(problem, n_parts, run.seed), Pace()
     found = np.empty((n_parts, *whole.shape))
+    # where values are means over validation rows, those of a part tell those without it; weights
+    # that make a mean of the score are those of all rows, not of each part by itself
+    alone = method.averages
+    asked = replace(weigh_problem(problem), scoring=None) if alone else problem
     try:
         with reporting(run.progress, "other validation rows") as report:
             for k in range(n_parts):
-                found[k] = _without_part(problem, parts, k, run, method, blocks, whole)
+                one = problem_of_part(asked, parts, k, alone=alone)
+                with without_warnings():
+                    found[k] = blocks(method.solve(one, run.quiet()).values)
                 pace.tick()
                 if run.limit is not None:
                     run.limit.check((n_parts - k - 1) * (pace.seconds() or 0.0))
@@ -92,27 +98,8 @@ def block_replicates(
             why = (limit, " left too little time for other validation rows")
         warn(PrecisionWarning(*why, ": the intervals leave out what these would change"))
         return None
-    return found
-
-
-def _without_part(
-    problem: Problem,
-    parts: list[NDArray[np.intp]],
-    number: int,
-    run: Run,
-    method: Method,
-    blocks: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    whole: NDArray[np.float64],
-) -> NDArray[np.float64]:
-    # where values are means over validation rows, those of a part tell those without it; weights
-    # that make a mean of the score are those of all rows, not of each part by itself
-    alone = method.averages
-    asked = replace(weigh_problem(problem), scoring=None) if alone else problem
-    with without_warnings():
-        one = problem_of_part(asked, parts, number, alone=alone)
-        found = blocks(method.solve(one, run.quiet()).values)
     if not alone:
         return found
-    split_shares = [part_shares(*both)[number] for both in zip(asked.splits, parts, strict=True)]
-    share = float(np.mean(split_shares))
-    return (whole - share * found) / (1 - share)
+    both = zip(asked.splits, parts, strict=True)
+    share = np.mean([part_shares(split, part) for split, part in both], axis=0)[:, None, None]
+    return np.asarray((whole - share * found) / (1 - share))

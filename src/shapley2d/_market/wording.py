@@ -41,13 +41,7 @@ def setting_words(info: dict[str, Any]) -> str:
 
 
 def owner_words(info: dict[str, Any]) -> str:
-    """How copies count, and what intervals include.
-
-    Examples
-    --------
-    >>> owner_words({"intervals": "sampling"})
-    'Intervals include sampling; they do not cover fraud.'
-    """
+    """How copies count, and what intervals include."""
     words = []
     copies = info.get("copies") or {}
     repeated, rule = copies.get("n_rows"), _COPIES.get(str(copies.get("rule")))

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import RowNames, Table
     from shapley2d._tables.target import Target
 
-    Changes = Callable[[Table, Target, "Split | None"], tuple[Table, Target, NDArray[np.intp]]]
-
 
 BASELINES = ("labels", "zero")
 """What no columns are worth: what the rows' labels alone predict, or 0, as in the paper."""
@@ -206,20 +204,11 @@ def split_tables(
     label: str | None = None,
     scoring: Any = None,
     baseline: str = "labels",
-    change: Changes | None = None,
 ) -> Problem:
-    """The problem of tables: split where there is no validation table.
-
-    ``change`` makes another training table before it is split, from the table, the target and the
-    split of a validation table if there is one, and returns for each of its rows the position of
-    the row that it comes from.
-    """
+    """The problem of tables: split where there is no validation table."""
     check_scoring(scoring)
     check_choice(baseline, "baseline", BASELINES)
     table, target, split, kept = tables.table, tables.target, tables.split, tables.kept
-    if change is not None:
-        table, target, origin = change(table, target, split)
-        kept = kept[origin]
     made = Problem(table, target, [], label, scoring, baseline, tables.given)
     if not tables.validates:
         return made

@@ -1,7 +1,7 @@
 """Receipts: what was paid and why, in a file that anyone can check.
 
 A receipt is a JSON object: ``format``; ``body``; ``digest``, the SHA-256 of the body's canonical
-form (:func:`~shapley2d._market.receipts.block_digest.canonical_json`); and ``signature``, of the
+form (:func:`~shapley2d._market.receipts.digests.canonical_json`); and ``signature``, of the
 same bytes, or null. Its layout is of no importance.
 """
 
@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.atomic_write import atomic_write
-from shapley2d._base.json_record import fits_float, parse_record
+from shapley2d._base.json_record import parse_record
 from shapley2d._base.limits import read_record_file
 from shapley2d._base.words import printable
 from shapley2d._market.payments import divide_units, whole_units
-from shapley2d._market.receipts.block_digest import RowDigests, canonical_json, read_alike, sha256
+from shapley2d._market.receipts.digests import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
 from shapley2d._market.receipts.sums import FACTS, amount_text, check_body
 from shapley2d._tables.frames import make_frame
@@ -290,14 +290,13 @@ def _names(known: Any) -> str:
 def _parse(data: bytes) -> dict[str, Any]:
     """The fields of a file that may come from anyone; a ValueError says what does not fit."""
     record = parse_record(data)
-    json.loads(data, object_pairs_hook=_object, parse_constant=_no_number)
+    json.loads(data, object_pairs_hook=_object, parse_constant=_finite, parse_float=_finite)
     version = _KNOWN.fullmatch(str(record.get("format")))
     if version and record["format"] != FORMAT:
         raise ValueError("it was written by another version of shapley2d: check it with that")
-    if not version or set(record) != {"format", "body", "digest", "signature"}:
+    fields = {"format", "body", "digest", "signature"}
+    if not version or set(record) != fields or not isinstance(record["body"], dict):
         raise ValueError("it is not a receipt")
-    if not isinstance(record["body"], dict) or not _all_fit(record["body"]):
-        raise ValueError("its body is not what it should be")
     return record
 
 
@@ -308,16 +307,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_number(name: str) -> Any:
-    raise ValueError(f"{name} is not a number")
-
-
-def _all_fit(part: Any) -> bool:
-    """Whether floats can hold all numbers, and text can be written."""
-    if isinstance(part, dict):
-        return all(_all_fit(key) and _all_fit(item) for key, item in part.items())
-    if isinstance(part, list):
-        return all(_all_fit(item) for item in part)
-    if isinstance(part, (int, float)) and not isinstance(part, bool):
-        return fits_float(part) and math.isfinite(part)
-    return True
+def _finite(text: str) -> float:
+    if not math.isfinite(float(text)):
+        raise ValueError(f"{text} is not a number")
+    return float(text)

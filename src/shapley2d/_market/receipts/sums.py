@@ -135,13 +135,7 @@ def _amount(text: str, digits: int, what: str) -> Decimal:
 
 
 def amount_text(amount: Any, digits: int) -> str:
-    """An amount as a receipt writes it; the ends of an interval may be infinite.
-
-    Examples
-    --------
-    >>> amount_text(-0.001, 2), amount_text(float("inf"), 2)
-    ('0.00', 'inf')
-    """
+    """An amount as a receipt writes it; the ends of an interval may be infinite."""
     if not np.isfinite(float(amount)):
         return "inf" if amount > 0 else "-inf"
     text = f"{amount:.{digits}f}"

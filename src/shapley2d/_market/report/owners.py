@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.entries import is_missing
 from shapley2d._market.audit_result import Audit
-from shapley2d._market.payments import RULES, divide_units
+from shapley2d._market.payments import follow
 from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
 from shapley2d._valuation.values import PagePart
@@ -76,8 +76,6 @@ def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
 def payment_lines(payments: Any) -> list[dict[str, Any]]:
     """Payments, from a frame or from dicts, as plain numbers.
 
-    Examples
-    --------
     >>> payment_lines([{"owner": "Ann", "value": 1, "amount": 2, "low": 1, "high": 3}])
     [{'owner': 'Ann', 'value': 1.0, 'amount': 2.0, 'low': 1.0, 'high': 3.0}]
     """
@@ -88,9 +86,8 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
         if absent:
             raise InputError(f"a payment needs {', '.join(_KEYS)}: {absent[0]!r} is missing")
         numbers = {key: payment[key] for key in _KEYS[1:]}
-        gone = {key for key, one in numbers.items() if one is None or np.isnan(float(one))}
-        numbers = {key: None if key in gone else float(one) for key, one in numbers.items()}
-        lines.append({"owner": str(payment["owner"]), **numbers})
+        plain = {key: None if is_missing(one) else float(one) for key, one in numbers.items()}
+        lines.append({"owner": str(payment["owner"]), **plain})
     return lines
 
 
@@ -108,18 +105,15 @@ def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
             "these payments are of other owners or values: take them from valuation.payments"
         )
     exact = dict(worth)
-    names, values = [line["owner"] for line in lines], [exact[line["owner"]] for line in lines]
     amounts = [Decimal(repr(line["amount"])).normalize() for line in lines]
     digits = max(0, *(-int(amount.as_tuple().exponent) for amount in amounts))
     paid = [int(amount.scaleb(digits)) for amount in amounts]
-    for rule in RULES:
-        with suppress(InputError):  # nothing to divide by this rule
-            if divide_units(sum(paid), values, negative=rule, names=names) == paid:
-                return
-    raise InputError(
-        f"these payments sum to {sum(amounts):,f}, but the values give other amounts: take them "
-        "from valuation.payments"
-    )
+    names = [line["owner"] for line in lines]
+    if not follow(paid, [exact[name] for name in names], names):
+        raise InputError(
+            f"these payments sum to {sum(amounts):,f}, but the values give other amounts: take "
+            "them from valuation.payments"
+        )
 
 
 def _joining(valuation: BlockValues) -> dict[str, dict[str, float]]:

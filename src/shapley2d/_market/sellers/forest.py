@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._market.sellers.chances import rank_p_value
 from shapley2d._models.random_forest import BinnedForestClassifier, BinnedForestRegressor
 
 if TYPE_CHECKING:
@@ -16,6 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
+
+    Weights = Callable[[], NDArray[np.float64]]  # by column
 
 _FOLDS = 5
 _MOST_DIGITS = 12  # after the decimal point; numbers with more are as good as unrounded
@@ -26,31 +27,15 @@ def tell_apart(
     of: NDArray[np.intp],
     inside: NDArray[np.bool_],
     random: np.random.Generator,
-) -> tuple[float, float, Callable[[], NDArray[np.float64]]]:
-    """How well a forest tells two sets of rows apart.
+) -> tuple[float, float, Weights]:
+    """How well a forest tells rows ``inside`` a set from others, the features ``of`` columns.
 
     Half of the rows of either set train a forest that scores the other half, and the reverse. If
     the sets are alike, rows that the forest has not seen are in random order by their scores, so a
-    rank test is exact for either half; the smaller p-value counts twice.
-
-    Parameters
-    ----------
-    features : ndarray of shape (rows, features)
-    of : ndarray of int
-        The column that each feature is of.
-    inside : ndarray of bool
-        Which set every row is in.
-    random : Generator
-
-    Returns
-    -------
-    p : float
-    share : float
-        Of the pairs of a row of either set that are in the right order.
-    weights : callable
-        How much each column matters.
+    rank test (Mann and Whitney) is exact for either half; the smaller p-value counts twice. Beside
+    it are the share of pairs in the right order, and what tells how much each column matters.
     """
-    from scipy.stats import rankdata
+    from scipy.stats import mannwhitneyu
 
     half = np.zeros(inside.size, dtype=bool)
     for part in (inside, ~inside):
@@ -60,16 +45,12 @@ def tell_apart(
     for train in (half, ~half):
         predict = _grown(features[train], inside[train], random, classes=True)
         scores, told = predict(features[~train])[:, 1], inside[~train]
-        p_values.append(rank_p_value(scores, told))
-        size = int(told.sum())
-        beyond = float(rankdata(scores)[told].sum()) - size * (size + 1) / 2
-        shares.append(beyond / (size * (told.size - size)))
+        test = mannwhitneyu(scores[told], scores[~told], alternative="greater", method="asymptotic")
+        p_values.append(float(test.pvalue) if np.ptp(scores) else 1.0)
+        shares.append(float(test.statistic) / (told.sum() * (~told).sum()))
     unseen, wanted = features[half], np.column_stack([~inside[half], inside[half]])
-    return (
-        min(1.0, 2 * min(p_values)),
-        float(np.mean(shares)),
-        lambda: _weights(predict, unseen, wanted, of, random),
-    )
+    weights = partial(_weights, predict, unseen, wanted, of, random)
+    return min(1.0, 2 * min(p_values)), float(np.mean(shares)), weights
 
 
 def _grown(
@@ -137,7 +118,7 @@ def how_computable(
     random: np.random.Generator,
     *,
     classes: bool,
-) -> tuple[float, Callable[[], NDArray[np.float64]]]:
+) -> tuple[float, Weights]:
     """How much of a column forests of other columns predict in rows that they have not seen.
 
     Returns R squared, or for words the share of errors that are avoided; and what tells how much
@@ -204,15 +185,8 @@ def forest_features(
 def _decimals(entries: NDArray[np.float64]) -> NDArray[np.float64]:
     """How many decimals each number has; 0 where it is missing.
 
-    Examples
-    --------
     >>> _decimals(np.array([2.0, 0.25, np.nan, 1 / 3])).tolist()
     [0.0, 2.0, 0.0, 12.0]
     """
-    found = np.zeros(entries.size)
-    left = np.flatnonzero(~np.isnan(entries))
-    for digits in range(_MOST_DIGITS + 1):
-        numbers = entries[left]
-        found[left] = digits
-        left = left[np.round(numbers, digits) != numbers]
-    return found
+    more = [np.round(entries, digits) != entries for digits in range(_MOST_DIGITS)]
+    return np.where(np.isnan(entries), 0.0, np.logical_and.accumulate(more).sum(axis=0))

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from shapley2d._market.regions import Regions
     from shapley2d._market.sellers.twins import Gaps
     from shapley2d._market.sellers.units import Unit
+    from shapley2d._tables.problem import Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -73,30 +74,16 @@ _COLUMN_ROWS, _MOST_COLUMNS = 1000, 100  # that are compared; of more, a random 
 
 
 class Alarm(NamedTuple):
-    """What was seen of a seller.
-
-    Attributes
-    ----------
-    owner : str
-    what : str
-        One of the words of :data:`WHAT`.
-    victim : str
-        The other party, or parties, that it is about; empty if there is none.
-    sentence : str
-        The evidence.
-    p : float or None
-        The chance to see this of a seller whose rows come from where the validation rows come from;
-        None where it is a fact.
-    alarm : bool
-        Whether it says that something was made; else it is information.
-    """
+    """What was seen of a seller."""
 
     owner: str
-    what: str
-    victim: str
-    sentence: str
+    what: str  # one of the words of WHAT
+    victim: str  # the other party, or parties, that it is about; empty if there is none
+    sentence: str  # the evidence
+    # the chance to see this of a seller whose rows come from where the validation rows come from;
+    # None where it is a fact
     p: float | None
-    alarm: bool = True
+    alarm: bool = True  # whether it says that something was made; else it is information
 
 
 class _Test(NamedTuple):
@@ -113,54 +100,42 @@ class Look:
     alarms: list[Alarm]  # and information, which comes last
     words: str
 
-
-def look_at_claims(regions: Regions) -> Look:
-    """A look at what needs no validation rows."""
-    words = (
-        "The sellers' rows were not looked at: that needs a validation table, which no seller has "
-        "seen."
-    )
-    return Look(list(double_claims(regions)), words)
+    def record(self) -> dict[str, Any]:
+        """The fields as plain JSON values."""
+        return {"words": self.words, "alarms": [alarm._asdict() for alarm in self.alarms]}
 
 
 def look_at_sellers(
-    table: Table,
-    target: Target,
-    valid: Table,
-    y_valid: Target,
-    regions: Regions,
-    seed: int,
-    report: Report | None = None,
+    tables: Tables, regions: Regions, seed: int, report: Report | None = None
 ) -> Look:
-    """Look at the rows of every owner of a table; rows that nobody claims are left out.
+    """Look at the rows of every owner as they were read, copies too; unclaimed rows are left out.
 
-    Parameters
-    ----------
-    table, target : Table, Target
-        Of all rows as they were read, copies too.
-    valid, y_valid : Table, Target
-        The validation rows, with the columns of ``table``.
-    regions : Regions
-        What owners have of the table.
-    seed : int
-        Of the samples and the forests.
-    report : callable, optional
-        Is told how far the look is.
+    Without a validation table only claims are looked at. ``seed`` is of the samples and forests.
     """
-    tables = Tables(table, target, valid, y_valid, regions)
-    units = units_of(regions, table.n_columns)
+    if tables.split is None:
+        words = (
+            "The sellers' rows were not looked at: that needs a validation table, which no seller "
+            "has seen."
+        )
+        return Look(list(double_claims(regions)), words)
+    rows = _Rows(tables.table, tables.target, tables.split.valid, tables.split.y_valid, regions)
+    units = units_of(regions, rows.table.n_columns)
     alarms: list[_Test] = []
     notes: list[_Test] = []
     for k, unit in enumerate(units):
         if report is not None:
             report(k / len(units), f"looking at {unit.name}")
-        seller = _Seller(unit, tables, generator(seed, "sellers", k))
-        alarms.extend(seller.alarms())
-        notes.extend(seller.notes())
-    columns = _computed_columns(tables, generator(seed, "sellers", len(units)))
-    seen = [*double_claims(regions), *columns, *_of_pairs(_significant(alarms, LEVEL))]
+        if rows.valid.n_rows >= FEWEST_ROWS:
+            seller = _Seller(unit, rows, generator(seed, "sellers", k))
+            alarms.extend(seller.alarms())
+            notes.extend(seller.notes())
+    columns = _computed_columns(rows, generator(seed, "sellers", len(units)))
+    once: dict[Any, Alarm] = {}  # of two parties: either may have been tested beside the other
+    for alarm in _significant(alarms, LEVEL):
+        once.setdefault((alarm.what, frozenset((alarm.owner, alarm.victim))), alarm)
+    seen = [*double_claims(regions), *columns, *once.values()]
     told = [alarm._replace(alarm=False) for alarm in _significant(notes, _TOLD)]
-    sampled = max([valid.n_rows, *(unit.rows.size for unit in units)]) > MOST_ROWS
+    sampled = max([rows.valid.n_rows, *(unit.rows.size for unit in units)]) > MOST_ROWS
     words = _words(len(regions.names), len(alarms), len(seen), len(told), sampled=sampled)
     return Look([*seen, *told], words)
 
@@ -171,16 +146,8 @@ def _significant(tests: list[_Test], level: float) -> list[Alarm]:
     return [alarm._replace(p=p) for alarm, p in found if alarm is not None]
 
 
-def _of_pairs(alarms: list[Alarm]) -> list[Alarm]:
-    """Alarms, those about the same parties once: either may have been tested beside the other."""
-    first: dict[tuple[str, frozenset[str]], Alarm] = {}
-    for alarm in alarms:
-        first.setdefault((alarm.what, frozenset((alarm.owner, alarm.victim))), alarm)
-    return list(first.values())
-
-
 @dataclass(frozen=True)
-class Tables:
+class _Rows:
     """Training rows, then validation rows: as points, with labels and with what a forest sees."""
 
     table: Table
@@ -223,7 +190,7 @@ class Tables:
 class _Seller:
     """A unit's rows beside those of others and the validation rows."""
 
-    def __init__(self, unit: Unit, tables: Tables, random: np.random.Generator) -> None:
+    def __init__(self, unit: Unit, tables: _Rows, random: np.random.Generator) -> None:
         self.unit, self.tables, self.random = unit, tables, random
         self.points = tables.points.take_columns(unit.columns)
         self.rows = _some(unit.rows, random)
@@ -233,11 +200,8 @@ class _Seller:
             mine = tables.held[tables.regions.names.index(unit.owners[0])]
             claimed = claimed[~mine[claimed]]
         self.others = np.setdiff1d(claimed, unit.rows)
-        self.testable = tables.valid_rows.size >= FEWEST_ROWS
 
     def alarms(self) -> Iterator[_Test]:
-        if not self.testable:
-            return
         among = {"own": self.unit.rows, "others": self.others, "valid": self.tables.valid_rows}
         for what, rows in among.items():
             if rows.size >= FEWEST_ROWS:
@@ -245,8 +209,6 @@ class _Seller:
         yield self._equal()
 
     def notes(self) -> Iterator[_Test]:
-        if not self.testable:
-            return
         features, of = self.tables.features
         seen = np.append(self.unit.columns, True)[of]
         both = np.append(self.rows, self.valid)
@@ -412,7 +374,7 @@ def double_claims(regions: Regions) -> Iterator[Alarm]:
         yield Alarm(one, WHAT["claims"], two, sentence, None)
 
 
-def _computed_columns(tables: Tables, random: np.random.Generator) -> Iterator[Alarm]:
+def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Alarm]:
     """Columns that can be computed from those of other owners and the labels, in unseen rows."""
     regions, names = tables.regions, tables.table.column_names
     owns = np.zeros((len(regions.names), len(names)), dtype=bool)

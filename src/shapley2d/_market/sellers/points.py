@@ -26,48 +26,31 @@ _ROUNDED = 0.9  # share of rows with no more decimals, from which on a column is
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Rows of the training table, then those of the validation table.
+    """Rows of the training table, then those of the validation table."""
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (rows, number columns)
-        Numbers as they were read; NaN where missing.
-    number_of : ndarray of int
-        The column that every column of ``numbers`` comes from.
-    units : ndarray of shape (2, number columns)
-        Centre and spread of each among the validation rows; a spread of 0 if it is constant there.
-    codes : ndarray of shape (rows, other columns)
-        Categories; a missing entry is a category, too.
-    code_of : ndarray of int
-        The column that every column of ``codes`` comes from.
-    """
-
-    numbers: NDArray[np.float64]
-    number_of: NDArray[np.intp]
+    numbers: NDArray[np.float64]  # (rows, number columns), as they were read; NaN where missing
+    number_of: NDArray[np.intp]  # the column of the table that each of them is
+    # centre and spread of each among the validation rows; a spread of 0 if it is constant there
     units: NDArray[np.float64]
-    codes: NDArray[np.intp]
+    codes: NDArray[np.intp]  # (rows, other columns): a missing entry is a category, too
     code_of: NDArray[np.intp]
 
     @classmethod
     def of(cls, table: Table, valid: Table) -> Points:
         """Rows of two tables with the same columns as points."""
-        n = table.n_rows + valid.n_rows
-        numbers, number_of, units, codes, code_of = [np.empty((n, 0))], [], [], [], []
-        for j, (mine, theirs) in enumerate(zip(table.columns, valid.columns, strict=True)):
-            entries = np.append(mine.entries, theirs.entries)
-            if mine.kind in ("category", "boolean"):
-                codes.append(np.where(np.isnan(entries), -1, entries).astype(np.intp))
-                code_of.append(j)
-            else:
-                numbers.append(entries[:, None])
-                number_of.append(j)
-                units.append(centre_and_spread(theirs.entries[~np.isnan(theirs.entries)]))
+        pairs = zip(table.columns, valid.columns, strict=True)
+        entries = np.column_stack(
+            [np.append(mine.entries, theirs.entries) for mine, theirs in pairs]
+        )
+        words = np.array([column.kind in ("category", "boolean") for column in table.columns])
+        tested = [valid.columns[j].entries for j in np.flatnonzero(~words)]
+        units = [centre_and_spread(column[~np.isnan(column)]) for column in tested]
         return cls(
-            np.hstack(numbers),
-            np.array(number_of, dtype=np.intp),
+            entries[:, ~words],
+            np.flatnonzero(~words),
             np.array(units).reshape(-1, 2).T,
-            np.column_stack(codes) if codes else np.empty((n, 0), dtype=np.intp),
-            np.array(code_of, dtype=np.intp),
+            np.nan_to_num(entries[:, words], nan=-1).astype(np.intp),
+            np.flatnonzero(words),
         )
 
     def take_columns(self, columns: NDArray[np.bool_]) -> Points:

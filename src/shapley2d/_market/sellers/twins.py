@@ -56,19 +56,12 @@ def gaps(
     counted: NDArray[np.intp],
     usual: float,
 ) -> Gaps:
-    """The gap of every row among other rows.
+    """The gap of every row among other rows; none is compared with itself.
 
-    Parameters
-    ----------
-    points : Points
-    rows, among : ndarray of int
-        A row in both is not compared with itself.
-    counted : ndarray of int
-        Those of ``among`` that count where they are equal to a row. The more rows, the more are
-        equal by chance where columns are coarse; so as many count as there are validation rows. If
-        none counts, gaps are those to different rows, each of which is one however often it occurs.
-    usual : float
-        A distance between neighbours.
+    ``counted`` are those of ``among`` that count where they are equal to a row. The more rows, the
+    more are equal by chance where columns are coarse; so as many count as there are validation
+    rows. If none counts, gaps are those to different rows, each of which is one however often it
+    occurs. ``usual`` is a distance between neighbours.
     """
     if not counted.size:
         among = among[np.unique(points.lines[among], axis=0, return_index=True)[1]]

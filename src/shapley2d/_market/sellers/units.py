@@ -39,17 +39,10 @@ class Unit:
         """The owners in words."""
         return together(self.owners)
 
-    @property
-    def key(self) -> tuple[bytes, bytes]:
-        """The same for units of the same cells."""
-        return self.rows.tobytes(), self.columns.tobytes()
-
 
 def together(names: Sequence[str]) -> str:
     """Names in words, the first few of many.
 
-    Examples
-    --------
     >>> together(["A"]), together(["A", "B", "C"]), together("ABCDE")
     ('A', 'A, B and C', 'A, B and 3 others')
     """
@@ -59,22 +52,11 @@ def together(names: Sequence[str]) -> str:
 
 
 def units_of(regions: Regions, n_columns: int) -> list[Unit]:
-    """All units of a table whose first columns are features; rows that nobody claims are in none.
-
-    Examples
-    --------
-    >>> from shapley2d._market.owners import read_claims
-    >>> from shapley2d._market.regions import find_regions
-    >>> claims = [{"owner": "A", "row": "0-39"}, {"owner": "B", "row": "40-46"}]
-    >>> claims += [{"owner": "C", "row": "47-50"}]
-    >>> regions = find_regions(read_claims(claims), list(range(60)), ["a", "b"])
-    >>> [(unit.name, unit.rows.size) for unit in units_of(regions, 2)]
-    [('A', 40), ('B and C', 11)]
-    """
+    """All units of a table whose first columns are features, none of rows that nobody claims."""
     found: dict[tuple[bytes, bytes], Unit] = {}
     for unit in _units(regions, n_columns):
         if unit.rows.size >= FEWEST_ROWS and unit.columns.any():
-            found.setdefault(unit.key, unit)
+            found.setdefault((unit.rows.tobytes(), unit.columns.tobytes()), unit)
     return list(found.values())
 
 
