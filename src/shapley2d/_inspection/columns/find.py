@@ -71,7 +71,8 @@ def find_in_columns(
     found += find_marks_for_missing(columns)
     others = [column for column in columns if column.name not in keys]
     found += find_spilled(others)
-    found += find_rules(others)
+    with_unit = {finding.columns[0] for finding in found if finding.kind in ("units", "suffix")}
+    found += find_rules(others, with_unit)
     found += find_arithmetic(columns)
     found += find_siblings(columns)
     found += find_duplicates(columns, keys)
