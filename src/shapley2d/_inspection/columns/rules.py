@@ -2,14 +2,13 @@
 
 A dependency A -> B says that rows with the same A have the same B: the rows of one flight have one
 departure. (TANE, Huhtala et al. 1999, doi:10.1093/comjnl/42.2.100, finds them all; here A is one
-column, and few are kept.) Many columns go together without such a rule, so it must pass three
+column, and few are kept.) Many columns go together without such a rule, so it must pass two
 tests:
 
 1. Of the rows 95 % obey it, and it explains nearly all that the commonest entry does not; or, where
    several sources tell about the same thing, it explains much of it. A thing has a name and is no
    number; and its Bs are so different that rows can hardly agree by chance.
-2. A permutation test: B shuffled never agrees as much (Phipson and Smyth 2010, arXiv:1603.05766).
-3. Its exceptions are spread over the groups as errors are. Two towns of the same name in two
+2. Its exceptions are spread over the groups as errors are. Two towns of the same name in two
    states break a rule in one group, again and again: they are no errors.
 """
 
@@ -48,7 +47,6 @@ _SHARE = (-4.0, 9.0)
 """Logit of the chance that the majority is right, by its share among the other rows of its group:
 .45 gives .51, .6 .8, .8 .96. Set on 2,442 wrong entries of flights; in hospital and beers, whose
 majorities are clear, all were right."""
-_SHUFFLES = 20  # of the permutation test
 _REGULAR, _REGULAR_ROWS = 0.9, 5
 """Where this share of the rows of a group breaks a rule, and at least so many, the group follows
 another rule: all hospitals of another state have another average."""
@@ -213,7 +211,7 @@ def _choose(columns: Sequence[WrittenColumn], measured: Collection[str]) -> dict
         order = _order(columns[cause]) if is_number[cause] else None
         is_name = order is None and columns[cause].name not in measured
         lift = _lift(parts[cause][known], parts[effect][known], order, is_name=is_name)
-        if lift and _beats_shuffled(parts[cause][known], parts[effect][known], random):
+        if lift:
             found.setdefault(effect, []).append((-lift, cause))
     return {effect: [cause for _, cause in sorted(rules)] for effect, rules in found.items()}
 
@@ -262,16 +260,6 @@ def _agree_with_next(
     following = np.zeros(int(cause.max()) + 1, dtype=np.intp)
     following[present] = np.append(present[1:], present[-2:-1])
     return float((votes.usual[following[cause]] == effect).mean())
-
-
-def _beats_shuffled(
-    cause: NDArray[np.intp], effect: NDArray[np.intp], random: np.random.Generator
-) -> bool:
-    """Whether no permutation of the effects agrees as much (p = 1/21, Phipson and Smyth 2010)."""
-    found = _Votes.count(cause, effect).agreement
-    return all(
-        _Votes.count(cause, random.permutation(effect)).agreement < found for _ in range(_SHUFFLES)
-    )
 
 
 def _follow_another(
