@@ -93,24 +93,13 @@ class ColumnFinding:
 
 @dataclass(frozen=True)
 class WrittenColumn:
-    """The distinct texts of a column and their rows, whatever type the column was given.
-
-    Attributes
-    ----------
-    column : Column
-    words : list of str
-        The distinct texts, without space around them, and no longer than
-        :data:`~shapley2d._tables.texts.numbers.LONGEST` characters.
-    codes : ndarray of int of shape (n,)
-        The position of every entry's text; -1 for an empty cell.
-    is_text : bool
-        Whether the table itself holds text there.
-    """
+    """The distinct texts of a column and their rows, whatever type the column was given."""
 
     column: Column
+    # without space around them, and no longer than LONGEST characters
     words: list[str]
-    codes: NDArray[np.intp]
-    is_text: bool
+    codes: NDArray[np.intp]  # (n,): the position of every entry's text; -1 for an empty cell
+    is_text: bool  # whether the table itself holds text there
 
     @property
     def name(self) -> str:

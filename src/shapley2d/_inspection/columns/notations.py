@@ -88,13 +88,7 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def read_numbers(text: str, currency: str = "") -> Iterator[float]:
-    """The numbers that a text may say.
-
-    Parameters
-    ----------
-    text : str
-    currency : str
-        That of the column, as ``eur``: amounts in another one are not read.
+    """The numbers that a text may say; not amounts in another currency than ``eur`` or the like.
 
     Examples
     --------
