@@ -16,7 +16,7 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import RARE, ColumnFinding, shortened
+from shapley2d._inspection.columns.finding import RARE, fact, shortened
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.column_warnings import find_keys
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column, Table
 
 ERRORS = 0.002
@@ -94,23 +94,19 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
     first = theirs[0]
     for name in ours:
         if name not in theirs:
-            yield _fact(
+            yield fact(
                 first, "missing column", f"there is no column {name!r}: the reference has it"
             )
     for name in theirs:
         if name not in ours:
             text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
-            yield _fact(name, "new column", text)
+            yield fact(name, "new column", text)
     both = [name for name in ours if name in theirs]
     order = [name for name in theirs if name in ours]
     if both != order:
         moved = next(one for one, other in zip(order, both, strict=True) if one != other)
         text = f"the columns are in another order than the reference's, from {moved!r} on"
-        yield _fact(moved, "column order", text)
-
-
-def _fact(name: str, kind: str, text: str) -> ColumnFinding:
-    return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))
+        yield fact(moved, "column order", text)
 
 
 def _told(
@@ -294,4 +290,4 @@ def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFindin
             f"{column.name!r} is distributed otherwise than in the reference: at least "
             f"{100 * share:.0f} % of the rows differ ({words})"
         )
-        yield _fact(column.name, "moved", text)
+        yield fact(column.name, "moved", text)

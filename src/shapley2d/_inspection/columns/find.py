@@ -16,7 +16,7 @@ import numpy as np
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.far import find_far
-from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
+from shapley2d._inspection.columns.finding import fact, written_columns
 from shapley2d._inspection.columns.missing import (
     find_codes,
     find_marks_for_missing,
@@ -32,7 +32,7 @@ from shapley2d.exceptions import cut_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column, Table
 
 
@@ -53,7 +53,7 @@ def find_in_columns(
     columns = written_columns(table) if written is None else written
     keys = {key.name: key.why for key in find_keys(table)}
     found = [
-        _about(name, "key", f"{name!r} looks like a key, {why}: nothing can be learned from it")
+        fact(name, "key", f"{name!r} looks like a key, {why}: nothing can be learned from it")
         for name, why in keys.items()
     ]
     for column in columns:
@@ -90,10 +90,6 @@ def _find_constant(column: Column) -> Iterator[ColumnFinding]:
     name, entries = column.name, column.entries
     known = entries[~np.isnan(entries)]
     if not known.size:
-        yield _about(name, "empty", f"{name!r} is empty throughout: drop it")
+        yield fact(name, "empty", f"{name!r} is empty throughout: drop it")
     elif known.size == entries.size > 1 and (known == known[0]).all():
-        yield _about(name, "constant", f"{name!r} is the same in every row: drop it")
-
-
-def _about(name: str, kind: str, text: str) -> ColumnFinding:
-    return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))
+        yield fact(name, "constant", f"{name!r} is the same in every row: drop it")
