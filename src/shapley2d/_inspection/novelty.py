@@ -214,7 +214,7 @@ def _of_new_kinds(
     rows = np.flatnonzero(((codes >= 0) & (seen[codes] == 0))[n:])
     chance = wrong_if_new(n, float((seen == 1).sum()))
     if chance >= least:
-        texts = _examples(map(column.word, n + rows))
+        texts = _examples(column.word(n + i) for i in rows.tolist())
         words = f"{plural(rows.size, 'is', 'are')} {what}: {texts}"
         yield from _told(column, n, kind, rows, words, chance)
 
@@ -245,7 +245,7 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     farthest = rows[np.argsort(-off[rows], kind="stable")]
     words = (
         f"{plural(rows.size, 'lies', 'lie')} outside the reference's range, {ends[0]} to "
-        f"{ends[1]}: {_examples(map(column.word, n + farthest))}"
+        f"{ends[1]}: {_examples(column.word(n + i) for i in farthest)}"
     )
     yield from _told(column, n, "new range", rows, words, chance)
 

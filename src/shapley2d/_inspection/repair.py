@@ -147,7 +147,7 @@ def _chosen(
             check_whole(n, "n", 0)
             order = order[:n]
         if probability is not None:
-            _check_probability(probability)
+            check_probability(probability)
             order = [
                 (i, j)
                 for i, j in order
@@ -168,7 +168,8 @@ def _chosen(
     }
 
 
-def _check_probability(probability: Any) -> None:
+def check_probability(probability: Any) -> None:
+    """Refuse what is no probability."""
     is_number = isinstance(probability, (int, float, np.integer, np.floating))
     if not is_number or isinstance(probability, bool) or not 0 <= probability <= 1:
         raise InputError(Setting("probability", probability), " must be a number from 0 to 1")

@@ -226,8 +226,8 @@ def _expected(
         entries, ranged = suggested[:, j].copy(), record["ranges"][j]
         if column.kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(column.categories))
-        ends = (low[:, j].copy(), high[:, j].copy()) if ranged else (None, None)
-        found.append(Expected(entries, *ends, alternatives, chances))
+        ends = [one[:, j].copy() if ranged else None for one in (low, high)]
+        found.append(Expected(entries, ends[0], ends[1], alternatives, chances))
     return tuple(found)
 
 
