@@ -581,6 +581,18 @@ def test_an_entry_that_slipped_into_its_neighbour():
     assert [set(f.suggestions.values()) for f in found] == [{"San Francisco"}, {"CA"}]
 
 
+@pytest.mark.parametrize("mark", [",", ";"])
+def test_a_quote_that_swallows_rows_is_told(mark):
+    names = [f"person {k % 7}" for k in range(40)]
+    others = {"id": [*range(40)], "age": [*range(20, 60)], "city": ["Bonn", "Kiel"] * 20}
+    names[3] = "Bob,34,Ulm\n4,Cy,31,Kiel\n5,Di".replace(",", mark)
+    finding = find({"name": names, **others})["swallowed rows"]
+    assert finding.rows.tolist() == [3] and finding.probability > 0.5
+    for note in ("Bob, 34\nfrom Ulm\nor Kiel", "Bob,34\n4,Cy,31,Kiel\n5,Di", "a,b,c\nd"):
+        names[3] = note
+        assert "swallowed rows" not in find({"name": names, **others})
+
+
 @pytest.mark.parametrize("load", [load_iris, load_wine, load_breast_cancer, load_diabetes])
 def test_clean_tables_of_numbers_raise_no_alarm(load):
     X = load(as_frame=True).data

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.words import plural
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.far import find_far
-from shapley2d._inspection.columns.finding import fact, written_columns
+from shapley2d._inspection.columns.finding import UNSURE, fact, written_columns
 from shapley2d._inspection.columns.missing import (
     find_codes,
     find_marks_for_missing,
@@ -62,6 +63,7 @@ def find_in_columns(
         found += codes
         if column.name not in keys:
             found += find_far(column, [row for one in codes for row in one.rows])
+        found += _find_swallowed(column, table.n_columns)
         found += find_date_orders(column)
         found += find_notations(column)
         shapes = list(find_shapes(column))
@@ -93,3 +95,30 @@ def _find_constant(column: Column) -> Iterator[ColumnFinding]:
         yield fact(name, "empty", f"{name!r} is empty throughout: drop it")
     elif known.size == entries.size > 1 and (known == known[0]).all():
         yield fact(name, "constant", f"{name!r} is the same in every row: drop it")
+
+
+def _find_swallowed(column: WrittenColumn, width: int) -> Iterator[ColumnFinding]:
+    """Entries whose lines are rows of the file: a quote was not closed where its entry ends."""
+    rows = column.rows(column.where(lambda word: "\n" in word and _are_rows(word, width)))
+    if rows.size:
+        yield column.finding(
+            "swallowed rows",
+            f"{column.counted_entries(rows)} {plural(rows.size, 'holds', 'hold')} lines that look "
+            f"like other rows, {column.example(rows)}: close the quote where the entry ends, and "
+            "read the file again",
+            rows,
+            chance=UNSURE,
+        )
+
+
+def _are_rows(text: str, width: int) -> bool:
+    """Whether all lines have the separators of a row; the first and the last are parts of one.
+
+    The table has this width, or its file one column more: the label.
+    """
+    first, *inner, last = text.splitlines()
+    for mark in ",;\t|":
+        counts = {line.count(mark) for line in (*inner, first + last)}
+        if inner and len(counts) == 1 and max(width - 1, 2) <= counts.pop() <= width:
+            return True
+    return False
