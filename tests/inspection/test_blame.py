@@ -18,8 +18,9 @@ def one_row(cause, effect, *, broken, odds=4.0, stranger=False):
         speaks=np.array([True]),
         broken=np.array([broken]),
         odds=np.array([odds]),
-        lead=np.array([1.0]),
+        usual=np.array([0]),
         votes=np.array([20]),
+        size=np.array([20]),
         stranger=np.array([stranger]),
         by_chance=0.1,
     )
@@ -71,8 +72,9 @@ def test_the_column_with_more_errors_elsewhere_is_blamed():
             speaks=np.ones(size, dtype=bool),
             broken=broken,
             odds=np.full(size, 4.0),
-            lead=np.ones(size),
+            usual=np.zeros(size, dtype=int),
             votes=np.full(size, 20),
+            size=np.full(size, 20),
             stranger=stranger,
             by_chance=0.0,
         )

@@ -36,36 +36,17 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision about one cell.
+    """A decision about one cell."""
 
-    Attributes
-    ----------
-    row : int
-        Position of the row.
-    column : str
-    entry : str or None
-        The entry in the table.
-    verdict : {"accept", "edit", "right"}
-    new : str or None
-        The entry that replaces it; without meaning where the entry is right.
-    name : str
-        Name of the row, where it has one.
-    why : str
-    probability : float or None
-        The probability of being wrong that the page showed.
-    line : int
-        Line of the file, for messages.
-    """
-
-    row: int
+    row: int  # its position
     column: str
-    entry: str | None
-    verdict: str
-    new: str | None = None
-    name: str = ""
+    entry: str | None  # in the table
+    verdict: str  # one of VERDICTS
+    new: str | None = None  # replaces the entry; without meaning where that is right
+    name: str = ""  # of the row, where it has one
     why: str = ""
-    probability: float | None = None
-    line: int = 0
+    probability: float | None = None  # of being wrong, as the page showed it
+    line: int = 0  # of the file, for messages
 
     @property
     def changes(self) -> bool:
@@ -75,21 +56,11 @@ class Decision:
 
 @dataclass(frozen=True)
 class Decisions:
-    """The content of a file of decisions.
-
-    Attributes
-    ----------
-    made : list of Decision
-    table : str
-        Fingerprint of the table.
-    target : str
-        The column to predict; empty where there was none.
-    path : str
-    """
+    """The content of a file of decisions."""
 
     made: list[Decision]
-    table: str
-    target: str = ""
+    table: str  # its fingerprint
+    target: str = ""  # the column to predict; empty where there was none
     path: str = ""
 
     def where(self, decision: Decision) -> str:

@@ -17,38 +17,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, repr=False, eq=False)
 class InspectedCells(RowWords):
-    """What rankings, repairs, pages and files read of an :class:`~shapley2d.Inspection`.
+    """What rankings, repairs, pages and files read of an :class:`~shapley2d.Inspection`."""
 
-    Attributes
-    ----------
-    _cells : ScoredCells
-        Everything about single cells, the label being one more column behind the others.
-    _values : ndarray of shape (n, p) or None
-        What each cell is worth to a model, from the ``valuation`` passed along; NaN where that is
-        not known.
-    _score_gains : ndarray of shape (n, p) or None
-        What each suggested entry, taken alone, adds to the score of a forest, where the valuation
-        passed along is of one. NaN where that is not known.
-    _frame : {"pandas", "polars", "pyarrow"}
-        The kind of frame that the methods return.
-    _digests : dict of str to str
-        Digests of the columns, by which ``repair`` recognizes the table.
-    _fingerprint : str
-        Digest of the whole table; files of decisions carry it.
-    _settled : frozenset of (int, int)
-        Cells that a person has called right, by position: they are not listed again.
-    """
-
-    _cells: ScoredCells
+    _cells: ScoredCells  # all about single cells, the label being one more column behind the others
     findings: list[ColumnFinding]
     row_names: NDArray[Any]
     lines: NDArray[np.int64] | None = None
     info: dict[str, Any] = field(default_factory=dict)
+    # (n, p): what each cell is worth to a model, from the valuation passed along; NaN if not known
     _values: NDArray[np.float64] | None = None
+    # (n, p): what each suggested entry, taken alone, adds to the score of a forest, where the
+    # valuation passed along is of one; NaN if not known
     _score_gains: NDArray[np.float64] | None = None
-    _frame: str = "pandas"
-    _digests: dict[str, str] = field(default_factory=dict)
-    _fingerprint: str = ""
+    _frame: str = "pandas"  # the kind of frame that the methods return
+    _digests: dict[str, str] = field(default_factory=dict)  # of columns: repair knows the table
+    _fingerprint: str = ""  # of the whole table; files of decisions carry it
+    # cells that a person has called right, by position: they are not listed again
     _settled: frozenset[tuple[int, int]] = frozenset()
 
     @property

@@ -9,16 +9,17 @@ import numpy as np
 from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from shapley2d._base.checks import check_choice, check_number
+from shapley2d._base.checks import check_choice
 from shapley2d._base.json_record import check_form
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspect import inspect_cells
 from shapley2d._inspection.inspection import Inspection
+from shapley2d._inspection.repair import check_probability
 from shapley2d._tables.changes import change_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, names_columns
 from shapley2d._tables.target import TASKS
-from shapley2d.exceptions import InputError, Setting
+from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
@@ -112,25 +113,13 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         """
         self._check()
         X = collected(X)
-        inspection = inspect_cells(
-            X,
-            y,
-            valuation=valuation,
-            task=self.task,
-            kinds=self.kinds,
-            random_state=self.random_state,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-            max_time=self.max_time,
-        )
+        names = ("task", "kinds", "random_state", "n_jobs", "progress", "max_time")
+        settings = {name: getattr(self, name) for name in names}
+        inspection = inspect_cells(X, y, valuation=valuation, **settings)
         return self._set(inspection, named=names_columns(X))
 
     def _check(self) -> None:
-        check_number(self.probability, "probability", zero=True)
-        if self.probability > 1:
-            raise InputError(
-                Setting("probability", self.probability), " must be a number from 0 to 1"
-            )
+        check_probability(self.probability)
         check_choice(self.replacement, "replacement", REPLACEMENTS)
 
     def _set(self, inspection: Inspection, *, named: bool) -> Self:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -133,13 +133,13 @@ def measure_repair(
                 break
             with without_warnings():
                 own = data.take(train)
-                if inspects:
-                    new, random = _inspected(
-                        own, n, probability, train.size / data.rows.size, run, k
-                    )
-                else:
+                found = _inspected(own, run) if inspects else None
+                if found is None:
                     new = _within(log, data.rows[train])
-                    random = _random(own, new, None, np.random.default_rng([run.seed % 2**63, k]))
+                else:
+                    names = [*found.column_names, own.label]
+                    new = _likely(found, names, n, probability, train.size / data.rows.size)
+                random = _random(own, new, found, np.random.default_rng([run.seed % 2**63, k]))
                 changed[k] = sum(map(len, new.values()))
                 for which, part in enumerate(({}, new, random)):
                     scores[which, k] = _score(
@@ -147,19 +147,13 @@ def measure_repair(
                     )
             pace.tick()
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
-    score_name = _score_name(data.task, model) if scoring is None else "score"
-    if isinstance(scoring, str):
-        score_name = scoring
-    before, after, control = scores[:, : len(parts)]
-    return RepairGain(
-        before,
-        after,
-        control,
-        changed=changed[: len(parts)],
-        folds=cv,
-        scoring=score_name,
-        _frame=given_frame,
-    )
+    of_labels = data.task == "classification"
+    name = scoring if isinstance(scoring, str) else "score"
+    if scoring is None and knn_of(model) is not None:
+        name = "share of right neighbours" if of_labels else "neighbours' score"
+    elif scoring is None:
+        name = "accuracy" if of_labels else "R squared"
+    return RepairGain(*scores[:, : len(parts)], changed[: len(parts)], cv, name, given_frame)
 
 
 @dataclass(frozen=True)
@@ -172,7 +166,7 @@ class _Data:
     task: str
     kinds: Any
     row_names: NDArray[Any]
-    rows: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
+    rows: NDArray[np.intp]
 
     @classmethod
     def of(cls, X: Any, y: Any, named: str | None, task: str, kinds: Any) -> _Data:
@@ -198,14 +192,12 @@ class _Data:
     def take(self, places: NDArray[np.intp]) -> _Data:
         """Some of the rows, as a table of their own."""
         rows = self.rows[places]
-        return _Data(
-            native_rows(self.native, rows),
-            self.y[rows],
-            self.label,
-            self.task,
-            self.kinds,
-            self.row_names[rows],
-            np.arange(rows.size),
+        return replace(
+            self,
+            native=native_rows(self.native, rows),
+            y=self.y[rows],
+            row_names=self.row_names[rows],
+            rows=np.arange(rows.size),
         )
 
     def changed(self, changes: Changes) -> _Data:
@@ -213,8 +205,7 @@ class _Data:
         own = dict(changes)
         labels = own.pop(self.label, {})
         native = change_cells(self.native, own) if own else self.native
-        y = change_vector(self.y, labels)
-        return _Data(native, y, self.label, self.task, self.kinds, self.row_names, self.rows)
+        return replace(self, native=native, y=change_vector(self.y, labels))
 
 
 def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> float:
@@ -236,11 +227,9 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
     return float(everything[0, 0])
 
 
-def _inspected(
-    own: _Data, n: int | None, probability: float | None, share: float, run: Run, k: int
-) -> tuple[Changes, Changes]:
-    """Repairs of training rows by an inspection of these rows alone, and as many random ones."""
-    found = inspect_cells(
+def _inspected(own: _Data, run: Run) -> Inspection:
+    """An inspection of training rows alone."""
+    return inspect_cells(
         own.native,
         own.y,
         task=own.task,
@@ -249,8 +238,17 @@ def _inspected(
         n_jobs=run.n_jobs,
         progress=False,
     )
-    cells = found._cells
-    order = rank_cells(found)
+
+
+def _likely(
+    found: Inspection,
+    names: list[str],
+    n: int | None,
+    probability: float | None,
+    share: float,
+) -> Changes:
+    """The repairs of an inspection of this share of the rows."""
+    cells, order = found._cells, rank_cells(found)
     if n is not None:
         check_whole(n, "n", 0)
         order = order[: round(n * share)]
@@ -258,12 +256,10 @@ def _inspected(
         least = 0.5 if probability is None else probability
         order = [cell for cell in order if cells.probability[cell] >= least]
     new: Changes = {}
-    names = [*found.column_names, own.label]
     for i, j in order:
-        text = cells.expected_text(i, j)
-        if text != cells.entries[j][i]:
+        if (text := cells.expected_text(i, j)) != cells.entries[j][i]:
             new.setdefault(names[j], {})[i] = text
-    return new, _random(own, new, found, np.random.default_rng([run.seed % 2**63, k]))
+    return new
 
 
 def _random(
@@ -356,9 +352,3 @@ def _folds(data: _Data, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDAr
         n_splits=cv, shuffle=True, random_state=seed % 2**32
     )
     return list(splitter.split(np.zeros(count), labels if stratify else None))
-
-
-def _score_name(task: str, model: Any) -> str:
-    if knn_of(model) is not None:
-        return "share of right neighbours" if task == "classification" else "neighbours' score"
-    return "accuracy" if task == "classification" else "R squared"

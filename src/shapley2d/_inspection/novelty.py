@@ -16,16 +16,16 @@ import numpy as np
 
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import RARE, ColumnFinding, shortened
+from shapley2d._inspection.columns.finding import RARE, fact, shortened
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.column_warnings import find_keys
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column, Table
 
 ERRORS = 0.002
@@ -51,11 +51,7 @@ def wrong_if_new(n: int, once: float) -> float:
 def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[ColumnFinding]:
     """Everything that new rows have and a trusted table does not, or the other way round.
 
-    Parameters
-    ----------
-    known, new : Table
-    together : list of WrittenColumn
-        The columns of the trusted table, with the new rows below its own.
+    Columns stand ``together``: those of the trusted table, with the new rows below its own.
     """
     n, names = known.n_rows, set(new.column_names)
     keys = {key.name for key in find_keys(known)}
@@ -81,14 +77,7 @@ def as_time_goes_on(column: Column, known: int) -> NDArray[np.float64]:
     """The new entries of a column, those that time alone explains as the table's last.
 
     Dates, and numbers that count the rows, grow. A table covers a span; what lies up to one more
-    span behind its end is as usual as its end.
-
-    Parameters
-    ----------
-    column : Column
-        With the new rows below those of the table.
-    known : int
-        How many rows the table has.
+    span behind its end is as usual as its end. The column has the new rows below the ``known``.
     """
     entries, new = column.entries[:known], column.entries[known:]
     there = entries[~np.isnan(entries)]
@@ -105,32 +94,19 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
     first = theirs[0]
     for name in ours:
         if name not in theirs:
-            yield _fact(
+            yield fact(
                 first, "missing column", f"there is no column {name!r}: the reference has it"
             )
     for name in theirs:
         if name not in ours:
             text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
-            yield _fact(name, "new column", text)
+            yield fact(name, "new column", text)
     both = [name for name in ours if name in theirs]
     order = [name for name in theirs if name in ours]
     if both != order:
         moved = next(one for one, other in zip(order, both, strict=True) if one != other)
         text = f"the columns are in another order than the reference's, from {moved!r} on"
-        yield _fact(moved, "column order", text)
-
-
-def _fact(name: str, kind: str, text: str) -> ColumnFinding:
-    return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))
-
-
-def _share(rows: NDArray[np.intp], column: WrittenColumn, n: int) -> str:
-    """How many of the new rows: ``3 of 40 entries of 'age'``."""
-    size = column.codes.size - n
-    share = 100 * rows.size / size
-    of_all = f" ({share:.2g} %)" if 0 < rows.size < size else ""
-    number = counted(size, "entry", "entries")
-    return f"{rows.size:,} of {number} of {column.name!r}{of_all}"
+        yield fact(moved, "column order", text)
 
 
 def _told(
@@ -144,29 +120,39 @@ def _told(
     """A finding about some of the new rows, if there are any; ``words`` is its predicate."""
     # a finding without a chance is a mere fact
     if rows.size and not 0 < np.max(chance) < NEGLIGIBLE:
-        text = f"{_share(rows, column, n)} {words}"
-        yield column.finding(kind, text, rows, chance=chance)
+        size = column.codes.size - n
+        share = f" ({100 * rows.size / size:.2g} %)" if rows.size < size else ""
+        of_all = f"{rows.size:,} of {counted(size, 'entry', 'entries')} of {column.name!r}{share}"
+        yield column.finding(kind, f"{of_all} {words}", rows, chance=chance)
 
 
-def _examples(words: Sequence[str]) -> str:
+def _examples(texts: Iterable[str]) -> str:
+    """The first three different texts."""
+    words = list(dict.fromkeys(texts))
     shown = ", ".join(shortened(word) for word in words[:3])
     return shown + (f" and {len(words) - 3:,} more" if len(words) > 3 else "")
 
 
+def _seen(codes: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+    """How often the reference has each code; -1 is none."""
+    known = codes[:n]
+    return np.bincount(known[known >= 0], minlength=codes.max(initial=0) + 1)
+
+
 def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     """Entries of a key that the reference has already, or that come twice."""
-    codes, size = column.codes, len(column.words)
-    before = np.bincount(codes[:n][codes[:n] >= 0], minlength=size)
-    again = np.bincount(codes[n:][codes[n:] >= 0], minlength=size)
+    before, new = _seen(column.codes, n), column.codes[n:]
     chance = wrong_if_new(n, float((before > 1).sum()))
-    new = codes[n:]
-    there = new >= 0
-    rows = np.flatnonzero(there & (before[new] > 0))
-    words = f"{plural(rows.size, 'is', 'are')} in the reference already"
+    is_known = (new >= 0) & (before[new] > 0)
+    rows = np.flatnonzero(is_known)
     if rows.size:
-        words += f", such as {shortened(column.words[new[rows[0]]])}: check whether the row is new"
-    yield from _told(column, n, "known key", rows, words, chance)
-    rows = np.flatnonzero(there & (before[new] == 0) & (again[new] > 1))
+        words = (
+            f"{plural(rows.size, 'is', 'are')} in the reference already, such as "
+            f"{shortened(column.word(n + rows[0]))}: check whether the row is new"
+        )
+        yield from _told(column, n, "known key", rows, words, chance)
+    again = np.bincount(new[new >= 0], minlength=before.size)
+    rows = np.flatnonzero((new >= 0) & ~is_known & (again[new] > 1))
     words = (
         f"{plural(rows.size, 'comes', 'come')} more than once, though the reference's all differ"
     )
@@ -175,13 +161,13 @@ def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
 
 def _types(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     """Text among numbers or dates."""
-    strays = [i for i in column.column.from_text.strays if np.isnan(column.column.entries[i])]
-    rows = np.array([i - n for i in strays if i >= n], dtype=np.intp)
-    kind = column.column.kind
-    there = sorted({column.column.from_text.strays[i] for i in strays if i >= n})
-    words = f"{plural(rows.size, f'is not a {kind}', f'are not {kind}s')}: {_examples(there)}"
+    known, kind = column.column, column.column.kind
+    strays = np.array([i for i in known.from_text.strays if np.isnan(known.entries[i])], np.intp)
+    rows = strays[strays >= n] - n
+    texts = sorted(known.from_text.strays[i] for i in strays[strays >= n].tolist())
+    words = f"{plural(rows.size, f'is not a {kind}', f'are not {kind}s')}: {_examples(texts)}"
     # texts of which the reference has many are codes
-    chance = wrong_if_new(n, float(sum(i < n for i in strays)))
+    chance = wrong_if_new(n, float((strays < n).sum()))
     yield from _told(column, n, "another type", rows, words, chance)
 
 
@@ -199,43 +185,38 @@ def _formats(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     """Shapes of texts that the reference does not have: of words without, of numbers with units."""
     if not column.is_text:
         return
-    is_text = column.column.kind in ("category", "boolean")
-    if is_text:
-        shapes = [shape_of(word) for word in column.words]
-    else:
-        shapes = [_DIGITS.sub("9", word) for word in column.words]
+    is_word = column.column.kind in ("category", "boolean")
+    shapes = [shape_of(word) if is_word else _DIGITS.sub("9", word) for word in column.words]
     place = {shape: k for k, shape in enumerate(dict.fromkeys(shapes))}
-    of_word = np.array([place[shape] for shape in shapes] or [0])
-    there = column.codes >= 0
-    codes = np.where(there, of_word[column.codes], -1)
-    seen = np.bincount(codes[:n][there[:n]], minlength=len(place))
-    stray = np.zeros(codes.size, dtype=bool)
-    stray[list(column.column.from_text.strays)] = True
-    rows = np.flatnonzero(((seen[codes] == 0) & there & ~stray)[n:])
-    # where entries hardly repeat, shapes that come once are words' own
-    chance = wrong_if_new(n, float((seen == 1).sum()))
-    if chance < 0.5:
-        return
-    written = list(dict.fromkeys(column.words[column.codes[n + i]] for i in rows.tolist()))
-    verb = plural(rows.size, "is", "are")
-    words = f"{verb} written in a way that the reference does not have: {_examples(written)}"
-    yield from _told(column, n, "new format", rows, words, chance)
+    codes = np.array([*(place[shape] for shape in shapes), -1])[column.codes]
+    codes[list(column.column.from_text.strays)] = -1
+    what = "written in a way that the reference does not have"
+    yield from _of_new_kinds(column, n, "new format", codes, what, least=0.5)
 
 
 def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     """Categories that the reference does not have."""
-    entries = column.column.entries
-    there = ~np.isnan(entries)
-    codes = np.where(there, entries, 0).astype(np.intp)
-    seen = np.bincount(codes[:n][there[:n]], minlength=codes.max(initial=0) + 1)
-    rows = np.flatnonzero((there & (seen[codes] == 0))[n:])
+    codes = np.nan_to_num(column.column.entries, nan=-1.0).astype(np.intp)
+    what = f"none of the reference's {int((_seen(codes, n) > 0).sum()):,} categories"
+    yield from _of_new_kinds(column, n, "new category", codes, what)
+
+
+def _of_new_kinds(
+    column: WrittenColumn,
+    n: int,
+    kind: str,
+    codes: NDArray[np.intp],
+    what: str,
+    least: float = 0.0,
+) -> Iterator[ColumnFinding]:
+    """Entries whose code the reference does not have; where it has most once, they are usual."""
+    seen = _seen(codes, n)
+    rows = np.flatnonzero(((codes >= 0) & (seen[codes] == 0))[n:])
     chance = wrong_if_new(n, float((seen == 1).sum()))
-    texts = list(dict.fromkeys(column.words[column.codes[n + i]] for i in rows.tolist()))
-    verb = plural(rows.size, "is", "are")
-    words = (
-        f"{verb} none of the reference's {int((seen > 0).sum()):,} categories: {_examples(texts)}"
-    )
-    yield from _told(column, n, "new category", rows, words, chance)
+    if chance >= least:
+        texts = _examples(column.word(n + i) for i in rows.tolist())
+        words = f"{plural(rows.size, 'is', 'are')} {what}: {texts}"
+        yield from _told(column, n, kind, rows, words, chance)
 
 
 def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
@@ -260,24 +241,13 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     # where most rows lie outside, the column has moved, and not every entry is wrong
     moved = new.size >= FEWEST_ROWS and rows.size > new.size / 2
     chance = np.where(far & (not moved), wrong_if_new(known.size, float(own)), 0.0)
-    order = rows[np.argsort(-off[rows], kind="stable")]
-    texts = list(dict.fromkeys(column.words[column.codes[n + i]] for i in order.tolist()))
-    ends = [
-        column.words[column.codes[int(np.flatnonzero(entries[:n] == end)[0])]]
-        for end in (low, high)
-    ]
+    ends = [column.word(int(np.flatnonzero(entries[:n] == end)[0])) for end in (low, high)]
+    farthest = rows[np.argsort(-off[rows], kind="stable")]
     words = (
         f"{plural(rows.size, 'lies', 'lie')} outside the reference's range, {ends[0]} to "
-        f"{ends[1]}: {_examples(texts)}"
+        f"{ends[1]}: {_examples(column.word(n + i) for i in farthest)}"
     )
     yield from _told(column, n, "new range", rows, words, chance)
-
-
-def _shares(column: WrittenColumn, entries: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The share of each category, among those that are there."""
-    codes = entries[~np.isnan(entries)].astype(np.intp)
-    size = max(len(column.column.categories), 2)
-    return np.asarray(np.bincount(codes, minlength=size) / codes.size)
 
 
 def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFinding]:
@@ -300,13 +270,16 @@ def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFindin
         counts = np.column_stack([counts[:, often], counts[:, ~often].sum(axis=1)])
         counts = counts[:, counts.sum(axis=0) * seen.sum() >= 5 * codes.size]
         chance = float(chi2_contingency(counts)[1]) if counts.shape[1] > 1 else 1.0
-        shift = _shares(column, entries[n:]) - _shares(column, entries[:n])
-        most = int(np.abs(shift).argmax())
-        shown = [100 * float(_shares(column, part)[most]) for part in (entries[n:], entries[:n])]
-        name = (
-            column.column.categories[most] if column.column.categories else str(bool(most)).lower()
+        names = column.column.categories or ("false", "true")
+        there, here = (
+            np.bincount(part.astype(np.intp), minlength=len(names)) / part.size
+            for part in (known, new)
         )
-        words = f"{shortened(name)} is {shown[0]:.0f} % of them, there {shown[1]:.0f} %"
+        most = int(np.abs(here - there).argmax())
+        words = (
+            f"{shortened(names[most])} is {100 * here[most]:.0f} % of them, there "
+            f"{100 * there[most]:.0f} %"
+        )
     else:
         test = ks_2samp(known, new, method="asymp")
         share, chance = float(test.statistic), float(test.pvalue)
@@ -317,4 +290,4 @@ def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFindin
             f"{column.name!r} is distributed otherwise than in the reference: at least "
             f"{100 * share:.0f} % of the rows differ ({words})"
         )
-        yield _fact(column.name, "moved", text)
+        yield fact(column.name, "moved", text)

@@ -13,7 +13,7 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import entry_text
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.columns.finding import SURE_RIGHT
-from shapley2d._inspection.decided_entries import DecidedTable
+from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import read_decisions
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._tables.changes import change_cells, change_vector
@@ -147,7 +147,7 @@ def _chosen(
             check_whole(n, "n", 0)
             order = order[:n]
         if probability is not None:
-            _check_probability(probability)
+            check_probability(probability)
             order = [
                 (i, j)
                 for i, j in order
@@ -168,7 +168,8 @@ def _chosen(
     }
 
 
-def _check_probability(probability: Any) -> None:
+def check_probability(probability: Any) -> None:
+    """Refuse what is no probability."""
     is_number = isinstance(probability, (int, float, np.integer, np.floating))
     if not is_number or isinstance(probability, bool) or not 0 <= probability <= 1:
         raise InputError(Setting("probability", probability), " must be a number from 0 to 1")
@@ -254,14 +255,15 @@ def _from_file(inspection: InspectedCells, path: str | os.PathLike[str]) -> Chos
             "the decisions that go with this one"
         )
     names = inspection._cells.names
-    DecidedTable(
+    check_decided(
+        decisions,
         "the table",
         names,
         inspection.shape[0],
         lambda name: inspection._cells.entries[names.index(name)],
         lambda name: inspection._cells.columns[names.index(name)],
         lambda i: f"{inspection._row_word} {inspection._shown_rows[i]!s}",
-    ).check(decisions)
+    )
     chosen: Chosen = {}
     for one in decisions.made:
         if one.changes:

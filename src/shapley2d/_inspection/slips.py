@@ -24,21 +24,12 @@ _SUSPECT = 0.05  # entries examined: all from this probability on
 
 @dataclass(frozen=True)
 class Explained:
-    """What slips explain.
+    """What slips explain."""
 
-    Attributes
-    ----------
-    notes : dict of (int, int) to str
-        The slip in words, by row and column.
-    suggested : dict of (int, int) to (str, float)
-        The entry that was meant, and how likely it is right.
-    expected : tuple of Expected
-        With the entries that were meant.
-    """
-
-    notes: dict[tuple[int, int], str]
+    notes: dict[tuple[int, int], str]  # the slip in words, by row and column
+    # the entry that was meant, and how likely it is right
     suggested: dict[tuple[int, int], tuple[str | None, float]]
-    expected: tuple[Expected, ...]
+    expected: tuple[Expected, ...]  # with the entries that were meant
 
 
 def explain_suspects(
@@ -47,16 +38,7 @@ def explain_suspects(
     probability: NDArray[np.float64],
     findings: Sequence[ColumnFinding] = (),
 ) -> Explained:
-    """The slips that explain the entries most likely wrong.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    expected : sequence of Expected
-    probability : ndarray of shape (n, p)
-    findings : sequence of ColumnFinding
-        Those about spellings and keys explain words.
-    """
+    """The slips that explain the entries most likely wrong; findings about words and keys, too."""
     notes, spelt = _found(columns, findings)
     # suspect for their format: what they say is right
     place = {column.name: j for j, column in enumerate(columns)}

@@ -22,6 +22,7 @@ from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
     import os
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -30,16 +31,25 @@ if TYPE_CHECKING:
 
 _KEY = b"shapley2d.inspection"
 _PART = "part: "
-_BY_COLUMN = {
-    "kinds": [str], "notations": [str], "places": [int], "categories": [[str]], "widths": [int],
-    "ranges": [bool], "written": [bool], "asked": [bool], "distinct": [int],
-}  # fmt: skip
+_BY_COLUMN: dict[str, tuple[Any, Callable[[Column, Expected], Any]]] = {
+    "kinds": (str, lambda column, _: column.kind),
+    "notations": (str, lambda column, _: column.from_text.notation),
+    "places": (int, lambda column, _: column.from_text.places),
+    "categories": ([str], lambda column, _: list(column.categories)),
+    "widths": (int, lambda _, one: 0 if one.alternatives is None else one.alternatives.shape[1]),
+    "ranges": (bool, lambda _, one: one.low is not None and one.high is not None),
+    "written": (bool, lambda column, _: column.from_text.words is not None),
+    "asked": (bool, lambda column, _: column.from_text.asked),
+    "distinct": (int, lambda column, _: column.from_text.distinct),
+}
+"""What the record says of each column: its form, and where it comes from."""
 _FINDING = {
     "columns": [str], "kind": str, "text": str, "rows": [int], "suggestions": [(int, str)],
     "probability": float, "chances": Maybe([float]), "right": Maybe([float]),
 }  # fmt: skip
 _RECORD = {
-    **_BY_COLUMN, "has_label": bool, "has_classes": bool, "frame": str,
+    **{key: [form] for key, (form, _) in _BY_COLUMN.items()}, "has_label": bool,
+    "has_classes": bool, "frame": str,
     "digests": {str: str}, "fingerprint": str, "settled": [(int, int)],
     "notes": [(int, int, str)], "findings": [_FINDING],
     "new entries": [(int, int, Maybe(str), float)], "facts": dict,
@@ -49,18 +59,13 @@ _RECORD = {
 
 def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) -> None:
     """Write an inspection to a Parquet file, whole or not at all."""
-    import pyarrow as pa
-
     found = inspection._cells
     n, p = found.scores.shape
-    suggested = [found.expected_texts(j) for j in range(p)]
+    width = max((0 if one.alternatives is None else one.alternatives.shape[1])
+                for one in found.expected)  # fmt: skip
     columns: dict[str, Any] = {
-        "content": pa.array(
-            [text for line in zip(*found.entries, strict=True) for text in line], pa.string()
-        ),
-        "expected": pa.array(
-            [text for line in zip(*suggested, strict=True) for text in line], pa.string()
-        ),
+        "content": _texts_by_row(found.entries),
+        "expected": _texts_by_row([found.expected_texts(j) for j in range(p)]),
         "probability": found.probability.ravel(),
         "score": found.scores.ravel(),
     }
@@ -72,10 +77,6 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
     columns["suggested"] = _by_row([one.entries for one in found.expected])
     for end in ("low", "high"):
         columns[end] = _by_row([getattr(one, end) for one in found.expected], n)
-    width = max(
-        (one.alternatives.shape[1] for one in found.expected if one.alternatives is not None),
-        default=0,
-    )
     for k in range(width):
         columns[f"alternative {k + 1}"] = _by_row(
             [_at(one.alternatives, k) for one in found.expected], n
@@ -91,23 +92,14 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         "digests": inspection._digests,
         "fingerprint": inspection._fingerprint,
         "settled": sorted([list(cell) for cell in inspection._settled]),
-        "kinds": [one.kind for one in found.columns],
-        "notations": [one.from_text.notation for one in found.columns],
-        "places": [one.from_text.places for one in found.columns],
-        "written": [one.from_text.words is not None for one in found.columns],
-        "asked": [one.from_text.asked for one in found.columns],
-        "distinct": [one.from_text.distinct for one in found.columns],
-        "categories": [list(one.categories) for one in found.columns],
-        "widths": [
-            0 if one.alternatives is None else one.alternatives.shape[1] for one in found.expected
-        ],
-        "ranges": [one.low is not None and one.high is not None for one in found.expected],
+        **{
+            key: [of(*pair) for pair in zip(found.columns, found.expected, strict=True)]
+            for key, (_, of) in _BY_COLUMN.items()
+        },
         "notes": [[i, j, text] for (i, j), text in found.notes.items()],
         "findings": [
             {
-                "columns": list(one.columns),
-                "kind": one.kind,
-                "text": one.text,
+                **vars(one),
                 "rows": np.asarray(one.rows).tolist(),
                 "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
                 "probability": float(one.probability),
@@ -234,15 +226,8 @@ def _expected(
         entries, ranged = suggested[:, j].copy(), record["ranges"][j]
         if column.kind == "category":
             _check_codes(entries[~np.isnan(entries)], len(column.categories))
-        found.append(
-            Expected(
-                entries=entries,
-                low=low[:, j].copy() if ranged else None,
-                high=high[:, j].copy() if ranged else None,
-                alternatives=alternatives,
-                chances=chances,
-            )
-        )
+        ends = [one[:, j].copy() if ranged else None for one in (low, high)]
+        found.append(Expected(entries, ends[0], ends[1], alternatives, chances))
     return tuple(found)
 
 
@@ -259,15 +244,22 @@ def _finding(record: dict[str, Any], cells: SealedCells) -> ColumnFinding:
     if any(one is not None and one.size != len(rows) for one in (chances, right)):
         raise ValueError("the chances of a finding do not fit its rows")
     return ColumnFinding(
-        columns=tuple(record["columns"]),
-        kind=record["kind"],
-        text=record["text"],
-        rows=np.array(rows, dtype=np.intp),
-        suggestions=suggestions,
-        probability=float(record["probability"]),
-        chances=chances,
-        right=right,
+        tuple(record["columns"]),
+        record["kind"],
+        record["text"],
+        np.array(rows, dtype=np.intp),
+        suggestions,
+        float(record["probability"]),
+        chances,
+        right,
     )
+
+
+def _texts_by_row(columns: Sequence[Sequence[str | None]]) -> Any:
+    """The texts of columns, row after row."""
+    import pyarrow as pa
+
+    return pa.array([text for line in zip(*columns, strict=True) for text in line], pa.string())
 
 
 def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:

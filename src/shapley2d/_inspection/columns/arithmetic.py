@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -41,10 +41,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
-    from shapley2d._tables.table import Column
 
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
-_ONE = -1  # in the place of a factor that a rule does not have
+_ONE = -1  # in the place of a factor that a rule does not have: a column of ones, and no rate
 
 
 @dataclass(frozen=True)
@@ -52,85 +51,67 @@ class _Numbers:
     """The columns of numbers of a table."""
 
     columns: list[WrittenColumn]
-    values: NDArray[np.float64]  # (m, n)
+    values: NDArray[np.float64]  # (m + 1, n), the ones last
     steps: NDArray[np.float64]  # (m,): of the last decimal that a column shows
-    rates: NDArray[np.float64]  # (m,): what 1 is in a column of rates; 0.0 where it holds none
+    # (m + 1,): what 1 is in a column of rates; 0.0 where it holds none
+    rates: NDArray[np.float64]
 
     @classmethod
     def of(cls, columns: Sequence[WrittenColumn]) -> _Numbers:
-        chosen = [
-            one
-            for one in columns
-            if one.column.kind == "number"
-            and (~np.isnan(one.column.entries)).sum() >= FEWEST_ROWS
-            and np.nanmin(one.column.entries) < np.nanmax(one.column.entries)
-        ]
-        values = [one.column.entries for one in chosen]
-        steps = [_step(one.column) for one in chosen]
-        rates = [
-            0.0
-            if np.nanmin(one) < 0 or np.nanmax(one) > 100
-            else 100.0
-            if np.nanmax(one) > 1
-            else 1.0
-            for one in values
-        ]
-        return cls(chosen, np.array(values), np.array(steps), np.array(rates))
-
-
-def _step(column: Column) -> float:
-    known = np.flatnonzero(~np.isnan(column.entries))
-    return Slips.of(column.take(known[:: -(-known.size // SCREENED)])).step
+        chosen, values, steps, rates = [], [], [], []
+        for one in columns:
+            entries = one.column.entries
+            known = np.flatnonzero(~np.isnan(entries))
+            if one.column.kind != "number" or known.size < FEWEST_ROWS:
+                continue
+            low, high = float(entries[known].min()), float(entries[known].max())
+            if low < high:
+                some = one.column.take(known[:: -(-known.size // SCREENED)])
+                chosen.append(one)
+                values.append(entries)
+                steps.append(Slips.of(some).step)
+                rates.append(0.0 if low < 0 or high > 100 else 100.0 if high > 1 else 1.0)
+        ones = np.ones(values[0].size if values else 0)
+        return cls(chosen, np.array([*values, ones]), np.array(steps), np.array([*rates, np.inf]))
 
 
 @dataclass(frozen=True)
 class _Rule:
-    """A rule between columns of numbers.
+    """A rule between columns of numbers: a, b and c, and d where it has one."""
 
-    Attributes
-    ----------
-    is_sum : bool
-    places : tuple of int
-        The columns a, b and c, and d where the rule has one; c is missing in ``b * (1 - d)``.
-    """
-
+    numbers: _Numbers
     is_sum: bool
     places: tuple[int, int, int, int]
 
-    def gives(self, numbers: _Numbers, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    def gives(self, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
         """What the rule says of its k-th column, by the others; ``values`` in their order."""
         a, b, c, d = values
-        rate = numbers.rates[self.places[3]] if self.places[3] != _ONE else 1.0
-        rest = 1 - d / rate if self.places[3] != _ONE else np.ones_like(a)
+        rate = self.numbers.rates[self.places[3]]
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.is_sum:
                 found = (b + c, a - c, a - b)[k]
             else:
-                others = (b * c * rest, a / (c * rest), a / (b * rest), rate * (1 - a / (b * c)))
-                found = others[k]
+                rest = 1 - d / rate
+                found = (b * c * rest, a / (c * rest), a / (b * rest), rate * (1 - a / (b * c)))[k]
         return np.asarray(found)
 
-    def of(self, numbers: _Numbers, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
+    def of(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
         """The numbers of some rows, of shape (4, rows)."""
-        wanted = numbers.values[:, rows]
-        return np.array([wanted[k] if k != _ONE else np.ones_like(wanted[0]) for k in self.places])
+        return self.numbers.values[:, rows][list(self.places)]
 
-    def holds(
-        self, numbers: _Numbers, values: NDArray[np.float64], steps: float = 1.0
-    ) -> NDArray[np.bool_]:
+    def holds(self, values: NDArray[np.float64], steps: float = 1.0) -> NDArray[np.bool_]:
         """Where the rule holds, up to one in the last decimal of a, as where parts are rounded."""
-        off = np.abs(self.gives(numbers, values, 0) - values[0])
-        most = 1.0001 * steps * numbers.steps[self.places[0]]
+        off = np.abs(self.gives(values, 0) - values[0])
+        most = 1.0001 * steps * self.numbers.steps[self.places[0]]
         return np.asarray(off <= most + 1e-9 * np.abs(values[0]))
 
-    def words(self, numbers: _Numbers) -> str:
-        """The rule in words."""
-        a, b, c, d = (repr(numbers.columns[k].name) if k != _ONE else "" for k in self.places)
+    def __str__(self) -> str:
+        columns, rates = self.numbers.columns, self.numbers.rates
+        a, b, c, d = (repr(columns[k].name) if k != _ONE else "" for k in self.places)
         if self.is_sum:
             return f"{a} = {b} + {c}"
-        rate = "" if not d else f" / {numbers.rates[self.places[3]]:.0f}"
-        less = f" x (1 - {d}{rate})".replace(" / 1)", ")") if d else ""
-        return f"{a} = {b}{f' x {c}' if c else ''}{less}"
+        percent = " / 100" if rates[self.places[3]] == 100 else ""
+        return f"{a} = {b}{f' x {c}' if c else ''}{f' x (1 - {d}{percent})' if d else ''}"
 
 
 def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
@@ -150,7 +131,7 @@ def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]
     if len(numbers.columns) >= 3 and math.comb(len(numbers.columns), 2) <= SCREENED:
         best: dict[int, tuple[float, _Rule]] = {}
         for rule in _candidates(numbers):
-            share = _share_broken(numbers, rule)
+            share = _share_broken(rule)
             known = best.get(rule.places[0])
             if share < HABIT and (known is None or share < known[0]):
                 best[rule.places[0]] = share, rule
@@ -166,52 +147,37 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     m = len(numbers.columns)
     b, c = np.triu_indices(m, 1)
     none = np.full(b.size, _ONE)
-    rates = np.flatnonzero(numbers.rates)
-    singles = np.arange(m)
+    rates = np.flatnonzero(numbers.rates[:m])
     # the pairs of b and c, b alone, and each with a rate d
-    pairs = np.column_stack([(b, c), (singles, np.full(m, _ONE))])
+    pairs = np.column_stack([(b, c), (np.arange(m), np.full(m, _ONE))])
     with_rates = np.array([*np.repeat(pairs, rates.size, axis=1), np.tile(rates, pairs.shape[1])])
     with_rates = with_rates[:, (with_rates[:2] != with_rates[2]).all(axis=0)]
+    sums = np.array([b, c, none])
     found = []
-    for is_sum, forms in ((True, np.array([b, c, none])),
-                          (False, np.column_stack([(b, c, none), with_rates]))):  # fmt: skip
-        left = {
-            form
-            for row in rows[: _TRIED // 5].tolist()
-            for form in _left(
-                numbers, _started(numbers, forms, row, is_sum=is_sum), rows, is_sum=is_sum
-            )
-        }
-        found += [_Rule(is_sum, form) for form in sorted(left)]
+    for is_sum, forms in ((True, sums), (False, np.column_stack([sums, with_rates]))):
+        left: set[tuple[int, int, int, int]] = set()
+        for row in rows[: _TRIED // 5].tolist():
+            tried = _started(numbers, forms, row, is_sum=is_sum)
+            fails = np.zeros(tried.shape[1])
+            for k, other in enumerate(rows.tolist()):
+                given = _given(numbers, tried[1:], other, is_sum=is_sum)
+                off = np.abs(given - numbers.values[tried[0], other])
+                fails += off > 1.0001 * numbers.steps[tried[0]] + 1e-9 * np.abs(given)
+                kept = fails <= 1 + k / 8
+                tried, fails = tried[:, kept], fails[kept]
+                if not fails.size:
+                    break
+            left |= {(a, b, c, d) for a, b, c, d in tried.T.tolist()}
+        found += [_Rule(numbers, is_sum, form) for form in sorted(left)]
     return found
-
-
-def _left(
-    numbers: _Numbers, tried: NDArray[np.intp], rows: NDArray[np.intp], *, is_sum: bool
-) -> list[tuple[int, int, int, int]]:
-    """The candidates that nearly all of some rows obey."""
-    fails = np.zeros(tried.shape[1])
-    for k, row in enumerate(rows.tolist()):
-        given = _given(numbers, tried[1:], row, is_sum=is_sum)
-        off = np.abs(given - numbers.values[tried[0], row])
-        fails += off > 1.0001 * numbers.steps[tried[0]] + 1e-9 * np.abs(given)
-        kept = fails <= 1 + k / 8
-        tried, fails = tried[:, kept], fails[kept]
-        if not fails.size:
-            break
-    return [(a, b, c, d) for a, b, c, d in tried.T.tolist()]
 
 
 def _given(
     numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
 ) -> NDArray[np.float64]:
     """What many forms of b, c and d give in one row."""
-    line = np.append(numbers.values[:, row], 1.0)  # at the place of _ONE
-    b, c, d = (line[one] for one in forms)
-    if is_sum:
-        return np.asarray(b + c)
-    rates = np.append(numbers.rates, 1.0)[forms[2]]
-    return np.asarray(b * c * np.where(forms[2] == _ONE, 1.0, 1 - d / rates))
+    b, c, d = numbers.values[forms, row]
+    return np.asarray(b + c if is_sum else b * c * (1 - d / numbers.rates[forms[2]]))
 
 
 def _started(
@@ -221,8 +187,8 @@ def _started(
 
     Not those that would give it with one part less: adding nothing, and multiplying by 1.
     """
-    line = np.append(numbers.values[:, row], 1.0)
-    b, c, d = (line[one] for one in forms)
+    line = numbers.values[:-1, row]
+    b, c, d = numbers.values[forms, row]
     neutral = 0.0 if is_sum else 1.0
     says = (b != neutral) & ((c != neutral) | (forms[1] == _ONE)) & ((d != 0) | (forms[2] == _ONE))
     given = _given(numbers, forms, row, is_sum=is_sum)
@@ -230,7 +196,7 @@ def _started(
     forms, given = forms[:, says], given[says]
     found = [np.zeros((4, 0), dtype=np.intp)]
     for step in np.unique(numbers.steps).tolist():
-        of_step = np.flatnonzero((numbers.steps == step) & ~np.isnan(line[:-1]))
+        of_step = np.flatnonzero((numbers.steps == step) & ~np.isnan(line))
         order = of_step[np.argsort(line[of_step])]
         low = np.searchsorted(line[order], given - step)
         high = np.searchsorted(line[order], given + step, "right")
@@ -242,29 +208,28 @@ def _started(
     return np.column_stack(found)
 
 
-def _share_broken(numbers: _Numbers, rule: _Rule) -> float:
+def _share_broken(rule: _Rule) -> float:
     """Rows that break a rule, as a part of those that break it with one of its columns shuffled."""
     random = np.random.default_rng(0)
-    n = numbers.values.shape[1]
-    values = rule.of(numbers, random.choice(n, min(n, SCREENED), replace=False))
+    n = rule.numbers.values.shape[1]
+    values = rule.of(random.choice(n, min(n, SCREENED), replace=False))
     values = values[:, ~np.isnan(values).any(axis=0)]
     if values.shape[1] < FEWEST_ROWS:
         return 1.0
-    broken = float((~rule.holds(numbers, values)).mean())
+    broken = float((~rule.holds(values)).mean())
     shuffled = []
     for k, place in enumerate(rule.places):
         if place != _ONE:
             other = values.copy()
             other[k] = random.permutation(other[k])
-            shuffled.append(float((~rule.holds(numbers, other)).mean()))
+            shuffled.append(float((~rule.holds(other)).mean()))
     by_chance = min(shuffled)
     if by_chance * values.shape[1] < FEWEST_ROWS or broken > HABIT:
         return 1.0
     return broken / by_chance
 
 
-@dataclass(frozen=True)
-class _Suspect:
+class _Suspect(NamedTuple):
     """An entry that may have broken a rule: how likely so, what the rule gives, how surely."""
 
     weight: float
@@ -277,7 +242,7 @@ def _exceptions(numbers: _Numbers, rules: list[_Rule]) -> Iterator[ColumnFinding
     """The entries that likely broke rules, by rule and column."""
     used = {k for rule in rules for k in rule.places if k != _ONE}
     slips = {k: Slips.of(numbers.columns[k].column) for k in used}
-    judged = [_Judged.of(numbers, rule, slips) for rule in rules]
+    judged = [_Judged.of(rule, slips) for rule in rules]
     for one in judged:
         others = [other for other in judged if other is not one]
         wrong: dict[int, list[tuple[int, str, float, float]]] = {}
@@ -292,7 +257,7 @@ def _exceptions(numbers: _Numbers, rules: list[_Rule]) -> Iterator[ColumnFinding
             names = [numbers.columns[o].name for o in one.rule.places if o not in (k, _ONE)]
             yield column.finding(
                 "arithmetic",
-                f"{one.rule.words(numbers)}, except in {counted(one.n_broken, 'row')} of "
+                f"{one.rule}, except in {counted(one.n_broken, 'row')} of "
                 f"{one.n_known:,}: {column.counted_entries(np.array(which))} may be wrong",
                 np.array(which, dtype=np.intp),
                 dict(zip(which, texts, strict=True)),
@@ -313,18 +278,18 @@ class _Judged:
     suspects: dict[int, dict[int, _Suspect]]
 
     @classmethod
-    def of(cls, numbers: _Numbers, rule: _Rule, slips: dict[int, Slips]) -> _Judged:
-        every = rule.of(numbers, slice(None))
+    def of(cls, rule: _Rule, slips: dict[int, Slips]) -> _Judged:
+        every = rule.of(slice(None))
         empty = np.isnan(every)
         known = ~empty.any(axis=0)
-        broken = known & ~rule.holds(numbers, every)
+        broken = known & ~rule.holds(every)
         # one empty cell, in a column with few of them, follows from the others
         fills = (empty.sum(axis=0) == 1) & (empty.mean(axis=1)[empty.argmax(axis=0)] <= RARE)
         # where no part is rounded, the rule tells the last decimal too
-        is_exact = (known & ~rule.holds(numbers, every, 0.5)).mean() <= RARE
+        is_exact = (known & ~rule.holds(every, 0.5)).mean() <= RARE
         rows = np.flatnonzero(broken | fills)[:MOST_SUSPECTS].tolist()
         steps = 0.5 if is_exact else 1.0
-        suspects = {i: dict(_suspects(numbers, rule, slips, every[:, i], steps)) for i in rows}
+        suspects = {i: dict(_suspects(rule, slips, every[:, i], steps)) for i in rows}
         return cls(rule, int(known.sum()), int(broken.sum()), known & ~broken, suspects)
 
 
@@ -354,23 +319,19 @@ def _agreed(
 
 
 def _suspects(
-    numbers: _Numbers,
-    rule: _Rule,
-    slips: dict[int, Slips],
-    values: NDArray[np.float64],
-    steps: float,
+    rule: _Rule, slips: dict[int, Slips], values: NDArray[np.float64], steps: float
 ) -> Iterator[tuple[int, _Suspect]]:
     """The entries of a row that may have broken a rule, by column."""
     parts = [(k, place) for k, place in enumerate(rule.places) if place != _ONE]
     empty = [k for k, _ in parts if np.isnan(values[k])]
     for k, place in parts:
-        slip, raw = slips[place], float(rule.gives(numbers, values, k))
+        slip, raw = slips[place], float(rule.gives(values, k))
         if not np.isfinite(raw) or (empty and k not in empty):
             continue
         new = float(slip.writer.rounded(np.array(raw)))
         tried = np.array([values] * 3)
         tried[:, k] = new, new - slip.step, new + slip.step
-        holds = rule.holds(numbers, tried.T, steps)
+        holds = rule.holds(tried.T, steps)
         if not holds[0]:
             continue  # it would have more decimals than its column
         # a follows from the others; how likely are they, with this one corrected?

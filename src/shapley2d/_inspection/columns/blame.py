@@ -33,35 +33,20 @@ _ROUNDS = 12
 
 @dataclass(frozen=True)
 class Tie:
-    """A dependency applied to rows; arrays of shape (rows,).
+    """A dependency applied to rows; arrays of shape (rows,)."""
 
-    Attributes
-    ----------
-    cause, effect : int
-        The two columns.
-    speaks, broken : ndarray of bool
-        Whether there is a majority to compare the row with, and whether the row differs from it.
-    odds : ndarray
-        Logarithm of the odds that a wrong entry broke it, and not an exception to the rule.
-    lead : ndarray
-        How clear the majority is, 0 to 1.
-    votes : ndarray of int
-        Its rows.
-    stranger : ndarray of bool
-        Whether no group has the row's effect as its usual one: then no other cause was meant.
-    by_chance : float
-        How often two rows agree on the effect by chance.
-    """
-
-    cause: int
+    cause: int  # the two columns
     effect: int
-    speaks: NDArray[np.bool_]
-    broken: NDArray[np.bool_]
+    speaks: NDArray[np.bool_]  # whether there is a majority to compare the row with
+    broken: NDArray[np.bool_]  # whether the row differs from it
+    # logarithm of the odds that a wrong entry broke it, and not an exception to the rule
     odds: NDArray[np.float64]
-    lead: NDArray[np.float64]
-    votes: NDArray[np.int64]
+    usual: NDArray[np.intp]  # the effect that the majority has
+    votes: NDArray[np.int64]  # its rows, of so many whose effect is known
+    size: NDArray[np.int64]
+    # whether no group has the row's effect as its usual one: then no other cause was meant
     stranger: NDArray[np.bool_]
-    by_chance: float
+    by_chance: float  # how often two rows agree on the effect by chance
 
     def take(self, rows: NDArray[np.intp]) -> Tie:
         """The dependency in some of the rows."""
@@ -81,7 +66,8 @@ class Tie:
         if_cause = np.where(self.stranger, _STRANGER, 1.0)
         own, others = (if_cause, 1.0) if is_cause else (1.0, if_cause)
         broken = np.log(own * (1 - holds) / (exception + (1 - exception) * by_other * others))
-        return np.where(self.broken, broken, self.lead * np.log(holds / (1 - by_other)))
+        lead = np.maximum((2 * self.votes - self.size) / (self.size + 1), 0.0)
+        return np.where(self.broken, broken, lead * np.log(holds / (1 - by_other)))
 
 
 def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
@@ -95,7 +81,8 @@ def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
     Key, city and state of a row: the rules from the key to both are broken, city and state agree.
 
     >>> yes, no = np.array([True]), np.array([False])
-    >>> some = {"odds": np.array([4.0]), "lead": np.array([0.9]), "votes": np.array([20])}
+    >>> rows = dict.fromkeys(("usual", "votes", "size"), np.array([20]))
+    >>> some = {"odds": np.array([4.0]), **rows}
     >>> ties = [
     ...     Tie(a, b, speaks=yes, broken=broken, stranger=no, by_chance=0.1, **some)
     ...     for a, b, broken in ((0, 1, yes), (0, 2, yes), (1, 2, no))

@@ -34,13 +34,7 @@ _PRIOR = 0.01
 
 
 def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[ColumnFinding]:
-    """Numbers, or dates, beyond a gap at either end of a column.
-
-    Parameters
-    ----------
-    written : WrittenColumn
-    known : sequence of int
-        Rows that are codes for a missing entry: they are not compared with.
+    """Numbers, or dates, beyond a gap at either end of a column; not the rows of known codes.
 
     Examples
     --------
@@ -81,14 +75,8 @@ def _far_end(
 ) -> tuple[int, float]:
     """How many distinct numbers at one end lie beyond a gap, and how likely these are wrong.
 
-    Parameters
-    ----------
-    away : ndarray of shape (numbers,)
-        Distances of the distinct numbers from the median, the farthest first.
-    counts : ndarray of shape (numbers,)
-        How often each occurs.
-    other : float
-        How far from the median numbers at the other end usually lie.
+    ``away`` are the distances of the distinct numbers from the median, the farthest first,
+    ``counts`` their rows; at the other end numbers usually lie ``other`` from it.
     """
     n_rows = int(counts.sum())
     most = int(np.sqrt(n_rows))
@@ -128,14 +116,8 @@ def beyond_in_tail(
 
     The tail is the farthest tenth of the rows on each side of the median. Its weight is the median
     of its gaps, so that a few errors do not make it heavier. Infinity for numbers nearer than that;
-    0 beyond a gap that is too wide for it, and where there is no tail to compare with.
-
-    Parameters
-    ----------
-    ordered : ndarray
-        The entries of the column, ascending.
-    numbers : ndarray
-        Of this column, or others.
+    0 beyond a gap that is too wide for it, and where there is no tail to compare with. The entries
+    are ``ordered``; the numbers are among them or others.
 
     Examples
     --------

@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.words import plural
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.far import find_far
-from shapley2d._inspection.columns.finding import ColumnFinding, written_columns
+from shapley2d._inspection.columns.finding import UNSURE, fact, written_columns
 from shapley2d._inspection.columns.missing import (
     find_codes,
     find_marks_for_missing,
@@ -32,7 +33,7 @@ from shapley2d.exceptions import cut_names
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from shapley2d._inspection.columns.finding import WrittenColumn
+    from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column, Table
 
 
@@ -53,7 +54,7 @@ def find_in_columns(
     columns = written_columns(table) if written is None else written
     keys = {key.name: key.why for key in find_keys(table)}
     found = [
-        _about(name, "key", f"{name!r} looks like a key, {why}: nothing can be learned from it")
+        fact(name, "key", f"{name!r} looks like a key, {why}: nothing can be learned from it")
         for name, why in keys.items()
     ]
     for column in columns:
@@ -62,6 +63,7 @@ def find_in_columns(
         found += codes
         if column.name not in keys:
             found += find_far(column, [row for one in codes for row in one.rows])
+        found += _find_swallowed(column, table.n_columns)
         found += find_date_orders(column)
         found += find_notations(column)
         shapes = list(find_shapes(column))
@@ -71,7 +73,8 @@ def find_in_columns(
     found += find_marks_for_missing(columns)
     others = [column for column in columns if column.name not in keys]
     found += find_spilled(others)
-    found += find_rules(others)
+    with_unit = {finding.columns[0] for finding in found if finding.kind in ("units", "suffix")}
+    found += find_rules(others, with_unit)
     found += find_arithmetic(columns)
     found += find_siblings(columns)
     found += find_duplicates(columns, keys)
@@ -89,10 +92,33 @@ def _find_constant(column: Column) -> Iterator[ColumnFinding]:
     name, entries = column.name, column.entries
     known = entries[~np.isnan(entries)]
     if not known.size:
-        yield _about(name, "empty", f"{name!r} is empty throughout: drop it")
+        yield fact(name, "empty", f"{name!r} is empty throughout: drop it")
     elif known.size == entries.size > 1 and (known == known[0]).all():
-        yield _about(name, "constant", f"{name!r} is the same in every row: drop it")
+        yield fact(name, "constant", f"{name!r} is the same in every row: drop it")
 
 
-def _about(name: str, kind: str, text: str) -> ColumnFinding:
-    return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))
+def _find_swallowed(column: WrittenColumn, width: int) -> Iterator[ColumnFinding]:
+    """Entries whose lines are rows of the file: a quote was not closed where its entry ends."""
+    rows = column.rows(column.where(lambda word: "\n" in word and _are_rows(word, width)))
+    if rows.size:
+        yield column.finding(
+            "swallowed rows",
+            f"{column.counted_entries(rows)} {plural(rows.size, 'holds', 'hold')} lines that look "
+            f"like other rows, {column.example(rows)}: close the quote where the entry ends, and "
+            "read the file again",
+            rows,
+            chance=UNSURE,
+        )
+
+
+def _are_rows(text: str, width: int) -> bool:
+    """Whether all lines have the separators of a row; the first and the last are parts of one.
+
+    The table has this width, or its file one column more: the label.
+    """
+    first, *inner, last = text.splitlines()
+    for mark in ",;\t|":
+        counts = {line.count(mark) for line in (*inner, first + last)}
+        if inner and len(counts) == 1 and max(width - 1, 2) <= counts.pop() <= width:
+            return True
+    return False

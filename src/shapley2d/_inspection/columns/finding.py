@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from shapley2d._tables.texts.column import as_texts, series_texts
 from shapley2d._tables.texts.numbers import LONGEST
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -93,24 +94,13 @@ class ColumnFinding:
 
 @dataclass(frozen=True)
 class WrittenColumn:
-    """The distinct texts of a column and their rows, whatever type the column was given.
-
-    Attributes
-    ----------
-    column : Column
-    words : list of str
-        The distinct texts, without space around them, and no longer than
-        :data:`~shapley2d._tables.texts.numbers.LONGEST` characters.
-    codes : ndarray of int of shape (n,)
-        The position of every entry's text; -1 for an empty cell.
-    is_text : bool
-        Whether the table itself holds text there.
-    """
+    """The distinct texts of a column and their rows, whatever type the column was given."""
 
     column: Column
+    # without space around them, and no longer than LONGEST characters
     words: list[str]
-    codes: NDArray[np.intp]
-    is_text: bool
+    codes: NDArray[np.intp]  # (n,): the position of every entry's text; -1 for an empty cell
+    is_text: bool  # whether the table itself holds text there
 
     @property
     def name(self) -> str:
@@ -134,6 +124,13 @@ class WrittenColumn:
     def rows(self, chosen: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Rows whose text is chosen."""
         return np.flatnonzero(np.append(chosen, False)[self.codes])
+
+    def tally(self, kinds: Sequence[str]) -> Counter[str]:
+        """How many entries are of each kind, by the kinds of the texts."""
+        found: Counter[str] = Counter()
+        for kind, count in zip(kinds, self.counts.tolist(), strict=True):
+            found[kind] += count
+        return found
 
     def where(self, test: Callable[[str], Any]) -> NDArray[np.bool_]:
         """Which texts pass a test."""
@@ -173,6 +170,11 @@ class WrittenColumn:
     def example(self, rows: NDArray[np.intp]) -> str:
         """The first of some entries: ``such as '999'``."""
         return f"such as {shortened(self.word(rows[0]))}"
+
+
+def fact(name: str, kind: str, text: str) -> ColumnFinding:
+    """A finding about a whole column that calls no entry wrong."""
+    return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))
 
 
 def shortened(word: str) -> str:

@@ -92,16 +92,12 @@ def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
             dict.fromkeys(sorted(rows.tolist()), ""),
             SURE,
         )
-    if written.column.kind in ("number", "date"):
-        yield from _find_codes(written)
-
-
-def _find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
-    """Numbers that stand for a missing entry: a spike apart from all others."""
+    is_date = written.column.kind == "date"
+    if not is_date and written.column.kind != "number":
+        return
     entries = written.column.entries
     numbers, counts = np.unique(entries[~np.isnan(entries)], return_counts=True)
-    is_date = written.column.kind == "date"
-    chances: dict[float, float] = {}
+    chances: dict[float, float] = {}  # of the numbers that are a spike apart from all others
     while counts.sum() >= FEWEST_ROWS:
         low = _code_chance(numbers, counts, is_date=is_date)
         high = _code_chance(numbers[::-1], counts[::-1], is_date=is_date)
@@ -173,15 +169,16 @@ def _code_chance(
 
 def weigh_codes(findings: list[ColumnFinding]) -> list[ColumnFinding]:
     """The findings with likelier codes where several columns hold some."""
-    if sum(finding.kind == "codes" for finding in findings) < 2:
-        return findings
-    return [_likelier(finding) if finding.kind == "codes" else finding for finding in findings]
-
-
-def _likelier(finding: ColumnFinding) -> ColumnFinding:
-    odds = finding.row_chances / (1 - finding.row_chances) * np.exp(_SEVERAL)
-    chances = odds / (1 + odds)
-    return replace(finding, chances=chances, probability=float(chances.mean()))
+    several = sum(finding.kind == "codes" for finding in findings) > 1
+    found = []
+    for one in findings:
+        if several and one.kind == "codes":
+            odds = one.row_chances / (1 - one.row_chances) * np.exp(_SEVERAL)
+            chances = odds / (1 + odds)
+            found.append(replace(one, chances=chances, probability=float(chances.mean())))
+        else:
+            found.append(one)
+    return found
 
 
 def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,13 +87,7 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def read_numbers(text: str, currency: str = "") -> Iterator[float]:
-    """The numbers that a text may say.
-
-    Parameters
-    ----------
-    text : str
-    currency : str
-        That of the column, as ``eur``: amounts in another one are not read.
+    """The numbers that a text may say; not amounts in another currency than ``eur`` or the like.
 
     Examples
     --------
@@ -151,80 +144,55 @@ def find_date_orders(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Dates such as 4/2/15, whose order of day, month and year is not known."""
     if written.column.kind != "date" or not written.is_text:
         return
-    orders = _Orders.of(written)
-    if written.counts[orders.years_open].any():
-        yield _open(written, orders.years_open, "which number is the year, the month and the day")
-    elif orders.day_first.any() and orders.month_first.any():
-        day_first, month_first = orders.day_first, orders.month_first
+    day_first, month_first, either, years_open = _orders(written)
+    if written.counts[years_open].any():
+        open_, what = years_open, "which number is the year, the month and the day"
+    elif day_first.any() and month_first.any():
         days_are_rare = written.counts[day_first].sum() < written.counts[month_first].sum()
         rows = written.rows(day_first if days_are_rare else month_first)
         order = "day" if days_are_rare else "month"
         yield written.finding(
             "date orders",
             f"{written.name!r} holds dates in two orders: {rows.size:,} have the {order} first, "
-            f"such as {written.word(rows[0])!r}, and "
-            f"{int(written.counts[orders.either].sum()):,} could be either: write them as "
-            "2024-02-29",
+            f"{written.example(rows)}, and {int(written.counts[either].sum()):,} could be either: "
+            "write them as 2024-02-29",
             rows,
             {int(i): _swapped(written.word(i)) for i in rows},
             SURE,
         )
-    elif orders.untold.any():
-        yield _open(written, orders.either, "whether the day or the month comes first")
-
-
-@dataclass(frozen=True)
-class _Orders:
-    """Which texts of a column are dates with slashes, by the order of day and month."""
-
-    day_first: NDArray[np.bool_]
-    month_first: NDArray[np.bool_]
-    either: NDArray[np.bool_]
-    years_open: NDArray[np.bool_]
-
-    @classmethod
-    def of(cls, written: WrittenColumn) -> _Orders:
-        parts = [_SLASHES.fullmatch(word) for word in written.words]
-        numbers = np.array(
-            [
-                [int(match[1]), int(match[3]), int(match[4])] if match else [0] * 3
-                for match in parts
-            ],
-            dtype=np.int64,
-        ).reshape(-1, 3)
-        short = np.array([match is not None and len(match[4]) == 2 for match in parts], dtype=bool)
-        first, second, third = numbers.T
-        slashed = first > 0
-        return cls(
-            slashed & (first > 12),
-            slashed & (second > 12),
-            slashed & (first <= 12) & (second <= 12) & (first != second),
-            short & (third >= 1) & (third <= 31),
+        return
+    else:
+        open_, what = untold_dates(written), "whether the day or the month comes first"
+    rows = written.rows(open_)
+    if rows.size:
+        yield written.finding(
+            "date orders",
+            f"{rows.size:,} {plural(rows.size, 'date')} of {written.name!r} "
+            f"{plural(rows.size, 'does', 'do')} not tell {what}, {written.example(rows)}: "
+            "look it up at the source and write the dates as 2024-02-29",
+            rows,
+            chance=UNKNOWN,
         )
 
-    @property
-    def untold(self) -> NDArray[np.bool_]:
-        """Texts whose order neither they nor the others of their column tell."""
-        is_told = self.day_first.any() != self.month_first.any()
-        return np.asarray(self.years_open | (self.either & ~is_told))
+
+def _orders(written: WrittenColumn) -> NDArray[np.bool_]:
+    """Which texts have the day first, the month first, either of them, or perhaps the year."""
+    parts = [_SLASHES.fullmatch(word) for word in written.words]
+    numbers = [
+        [int(match[1]), int(match[3]), int(match[4]), len(match[4])] if match else [0] * 4
+        for match in parts
+    ]
+    first, second, third, digits = np.array(numbers, dtype=np.int64).reshape(-1, 4).T
+    either = (first > 0) & (first <= 12) & (second <= 12) & (first != second)
+    years_open = (digits == 2) & (third >= 1) & (third <= 31)
+    return np.array([first > 12, second > 12, either, years_open])
 
 
 def untold_dates(written: WrittenColumn) -> NDArray[np.bool_]:
-    """Which texts of a column are dates whose order of day, month and year nothing tells."""
-    return _Orders.of(written).untold
-
-
-def _open(written: WrittenColumn, which: NDArray[np.bool_], what: str) -> ColumnFinding:
-    """Dates that do not tell something, to be looked up."""
-    rows = written.rows(which)
-    return written.finding(
-        "date orders",
-        f"{rows.size:,} {plural(rows.size, 'date')} of {written.name!r} "
-        f"{plural(rows.size, 'does', 'do')} not tell {what}, such as {written.word(rows[0])!r}: "
-        "look it up at the source and write the dates as 2024-02-29",
-        rows,
-        chance=UNKNOWN,
-    )
+    """Which texts are dates whose order neither they nor the others of their column tell."""
+    day_first, month_first, either, years_open = _orders(written)
+    is_told = day_first.any() != month_first.any()
+    return np.asarray(years_open | (either & (not is_told)))
 
 
 def _swapped(word: str) -> str:

@@ -2,13 +2,13 @@
 
 A dependency A -> B says that rows with the same A have the same B: the rows of one flight have one
 departure. (TANE, Huhtala et al. 1999, doi:10.1093/comjnl/42.2.100, finds them all; here A is one
-column, and few are kept.) Many columns go together without such a rule, so it must pass three
+column, and few are kept.) Many columns go together without such a rule, so it must pass two
 tests:
 
-1. It explains nearly all of B, or much of it where B has so many different entries that rows can
-   hardly agree by chance (the rows of one thing, which several sources tell about).
-2. A permutation test: B shuffled never agrees as much (Phipson and Smyth 2010, arXiv:1603.05766).
-3. Its exceptions are spread over the groups as errors are. Two towns of the same name in two
+1. Of the rows 95 % obey it, and it explains nearly all that the commonest entry does not; or, where
+   several sources tell about the same thing, it explains much of it. A thing has a name and is no
+   number; and its Bs are so different that rows can hardly agree by chance.
+2. Its exceptions are spread over the groups as errors are. Two towns of the same name in two
    states break a rule in one group, again and again: they are no errors.
 """
 
@@ -23,10 +23,10 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import COMMON, LOW, SCREENED, SUREST
+from shapley2d._inspection.columns.finding import COMMON, HABIT, LOW, SCREENED, SUREST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 # Set on four dirty tables whose truth is known, on their clean twins and on nine other clean
 # tables: all pairs of columns of which a third of B or more is explained.
 _LIFT, _LIFT_OF_THINGS = 0.8, 0.45
-"""Part of the entries other than the commonest that a rule explains at least; the second where rows
-can hardly agree by chance."""
+"""Part of the entries other than the commonest that a rule explains at least; the second where
+several sources tell about the same thing."""
 _THINGS = 20  # groups that are needed then
 _SPREAD = 0.7  # groups with exceptions, as a part of those that independent errors would hit
 _VOTES = 3  # rows of a group that make a majority, and groups with one that make a rule
@@ -47,32 +47,19 @@ _SHARE = (-4.0, 9.0)
 """Logit of the chance that the majority is right, by its share among the other rows of its group:
 .45 gives .51, .6 .8, .8 .96. Set on 2,442 wrong entries of flights; in hospital and beers, whose
 majorities are clear, all were right."""
-_SHUFFLES = 20  # of the permutation test
 _REGULAR, _REGULAR_ROWS = 0.9, 5
 """Where this share of the rows of a group breaks a rule, and at least so many, the group follows
 another rule: all hospitals of another state have another average."""
 
-_Rule = tuple[int, float]  # the cause, and the lift
-
 
 @dataclass(frozen=True)
 class _Votes:
-    """The majority of every group: rows with the same cause.
+    """The majority of every group: rows with the same cause."""
 
-    Attributes
-    ----------
-    usual : ndarray of int
-        The commonest effect of every group.
-    most, size : ndarray of int
-        Its rows, and all rows of the group whose effect is known.
-    own : ndarray of int of shape (n,)
-        Rows of its group that have a row's own effect; 0 where it is missing.
-    """
-
-    usual: NDArray[np.intp]
-    most: NDArray[np.int64]
-    size: NDArray[np.int64]
-    own: NDArray[np.int64]
+    usual: NDArray[np.intp]  # the commonest effect of every group
+    most: NDArray[np.int64]  # its rows
+    size: NDArray[np.int64]  # all rows of the group whose effect is known
+    own: NDArray[np.int64]  # (n,): rows of its group that have a row's own effect; 0 if missing
 
     @classmethod
     def count(cls, cause: NDArray[np.intp], effect: NDArray[np.intp]) -> _Votes:
@@ -107,8 +94,12 @@ class _Votes:
         return bool((most < size).sum() >= _SPREAD * expected - 0.5)
 
 
-def find_rules(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def find_rules(
+    columns: Sequence[WrittenColumn], measured: Collection[str] = ()
+) -> Iterator[ColumnFinding]:
     """Dependencies between two columns, each with the rows that break it.
+
+    Of columns of text, those ``measured`` hold numbers with a unit.
 
     Examples
     --------
@@ -119,28 +110,28 @@ def find_rules(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     >>> next(find_rules(written_columns(as_table(X)))).text
     "rows with the same 'zip' have the same 'city', except 1 row of 24"
     """
-    rules = _choose(columns)
-    applied = [
-        _Applied.to(columns, cause, effect)
-        for effect, causes in rules.items()
-        for cause, _ in causes
-    ]
-    if not applied:
+    rules = _choose(columns, measured)
+    ties = [_tie(columns, cause, effect) for effect, causes in rules.items() for cause in causes]
+    if not ties:
         return
-    broken = np.flatnonzero(np.any([one.tie.broken for one in applied], axis=0))
-    wrong = blamed([one.tie.take(broken) for one in applied], n=columns[0].codes.size)
+    broken = np.flatnonzero(np.any([one.broken for one in ties], axis=0))
+    wrong = blamed([one.take(broken) for one in ties], n=columns[0].codes.size)
     for effect, causes in rules.items():
-        about = [one for one in applied if one.tie.effect == effect]
+        about = [one for one in ties if one.effect == effect]
         usual, chances, right = _judge(columns[effect], about, broken, wrong)
         rows = np.flatnonzero(chances >= LOW)
         if not rows.size:
             continue
-        names = tuple(columns[cause].name for cause, _ in causes)
+        names = tuple(columns[cause].name for cause in causes)
         words, best = columns[effect].words, usual[rows].tolist()
+        same, name = f"rows with the same {' or '.join(map(repr, names))}", columns[effect].name
+        differ = f"{counted(rows.size, 'row')} of {usual.size:,}"
+        text = f"{same} have the same {name!r}, except {differ}"
+        if rows.size > HABIT * usual.size:  # no rule, but sources that contradict each other
+            text = f"{same} contradict each other in {name!r}: {differ} differ from the commonest"
         yield columns[effect].finding(
             "rule",
-            f"rows with the same {' or '.join(map(repr, names))} have the same "
-            f"{columns[effect].name!r}, except {counted(rows.size, 'row')} of {usual.size:,}",
+            text,
             rows,
             {i: words[k] for i, k in zip(rows.tolist(), best, strict=True)},
             chances[rows],
@@ -151,92 +142,58 @@ def find_rules(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
 
 def _judge(
     column: WrittenColumn,
-    rules: list[_Applied],
+    rules: list[Tie],
     broken_rows: NDArray[np.intp],
     wrong: dict[int, NDArray[np.float64]],
 ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
-    """What the rules about a column say together.
-
-    Returns
-    -------
-    usual : ndarray of int
-        The usual entry of every row, by the surest rule.
-    chances, right : ndarray
-        How likely the row's own entry is wrong, and the usual one right.
-    """
+    """The usual entry of every row by the surest rule, how likely its own is wrong, this right."""
     empty = column.codes < 0
-    broken, speaks, odds = (
-        np.array([getattr(one.tie, name) for one in rules]) for name in ("broken", "speaks", "odds")
+    broken, speaks, odds, usual, votes, size = (
+        np.array([getattr(one, name) for one in rules])
+        for name in ("broken", "speaks", "odds", "usual", "votes", "size")
     )
     chances = np.zeros(empty.size)
-    effect = rules[0].tie.effect
-    chances[broken_rows] = np.where(broken[:, broken_rows].any(axis=0), wrong[effect], 0.0)
+    chances[broken_rows] = np.where(broken[:, broken_rows].any(axis=0), wrong[rules[0].effect], 0.0)
     # an empty cell says nothing against what the others say, if they agree
-    agreed = (speaks * [one.agreed for one in rules]).sum(axis=0)
+    agreed = (speaks * (0.5 + 0.5 * votes / np.maximum(size, 1))).sum(axis=0)
     chances[empty] = (agreed / np.maximum(speaks.sum(axis=0), 1))[empty]
     # a wrong cause misleads
-    odds[:, broken_rows] += np.log([1 - wrong[one.tie.cause] for one in rules])
+    odds[:, broken_rows] += np.log([1 - wrong[one.cause] for one in rules])
     surest = np.where(broken | (speaks & empty), odds, -np.inf).argmax(axis=0)
     chosen = surest, np.arange(empty.size)
-    usual, right = np.array([one.usual for one in rules]), np.array([one.right for one in rules])
-    return usual[chosen], np.minimum(chances, SUREST), np.minimum(right[chosen], SUREST)
+    share = (votes / np.maximum(size - ~empty, 1))[chosen]  # of the other rows
+    right = 1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share))
+    return usual[chosen], np.minimum(chances, SUREST), np.minimum(right, SUREST)
 
 
-@dataclass(frozen=True)
-class _Applied:
-    """A dependency applied to every row; arrays of shape (n,).
-
-    Attributes
-    ----------
-    tie : Tie
-    usual : ndarray of int
-        The effect that most rows with the row's cause have.
-    agreed : ndarray
-        How likely an empty cell should have it.
-    right : ndarray
-        How likely it is right where the row's own effect is wrong.
-    """
-
-    tie: Tie
-    usual: NDArray[np.intp]
-    agreed: NDArray[np.float64]
-    right: NDArray[np.float64]
-
-    @classmethod
-    def to(cls, columns: Sequence[WrittenColumn], j: int, k: int) -> _Applied:
-        """Compare each row with the majority among the rows of the same cause."""
-        cause, effect = columns[j].codes, columns[k].codes
-        votes = _Votes.count(cause, effect)
-        here = np.maximum(cause, 0)
-        most, size = votes.most[here], votes.size[here]
-        speaks = (cause >= 0) & (most >= _VOTES)
-        differs = speaks & (effect != votes.usual[here])
-        for some in (effect >= 0, effect < 0):
-            speaks = speaks & ~_follow_another(columns, k, differs & some, speaks)
-        ahead = (most - votes.own) / (most + votes.own + 1)
-        share = most / np.maximum(size - (effect >= 0), 1)  # of the other rows
-        shares = np.bincount(effect[effect >= 0]) / max(int((effect >= 0).sum()), 1)
-        tie = Tie(
-            j,
-            k,
-            speaks=speaks,
-            broken=speaks & differs & (effect >= 0),
-            odds=_LEAD[0] + _LEAD[1] * ahead,
-            lead=np.maximum((2 * most - size) / (size + 1), 0.0),
-            votes=most,
-            stranger=~np.isin(effect, votes.usual[votes.most >= _VOTES]),
-            by_chance=float((shares**2).sum()),
-        )
-        return cls(
-            tie,
-            usual=votes.usual[here],
-            agreed=0.5 + 0.5 * most / np.maximum(size, 1),
-            right=1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share)),
-        )
+def _tie(columns: Sequence[WrittenColumn], j: int, k: int) -> Tie:
+    """A dependency applied: each row against the majority among the rows of the same cause."""
+    cause, effect = columns[j].codes, columns[k].codes
+    groups = _Votes.count(cause, effect)
+    here = np.maximum(cause, 0)
+    most = groups.most[here]
+    speaks = (cause >= 0) & (most >= _VOTES)
+    differs = speaks & (effect != groups.usual[here])
+    for some in (effect >= 0, effect < 0):
+        speaks = speaks & ~_follow_another(columns, k, differs & some, speaks)
+    ahead = (most - groups.own) / (most + groups.own + 1)
+    shares = np.bincount(effect[effect >= 0]) / max(int((effect >= 0).sum()), 1)
+    return Tie(
+        j,
+        k,
+        speaks=speaks,
+        broken=speaks & differs & (effect >= 0),
+        odds=_LEAD[0] + _LEAD[1] * ahead,
+        usual=groups.usual[here],
+        votes=most,
+        size=groups.size[here],
+        stranger=~np.isin(effect, groups.usual[groups.most >= _VOTES]),
+        by_chance=float((shares**2).sum()),
+    )
 
 
-def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
-    """The rules for each column, the strongest first."""
+def _choose(columns: Sequence[WrittenColumn], measured: Collection[str]) -> dict[int, list[int]]:
+    """The causes of each column that a rule is about, the strongest first."""
     n = columns[0].codes.size if columns else 0
     random = np.random.default_rng(0)
     some = np.arange(n)
@@ -246,19 +203,17 @@ def _choose(columns: Sequence[WrittenColumn]) -> dict[int, list[_Rule]]:
     n_distinct = [np.unique(part[part >= 0]).size for part in parts]
     is_number = [column.column.kind in ("number", "date") for column in columns]
     varied = [j for j, one in enumerate(n_distinct) if 1 < one <= MOST_CATEGORIES * some.size]
-    found: dict[int, list[_Rule]] = {}
+    found: dict[int, list[tuple[float, int]]] = {}
     for effect, cause in permutations(varied, 2):
         known = (parts[cause] >= 0) & (parts[effect] >= 0)
         if not known.any():
             continue
         order = _order(columns[cause]) if is_number[cause] else None
-        lift = _lift(parts[cause][known], parts[effect][known], order)
-        if lift and _beats_shuffled(parts[cause][known], parts[effect][known], random):
-            found.setdefault(effect, []).append((cause, lift))
-    return {
-        effect: sorted(rules, key=lambda rule: (-rule[1], rule[0]))
-        for effect, rules in found.items()
-    }
+        is_name = order is None and columns[cause].name not in measured
+        lift = _lift(parts[cause][known], parts[effect][known], order, is_name=is_name)
+        if lift:
+            found.setdefault(effect, []).append((-lift, cause))
+    return {effect: [cause for _, cause in sorted(rules)] for effect, rules in found.items()}
 
 
 def _order(column: WrittenColumn) -> NDArray[np.intp]:
@@ -270,7 +225,11 @@ def _order(column: WrittenColumn) -> NDArray[np.intp]:
 
 
 def _lift(
-    cause: NDArray[np.intp], effect: NDArray[np.intp], order: NDArray[np.intp] | None
+    cause: NDArray[np.intp],
+    effect: NDArray[np.intp],
+    order: NDArray[np.intp] | None,
+    *,
+    is_name: bool,
 ) -> float:
     """Part of the entries other than the commonest that a cause explains in the other rows.
 
@@ -285,8 +244,9 @@ def _lift(
         base = max(commonest, _agree_with_next(votes, cause, effect, order))
     lift = (votes.agreement - base) / (1 - base) if base < 1 else 0.0
     n = int((votes.most >= _VOTES).sum())
-    is_strong = lift >= _LIFT and n >= _VOTES
-    is_of_things = lift >= _LIFT_OF_THINGS and commonest <= COMMON and n >= _THINGS
+    is_strong = votes.agreement >= 1 - HABIT and lift >= _LIFT and n >= _VOTES
+    is_rare = commonest <= COMMON and n >= _THINGS
+    is_of_things = is_name and is_rare and lift >= _LIFT_OF_THINGS
     return lift if (is_strong or is_of_things) and votes.is_spread else 0.0
 
 
@@ -300,16 +260,6 @@ def _agree_with_next(
     following = np.zeros(int(cause.max()) + 1, dtype=np.intp)
     following[present] = np.append(present[1:], present[-2:-1])
     return float((votes.usual[following[cause]] == effect).mean())
-
-
-def _beats_shuffled(
-    cause: NDArray[np.intp], effect: NDArray[np.intp], random: np.random.Generator
-) -> bool:
-    """Whether no permutation of the effects agrees as much (p = 1/21, Phipson and Smyth 2010)."""
-    found = _Votes.count(cause, effect).agreement
-    return all(
-        _Votes.count(cause, random.permutation(effect)).agreement < found for _ in range(_SHUFFLES)
-    )
 
 
 def _follow_another(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,7 +17,7 @@ from shapley2d._inspection.columns.missing import is_mark
 from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.quantities import convert, is_unit
 from shapley2d._inspection.marginal import shape_of
-from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.entry_writer import EntryWriter, NumberStyle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -57,26 +57,19 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     fits = np.array([match is not None for match in matches], dtype=bool)
     if written.column.kind != "category" or written.share(fits) < _USUAL:
         return
-    units: Counter[str] = Counter()
-    for match, count in zip(matches, written.counts.tolist(), strict=True):
-        if match is not None:
-            units[match[2]] += count
-    common = [unit for unit, n in units.most_common() if n >= HABIT * written.n_written]
+    units = written.tally([match[2] if match else "" for match in matches])
+    common = [unit for unit, n in units.most_common() if unit and n >= HABIT * written.n_written]
     if not common or not _are_one_unit(common):
         return
     if len(common) > 1:
         rows = written.rows(fits)
-        plain = {
-            k: typed_number(_number(match[1], comma=False))
-            for k, match in enumerate(matches)
-            if match
-        }
+        plain = [match and typed_number(_number(match[1], comma=False)) for match in matches]
         yield written.finding(
             "units",
             f"{written.name!r} holds numbers with a unit in the text, written in {len(common)} "
             f"ways ({', '.join(map(repr, common))}): remove the unit, so that they are numbers",
             rows,
-            {int(i): plain[int(written.codes[i])] for i in rows},
+            {int(i): str(plain[written.codes[i]]) for i in rows},
             SURE,
         )
         return
@@ -109,10 +102,9 @@ def _in_unit(
         match[1] for k in np.flatnonzero(usual) if (match := _WITH_UNIT.fullmatch(written.words[k]))
     ]
     comma = any(re.search(r",(?!\d{3}(?!\d))", number) for number in numbers)
-    known = [_number(number, comma=comma) for number in numbers]
-    mark = "," if comma else "."
-    places = min(len(number.partition(mark)[2]) for number in numbers)
+    known = {_number(number, comma=comma): f"{number} {unit}" for number in numbers}
     space = " " if " " + unit in written.words[int(np.flatnonzero(usual)[0])] else ""
+    style, mark = replace(NumberStyle.of(known), after=space + unit), "," if comma else "."
     found = {}
     for k in np.flatnonzero(~usual).tolist():
         match = _WITH_UNIT.fullmatch(
@@ -120,20 +112,18 @@ def _in_unit(
         )
         if match is None:
             continue
-        text, named = match[1], match[2].strip()
-        number: float | None = _number(text, comma=comma)
-        sure = SURE
+        text, named, sure = match[1] + space + unit, match[2].strip(), SURE
+        number: float | None = _number(match[1], comma=comma)
         if is_unit(named) and is_unit(unit):
-            number = convert(_number(text, comma=comma), named, unit)
-            step = convert(10.0 ** -len(text.partition(mark)[2]), named, unit)
+            step = convert(10.0 ** -len(match[1].partition(mark)[2]), named, unit)
+            number = convert(_number(match[1], comma=comma), named, unit)
             if number is not None and step is not None and named != unit:
                 told = math.floor(1e-9 - math.log10(step))
-                sure = SURE if told >= places else UNSURE
-                whole, _, rest = typed_number(round(number, max(told, places))).partition(".")
-                rest = rest.ljust(places, "0")
-                text = whole + mark + rest if rest else whole
+                sure = SURE if told >= style.places else UNSURE
+                rounded = typed_number(round(number, max(told, style.places)))
+                text = style.write(rounded, comma=comma)
         if number is not None and min(known) <= number <= max(known):
-            found[k] = text + space + unit, sure
+            found[k] = text, sure
     return found
 
 
@@ -196,9 +186,7 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     if written.column.kind == "number":
         return
     shapes = np.array([_shape(word) for word in written.words], dtype=object)
-    tally: Counter[str] = Counter()
-    for form, count in zip(shapes.tolist(), written.counts.tolist(), strict=True):
-        tally[form] += count
+    tally = written.tally(shapes.tolist())
     main = max(sorted(tally), key=lambda form: tally[form])
     structured = any(not letter.isalpha() and not letter.isspace() for letter in main)
     missing = written.where(is_mark)

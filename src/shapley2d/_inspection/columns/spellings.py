@@ -183,27 +183,36 @@ def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, in
     >>> misspellings(words, np.array([812, 1, 1, 30, 50, 1]))
     {1: 0, 2: 0}
     """
-    found: dict[int, int] = {}
-    for k, other in (*_replaced(words, counts), *_moved(words, counts)):
-        found.setdefault(k, other)
-    return found
-
-
-def _moved(words: Sequence[str], counts: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-    """Pairs of a rare word and the most frequent one a letter left out, put in or moved away."""
     long = _long_words(words, counts)
     reach = _by_deletion(words, [k for k in long if counts[k] >= _TIMES])
+    of_length = defaultdict(list)
     for k in long:
-        near = {
-            other
-            for key in _without_a_letter(words[k])
-            for other in reach.get(key, ())
-            if counts[other] >= _TIMES * counts[k]
-            and (len(words[other]) != len(words[k]) or sorted(words[other]) == sorted(words[k]))
-            and _letters(words[other]) != _letters(words[k])
-        }
-        if near:
-            yield k, min(near, key=lambda other: (-counts[other], other))
+        if counts[k] >= _TIMES:
+            of_length[len(words[k])].append(k)
+    letters = {n: np.array([[*map(ord, words[k])] for k in some]) for n, some in of_length.items()}
+    found: dict[int, int] = {}
+    for k in long:
+        word, others = words[k], of_length.get(len(words[k]), [])
+        meant = None
+        if others:  # a few letters replaced, the fewest first
+            apart = (letters[len(word)] != np.array([*map(ord, word)])).sum(axis=1)
+            near = (apart > 0) & (apart <= max(1, len(word) // _TIMES))
+            near = np.flatnonzero(near & (counts[others] >= _TIMES * counts[k]))
+            near = near[np.lexsort((-counts[others][near], apart[near]))].tolist()
+            meant = next((others[o] for o in near if _same_words(word, words[others[o]])), None)
+        if meant is None:  # one letter left out, put in or moved away
+            moved = {
+                other
+                for key in _without_a_letter(word)
+                for other in reach.get(key, ())
+                if counts[other] >= _TIMES * counts[k]
+                and (len(words[other]) != len(word) or sorted(words[other]) == sorted(word))
+                and _letters(words[other]) != _letters(word)
+            }
+            meant = min(moved, key=lambda other: (-counts[other], other), default=None)
+        if meant is not None:
+            found[k] = meant
+    return found
 
 
 def _long_words(words: Sequence[str], counts: NDArray[np.intp]) -> list[int]:
@@ -227,29 +236,6 @@ def _without_a_letter(word: str) -> set[str]:
 def _letters(word: str) -> str:
     """A word without its digits."""
     return re.sub(r"\d", "", word)
-
-
-def _replaced(words: Sequence[str], counts: NDArray[np.intp]) -> Iterator[tuple[int, int]]:
-    """Pairs of a rare word and a frequent one of the same length that differ in few letters."""
-    lengths = defaultdict(list)
-    for k in _long_words(words, counts):
-        lengths[len(words[k])].append(k)
-    for length, members in lengths.items():
-        others = [k for k in members if counts[k] >= _TIMES]
-        if not others:
-            continue
-        letters, common = (
-            np.array([[ord(letter) for letter in words[k]] for k in some])
-            for some in (members, others)
-        )
-        for k, word in zip(members, letters, strict=True):
-            apart = (common != word).sum(axis=1)
-            near = (apart > 0) & (apart <= max(1, length // _TIMES))
-            near = np.flatnonzero(near & (counts[others] >= _TIMES * counts[k]))
-            near = near[np.lexsort((-counts[others][near], apart[near]))].tolist()
-            best = next((others[o] for o in near if _same_words(words[k], words[others[o]])), None)
-            if best is not None:
-                yield k, best
 
 
 def _same_words(text: str, other: str) -> bool:

@@ -40,36 +40,24 @@ SHIFTED = "the decimal point slipped"
 
 @dataclass(frozen=True)
 class Slips:
-    """The numbers or dates of a column, and which of them were meant.
-
-    Attributes
-    ----------
-    writer : EntryWriter
-    numbers, counts : ndarray
-        Its distinct entries in order, and their rows.
-    step : float
-        Smallest difference of entries, by the decimals of the column.
-    new : float
-        Chance that an entry is one that the column does not hold yet: the share of rows whose
-        entry no other has (Good 1953, doi:10.1093/biomet/40.3-4.237).
-    span : float
-        From the lowest tenth of the entries to the highest.
-    """
+    """The numbers or dates of a column, and which of them were meant."""
 
     writer: EntryWriter
-    numbers: NDArray[np.float64]
-    counts: NDArray[np.int64]
-    step: float
+    numbers: NDArray[np.float64]  # its distinct entries in order
+    counts: NDArray[np.int64]  # and their rows
+    step: float  # smallest difference of entries, by the decimals of the column
+    # chance that an entry is one that the column does not hold yet: the share of rows whose entry
+    # no other has (Good 1953, doi:10.1093/biomet/40.3-4.237)
     new: float
-    span: float
+    span: float  # from the lowest tenth of the entries to the highest
 
     @classmethod
     def of(cls, column: Column) -> Slips:
         known = column.entries[~np.isnan(column.entries)]
         numbers, counts = np.unique(known, return_counts=True)
         writer = EntryWriter.of(column)
-        is_date = column.kind == "date"
-        step = 1.0 if is_date or writer.decimals is None else 10.0**-writer.decimals
+        decimals = None if column.kind == "date" else writer.decimals
+        step = 1.0 if decimals is None else 10.0**-decimals
         low, high = np.quantile(known, [0.1, 0.9])
         new = float((counts == 1).sum()) / known.size
         return cls(writer, numbers, counts, step, new, max(float(high - low), step))
@@ -160,27 +148,18 @@ def meant_dates(entry: float, low: float, high: float) -> Iterator[tuple[str, fl
     day = np.datetime64(int(np.floor(entry)), "D")
     text, rest = str(day), entry - np.floor(entry)
     year, month, of_month = text[:-6], text[-5:-3], text[-2:]
-    beside = (("a neighbouring key", *meant) for meant in struck_beside(text))
+    first, last = (int(str(np.datetime64(int(end), "D"))[:4]) for end in (low, high))
+    years = [*_years(year), *((one, 365 * _ANY_DATE) for one in range(first, last + 1))]
     for slip, meant, chance in (
         ("day and month swapped", f"{year}-{of_month}-{month}", 1.0),
-        *swapped_or_doubled(text),
-        *beside,
-        *(("another year", f"{one}{text[-6:]}", chance) for one, chance in _years(year)),
-        *(
-            ("another year", f"{one}{text[-6:]}", 365 * _ANY_DATE)
-            for one in _years_between(low, high)
-        ),
+        *_misdigited(text),
+        *(("another year", f"{one}{text[-6:]}", chance) for one, chance in years),
     ):
         try:
             days = np.datetime64(meant, "D").astype(np.int64)
         except ValueError:
             continue
         yield slip, float(days) + rest, chance
-
-
-def _years_between(low: float, high: float) -> range:
-    first, last = (int(str(np.datetime64(int(end), "D"))[:4]) for end in (low, high))
-    return range(first, last + 1)
 
 
 def _years(typed: str) -> Iterator[tuple[str, float]]:
@@ -206,12 +185,10 @@ def meant_numbers(number: float) -> Iterator[tuple[str, float, float]]:
     """
     text = typed_number(abs(number))
     sign = -1.0 if number < 0 else 1.0
-    for slip, meant, chance in swapped_or_doubled(text):
+    for slip, meant, chance in _misdigited(text):
         yield slip, sign * float(meant), chance
     for places in (1, -1, 2, -2, 3, -3):
         yield SHIFTED, sign * float(Decimal(text).scaleb(places)), 0.5 ** (1 + abs(places))
-    for meant, chance in struck_beside(text):
-        yield "a neighbouring key", sign * float(meant), chance
     pointed = text if "." in text else text + "."
     for k in range(len(pointed) + 1):
         for digit in _TOP:
@@ -222,26 +199,24 @@ def meant_numbers(number: float) -> Iterator[tuple[str, float, float]]:
         yield "the sign", -number, 1.0
 
 
-def swapped_or_doubled(text: str) -> Iterator[tuple[str, str, float]]:
-    """Texts that become this one when two digits are swapped, or one is doubled."""
+def _misdigited(text: str) -> Iterator[tuple[str, str, float]]:
+    """Texts of which two digits were swapped, one was doubled, or a key beside one was struck."""
     n_digits = sum(letter.isdigit() for letter in text)
-    for k, digit in enumerate(text[:-1]):
-        if digit.isdigit() and text[k + 1].isdigit() and digit != text[k + 1]:
-            meant = text[:k] + text[k + 1] + digit + text[k + 2 :]
+    doubled = set()
+    for k, digit in enumerate(text):
+        if not digit.isdigit():
+            continue
+        for key in NEIGHBOURS[digit]:
+            meant = text[:k] + key + text[k + 1 :]
+            yield "a neighbouring key", meant, 1 / n_digits / len(NEIGHBOURS[key])
+        following = text[k + 1 : k + 2]
+        if following == digit:
+            doubled.add(text[:k] + text[k + 1 :])
+        elif following.isdigit():
+            meant = text[:k] + following + digit + text[k + 2 :]
             if not meant.startswith("0") or text.startswith("0"):  # nobody means 01
                 yield "two digits swapped", meant, 1 / (n_digits - 1)
-    for meant in {text[:k] + text[k + 1 :] for k in range(len(text) - 1)
-                  if text[k].isdigit() and text[k] == text[k + 1]}:  # fmt: skip
-        yield "a digit doubled", meant, 1 / (n_digits - 1)
-
-
-def struck_beside(text: str) -> Iterator[tuple[str, float]]:
-    """Texts that become this one when a neighbouring key is struck, each with its chance."""
-    n_digits = sum(letter.isdigit() for letter in text)
-    for k, digit in enumerate(text):
-        if digit.isdigit():
-            for key in NEIGHBOURS[digit]:
-                yield text[:k] + key + text[k + 1 :], 1 / n_digits / len(NEIGHBOURS[key])
+    yield from (("a digit doubled", meant, 1 / (n_digits - 1)) for meant in doubled)
 
 
 def _neighbours() -> dict[str, str]:

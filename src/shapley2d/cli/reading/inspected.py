@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.warnings import without_warnings
-from shapley2d._inspection.decided_entries import DecidedTable
+from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._inspection.inspect import check_width
 from shapley2d._inspection.storage import is_inspection
@@ -175,14 +175,15 @@ def check_decisions(decisions: Decisions, source: Source) -> None:
             f"{file_digest(source.table)}): inspect this one and decide again"
         )
     table = source.table
-    DecidedTable(
+    check_decided(
+        decisions,
         source.path,
         table.column_names,
         table.num_rows,
         lambda name: table[name].to_pylist(),
         lambda name: as_table(table.select([name]), "X", infinite=True).columns[0],
         source.where,
-    ).check(decisions)
+    )
 
 
 def _fingerprints(source: Source) -> list[str]:
