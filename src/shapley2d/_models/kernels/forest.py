@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numba
 import numpy as np
+from numba.cpython.unsafe.numbers import trailing_zeros
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._base.cache import CACHE, INNER
@@ -302,19 +303,20 @@ def _best_split(
         pick = turn + next_below(state, order.size - turn)
         k = order[pick]
         order[pick], order[turn] = order[turn], k
-        first, last = CODES, -1
+        there = np.uint64(0)  # one bit per code: few rows have few of them
         for r in range(low, high):
             code = local[k, place[r]]
             sums[code] += goal[r]
             numbers[code] += 1.0
-            first = min(first, code)
-            last = max(last, code)
+            there |= _ONE << np.uint64(code)
         s, c = 0.0, 0.0
-        for code in range(first, last + 1):
+        while there:
+            code = trailing_zeros(there)
+            there &= there - _ONE
             s += sums[code]
             c += numbers[code]
             rest = size - c
-            if numbers[code] > 0.0 and c >= smallest and rest >= smallest:
+            if c >= smallest and rest >= smallest:
                 removed = s * s / c + (total - s) * (total - s) / rest
                 if removed > most:
                     most, best, cut = removed, k, code
