@@ -24,17 +24,15 @@ class InspectedCells(RowWords):
     _cells : ScoredCells
         Everything about single cells, the label being one more column behind the others.
     _values : ndarray of shape (n, p) or None
-        What each cell is worth to a model, from the ``valuation`` passed along; NaN where that is
-        not known.
+        What each cell is worth to a model, from the ``valuation`` passed along; NaN if unknown.
     _score_gains : ndarray of shape (n, p) or None
         What each suggested entry, taken alone, adds to the score of a forest, where the valuation
-        passed along is of one. NaN where that is not known.
+        passed along is of one; NaN if unknown.
     _frame : {"pandas", "polars", "pyarrow"}
         The kind of frame that the methods return.
-    _digests : dict of str to str
-        Digests of the columns, by which ``repair`` recognizes the table.
-    _fingerprint : str
-        Digest of the whole table; files of decisions carry it.
+    _digests, _fingerprint
+        Digests of the columns, by which ``repair`` recognizes the table, and of the whole table,
+        which files of decisions carry.
     _settled : frozenset of (int, int)
         Cells that a person has called right, by position: they are not listed again.
     """

@@ -177,21 +177,10 @@ def vouched(
 ) -> NDArray[np.float32]:
     """The logarithm of the largest lift of an entry with another one of its row; 0 if empty.
 
-    How much more often than by chance other rows have both. An odd entry that several rows have,
-    and other entries with it, is hardly a slip: all rows of the one hospital in Alaska have its
-    state, its city and its telephone number. Half a row is added to both counts. Keys, of which no
-    two rows have the same, vouch for nothing.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    threads : int
-    known : int, optional
-        Only the first so many rows vouch for others; all by default.
-
-    Returns
-    -------
-    ndarray of shape (n, columns)
+    How much more often than by chance other rows, the first ``known`` ones, have both. An odd entry
+    that several rows have, and other entries with it, is hardly a slip: all rows of the one
+    hospital in Alaska have its state, its city and its telephone number. Half a row is added to
+    both counts. Keys, of which no two rows have the same, vouch for nothing.
 
     Examples
     --------

@@ -69,26 +69,9 @@ def inspect_table(
 ) -> ScoredCells:
     """Score every cell, with how likely it is wrong and what was expected instead.
 
-    Parameters
-    ----------
-    table : Table
-    target : Target or None
-        Its labels.
-    label_name : str
-        Name of the column of labels.
-    findings : sequence of ColumnFinding
-        What was found about columns: it counts in the probabilities.
-    seed : int
-    n_jobs : int or None
-        Threads, as in joblib; all processors by default. Their number changes nothing.
-    progress : {"auto", True, False} or callable
-    limit : TimeLimit, optional
-        When to be done: with fewer trees, and, where time is up all the same, with columns that are
-        judged by themselves and without trying repairs. ``info`` says what was left out.
-
-    Returns
-    -------
-    ScoredCells
+    ``findings`` about columns count in the probabilities. Threads change nothing. Under a ``limit``
+    there are fewer trees, and, where time is up all the same, columns that are judged by themselves
+    and rows whose repairs are not tried; ``info`` says what was left out.
 
     Examples
     --------
@@ -166,24 +149,10 @@ def judge_rows(
     findings: Sequence[ColumnFinding],
     threads: int,
 ) -> ScoredCells:
-    """Score the cells of new rows by what a table teaches, each row as if it were one more of it.
+    """Score the cells of new rows by what a table teaches, each as if it were one more row of it.
 
-    Parameters
-    ----------
-    lessons : Lessons
-        With the forests grown.
-    table : ScoredCells
-        The table's own cells.
-    columns : tuple of Column
-        The table's columns with the new rows below its own.
-    findings : sequence of ColumnFinding
-        Of the table and of the new rows, by their positions in these columns.
-    threads : int
-
-    Returns
-    -------
-    ScoredCells
-        Of the new rows; the writers of their entries are the table's.
+    ``columns`` are the ``table``'s with the new rows below its own; ``findings`` are about both, by
+    their positions there.
     """
     known = lessons.codes.shape[0]
     work = _Work(lessons, lessons.new_rows(columns))
@@ -244,20 +213,9 @@ def _padded(expected: Expected, known: int) -> dict[str, Any]:
 class Lessons:
     """What a table teaches about rows: its own order, bins and codes, and trees that predict.
 
-    Attributes
-    ----------
-    label : int
-        Position of the column of class labels; the number of columns without one.
-    order : OwnOrder
-    names : list of str
-        Of the columns in that order, as everything below is.
-    binned : list of BinnedColumn
-    codes : ndarray of shape (n, p)
-    groups : ndarray of shape (n,)
-        The class of every row, 0 without classes.
-    bags : Bags
-    forests : list of Forest or None
-        Once they are grown, see :meth:`grow_all`.
+    All but ``given`` are in that order. ``label`` is the position of the class labels among the
+    given columns, or their number; ``groups`` has the class of every row, 0 without classes;
+    ``forests`` are there once they are grown (:meth:`grow_all`).
     """
 
     def __init__(
@@ -325,16 +283,8 @@ def _groups(columns: Sequence[Column], label: int) -> NDArray[np.intp]:
 class _Rows:
     """Rows to judge, in a table's own order of columns.
 
-    Attributes
-    ----------
-    given : tuple of Column
-        In the given order of rows and columns; the rows to judge begin at ``known``.
-    binned, codes, seen, groups
-        As in :class:`Lessons` and its bags.
-    places : ndarray of int
-        Where these rows are among the given ones.
-    known : int
-        Rows of ``given`` that are not judged here: those of the table.
+    The ``given`` columns have the given order; the rows to judge begin there at ``known``, below
+    those of the table, and ``places`` is where each is among them.
     """
 
     given: tuple[Column, ...]

@@ -33,14 +33,7 @@ def add_shares(
 ) -> None:
     """Add up the shares of bins in the leaves where rows end, over trees that have not seen them.
 
-    Parameters
-    ----------
-    codes, seen : ndarray of shape (rows, m) and (rows, words)
-    forest, predicted
-    shares : ndarray of shape (rows, bins)
-        Receives the sums.
-    asked : ndarray of shape (rows,)
-        Receives the number of trees.
+    ``shares``, with a line per row, receives the sums, ``asked`` the number of trees.
     """
     room, all_rows, none = _room(forest, 0), np.zeros(len(codes), np.int32), np.empty((0, 0))
     _ask(codes, codes, seen, forest, predicted, all_rows, room, shares, asked, none)
@@ -59,21 +52,10 @@ def add_replaced(
 ) -> None:
     """Add up the share of a row's own bin, and its change if one entry at a time is replaced.
 
-    A row is followed once. Where its new entry would go the other way, and only there, a second
-    walk starts: most replacements change no path.
-
-    Parameters
-    ----------
-    codes, new : ndarray of shape (rows, m)
-        Codes of the entries, and of those that would replace them.
-    seen, forest, predicted
-        As above.
-    bins : ndarray of shape (rows,)
-        The own bins; -1 where there is nothing to ask.
-    shares, asked : ndarray of shape (rows,)
-        Receive the sum of the own bin's share and the number of trees.
-    changes : ndarray of shape (rows, m)
-        Receives the sums of the changes.
+    A row is followed once. Where its ``new`` entry would go the other way, and only there, a second
+    walk starts: most replacements change no path. The own bin is -1 where there is nothing to ask.
+    ``shares`` and ``asked`` receive the sum of the own bin's share and the number of trees of each
+    row, ``changes`` the sums of the changes of each entry.
     """
     room, own = _room(forest, codes.shape[1]), shares[:, None]
     _ask(codes, new, seen, forest, predicted, bins, room, own, asked, changes)
@@ -82,21 +64,11 @@ def add_replaced(
 class _Room(NamedTuple):
     """Working arrays of walks: made outside, since code that makes arrays compiles slowly.
 
-    Attributes
-    ----------
-    nodes : ndarray of shape (nodes,)
-        The nodes of the tree at hand, one word each: the left child, the feature and the cut, or
-        minus one minus the number of the leaf.
-    rows, at : ndarray of shape (walks,)
-        The row of each walk, and the node that it has reached.
-    on : ndarray of shape (walks,)
-        The walks that have not reached a leaf.
-    origins, replaced : ndarray of shape (walks,)
-        The walk that each new one branches off from, and the entry that is replaced there.
-    found : ndarray of shape (walks,)
-        The own bin's share in the leaf.
-    turned : ndarray of shape (_BLOCK, m)
-        Whether a walk has branched off where this entry is replaced.
+    ``nodes`` are those of the tree at hand, one word each: the left child, the feature and the cut,
+    or minus one minus the number of the leaf. A walk has a row and the node that it is ``at``;
+    ``on`` lists those that have not reached a leaf. A new one branches off from a walk of
+    ``origins`` where an entry is ``replaced``, once each (``turned``). ``found`` is the own bin's
+    share in the leaf.
     """
 
     nodes: NDArray[np.int64]
