@@ -119,19 +119,19 @@ def inspect_table(
             threads,
             in_tail=work.in_tail,
         )
-        explained = explain_suspects(columns, work.expected, probability, findings)
+        notes, suggested, expected = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
         has_label=target is not None,
         scores=scores,
         probability=probability,
-        expected=explained.expected,
+        expected=expected,
         parts=work.parts,
         usual=usual,
         has_classes=has_classes,
-        notes=explained.notes,
-        suggested=explained.suggested,
+        notes=notes,
+        suggested=suggested,
         info={
             "rows_per_tree": int(trees[1]),
             "trees": int(trees[0]),
@@ -174,40 +174,21 @@ def judge_rows(
         # entries of a trusted table are right, however suspicious: as often, others are right too
         as_suspicious = known - np.searchsorted(np.sort(own), probability[:, j])
         probability[:, j] *= RARE / (RARE + as_suspicious / known)
-    everywhere = np.concatenate([np.zeros(table.scores.shape), probability])
-    both = [
-        replace(one, entries=np.concatenate([np.zeros(known), one.entries]), **_padded(one, known))
-        for one in work.expected
-    ]
-    explained = explain_suspects(columns, both, everywhere, findings)
+    notes, suggested, expected = explain_suspects(columns, work.expected, probability, findings)
     new = np.arange(known, known + len(scores))
     return ScoredCells(
         columns=tuple(column.take(new) for column in columns),
         has_label=table.has_label,
         scores=scores,
         probability=probability,
-        expected=tuple(
-            replace(one, entries=meant.entries[known:])
-            for one, meant in zip(work.expected, explained.expected, strict=True)
-        ),
+        expected=expected,
         parts=work.parts,
         usual=usual,
         has_classes=table.has_classes,
-        notes={(i - known, j): text for (i, j), text in explained.notes.items() if i >= known},
-        suggested={
-            (i - known, j): new for (i, j), new in explained.suggested.items() if i >= known
-        },
+        notes=notes,
+        suggested=suggested,
         written_like=columns,
     )
-
-
-def _padded(expected: Expected, known: int) -> dict[str, Any]:
-    """The other fields of what is expected, with empty lines before them."""
-    return {
-        name: np.concatenate([np.zeros((known, *array.shape[1:]), array.dtype), array])
-        for name, array in vars(expected).items()
-        if array is not None and name != "entries"
-    }
 
 
 class Lessons:
@@ -372,17 +353,16 @@ class _Work:
         predicted = [k for k, binned in enumerate(lessons.binned) if is_predicted(binned)]
         if not predicted:
             return
-        tried = predicted[:: max(len(predicted) // 3, 1)]
-
-        def look(k: int) -> None:
+        took_s = []
+        for k in [*predicted[:1], *predicted[:: max(len(predicted) // 3, 1)]]:
+            if limit.left() <= 0:
+                break
+            begin = time.monotonic()
             forest = grow(lessons.binned, lessons.codes, few, k, lessons.seed)
             deviation(lessons.binned[k], forest, lessons.codes, few.seen)
-
-        look(tried[0])  # compiles, or loads what was compiled
-        begin = time.monotonic()
-        for k in tried:
-            look(k)
-        each_s = (time.monotonic() - begin) / len(tried) / len(few.rows)
+            took_s.append(time.monotonic() - begin)
+        # the first compiles, or loads what was compiled
+        each_s = float(np.mean(took_s[1:] or took_s or [np.inf])) / len(few.rows)
         fitting = int(_GROWN * limit.left() * threads / max(each_s * len(predicted), 1e-9))
         if fitting < len(lessons.bags.rows):
             lessons.bags = lessons.draw_bags(max(fitting, _FEW_TREES))
