@@ -13,11 +13,11 @@ empty from filled and others large from small.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numba.cpython.unsafe.numbers import trailing_zeros
+from numba.cpython.unsafe import numbers
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._base.cache import CACHE, INNER
@@ -31,6 +31,7 @@ _MANY = 32  # bins of a leaf from which a scan of all bins beats an insertion so
 _TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
 _ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
 NONE: int = np.int64(0)  # type: ignore[assignment]  # a plain 0 is a type of its own: what it is passed to compiles twice
+_lowest_bit: Any = numbers.trailing_zeros
 _FIRST: int = np.int32(0)  # type: ignore[assignment]
 
 
@@ -311,7 +312,7 @@ def _best_split(
             there |= _ONE << np.uint64(code)
         s, c = 0.0, 0.0
         while there:
-            code = trailing_zeros(there)
+            code = _lowest_bit(there)
             there &= there - _ONE
             s += sums[code]
             c += numbers[code]
