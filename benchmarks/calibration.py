@@ -39,6 +39,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d import inspect_cells
 from shapley2d._inspection import score
+from shapley2d._inspection.columns.finding import UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -107,7 +108,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
     """The evidence of every cell of a table, and which cells are wrong."""
     taken: dict[str, Any] = {}
 
-    def take(scores, parts, columns, at, as_expected, findings, threads):
+    def take(scores, parts, columns, at, as_expected, findings, threads, in_tail):
         found = named_cells(findings, columns[:at], len(scores))
         table, lines, stated, least = Scores.of(scores[:, :at], found), [], [], []
         company = vouched(columns[:at])
@@ -118,8 +119,8 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
             stated.append(stated_chance(about, len(scores)) > 0)
             least.append(least_chance(about, lines[-1], len(scores)))
         taken.update(lines=lines, found=found, stated=stated, least=least, table=table)
-        taken.update(columns=columns, at=at)
-        return wrong_probability(scores, parts, columns, at, as_expected, findings, threads)
+        taken.update(columns=columns, at=at, usual=in_tail[:, :at] & ~found)
+        return wrong_probability(scores, parts, columns, at, as_expected, findings, threads, in_tail=in_tail)  # fmt: skip
 
     text = frame.to_csv(index=False)
     with (
@@ -150,6 +151,7 @@ def looked_at(name: str, form: str, frame: pd.DataFrame, wrong: Any, label: str 
         "of findings": taken["found"].T.ravel(),
         "stated": np.concatenate(taken["stated"]),
         "least": np.concatenate(taken["least"]),
+        "usual": taken["usual"].T.ravel(),
         "table": taken["table"]._replace(scores=None, found=None),
         "today": found._cells.probability[:, :at].T.ravel(),
     }
@@ -230,8 +232,9 @@ def boost_labels(parts: list[Any]) -> HistGradientBoostingClassifier:
 
 def chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
     """The probability of every cell, as an inspection says it."""
-    said = model.decision_function(part["T"]) + SETTINGS["order"] * part["logit"]
-    return np.maximum(SETTINGS["most"] / (1 + np.exp(-said)), part["least"])
+    logit = model.decision_function(part["T"]) + SETTINGS["order"] * part["logit"]
+    said = SETTINGS["most"] / (1 + np.exp(-logit))
+    return np.maximum(np.where(part["usual"], np.minimum(said, UNKNOWN), said), part["least"])
 
 
 def label_chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
@@ -318,12 +321,14 @@ def labels_of(name: str, frame: pd.DataFrame, random: np.random.Generator) -> li
             X = pd.read_csv(io.StringIO(frame.drop(columns=label).to_csv(index=False)))
             taken: dict[str, Any] = {}
 
-            def take(scores, parts, columns, at, as_expected, findings, threads, taken=taken):
+            def take(
+                scores, parts, columns, at, as_expected, findings, threads, in_tail, taken=taken
+            ):
                 codes = columns[-1].entries.astype(int)
                 if at < len(columns):
                     shares = np.bincount(codes)[codes] / len(codes)
                     taken["X"] = label_evidence(scores[:, -1], shares)
-                return wrong_probability(scores, parts, columns, at, as_expected, findings, threads)
+                return wrong_probability(scores, parts, columns, at, as_expected, findings, threads, in_tail=in_tail)  # fmt: skip
 
             with (
                 warnings.catch_warnings(action="ignore"),

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+import numba
 import numpy as np
 import pytest
 
 from shapley2d._inspection.kernels.forest_answers import add_replaced, add_shares
+from shapley2d._models.kernels import random_words
 from shapley2d._models.kernels.forest import (
     CODES,
     Predicted,
@@ -15,9 +17,23 @@ from shapley2d._models.kernels.forest import (
     grow_forest,
     is_seen,
 )
-from shapley2d._models.kernels.random_words import bell, next_below, next_word
 
 SEED = np.uint64(5)
+
+
+@numba.njit
+def next_word(state):  # those of the package can be called by compiled code only
+    return random_words.next_word(state)
+
+
+@numba.njit
+def next_below(state, stop):
+    return random_words.next_below(state, stop)
+
+
+@numba.njit
+def bell(word, code):
+    return random_words.bell(word, code)
 
 
 def make_predicted(bins, ranks=None, *, empty=-1, is_category=False, blurred=False):
@@ -179,7 +195,7 @@ def _stretches(forest):
 def test_rows_are_asked_of_trees_that_have_not_seen_them(is_category):
     codes, predicted, seen, forest = grown(2, is_category=is_category)
     sums, asked = np.zeros((60, predicted.n_bins)), np.zeros(60, np.int32)
-    add_shares(codes, seen, forest, sums, asked)
+    add_shares(codes, seen, forest, predicted, sums, asked)
     for row in range(60):
         trees = [tree for tree in range(6) if not is_seen.py_func(seen, row, tree)]
         leaves = [leaf_of(codes[row], forest, tree)[0] for tree in trees]
@@ -234,7 +250,7 @@ def test_a_bag_without_anything_to_learn_from_is_not_asked():
     bags, seen = draw_bags(60, 10, 8, SEED)
     forest = grow_forest(codes, np.arange(4), predicted, bags, 2, 2, SEED)
     sums, asked = np.zeros((60, 2)), np.zeros(60, np.int32)
-    add_shares(codes, seen, forest, sums, asked)
+    add_shares(codes, seen, forest, predicted, sums, asked)
     useful = [tree for tree, bag in enumerate(bags) if 0 in bag]
     assert [int(asked[row]) for row in range(60)] == [
         sum(not is_seen.py_func(seen, row, tree) for tree in useful) for row in range(60)
@@ -250,7 +266,7 @@ def test_empty_cells_among_numbers_are_told_apart_by_some_nodes_and_ranks_by_oth
     bags, seen = draw_bags(400, 240, 30, SEED)
     forest = grow_forest(codes, np.arange(2), predicted, bags, 5, 2, SEED)
     sums, asked = np.zeros((400, 5)), np.zeros(400, np.int32)
-    add_shares(codes, seen, forest, sums, asked)
+    add_shares(codes, seen, forest, predicted, sums, asked)
     right = (sums / asked[:, None])[np.arange(400), bins]
     assert right[bins == 4].mean() > 0.9
     assert right[bins < 4].mean() > 0.9

@@ -22,10 +22,10 @@ def test_the_decimal_point_did_not_slip_in_a_heavy_tail_nor_in_a_number_that_com
     expected = (Expected(np.full(1000, 5.3), np.full(1000, 4.0), np.full(1000, 6.0)),)
     chances = np.zeros((1000, 1))
     chances[0] = 0.9
-    notes = explain_suspects([Column("a", "number", entries)], expected, chances).notes
+    notes = explain_suspects([Column("a", "number", entries)], expected, chances)[0]
     assert notes == {(0, 0): "the decimal point slipped: 53 for 5.3"}
     entries[500:540] = rng.uniform(40, 900, 40).round(2) if tail else 53.0
-    notes = explain_suspects([Column("a", "number", entries)], expected, chances).notes
+    notes = explain_suspects([Column("a", "number", entries)], expected, chances)[0]
     assert not notes
 
 
@@ -49,8 +49,8 @@ def explain(entry, low, high, middle, kind="number", others=()):
     expected = Expected(np.full(n, float(middle)), np.full(n, float(low)), np.full(n, float(high)))
     likely = np.zeros((n, 1))
     likely[0] = 0.8
-    found = explain_suspects([column], [expected], likely)
-    return found.notes.get((0, 0)), found.expected[0].entries[0]
+    notes, _, meant = explain_suspects([column], [expected], likely)
+    return notes.get((0, 0)), meant[0].entries[0]
 
 
 def test_a_slip_into_the_expected_range_is_named_and_suggested():
@@ -94,7 +94,7 @@ def test_a_number_is_sure_only_if_no_other_may_have_been_meant():
     for entry, low, high, sure in ((770.0, 65.0, 85.0, False), (17.0, 69.0, 73.0, True)):
         column = Column("weight", "number", np.append(entry, weights))
         ends = (np.full(n, one) for one in ((low + high) / 2, low, high))
-        text, right = explain_suspects([column], [Expected(*ends)], likely).suggested[0, 0]
+        text, right = explain_suspects([column], [Expected(*ends)], likely)[1][0, 0]
         assert (right >= 0.9) == sure and text in {"70", "71", "77"}
 
 

@@ -42,26 +42,19 @@ class BinnedColumn:
     graded : bool
         Whether every distinct entry has a bin of its own.
     bins : ndarray of shape (n,)
-        ``filled`` where a cell is empty, -1 where there is no bin: the entry is not of the
-        column's type, or it is new, as a category or an empty cell can be.
-    filled : int
-        Number of bins that hold entries.
-    has_empty : bool
-        Whether one more bin is for empty cells.
+        ``filled`` where a cell is empty, -1 where there is no bin: the entry is not of the column's
+        type, or it is new, as a category or an empty cell can be.
+    filled, has_empty
+        Number of bins that hold entries, and whether one more is for empty cells.
     shares : ndarray of shape (bins,)
-        Share of the column that each bin holds.
-    ordered : ndarray
+    ordered, starts
         The entries, ascending: bin b is ``ordered[starts[b] : starts[b + 1]]``.
-    starts : ndarray of shape (filled + 1,)
     ranks : ndarray of shape (n,)
         Mid-ranks between 0 and 1, 0 where the cell is empty.
-    distinct : ndarray
-        Distinct entries, ascending.
-    input_codes : ndarray
-        The code of each as an input; 0 is for an empty cell.
+    distinct, input_codes
+        Distinct entries, ascending, and the code of each as an input; 0 is for an empty cell.
     known : int
-        Rows that all of this was learned from. They are the column's own, unless it is made by
-        :meth:`at`.
+        Rows that all of this was learned from: the column's own, unless it is made by :meth:`at`.
     """
 
     values: NDArray[np.float64]

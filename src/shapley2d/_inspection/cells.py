@@ -59,16 +59,10 @@ class Expected:
     chances: NDArray[np.float32] | None = None
 
     def sure(self, i: int, entry: float) -> float:
-        """How likely the entry predicted for row i is right, if the one in the table is wrong.
+        """How likely the entry predicted for row i is right, if the table's ``entry`` is wrong.
 
         A prediction tells what is usual, not what was meant: it is never sure. Numbers of a range
         are right to the last digit by chance.
-
-        Parameters
-        ----------
-        i : int
-        entry : float
-            The one in the table.
         """
         if self.alternatives is not None and self.chances is not None:
             codes = self.alternatives[i].astype(np.float64)

@@ -41,15 +41,9 @@ _LEAST = float(np.finfo(np.float64).tiny)  # of a density whose logarithm is tak
 class Deviation:
     """How far the entries of a column are off, and what was expected; arrays of shape (n,).
 
-    Attributes
-    ----------
-    surprise : ndarray
-        Negative log-likelihood of the entry.
-    stories : ndarray
-        Log-likelihood ratio of an error and of belonging to the row.
-    distance : ndarray
-        Logarithm of how many spreads a number is off.
-    expected : Expected
+    ``surprise`` is the negative log-likelihood of the entry, ``stories`` the log-likelihood ratio
+    of an error and of belonging to the row, ``distance`` the logarithm of how many spreads a number
+    is off.
     """
 
     surprise: NDArray[np.float64]
@@ -68,15 +62,8 @@ def deviation(
 ) -> Deviation:
     """Judge all entries of a column, some rows at a time.
 
-    Parameters
-    ----------
-    column : BinnedColumn
-    forest : Forest or None
-    codes : ndarray of shape (n, p)
-    seen : ndarray of shape (n, words)
-        Which trees have learned from each row.
-    plain : bool
-        Whether to take the surprise at a category itself, not only what exceeds the usual one.
+    ``seen`` tells which trees have learned from each row. ``plain`` takes the surprise at a
+    category itself, not only what exceeds the usual one.
     """
     if forest is None and column.is_category:
         return _unpredicted(column, plain=plain)
@@ -260,14 +247,7 @@ def _joined(pieces: list[Any]) -> Any:
 class Scale:
     """Kernels at the bins of a column of numbers, on the asinh scale.
 
-    Attributes
-    ----------
-    middle, spread : float
-        Of the column.
-    positions, widths : ndarray of shape (bins,)
-        Of one kernel per bin.
-    atoms : ndarray of bool, shape (bins,)
-        Bins of one number that many rows share.
+    Each bin has a position and a width; ``atoms`` are those of one number that many rows share.
     """
 
     middle: float
@@ -322,16 +302,7 @@ def number_stories(
     bins: NDArray[np.int32],
     chances: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Log-likelihood of an error minus that of belonging, for numbers.
-
-    Parameters
-    ----------
-    column, scale
-        The column.
-    values, bins : ndarray of shape (rows,)
-        Its entries and their bins in some rows.
-    chances : ndarray of shape (rows, bins)
-    """
+    """Log-likelihood of an error minus that of belonging, for numbers in some rows."""
     rows = np.arange(values.size)
     place = squash(values, scale.middle, scale.spread)
     near = logistic_density((place[:, None] - scale.positions) / scale.widths) / scale.widths

@@ -35,21 +35,12 @@ _TRUSTED = ("spellings",)
 class Scores(NamedTuple):
     """The scores of a table and their usual range.
 
-    Attributes
-    ----------
-    scores : ndarray of shape (n, p)
-    found : ndarray of bool of shape (n, p)
-        Cells that findings are about. Their scores say nothing of the others: a column full of
-        words for missing makes no entry elsewhere likelier wrong.
-    middle, spread : float
-        Median, and distance from it to the 90 % quantile.
-    log_share : float
-        Logarithm of the share of high scores.
-    ends : tuple of float
-        How high above the middle, in spreads, the highest 2 and 0.2 % begin.
-    known : int
-        The first rows, which are the table; the others are new and judged by it. Whatever evidence
-        counts or compares, it counts these, and each new row with itself.
+    ``found`` are cells that findings are about: their scores say nothing of the others, as a column
+    full of words for missing makes no entry elsewhere likelier wrong. ``middle`` is the median,
+    ``spread`` the distance from it to the 90 % quantile, ``log_share`` the logarithm of the share
+    of high scores, and ``ends`` are how high above the middle, in spreads, the highest 2 and 0.2 %
+    begin. The first ``known`` rows are the table; the others are new and judged by it: whatever
+    evidence counts or compares, it counts the table's rows, and each new one with itself.
     """
 
     scores: NDArray[np.float64]
@@ -110,23 +101,10 @@ def cell_evidence(
     vouched: NDArray[np.float32],
     findings: Sequence[ColumnFinding],
 ) -> dict[str, NDArray[np.float64] | float]:
-    """The evidence for and against the entries of a column, by name.
+    """The evidence for and against the entries of column ``j`` of a table, by name.
 
-    Parameters
-    ----------
-    table : Scores
-        Of all columns but class labels.
-    j : int
-        The column's position there.
-    column : Column
-    parts : dict of str to ndarray of shape (n,)
-        The parts of the scores of this column, by reason.
-    as_expected : ndarray of bool of shape (n,)
-        Whether the entry is the expected one.
-    vouched : ndarray of shape (n,)
-        How far other rows vouch for the entry (:func:`~shapley2d._inspection.marginal.vouched`).
-    findings : sequence of ColumnFinding
-        Those about this column.
+    ``parts`` of the scores, whether entries are ``as_expected``, how far other rows
+    :func:`~shapley2d._inspection.marginal.vouched` for them, and ``findings`` are this column's.
     """
     scores, known = table.scores[:, j], table.known
     against = {name: part / WEIGHTS[name] for name, part in parts.items()}
@@ -262,12 +240,8 @@ def _surest(
 class Tail(NamedTuple):
     """How strong the strongest evidence of a table is.
 
-    Attributes
-    ----------
-    ends : tuple of float
-        Upper quantiles of the evidence, at the fractions ``SETTINGS["tail"]``.
-    share : float
-        Logarithm of the share of cells that are wrong, by the cells likelier wrong than right.
+    ``ends`` are its upper quantiles, at the fractions ``SETTINGS["tail"]``; ``share`` is the
+    logarithm of the share of cells that are wrong, by the cells likelier wrong than right.
     """
 
     ends: tuple[float, ...]
@@ -298,15 +272,7 @@ class Tail(NamedTuple):
 def table_evidence(
     table: Scores, tail: Tail, logit: NDArray[np.float64]
 ) -> dict[str, NDArray[np.float64] | float]:
-    """Whether cells stand out from the others of their table.
-
-    Parameters
-    ----------
-    table : Scores
-    tail : Tail
-    logit : ndarray of shape (cells,)
-        The sum of the evidence of each.
-    """
+    """Whether cells stand out from the others of their table, by the sum of their evidence."""
     low, middle, high = tail.ends
     return {
         "logit": logit,
@@ -324,14 +290,8 @@ def label_evidence(
 ) -> dict[str, NDArray[np.float64] | float]:
     """What speaks against class labels: each by itself, and how such labels are in this table.
 
-    Parameters
-    ----------
-    surprise : ndarray of shape (n,)
-        Minus the logarithm of each label's predicted chance.
-    shares : ndarray of shape (n,)
-        How frequent each label's class is.
-    known : int, optional
-        The first rows, which are the table; all by default.
+    ``surprise`` is minus the logarithm of each label's predicted chance, ``shares`` how frequent
+    its class is; the first ``known`` rows are the table.
     """
     odds, most = np.log(np.expm1(np.clip(surprise, 1e-3, 12.0))), SETTINGS["odds"]
     of_class = np.log((1 - shares + 1e-3) / shares)

@@ -52,11 +52,8 @@ _CHUNK = 4096, 2**21
 class Bags:
     """The rows that the trees learn from, the same for every column.
 
-    Attributes
-    ----------
-    rows : ndarray of shape (trees, size)
-    seen : ndarray of shape (n, words)
-        One bit per tree: whether it has seen the row.
+    ``rows`` has a line per tree; ``seen`` has a bit per tree for every row: whether the tree has
+    seen it.
     """
 
     rows: NDArray[np.int32]
@@ -66,14 +63,9 @@ class Bags:
     def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int = _TREES) -> Bags:
         """Draw them without replacement.
 
-        Parameters
-        ----------
-        alike : ndarray of shape (n,)
-            For every row the first one that holds the same: trees that have not seen that one are
-            asked about both, so that both get the same answer.
-        seed : int
-        most_trees : int
-            Where a time limit has no room for more.
+        ``alike`` is for every row the first one that holds the same: trees that have not seen that
+        one are asked about both, so that both get the same answer. A time limit may have no room
+        for more than ``most_trees``.
         """
         n_rows = alike.size
         size = int(min(_MOST_BAG_ROWS, _BAG_SHARE * n_rows))
@@ -128,7 +120,7 @@ def chances(
     sums = np.zeros((len(codes), column.n_bins))
     asked = np.zeros(len(codes), dtype=np.int32)
     if forest is not None:
-        add_shares(codes, seen, forest, sums, asked)
+        add_shares(codes, seen, forest, column.predicted, sums, asked)
         sums /= np.maximum(asked, 1)[:, None]
     sums[asked == 0] = column.shares
     if column.blurred:
@@ -166,20 +158,9 @@ def repair_gains(
     seen: NDArray[np.uint64],
     rows: slice,
 ) -> NDArray[np.float64]:
-    """Log-likelihood ratios of the rest of a row with and without an entry replaced.
+    """Log-likelihood ratios of the rest of some rows with and without an entry replaced.
 
     They are summed over the other columns, as if these were independent given the row.
-
-    Parameters
-    ----------
-    columns, forests : sequence
-        Of all p columns.
-    codes, new : ndarray of shape (n, p)
-        Codes of the entries and of their replacements.
-    seen : ndarray of shape (n, words)
-        Which trees have seen each row.
-    rows : slice
-        The rows to compute.
     """
     here, then, seen = codes[rows], new[rows], seen[rows]
     gains = np.zeros(here.shape)

@@ -11,10 +11,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pyarrow as pa
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import MOST_CATEGORIES
-from shapley2d._inspection.kernels.distinct import split_groups
 from shapley2d._tables.texts.numbers import LONGEST
 
 if TYPE_CHECKING:
@@ -177,21 +177,10 @@ def vouched(
 ) -> NDArray[np.float32]:
     """The logarithm of the largest lift of an entry with another one of its row; 0 if empty.
 
-    How much more often than by chance other rows have both. An odd entry that several rows have,
-    and other entries with it, is hardly a slip: all rows of the one hospital in Alaska have its
-    state, its city and its telephone number. Half a row is added to both counts. Keys, of which no
-    two rows have the same, vouch for nothing.
-
-    Parameters
-    ----------
-    columns : sequence of Column
-    threads : int
-    known : int, optional
-        Only the first so many rows vouch for others; all by default.
-
-    Returns
-    -------
-    ndarray of shape (n, columns)
+    How much more often than by chance other rows, the first ``known`` ones, have both. An odd entry
+    that several rows have, and other entries with it, is hardly a slip: all rows of the one
+    hospital in Alaska have its state, its city and its telephone number. Half a row is added to
+    both counts. Keys, of which no two rows have the same, vouch for nothing.
 
     Examples
     --------
@@ -221,11 +210,10 @@ def vouched(
         most = np.ones(n)
         for k in vouching:
             if k != j:
-                group, _, sizes = split_groups(codes[j], codes[k], n_codes[k])
-                if known < n:
-                    sizes = np.bincount(group[:known], minlength=sizes.size).astype(sizes.dtype)
+                pairs = pa.array(np.int64(n_codes[k]) * codes[j] + codes[k]).dictionary_encode()
+                pair = np.from_dlpack(pairs.indices)
                 by_chance = times[j] * times[k] / (known - own_row)
-                both = sizes[group] - own_row
+                both = np.bincount(pair[:known], minlength=len(pairs.dictionary))[pair] - own_row
                 np.maximum(most, (both + 0.5) / (by_chance + 0.5), out=most)
         return np.where(np.isnan(columns[j].entries), 0.0, np.log(most)).astype(np.float32)
 

@@ -38,15 +38,9 @@ _MISSING, _STRAY = 2**62, 2**62 + 1  # beyond ranks and codes
 class OwnOrder:
     """A table in its canonical order.
 
-    Attributes
-    ----------
-    columns : tuple of Column
-    column_places, row_places : ndarray of int
-        Where these columns and rows are in the given table.
-    alike : ndarray of shape (n,)
-        For every row the first one that holds the same.
-    signs : ndarray of shape (m,)
-        -1 where these columns are mirrored, 1 elsewhere.
+    ``column_places`` and ``row_places`` are where these columns and rows are in the given table,
+    ``alike`` is for every row the first one that holds the same, and ``signs`` are -1 where columns
+    are mirrored.
     """
 
     columns: tuple[Column, ...]
@@ -105,19 +99,10 @@ class OwnOrder:
 class _Read:
     """A column before it is turned.
 
-    Attributes
-    ----------
-    codes : ndarray of int64, shape (n,)
-        Twice the rank of a number, counted from the middle; the code of a category.
-    plain : ndarray of uint64, shape (n,)
-        A word of every entry that mirroring does not change.
-    there : ndarray of bool, shape (n,)
-        Which entries are not missing.
-    is_category : bool
-    lean : int
-        For numbers, below 0 where those that repeat most are the small ones.
-    word : uint64
-        A word of the column.
+    ``codes`` are twice the rank of a number, counted from the middle, or the code of a category;
+    ``plain`` is a word of every entry that mirroring does not change; ``there`` are those not
+    missing. ``lean`` is below 0 where the numbers that repeat most are the small ones. ``word`` is
+    the column's.
     """
 
     codes: NDArray[np.int64]

@@ -45,15 +45,7 @@ _TYPES = {"cuts": np.float32, "values": np.float64}  # of the others: int32
 
 
 class Learned(NamedTuple):
-    """Boosted trees and what they look at.
-
-    Attributes
-    ----------
-    evidence : tuple of str
-    base : float
-        The log-odds before any tree.
-    trees : BoostedTrees
-    """
+    """Boosted trees and the evidence they look at; ``base`` is the log-odds before any tree."""
 
     evidence: tuple[str, ...]
     base: float
@@ -69,18 +61,11 @@ class Learned(NamedTuple):
     def probability(
         self, evidence: dict[str, NDArray[np.float64] | float], n: int, threads: int = 1
     ) -> NDArray[np.float64]:
-        """The probability of being wrong of n cells of a column.
+        """The probability of being wrong of n cells of a column, by their evidence.
 
-        A part of the first evidence is added to the trees' log-odds, so that cells that end in the
-        same leaves keep their order. A factor, not a cut, keeps probabilities off 1, so that the
-        surest entries keep theirs.
-
-        Parameters
-        ----------
-        evidence : dict of str to ndarray of shape (n,) or float
-            By name; what is not there is 0.
-        n : int
-        threads : int
+        Evidence that is not there is 0. A part of the first evidence is added to the trees' log-
+        odds, so that cells that end in the same leaves keep their order. A factor, not a cut, keeps
+        probabilities off 1, so that the surest entries keep theirs.
         """
 
         def ask(some: slice) -> NDArray[np.float64]:
@@ -113,25 +98,10 @@ def wrong_probability(
 ) -> NDArray[np.float64]:
     """The probability of being wrong of all cells, or of new rows below a table.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n, p)
-    parts : dict of str to ndarray of shape (n, p)
-        The parts of the scores, by reason.
-    columns : sequence of Column
-    label : int
-        Position of the column of class labels, whose scores are on another scale; p without one.
-    as_expected : ndarray of bool of shape (n, p)
-        Whether entries are the expected ones.
-    findings : sequence of ColumnFinding
-        What was found about columns.
-    threads : int
-    known : int, optional
-        The first rows, which are a table that the others are judged by: only the probabilities of
-        those are returned. By default a table is judged by itself.
-    in_tail : ndarray of bool of shape (judged rows, p), optional
-        Whether the tail of their column explains entries: unless a finding names them, they are not
-        likelier wrong than right.
+    The column at ``label`` has class labels, whose scores are on another scale; without one it is
+    the number of columns. The first ``known`` rows are a table that the others are judged by: then
+    only the probabilities of those are returned. Entries that the tail of their column explains
+    (``in_tail``) are not likelier wrong than right, unless a finding names them.
     """
     # sums of evidence first, then in their place what they say: tables have millions of cells
     probability = np.empty(scores.shape)
@@ -183,14 +153,8 @@ def label_probability(
 ) -> NDArray[np.float64]:
     """The probability of being wrong of every class label.
 
-    Parameters
-    ----------
-    surprise : ndarray of shape (n,)
-        Negative log-likelihood of each label, out-of-bag.
-    shares : ndarray of shape (n,)
-        How frequent each label's class is.
-    known : int, optional
-        The first rows, which are the table; all by default.
+    ``surprise`` is its negative log-likelihood, out-of-bag, ``shares`` how frequent its class is;
+    the first ``known`` rows are the table.
 
     Examples
     --------

@@ -80,13 +80,7 @@ class Reference:
     ) -> tuple[ScoredCells, list[ColumnFinding]]:
         """Score the cells of new rows, and find what is new in them.
 
-        Parameters
-        ----------
-        table : Table
-            The new rows; columns that the reference does not have are not judged.
-        label : Table or None
-            Their labels.
-        n_jobs : int or None
+        Columns that the reference does not have are not judged.
         """
         n, known = table.n_rows, len(self.cells.scores)
         given = {column.name: column for column in table.columns}

@@ -69,26 +69,9 @@ def inspect_table(
 ) -> ScoredCells:
     """Score every cell, with how likely it is wrong and what was expected instead.
 
-    Parameters
-    ----------
-    table : Table
-    target : Target or None
-        Its labels.
-    label_name : str
-        Name of the column of labels.
-    findings : sequence of ColumnFinding
-        What was found about columns: it counts in the probabilities.
-    seed : int
-    n_jobs : int or None
-        Threads, as in joblib; all processors by default. Their number changes nothing.
-    progress : {"auto", True, False} or callable
-    limit : TimeLimit, optional
-        When to be done: with fewer trees, and, where time is up all the same, with columns that are
-        judged by themselves and without trying repairs. ``info`` says what was left out.
-
-    Returns
-    -------
-    ScoredCells
+    ``findings`` about columns count in the probabilities. Threads change nothing. Under a ``limit``
+    there are fewer trees, and, where time is up all the same, columns that are judged by themselves
+    and rows whose repairs are not tried; ``info`` says what was left out.
 
     Examples
     --------
@@ -136,19 +119,19 @@ def inspect_table(
             threads,
             in_tail=work.in_tail,
         )
-        explained = explain_suspects(columns, work.expected, probability, findings)
+        notes, suggested, expected = explain_suspects(columns, work.expected, probability, findings)
         report(1.0, "")
     return ScoredCells(
         columns=columns,
         has_label=target is not None,
         scores=scores,
         probability=probability,
-        expected=explained.expected,
+        expected=expected,
         parts=work.parts,
         usual=usual,
         has_classes=has_classes,
-        notes=explained.notes,
-        suggested=explained.suggested,
+        notes=notes,
+        suggested=suggested,
         info={
             "rows_per_tree": int(trees[1]),
             "trees": int(trees[0]),
@@ -166,24 +149,10 @@ def judge_rows(
     findings: Sequence[ColumnFinding],
     threads: int,
 ) -> ScoredCells:
-    """Score the cells of new rows by what a table teaches, each row as if it were one more of it.
+    """Score the cells of new rows by what a table teaches, each as if it were one more row of it.
 
-    Parameters
-    ----------
-    lessons : Lessons
-        With the forests grown.
-    table : ScoredCells
-        The table's own cells.
-    columns : tuple of Column
-        The table's columns with the new rows below its own.
-    findings : sequence of ColumnFinding
-        Of the table and of the new rows, by their positions in these columns.
-    threads : int
-
-    Returns
-    -------
-    ScoredCells
-        Of the new rows; the writers of their entries are the table's.
+    ``columns`` are the ``table``'s with the new rows below its own; ``findings`` are about both, by
+    their positions there.
     """
     known = lessons.codes.shape[0]
     work = _Work(lessons, lessons.new_rows(columns))
@@ -205,59 +174,29 @@ def judge_rows(
         # entries of a trusted table are right, however suspicious: as often, others are right too
         as_suspicious = known - np.searchsorted(np.sort(own), probability[:, j])
         probability[:, j] *= RARE / (RARE + as_suspicious / known)
-    everywhere = np.concatenate([np.zeros(table.scores.shape), probability])
-    both = [
-        replace(one, entries=np.concatenate([np.zeros(known), one.entries]), **_padded(one, known))
-        for one in work.expected
-    ]
-    explained = explain_suspects(columns, both, everywhere, findings)
+    notes, suggested, expected = explain_suspects(columns, work.expected, probability, findings)
     new = np.arange(known, known + len(scores))
     return ScoredCells(
         columns=tuple(column.take(new) for column in columns),
         has_label=table.has_label,
         scores=scores,
         probability=probability,
-        expected=tuple(
-            replace(one, entries=meant.entries[known:])
-            for one, meant in zip(work.expected, explained.expected, strict=True)
-        ),
+        expected=expected,
         parts=work.parts,
         usual=usual,
         has_classes=table.has_classes,
-        notes={(i - known, j): text for (i, j), text in explained.notes.items() if i >= known},
-        suggested={
-            (i - known, j): new for (i, j), new in explained.suggested.items() if i >= known
-        },
+        notes=notes,
+        suggested=suggested,
         written_like=columns,
     )
-
-
-def _padded(expected: Expected, known: int) -> dict[str, Any]:
-    """The other fields of what is expected, with empty lines before them."""
-    return {
-        name: np.concatenate([np.zeros((known, *array.shape[1:]), array.dtype), array])
-        for name, array in vars(expected).items()
-        if array is not None and name != "entries"
-    }
 
 
 class Lessons:
     """What a table teaches about rows: its own order, bins and codes, and trees that predict.
 
-    Attributes
-    ----------
-    label : int
-        Position of the column of class labels; the number of columns without one.
-    order : OwnOrder
-    names : list of str
-        Of the columns in that order, as everything below is.
-    binned : list of BinnedColumn
-    codes : ndarray of shape (n, p)
-    groups : ndarray of shape (n,)
-        The class of every row, 0 without classes.
-    bags : Bags
-    forests : list of Forest or None
-        Once they are grown, see :meth:`grow_all`.
+    All but ``given`` are in that order. ``label`` is the position of the class labels among the
+    given columns, or their number; ``groups`` has the class of every row, 0 without classes;
+    ``forests`` are there once they are grown (:meth:`grow_all`).
     """
 
     def __init__(
@@ -325,16 +264,8 @@ def _groups(columns: Sequence[Column], label: int) -> NDArray[np.intp]:
 class _Rows:
     """Rows to judge, in a table's own order of columns.
 
-    Attributes
-    ----------
-    given : tuple of Column
-        In the given order of rows and columns; the rows to judge begin at ``known``.
-    binned, codes, seen, groups
-        As in :class:`Lessons` and its bags.
-    places : ndarray of int
-        Where these rows are among the given ones.
-    known : int
-        Rows of ``given`` that are not judged here: those of the table.
+    The ``given`` columns have the given order; the rows to judge begin there at ``known``, below
+    those of the table, and ``places`` is where each is among them.
     """
 
     given: tuple[Column, ...]
@@ -422,17 +353,16 @@ class _Work:
         predicted = [k for k, binned in enumerate(lessons.binned) if is_predicted(binned)]
         if not predicted:
             return
-        tried = predicted[:: max(len(predicted) // 3, 1)]
-
-        def look(k: int) -> None:
+        took_s = []
+        for k in [*predicted[:1], *predicted[:: max(len(predicted) // 3, 1)]]:
+            if limit.left() <= 0:
+                break
+            begin = time.monotonic()
             forest = grow(lessons.binned, lessons.codes, few, k, lessons.seed)
             deviation(lessons.binned[k], forest, lessons.codes, few.seen)
-
-        look(tried[0])  # compiles, or loads what was compiled
-        begin = time.monotonic()
-        for k in tried:
-            look(k)
-        each_s = (time.monotonic() - begin) / len(tried) / len(few.rows)
+            took_s.append(time.monotonic() - begin)
+        # the first compiles, or loads what was compiled
+        each_s = float(np.mean(took_s[1:] or took_s or [np.inf])) / len(few.rows)
         fitting = int(_GROWN * limit.left() * threads / max(each_s * len(predicted), 1e-9))
         if fitting < len(lessons.bags.rows):
             lessons.bags = lessons.draw_bags(max(fitting, _FEW_TREES))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,14 +22,7 @@ if TYPE_CHECKING:
 _SUSPECT = 0.05  # entries examined: all from this probability on
 
 
-@dataclass(frozen=True)
-class Explained:
-    """What slips explain."""
-
-    notes: dict[tuple[int, int], str]  # the slip in words, by row and column
-    # the entry that was meant, and how likely it is right
-    suggested: dict[tuple[int, int], tuple[str | None, float]]
-    expected: tuple[Expected, ...]  # with the entries that were meant
+Cell = tuple[int, int]
 
 
 def explain_suspects(
@@ -37,25 +30,29 @@ def explain_suspects(
     expected: Sequence[Expected],
     probability: NDArray[np.float64],
     findings: Sequence[ColumnFinding] = (),
-) -> Explained:
-    """The slips that explain the entries most likely wrong; findings about words and keys, too."""
-    notes, spelt = _found(columns, findings)
+) -> tuple[dict[Cell, str], dict[Cell, tuple[str | None, float]], tuple[Expected, ...]]:
+    """The slips that explain the entries most likely wrong, or the last ones of longer columns.
+
+    The slips in words and the entries that were meant, with how likely each is right, by row and
+    column; and what is expected, with the entries that were meant.
+    """
+    known = columns[0].entries.size - len(probability) if columns else 0  # rows that are not judged
+    notes, spelt = _found(columns, findings, known)
     # suspect for their format: what they say is right
     place = {column.name: j for j, column in enumerate(columns)}
-    rewritten = {
-        (i, place[one.columns[0]])
+    explained = notes.keys() | {
+        (i - known, place[one.columns[0]])
         for one in findings
         if one.kind == "formats" and one.probability
         for i in one.suggestions
     }
-    suggested: dict[tuple[int, int], tuple[str | None, float]] = {}
+    suggested: dict[Cell, tuple[str | None, float]] = {}
     slips: dict[int, Slips] = {}
     meant = {j: expected[j].entries.copy() for _, j in spelt}
     for (i, j), code in spelt.items():
         meant[j][i] = code
-    explained = rewritten | notes.keys()
     for i, j in _most_likely(probability):
-        entry = float(columns[j].entries[i])
+        entry = float(columns[j].entries[known + i])
         low, high = expected[j].low, expected[j].high
         if low is None or high is None or np.isnan(entry) or (i, j) in explained:
             continue
@@ -67,10 +64,10 @@ def explain_suspects(
             slip, number, sure = found
             meant.setdefault(j, expected[j].entries.copy())
             meant[j][i] = number
-            typed, text = slips[j].texts(i, number)
+            typed, text = slips[j].texts(known + i, number)
             notes[i, j] = f"{slip}: {typed} for {text}"
             suggested[i, j] = text, sure
-    return Explained(
+    return (
         {cell: note for cell, note in notes.items() if probability[cell] >= _SUSPECT},
         suggested,
         tuple(
@@ -79,7 +76,7 @@ def explain_suspects(
     )
 
 
-def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
+def _most_likely(probability: NDArray[np.float64]) -> list[Cell]:
     """The cells to explain, the likeliest wrong first."""
     cells = np.argwhere(probability >= _SUSPECT)
     order = np.argsort(-probability[tuple(cells.T)], kind="stable")[:MOST_SUSPECTS]
@@ -87,22 +84,22 @@ def _most_likely(probability: NDArray[np.float64]) -> list[tuple[int, int]]:
 
 
 def _found(
-    columns: Sequence[Column], findings: Sequence[ColumnFinding]
-) -> tuple[dict[tuple[int, int], str], dict[tuple[int, int], int]]:
+    columns: Sequence[Column], findings: Sequence[ColumnFinding], known: int
+) -> tuple[dict[Cell, str], dict[Cell, int]]:
     """What findings explain, in words, and the categories that were meant, by row and column."""
     place = {column.name: j for j, column in enumerate(columns)}
-    found: dict[tuple[int, int], str] = {}
-    spelt: dict[tuple[int, int], int] = {}
+    found: dict[Cell, str] = {}
+    spelt: dict[Cell, int] = {}
     for finding in findings:
         j = place[finding.columns[0]]
         if finding.kind == "repeated key":
-            found |= {(i, j): SAME_KEY for i in finding.rows.tolist()}
+            found |= {(i - known, j): SAME_KEY for i in finding.rows.tolist() if i >= known}
         if finding.kind != "spellings" or columns[j].kind != "category":
             continue
         codes = {word: code for code, word in enumerate(columns[j].categories)}
         times = np.bincount(columns[j].entries[~np.isnan(columns[j].entries)].astype(np.intp))
         for i, word in finding.suggestions.items():
-            if word in codes:
-                spelt[i, j] = codes[word]
-                found[i, j] = f"a rare spelling of {word!r} ({times[codes[word]]:,} x)"
+            if word in codes and i >= known:
+                spelt[i - known, j] = codes[word]
+                found[i - known, j] = f"a rare spelling of {word!r} ({times[codes[word]]:,} x)"
     return found, spelt

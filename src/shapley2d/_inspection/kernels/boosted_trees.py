@@ -12,19 +12,10 @@ from shapley2d._base.cache import CACHE
 
 
 class BoostedTrees(NamedTuple):
-    """Trees one after the other.
+    """Trees one after the other, from ``roots`` on.
 
-    Attributes
-    ----------
-    roots : ndarray of shape (trees,)
-    features : ndarray of shape (nodes,)
-        The column that a node tests; -1 at a leaf.
-    cuts : ndarray of shape (nodes,)
-        The largest number that goes left.
-    lefts, rights : ndarray of shape (nodes,)
-        Children.
-    values : ndarray of shape (nodes,)
-        What a leaf adds.
+    A node tests the column ``features``, -1 at a leaf; ``cuts`` is the largest number that goes
+    left; ``values`` is what a leaf adds.
     """
 
     roots: NDArray[np.int32]
@@ -36,17 +27,7 @@ class BoostedTrees(NamedTuple):
 
 
 def sum_of_trees(trees: BoostedTrees, rows: NDArray[np.float32]) -> NDArray[np.float64]:
-    """What all trees say of each row together.
-
-    Parameters
-    ----------
-    trees : BoostedTrees
-    rows : ndarray of float32, shape (n, columns)
-
-    Returns
-    -------
-    ndarray of shape (n,)
-    """
+    """What all trees say of each row together."""
     total = np.zeros(len(rows))  # made outside: code that makes arrays compiles slowly
     _add_trees(trees, rows, total)
     return total

@@ -27,21 +27,16 @@ def add_shares(
     codes: NDArray[np.uint8],
     seen: NDArray[np.uint64],
     forest: Forest,
+    predicted: Predicted,
     shares: NDArray[np.float64],
     asked: NDArray[np.int32],
 ) -> None:
     """Add up the shares of bins in the leaves where rows end, over trees that have not seen them.
 
-    Parameters
-    ----------
-    codes, seen : ndarray of shape (rows, m) and (rows, words)
-    forest : Forest
-    shares : ndarray of shape (rows, bins)
-        Receives the sums.
-    asked : ndarray of shape (rows,)
-        Receives the number of trees.
+    ``shares``, with a line per row, receives the sums, ``asked`` the number of trees.
     """
-    _add_shares(codes, seen, forest, _Room.of(forest, _BLOCK), shares, asked)
+    room, all_rows, none = _room(forest, 0), np.zeros(len(codes), np.int32), np.empty((0, 0))
+    _ask(codes, codes, seen, forest, predicted, all_rows, room, shares, asked, none)
 
 
 def add_replaced(
@@ -57,44 +52,23 @@ def add_replaced(
 ) -> None:
     """Add up the share of a row's own bin, and its change if one entry at a time is replaced.
 
-    A row is followed once. Where its new entry would go the other way, and only there, a second
-    walk starts: most replacements change no path.
-
-    Parameters
-    ----------
-    codes, new : ndarray of shape (rows, m)
-        Codes of the entries, and of those that would replace them.
-    seen, forest, predicted
-        As above.
-    bins : ndarray of shape (rows,)
-        The own bins; -1 where there is nothing to ask.
-    shares, asked : ndarray of shape (rows,)
-        Receive the sum of the own bin's share and the number of trees.
-    changes : ndarray of shape (rows, m)
-        Receives the sums of the changes.
+    A row is followed once. Where its ``new`` entry would go the other way, and only there, a second
+    walk starts: most replacements change no path. The own bin is -1 where there is nothing to ask.
+    ``shares`` and ``asked`` receive the sum of the own bin's share and the number of trees of each
+    row, ``changes`` the sums of the changes of each entry.
     """
-    m = codes.shape[1]
-    first, second = _Room.of(forest, _BLOCK), _Room.of(forest, _BLOCK * m)
-    turned = np.zeros((_BLOCK, m), np.bool_)
-    _add_replaced(
-        codes, new, seen, forest, predicted, bins, first, second, turned, shares, asked, changes
-    )
+    room, own = _room(forest, codes.shape[1]), shares[:, None]
+    _ask(codes, new, seen, forest, predicted, bins, room, own, asked, changes)
 
 
 class _Room(NamedTuple):
     """Working arrays of walks: made outside, since code that makes arrays compiles slowly.
 
-    Attributes
-    ----------
-    nodes : ndarray of shape (nodes,)
-        The nodes of the tree at hand, one word each: the left child, the feature and the cut, or
-        minus one minus the number of the leaf.
-    rows, at, replaced : ndarray of shape (walks,)
-        The row of each walk, the node that it has reached, and the entry that is replaced.
-    on : ndarray of shape (walks,)
-        The walks that have not reached a leaf.
-    origins, found : ndarray of shape (walks,)
-        The walk that each branches off from, and the own bin's share in the leaf.
+    ``nodes`` are those of the tree at hand, one word each: the left child, the feature and the cut,
+    or minus one minus the number of the leaf. A walk has a row and the node that it is ``at``;
+    ``on`` lists those that have not reached a leaf. A new one branches off from a walk of
+    ``origins`` where an entry is ``replaced``, once each (``turned``). ``found`` is the own bin's
+    share in the leaf.
     """
 
     nodes: NDArray[np.int64]
@@ -104,41 +78,57 @@ class _Room(NamedTuple):
     on: NDArray[np.int64]
     origins: NDArray[np.int64]
     found: NDArray[np.float64]
+    turned: NDArray[np.bool_]
 
-    @classmethod
-    def of(cls, forest: Forest, walks: int) -> _Room:
-        most = int(np.diff(forest.roots).max(initial=1))
-        rows, at, replaced, on, origins = np.empty((5, walks), np.int64)
-        nodes, found = np.empty(most, np.int64), np.empty(walks)
-        return cls(nodes, rows, at, replaced, on, origins, found)
+
+def _room(forest: Forest, m: int) -> _Room:
+    """Room for a block of rows and m entries of each that are replaced."""
+    walks = _BLOCK * (1 + m)
+    rows, at, replaced, on, origins = np.empty((5, walks), np.int64)
+    nodes = np.empty(int(np.diff(forest.roots).max(initial=1)), np.int64)
+    turned = np.zeros((_BLOCK, m), np.bool_)
+    return _Room(nodes, rows, at, replaced, on, origins, np.empty(walks), turned)
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def _add_shares(
+def _ask(
     codes: NDArray[np.uint8],
+    new: NDArray[np.uint8],
     seen: NDArray[np.uint64],
     forest: Forest,
+    predicted: Predicted,
+    bins: NDArray[np.int32],
     room: _Room,
     shares: NDArray[np.float64],
     asked: NDArray[np.int32],
+    changes: NDArray[np.float64],
 ) -> None:
+    """Both of the above, as one function that compiles once: all bins where nothing is replaced."""
+    rows, at = room.rows, room.at
     for t in range(forest.roots.size - 1):
         _pack(forest, t, room.nodes)
+        root = room.nodes[0]
+        if root < 0 and forest.sizes[-1 - root] == 0:  # nothing in the bag to learn from
+            continue
         for start in range(0, codes.shape[0], _BLOCK):
-            walks, stop = NONE, start + _BLOCK
+            own, stop = NONE, start + _BLOCK
             stop = min(stop, codes.shape[0])
             for i in range(start, stop):
-                room.rows[walks], room.at[walks] = i, room.nodes[0]
-                walks += not is_seen(seen, i, t)
-            _walk(codes, room, walks)
-            for w in range(walks):
-                i, leaf = room.rows[w], -1 - room.at[w]
-                if forest.sizes[leaf] == 0:  # nothing in the bag to learn from
-                    continue
-                weight = 1.0 / forest.sizes[leaf]
-                for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
-                    shares[i, forest.bins[e]] += weight * forest.counts[e]
-                asked[i] += 1
+                rows[own], at[own] = i, root
+                is_asked = bins[i] >= 0 and not is_seen(seen, i, t)
+                asked[i] += is_asked
+                own += is_asked
+            walks = _walk(codes, new, room, own)
+            if not changes.size:
+                _add_bins(forest, room, own, shares)
+                continue
+            _find_own(forest, predicted, bins, room, walks)
+            for w in range(own):
+                shares[rows[w], 0] += room.found[w]
+            for w in range(own, walks):
+                origin, f = room.origins[w], room.replaced[w]
+                changes[rows[w], f] += room.found[w] - room.found[origin]
+                room.turned[origin, f] = False
 
 
 @numba.njit(**INNER)
@@ -154,36 +144,34 @@ def _pack(forest: Forest, t: int, nodes: NDArray[np.int64]) -> None:
 
 
 @numba.njit(**INNER)
-def _walk(codes: NDArray[np.uint8], room: _Room, walks: int) -> None:
-    """Go down to the leaves."""
-    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
-    going = _start(at, on, walks)
+def _walk(codes: NDArray[np.uint8], new: NDArray[np.uint8], room: _Room, walks: int) -> int:
+    """Go down to the leaves; one more walk starts where a new entry first goes the other way.
+
+    Returns the number of walks, the new ones last.
+    """
+    nodes, rows, at, replaced, on = room.nodes, room.rows, room.at, room.replaced, room.on
+    first = NONE
+    for w in range(walks):
+        on[first] = w
+        first += at[w] >= 0
+    going, begun = first, walks
     while going > 0:
         still = NONE
-        for k in range(going):
+        for k in range(first):
             w = on[k]
-            word = at[w]
-            code = codes[rows[w], (word >> _FEATURE) & _TWO_BYTES]
-            then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
+            i, word = rows[w], at[w]
+            f, cut, left = (word >> _FEATURE) & _TWO_BYTES, word & _BYTE, word >> _LEFT
+            right = np.int64(codes[i, f] > cut)
+            if np.int64(new[i, f] > cut) != right and not room.turned[w, f]:
+                rows[walks], replaced[walks], room.origins[walks] = i, f, w
+                at[walks] = nodes[left + 1 - right]
+                room.turned[w, f] = True
+                walks += 1
+            then = nodes[left + right]
             at[w], on[still] = then, w
             still += then >= 0
-        going = still
-
-
-@numba.njit(**INNER)
-def _walk_replaced(
-    codes: NDArray[np.uint8],
-    new: NDArray[np.uint8],
-    nodes: NDArray[np.int64],
-    room: _Room,
-    walks: int,
-) -> None:
-    """Go down to the leaves with the replaced entries."""
-    rows, at, replaced, on = room.rows, room.at, room.replaced, room.on
-    going = _start(at, on, walks)
-    while going > 0:
-        still = NONE
-        for k in range(going):
+        upto, first = first, still
+        for k in range(upto, going):
             w = on[k]
             i, word = rows[w], at[w]
             f = (word >> _FEATURE) & _TWO_BYTES
@@ -191,88 +179,21 @@ def _walk_replaced(
             then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
             at[w], on[still] = then, w
             still += then >= 0
-        going = still
+        for w in range(begun, walks):
+            on[still] = w
+            still += at[w] >= 0
+        begun, going = walks, still
+    return walks
 
 
 @numba.njit(**INNER)
-def _start(at: NDArray[np.int64], on: NDArray[np.int64], walks: int) -> int:
-    """List the walks that are not at a leaf; return their number."""
-    going = NONE
+def _add_bins(forest: Forest, room: _Room, walks: int, shares: NDArray[np.float64]) -> None:
+    """Add the shares of all bins in each leaf."""
     for w in range(walks):
-        on[going] = w
-        going += at[w] >= 0
-    return going
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def _add_replaced(
-    codes: NDArray[np.uint8],
-    new: NDArray[np.uint8],
-    seen: NDArray[np.uint64],
-    forest: Forest,
-    predicted: Predicted,
-    bins: NDArray[np.int32],
-    room: _Room,
-    second: _Room,
-    turned: NDArray[np.bool_],
-    shares: NDArray[np.float64],
-    asked: NDArray[np.int32],
-    changes: NDArray[np.float64],
-) -> None:
-    rows, at, nodes = room.rows, room.at, room.nodes
-    for t in range(forest.roots.size - 1):
-        _pack(forest, t, nodes)
-        if nodes[0] < 0 and forest.sizes[-1 - nodes[0]] == 0:
-            continue
-        for start in range(0, codes.shape[0], _BLOCK):
-            walks, stop = NONE, start + _BLOCK
-            stop = min(stop, codes.shape[0])
-            for i in range(start, stop):
-                rows[walks], at[walks] = i, nodes[0]
-                walks += bins[i] >= 0 and not is_seen(seen, i, t)
-            n_turned = _walk_and_turn(codes, new, room, second, turned, walks)
-            _walk_replaced(codes, new, nodes, second, n_turned)
-            _find_own(forest, predicted, bins, room, walks)
-            _find_own(forest, predicted, bins, second, n_turned)
-            for w in range(walks):
-                shares[rows[w]] += room.found[w]
-                asked[rows[w]] += 1
-            for w in range(n_turned):
-                origin, f = second.origins[w], second.replaced[w]
-                changes[second.rows[w], f] += second.found[w] - room.found[origin]
-                turned[origin, f] = False
-
-
-@numba.njit(**INNER)
-def _walk_and_turn(
-    codes: NDArray[np.uint8],
-    new: NDArray[np.uint8],
-    room: _Room,
-    second: _Room,
-    turned: NDArray[np.bool_],
-    walks: int,
-) -> int:
-    """Go down to the leaves; a second walk starts where a new entry first goes the other way."""
-    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
-    going, n_turned = _start(at, on, walks), NONE
-    while going > 0:
-        still = NONE
-        for k in range(going):
-            w = on[k]
-            i, word = rows[w], at[w]
-            f, cut, left = (word >> _FEATURE) & _TWO_BYTES, word & _BYTE, word >> _LEFT
-            right = np.int64(codes[i, f] > cut)
-            if np.int64(new[i, f] > cut) != right and not turned[w, f]:
-                second.rows[n_turned], second.origins[n_turned] = i, w
-                second.replaced[n_turned] = f
-                second.at[n_turned] = nodes[left + 1 - right]
-                turned[w, f] = True
-                n_turned += 1
-            then = nodes[left + right]
-            at[w], on[still] = then, w
-            still += then >= 0
-        going = still
-    return n_turned
+        i, leaf = room.rows[w], -1 - room.at[w]
+        weight = 1.0 / forest.sizes[leaf]
+        for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
+            shares[i, forest.bins[e]] += weight * forest.counts[e]
 
 
 @numba.njit(**INNER)

@@ -13,10 +13,11 @@ empty from filled and others large from small.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numba
 import numpy as np
+from numba.cpython.unsafe import numbers
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._base.cache import CACHE, INNER
@@ -30,6 +31,7 @@ _MANY = 32  # bins of a leaf from which a scan of all bins beats an insertion so
 _TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
 _ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
 NONE: int = np.int64(0)  # type: ignore[assignment]  # a plain 0 is a type of its own: what it is passed to compiles twice
+_lowest_bit: Any = numbers.trailing_zeros
 _FIRST: int = np.int32(0)  # type: ignore[assignment]
 
 
@@ -302,19 +304,20 @@ def _best_split(
         pick = turn + next_below(state, order.size - turn)
         k = order[pick]
         order[pick], order[turn] = order[turn], k
-        first, last = CODES, -1
+        there = np.uint64(0)  # one bit per code: few rows have few of them
         for r in range(low, high):
             code = local[k, place[r]]
             sums[code] += goal[r]
             numbers[code] += 1.0
-            first = min(first, code)
-            last = max(last, code)
+            there |= _ONE << np.uint64(code)
         s, c = 0.0, 0.0
-        for code in range(first, last + 1):
+        while there:
+            code = _lowest_bit(there)
+            there &= there - _ONE
             s += sums[code]
             c += numbers[code]
             rest = size - c
-            if numbers[code] > 0.0 and c >= smallest and rest >= smallest:
+            if c >= smallest and rest >= smallest:
                 removed = s * s / c + (total - s) * (total - s) / rest
                 if removed > most:
                     most, best, cut = removed, k, code

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numba
 import numpy as np
 
+from shapley2d._base.cache import INNER
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -24,23 +26,23 @@ def scrambled(word: Any) -> Any:
     return word ^ (word >> _S31)
 
 
-_scramble: Any = numba.njit(nogil=True)(scrambled)
+_scramble: Any = numba.njit(**INNER)(scrambled)
 
 
-@numba.njit(nogil=True)
+@numba.njit(**INNER)
 def next_word(state: NDArray[np.uint64]) -> Any:
     """The next random word; ``state`` holds one and moves on."""
     state[0] += _STEP
     return _scramble(state[0])
 
 
-@numba.njit(nogil=True)
+@numba.njit(**INNER)
 def next_below(state: NDArray[np.uint64], stop: int) -> int:
     """A random whole number from 0 to ``stop - 1``."""
     return int(np.float64(next_word(state) >> _S11) * _UNIT * stop)
 
 
-@numba.njit(nogil=True)
+@numba.njit(**INNER)
 def bell(word: np.uint64, code: int) -> float:
     """A nearly normal number (mean 0, variance 1) for a code: the sum of four uniform ones."""
     bits = _scramble(word + _STEP * np.uint64(code + 1))
