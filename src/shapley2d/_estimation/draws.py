@@ -28,7 +28,6 @@ class PermutationDraws:
 
     Parameters
     ----------
-    game : Game
     semivalues : (Semivalue, Semivalue)
         Of the rows and of the columns.
     seed : int
@@ -53,7 +52,6 @@ class MeanDraws:
 
     Parameters
     ----------
-    draws : list of Draws
     rows : list of ndarray
         The rows of the whole table behind the rows of each game; the others get 0.
     n_rows : int

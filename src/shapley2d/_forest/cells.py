@@ -69,8 +69,6 @@ def forest_cells(
 
     Parameters
     ----------
-    problem : Problem
-    run : Run
     model : estimator, str or None
         A tree ensemble, fitted or not, or the name of one; None grows a forest.
     max_trees : int
@@ -193,7 +191,6 @@ class GrownForests:
     ----------
     draws : Draws
         Values under groves of trees by number, the mean over the splits.
-    games : list of LeafGame
     sees : list of callable
         For every split, ``see(table)``: features of any rows.
     """

@@ -44,8 +44,6 @@ class Ensemble:
 
     Attributes
     ----------
-    reading : Reading
-    features : Features
     see : callable
         ``see(table)``: features of any rows of such a table, one row per feature.
     raw : callable

@@ -47,13 +47,6 @@ class TreeDraws:
     A squared error has slopes that depend on the prediction. Those of a tree are taken from the
     other trees of its grove, so that a draw is unbiased: its expectation is the value under the
     mean of infinitely many trees.
-
-    Parameters
-    ----------
-    split : Split
-    problem : Problem
-    run : Run
-    seed : int
     """
 
     def __init__(self, split: Split, problem: Problem, run: Run, seed: int) -> None:

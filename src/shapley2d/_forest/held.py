@@ -66,7 +66,6 @@ class HeldForest:
         For every split, ``see(table)``: features of any rows of the table.
     rounds : (int, int)
         The seed and the number of random orders in deep leaves.
-    n_threads : int
     """
 
     def __init__(
@@ -91,10 +90,6 @@ class HeldForest:
 
     def what_if(self, changes: Any) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
         """Scores before and after changes, the change of all values, and of the rows' predictions.
-
-        Parameters
-        ----------
-        changes : mapping from (row, column) to entry
         """
         if self._names is None:
             self._names = CellNames.of(self._problem)

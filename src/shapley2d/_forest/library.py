@@ -45,7 +45,6 @@ class Reading:
 
     Attributes
     ----------
-    trees : list of SplitTree
     leaves : list of ndarray
         What every node adds to the raw prediction if it is a leaf: of shape (nodes, 1), or with one
         column per class in trees that predict the shares of all.
@@ -53,7 +52,6 @@ class Reading:
         The output that each tree adds to; 0 where it adds to all of them.
     rounds : list of list of int
         Numbers of trees that were fitted on the same residuals.
-    loss : Loss
     see : callable
         ``see(table)``: one row per feature; NaN where an entry is missing.
     columns : ndarray of int32
@@ -110,7 +108,6 @@ class Library:
         The version that is tested.
     owns : callable
         Whether a model is one of its tree ensembles, fitted or not.
-    is_fitted : callable
     fitted_on : callable
         The number of columns that a fitted model was fitted on, and their names if it had any.
     read : callable

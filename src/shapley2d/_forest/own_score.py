@@ -66,8 +66,6 @@ def hold_models(
         Named in messages.
     ensembles : list of Ensemble
         One per split.
-    problem : Problem
-    n_threads : int
     """
     both = list(zip(ensembles, problem.splits, strict=True))
     rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]

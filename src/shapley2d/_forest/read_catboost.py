@@ -90,7 +90,6 @@ class _Features:
 
     Parameters
     ----------
-    model : CatBoost
     named : dict of int to list of int
         The hashes of the categories that splits name, by column.
     """
