@@ -255,7 +255,7 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
 
 def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     """Facts about the trees for the record of a run."""
-    count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
+    count = round(float(np.mean([len(ensemble.reading.model.trees) for ensemble in ensembles])))
     last = last_step(model)
     name = type(last).__name__
     name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
@@ -277,7 +277,9 @@ def _digest(ensembles: Sequence[Ensemble]) -> str:
     return hash_parts(
         np.ascontiguousarray(array).tobytes()
         for ensemble in ensembles
-        for tree, leaf in zip(ensemble.trees, ensemble.reading.leaves, strict=True)
+        for tree, leaf in zip(
+            ensemble.reading.model.trees, ensemble.reading.model.leaves, strict=True
+        )
         for array in (*tree.arrays, leaf)
     )
 

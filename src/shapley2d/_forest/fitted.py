@@ -21,7 +21,7 @@ leaf is nobody's. It is reported as a share of what the model gains.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -60,10 +60,10 @@ class Trees:
         The output that each tree adds to; all of them in a classifying forest.
     rounds : list of list of int
         Numbers of trees that were fitted on the same residuals.
-    start : ndarray of shape (outputs,)
-        The prediction without any tree.
     penalty : float
         The L2 penalty of leaves.
+    start : ndarray of shape (outputs,)
+        The prediction without any tree.
     """
 
     trees: list[SplitTree]
@@ -71,8 +71,8 @@ class Trees:
     outputs: list[int]
     rounds: list[list[int]]
     loss: Loss
-    start: Floats
     penalty: float = 0.0
+    start: Floats = field(default_factory=lambda: np.zeros(1))
 
     @property
     def by_class(self) -> bool:

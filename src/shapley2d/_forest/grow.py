@@ -77,7 +77,7 @@ class TreeDraws:
         """The forest of some of the trees."""
         trees = [self._tree(number) for number in numbers]
         rounds = [list(range(len(trees)))]
-        model = Trees(trees, [], [0] * len(trees), rounds, self.loss, self._start)
+        model = Trees(trees, [], [0] * len(trees), rounds, self.loss, start=self._start)
         return FittedTrees(model, self.rows, self.unit, n_threads=n_threads)
 
     def baseline(self) -> float:
