@@ -100,8 +100,10 @@ def read(model, X, y, X_valid):
 
 def leaves(ensemble):
     """The node of every validation row in every tree, (rows, trees)."""
-    found = np.empty((len(ensemble.trees), ensemble.features.valid.shape[1]), dtype=np.int32)
-    for tree, line in zip(ensemble.trees, found, strict=True):
+    found = np.empty(
+        (len(ensemble.reading.model.trees), ensemble.features.valid.shape[1]), dtype=np.int32
+    )
+    for tree, line in zip(ensemble.reading.model.trees, found, strict=True):
         find_leaves(tree.arrays, ensemble.features.valid, line)
     return found.T
 
@@ -109,7 +111,7 @@ def leaves(ensemble):
 def thresholds(ensemble, *, below=False):
     """The numbers that splits compare with, by column; of "less than", the next above ours."""
     found = {}
-    for tree in ensemble.trees:
+    for tree in ensemble.reading.model.trees:
         for node in np.flatnonzero((tree.left >= 0) & (tree.categories < 0)):
             limit = np.nextafter(tree.threshold[node], np.inf) if below else tree.threshold[node]
             column = int(ensemble.features.owners[tree.feature[node]])

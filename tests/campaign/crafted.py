@@ -167,10 +167,7 @@ def named_checkpoints(path):
         "an archive in name": archive({"record.npy": b"\x93NUMPY"}),
         "no archive": b"PK\x03\x04" + b"\0" * 200,
     }
-    files |= {
-        f"without {name}": without(name)
-        for name in ("format", "count", "facts", "identity", "probes")
-    }
+    files |= {f"without {name}": without(name) for name in ("format", "count", "facts", "identity")}
     files["without history"] = with_record(facts={})
     files |= {
         f"without {name}": checkpoint_bytes(
@@ -178,18 +175,16 @@ def named_checkpoints(path):
         )
         for name in arrays
     }
-    if record["probes"]:
-        probe = record["probes"][0]
-        for what, probes in {
+    probes = record["identity"].get("utilities")
+    if probes:
+        for what, crafted in {
             "probes no list": {"a": 1},
-            "probe outside": [{**probe, "draw": 10**9}],
-            "probe negative": [{**probe, "game": -1}],
-            "probe NaN": [{**probe, "utility": float("nan")}],
-            "probe text": [dict.fromkeys(probe, "a")],
-            "probe a list": [["a"] * 5],
-            "too many probes": record["probes"][:1] * 100,
+            "probe NaN": [[1, 1, float("nan")], *probes[1:]],
+            "probe text": [["a"] * 3],
+            "probe a number": [1.0],
+            "too few probes": probes[:1],
         }.items():
-            files[what] = with_record(probes=probes)
+            files[what] = with_record(identity=record["identity"] | {"utilities": crafted})
     return files
 
 

@@ -159,7 +159,6 @@ def test_kill_9_at_any_moment(tmp_path):
         reached = count(path)
     final = reached + 5
     assert same_bits(value(path, draws(final)), value(method=draws(final)))
-    assert not list(tmp_path.glob(".*.part"))
 
 
 @pytest.mark.slow
@@ -329,7 +328,7 @@ def test_folds(tmp_path):
     [
         (lambda S, F: S.sum() * F.sum(), 3, "product", r"shape is \[\[4, 2\]\] there and \[\[3, 2\]\]"),
         (lambda S, F: S.sum() + F.sum(), 4, "sum", "name is product there and sum here; u"),
-        (lambda S, F: S.sum() * F.sum() + 0.01, 4, "product", "utilities of the whole table and of half of it differ"),
+        (lambda S, F: S.sum() * F.sum() + 0.01, 4, "product", "the utility of 4 rows and 2 columns is 8.0 there and 8.01 here"),
         (lambda S, F: S.sum() * F.sum(), 4, None, "cannot tell one game .* say which it is by name"),
     ],
 )  # fmt: skip
@@ -413,7 +412,7 @@ def test_descriptions_do_not_depend_on_the_process():
 
 
 def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
-    """The whole table and half of it are as before; a coalition that was drawn is not."""
+    """The whole table is as before; some parts of it are not."""
     path = tmp_path / "run.npz"
     state = {"bonus": 0.0}
 
@@ -427,7 +426,7 @@ def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
     state["bonus"] = 0.5
     with pytest.raises(
         InputError,
-        match=r"the utility of the first \d+ rows and \d+ columns of draw \d+ is \S+ there and \S+ here",
+        match=r"the utility of [14] rows? and \d columns? is \S+ there and \S+ here",
     ):
         value_game(h, 6, 3, checkpoint=path, **GAME)
 
@@ -447,16 +446,14 @@ def test_a_noisy_game_is_told_so(tmp_path):
 
     with pytest.raises(
         InputError,
-        match=r"the utility of all rows and columns is .* and then .*fix its random state",
+        match=r"the utility of 4 rows and 2 columns is .* and then .*fix its random state",
     ):
         value_game(h, 4, 2, checkpoint=path, **GAME)
     assert not path.exists()
     noise[0] = 0.0
     value_game(h, 4, 2, checkpoint=path, **GAME)
     noise.append(1.0)
-    with pytest.raises(
-        InputError, match=r"the game is not the same twice|the utilities of the whole table"
-    ):
+    with pytest.raises(InputError, match=r"the game is not the same twice"):
         value_game(h, 4, 2, checkpoint=path, **GAME)
 
 
@@ -561,6 +558,7 @@ def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
     others = [tmp_path / name for name in (".run.npz.x.01234567.part", ".other.npz.01234567.part")]
     for path in (own, *others):
         path.write_text("half")
+        os.utime(path, (0, 0))
     game_run(tmp_path / "run.npz")
     assert not own.exists() and all(path.read_text() == "half" for path in others)
 

@@ -72,7 +72,9 @@ class Library:
 
 class LightGBM(Library):
     def ours(self, ensemble):
-        splits = np.array([(tree.left >= 0).sum() for tree in ensemble.trees])  # they come first
+        splits = np.array(
+            [(tree.left >= 0).sum() for tree in ensemble.reading.model.trees]
+        )  # they come first
         return leaves(ensemble) - splits
 
     def own(self, model, X):
@@ -141,8 +143,8 @@ class CatBoost(Library):
 
     def ours(self, ensemble):
         """Our leaves by number, from left to right; a tree is one for all of its outputs."""
-        per_round = max(ensemble.reading.outputs) + 1
-        trees, found = ensemble.trees[::per_round], leaves(ensemble)[:, ::per_round]
+        per_round = max(ensemble.reading.model.outputs) + 1
+        trees, found = ensemble.reading.model.trees[::per_round], leaves(ensemble)[:, ::per_round]
         for t, tree in enumerate(trees):
             number, waiting, count = {}, [0], 0
             while waiting:
@@ -338,7 +340,9 @@ def test_leaves_of_categories_are_the_librarys(library, options, as_frame, seed)
     train, valid = as_frame(train), as_frame(valid)
     model = library.fitted("two classes", train, y[:200], **options)
     ensemble = read(model, train, y[:200], valid)
-    asked = {int(j) for tree in ensemble.trees for j in tree.feature[tree.categories >= 0]}
+    asked = {
+        int(j) for tree in ensemble.reading.model.trees for j in tree.feature[tree.categories >= 0]
+    }
     assert len(asked) > (library is CATBOOST)
     library.check(model, ensemble, valid)
 
@@ -362,7 +366,7 @@ def test_leaves_of_categories_by_number(library, one_hot):
     at = X.copy()
     at[:, 0] = random.choice(unknown, 400)
     ensemble = read(model, X, y, at)
-    assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+    assert any((tree.categories >= 0).any() for tree in ensemble.reading.model.trees)
     library.check(model, ensemble, at)
 
 
@@ -375,7 +379,7 @@ def test_only_the_trees_up_to_the_best_round(library):
     y = np.searchsorted(cuts, X[:, 0] + random.normal(size=300))
     model, n_trees = library.stopped_early(X, y)
     ensemble = read(model, X, y, X)
-    assert len(ensemble.trees) == n_trees < 190 * len(cuts)
+    assert len(ensemble.reading.model.trees) == n_trees < 190 * len(cuts)
     library.check(model, ensemble, X)
     if library is XGBOOST:  # the booster itself predicts by all of its trees
         expected = library.own(model.get_booster(), X)
@@ -399,7 +403,7 @@ def test_trees_of_one_leaf_that_has_null_for_its_splits(library):
     y = np.arange(46) % 4
     model = library.fitted("four classes", X, y, random_seed=0, random_strength=50, iterations=30)
     ensemble = read(model, X, y, X)
-    assert min(tree.n_nodes for tree in ensemble.trees) == 1
+    assert min(tree.n_nodes for tree in ensemble.reading.model.trees) == 1
     library.check(model, ensemble, X)
     v = value_cells(X, y, X, y, method=Forest(model), progress=False)
     assert np.isfinite(v.values).all()
@@ -423,7 +427,7 @@ def test_every_kind_of_category_is_written_as_catboost_writes_it(library):
         options = {"one_hot_max_size": 9, "cat_features": ["a"], "depth": 2}
         model = library.fitted("two classes", frame, y, **options)
         ensemble = read(model, frame, y, frame)
-        assert any((tree.categories >= 0).any() for tree in ensemble.trees)
+        assert any((tree.categories >= 0).any() for tree in ensemble.reading.model.trees)
         library.check(model, ensemble, frame)
     X = np.empty((90, 2), dtype=object)
     X[:, 0], X[:, 1] = kinds["text"], random.normal(size=90)
@@ -495,13 +499,13 @@ def definition(library, kind, model, X, y, Xv):
     weights = {0: 1.0, 1: float(positive), **(given.get("class_weight") or {})}
     bags = None
     if "classes" in kind and weights[1] != 1:
-        bags = [np.array([weights[one] for one in y])] * len(ensemble.trees)
+        bags = [np.array([weights[one] for one in y])] * len(ensemble.reading.model.trees)
     name, penalty = {
         LIGHTGBM: ("reg_lambda", 0.0), XGBOOST: ("reg_lambda", 1.0), CATBOOST: ("l2_leaf_reg", 3.0),
     }[library]  # fmt: skip
     penalty = penalty if given.get(name) is None else given[name]
     own = Fitted(
-        LOSSES[kind], ensemble.trees, ensemble.features.train.T, y,
+        LOSSES[kind], ensemble.reading.model.trees, ensemble.features.train.T, y,
         np.reshape(library.start(model, kind, y), -1), stages,
         bags=bags, penalty=penalty, owners=ensemble.features.owners,
     )  # fmt: skip

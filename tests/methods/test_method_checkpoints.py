@@ -166,7 +166,7 @@ def test_what_a_state_of_exact_values_must_hold(count, arrays, said):
     blocks = DesignBlocks(FunctionGame(game, 2, 1), AllSubsets(2), AllSubsets(1), step=2)
     arrays = {"cells_mean": SUM, **arrays}
     with pytest.raises(ValueError, match=said):
-        _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}, []))
+        _Sums([blocks], [np.arange(2)], 2).restore(Saved(count, arrays, {}, {}))
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ The file is a sealed numpy archive. It holds named arrays of numbers and a JSON 
 
 - ``count``: the pieces of work that are done;
 - ``facts``: what else the method has to remember, by name;
-- ``identity``: everything that determines the work. Another run's file is refused by it;
-- ``probes``: a few utilities, which are computed again before a run goes on.
+- ``identity``: everything that determines the work. Another run's file is refused by it.
 
 A new file replaces the old one in one step, and the old one stays beside it as
 ``<name>.previous``: whenever the process is killed, and whatever happens to one of the files, there
@@ -44,8 +43,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.draws import UtilityProbes
-
 EVERY_S = 3.0
 """Seconds between two files, unless writing takes long."""
 
@@ -68,15 +65,12 @@ class Saved:
         so the method checks it.
     identity : dict
         What determines the work.
-    probes : list
-        Utilities that the run has met, see :class:`~shapley2d._estimation.draws.UtilityProbes`.
     """
 
     count: int
     arrays: dict[str, NDArray[Any]]
     facts: dict[str, Any]
     identity: dict[str, Any]
-    probes: list[Any]
 
     def check_arrays(self, shapes: Mapping[str, tuple[int, ...]]) -> None:
         """Raise a ValueError unless these are the arrays: finite, of float64, and no others."""
@@ -104,8 +98,6 @@ class Checkpoint:
         refused.
     shape : (int, int), optional
         Of the values, which bounds the size of the file unless ``max_bytes`` does.
-    probes : UtilityProbes, optional
-        Of the games: some utilities are saved, and computed again before a run goes on.
     max_bytes : int, optional
         The most that the arrays can take. A larger file is not read.
     unit : str
@@ -130,7 +122,6 @@ class Checkpoint:
         identity: Mapping[str, Any],
         *,
         shape: tuple[int, int] | None = None,
-        probes: UtilityProbes | None = None,
         max_bytes: int | None = None,
         unit: str = "permutations",
     ) -> None:
@@ -138,7 +129,6 @@ class Checkpoint:
         self.previous = previous_path(self.path)
         self.shape = shape
         self._identity = {name: _kept(value) for name, value in identity.items()}
-        self._probes = probes
         if max_bytes is None:
             n, m = shape or (0, 0)
             max_bytes = 16 * (n * m + n + m)  # a mean and a variance
@@ -173,12 +163,7 @@ class Checkpoint:
             What else a run needs to go on, as JSON can hold it.
         """
         begin = time.monotonic()
-        record = {
-            "count": count,
-            "facts": dict(facts or {}),
-            "identity": self._identity,
-            "probes": [] if self._probes is None else self._probes.up_to(count),
-        }
+        record = {"count": count, "facts": dict(facts or {}), "identity": self._identity}
         keeps = self._good and self._keeps_previous
         try:
             write_arrays(self.path, record, arrays, self.previous if keeps else None)
@@ -251,15 +236,13 @@ class Checkpoint:
 
     def _read(self, path: Path) -> Saved:
         record, arrays = read_arrays(path, self._max_bytes)
-        check_form(record, {"count": int, "facts": dict, "identity": dict, "probes": list})
-        if len(record) > 4 or record["count"] < 1:
+        check_form(record, {"count": int, "facts": dict, "identity": dict})
+        if len(record) > 3 or record["count"] < 1:
             raise ValueError("its record has entries that it should not have")
         return Saved(arrays=arrays, **record)
 
     def _check_run(self, path: Path, saved: Saved) -> None:
         unlike = differences(saved.identity, self._identity)
-        if not unlike and self._probes is not None:
-            unlike = self._probes.differences(saved.probes, saved.count)
         if unlike:
             raise InputError(
                 f"checkpoint {path} is of another run: {', '.join(unlike)}; use the same data and "

@@ -35,11 +35,9 @@ def on_cluster(
 
     Parameters
     ----------
-    work : Work
     cluster : str, distributed.Client or executor
         The address of the scheduler, or a client of it; or an object with ``submit(...).result()``,
         such as the executors of :mod:`concurrent.futures`.
-    batches : iterator of (start, stop)
     """
     # a pool takes work but, unlike a Dask client, cannot send data ahead
     is_pool = callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")

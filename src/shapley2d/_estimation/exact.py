@@ -41,8 +41,6 @@ class DesignBlocks:
 
     Attributes
     ----------
-    game : Game
-    rows, columns : AxisDesign
     step : int
         Row coalitions of a block, under all column coalitions.
     by_columns : bool
@@ -117,7 +115,6 @@ def evaluate_designs(
 
     Parameters
     ----------
-    games : sequence of DesignBlocks
     members : sequence of ndarray
         The rows of the values behind the rows of each game; the others get 0.
     n_rows : int
@@ -125,7 +122,6 @@ def evaluate_designs(
     n_jobs : int or None
         Workers, as in joblib. The result is the same, bit for bit, for any number.
     progress : {"auto", True, False} or callable
-    title : str
     checkpoint : Checkpoint, optional
         Where to resume from, and where to save what is done.
     cluster : str, distributed.Client or executor, optional

@@ -9,17 +9,19 @@ import functools
 import hashlib
 import inspect
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.json_record import fits_float
+from shapley2d._base.words import counted
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d._theory.game import first_utility
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from shapley2d._theory.game import Game
 
@@ -28,33 +30,40 @@ _HASH = re.compile(r"sha256:[0-9a-f]{64}")
 _MAX_SHOWN = 80  # characters of a value in a message
 _SAME_UTILITY = 1e-6  # another processor may round differently; another game differs by more
 _PROBES = "utilities"
+_N_PROBES = 16  # random parts of the table, of all games together
 _METHOD = "method"
 
 
 def fingerprint_games(games: Sequence[Game]) -> dict[str, Any]:
-    """Sizes of games and a few of their utilities; refuses a game that is not the same twice."""
-    probes: list[float] = []
-    for game in games:
-        random = np.random.default_rng(0)
-        whole = [np.ones((1, size), dtype=bool) for size in (game.n_rows, game.n_columns)]
-        part = [random.permutation(mask.size)[None] < (mask.size + 1) // 2 for mask in whole]
-        first, half, second = (
-            first_utility(game.utilities(*(MaskCoalitions(mask) for mask in masks)))
-            for masks in (whole, part, whole)
-        )
-        if not same_utility(first, second):
-            raise InputError(not_repeatable("all rows and columns", first, second))
-        probes += [first, half]
+    """Sizes of games and some utilities: of the whole table, and of random parts of any size.
+
+    Hashes cover data and code; a game may depend on more. One that is not the same twice is
+    refused.
+    """
+    probes: list[list[float]] = []
+    for game in games[:_N_PROBES]:
+        random, whole = np.random.default_rng(0), (game.n_rows, game.n_columns)
+        for k in range(1 + max(_N_PROBES // len(games), 1)):
+            sizes = [int(random.integers(1, size + 1)) for size in whole] if k else [*whole]
+            masks = [
+                random.permutation(n)[None] < size for n, size in zip(whole, sizes, strict=True)
+            ]
+            found = [
+                first_utility(game.utilities(*map(MaskCoalitions, masks)))
+                for _ in range(2 if k < 2 else 1)
+            ]
+            if not _same_utility(found[0], found[-1]):
+                raise InputError(
+                    f"the utility of {_counts(*sizes)} is {found[0]:.6g} and then {found[1]:.6g}, "
+                    "so the game is not the same twice and no run of it can go on from a "
+                    "checkpoint: fix its random state, or leave the checkpoint out"
+                )
+            probes.append([*sizes, found[0]])
     return {"shape": [[game.n_rows, game.n_columns] for game in games], _PROBES: probes}
 
 
-def not_repeatable(what: str, first: float, second: float) -> str:
-    """The message for a game that is not the same twice."""
-    return (
-        f"the utility of {what} is {first:.6g} and then {second:.6g}, so the game is not the same "
-        "twice and no run of it can go on from a checkpoint: fix its random state, or leave the "
-        "checkpoint out"
-    )
+def _counts(rows: float, columns: float) -> str:
+    return f"{counted(int(rows), 'row')} and {counted(int(columns), 'column')}"
 
 
 def describe(value: Any, option: str = "model") -> Any:
@@ -130,21 +139,24 @@ def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
         one, other = there.get(name), here.get(name)
         if name != _PROBES and one != other:
             found.append(f"{_short(name)} {_apart(one, other)}")
-    if not found and not _same_utilities(there.get(_PROBES, []), here.get(_PROBES, [])):
-        found.append("the utilities of the whole table and of half of it differ")
-    return found
+    return found or list(_other_utility(there.get(_PROBES, []), here.get(_PROBES, [])))
 
 
-def same_utility(one: float, other: float, scale: float = 0.0) -> bool:
+def _same_utility(one: float, other: float, scale: float = 0.0) -> bool:
     """Whether two utilities are equal but for rounding, beside utilities of some scale."""
     return abs(one - other) <= _SAME_UTILITY * max(abs(one), abs(other), scale)
 
 
-def _same_utilities(there: Any, here: list[float]) -> bool:
-    if not isinstance(there, list) or len(there) != len(here) or not all(map(fits_float, there)):
-        return False
-    scale = max(map(abs, here), default=0.0)
-    return all(same_utility(one, other, scale) for one, other in zip(there, here, strict=True))
+def _other_utility(there: Any, here: list[list[float]]) -> Iterator[str]:
+    """The first utility that differs, in words; the file may hold anything."""
+    scale = max((abs(utility) for *_, utility in here), default=0.0)
+    lines = there if isinstance(there, list) else []
+    for (rows, columns, utility), line in zip_longest(here, lines[: len(here)]):
+        sound = isinstance(line, list) and len(line) == 3 and all(map(fits_float, line))
+        if not sound or not _same_utility(line[2], utility, scale):
+            words = _apart(line[2] if sound else None, utility)
+            yield f"the utility of {_counts(rows, columns)} {words}"
+            return
 
 
 def _apart(there: Any, here: Any) -> str:

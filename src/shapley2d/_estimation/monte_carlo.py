@@ -66,7 +66,6 @@ def monte_carlo(
     n_jobs : int or None
         Workers, as in joblib. The result is the same, bit for bit, for any number.
     progress : {"auto", True, False} or callable
-    title : str
     sums : BlockSums, optional
         Sums of the values whose covariance is wanted.
     checkpoint : Checkpoint, optional

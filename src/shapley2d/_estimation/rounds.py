@@ -83,7 +83,6 @@ class RunningSum(Protocol):
         Pieces that may be added.
     has_error : bool
         Whether there is an answer with standard errors.
-    rounds : Rounds
     """
 
     rounds: Rounds
@@ -167,8 +166,6 @@ def add_rounds(
     ----------
     results : generator
         Of the pieces from number ``total.count`` on, in order; it is closed.
-    total : RunningSum
-    report : Report
     limit : TimeLimit, optional
     checkpoint : Checkpoint, optional
         Where to save, now and then and at the end.

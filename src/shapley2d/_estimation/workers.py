@@ -49,8 +49,6 @@ def ordered_results(
 
     Parameters
     ----------
-    work : Work
-    first, stop : int
     n_jobs : int or None
         Workers, as in joblib; None asks joblib's active ``parallel_config``, and is 1 without one.
     cluster : str, distributed.Client or executor, optional

@@ -69,8 +69,6 @@ def forest_cells(
 
     Parameters
     ----------
-    problem : Problem
-    run : Run
     model : estimator, str or None
         A tree ensemble, fitted or not, or the name of one; None grows a forest.
     max_trees : int
@@ -193,7 +191,6 @@ class GrownForests:
     ----------
     draws : Draws
         Values under groves of trees by number, the mean over the splits.
-    games : list of LeafGame
     sees : list of callable
         For every split, ``see(table)``: features of any rows.
     """
@@ -258,7 +255,7 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
 
 def _about_trees(model: Any, ensembles: Sequence[Ensemble]) -> dict[str, Any]:
     """Facts about the trees for the record of a run."""
-    count = round(float(np.mean([len(ensemble.trees) for ensemble in ensembles])))
+    count = round(float(np.mean([len(ensemble.reading.model.trees) for ensemble in ensembles])))
     last = last_step(model)
     name = type(last).__name__
     name = f"{library_of(last).name}'s Booster" if name == "Booster" else name
@@ -280,7 +277,9 @@ def _digest(ensembles: Sequence[Ensemble]) -> str:
     return hash_parts(
         np.ascontiguousarray(array).tobytes()
         for ensemble in ensembles
-        for tree, leaf in zip(ensemble.trees, ensemble.reading.leaves, strict=True)
+        for tree, leaf in zip(
+            ensemble.reading.model.trees, ensemble.reading.model.leaves, strict=True
+        )
         for array in (*tree.arrays, leaf)
     )
 

@@ -10,10 +10,10 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._forest.library import about
 from shapley2d._forest.pipelines import feature_owners, is_pipeline, last_step, transform_table
-from shapley2d._forest.read_catboost import CATBOOST
-from shapley2d._forest.read_lightgbm import LIGHTGBM
-from shapley2d._forest.read_sklearn import SKLEARN, fitted_on
-from shapley2d._forest.read_xgboost import XGBOOST
+from shapley2d._forest.read_catboost import CatBoost
+from shapley2d._forest.read_lightgbm import LightGBM
+from shapley2d._forest.read_sklearn import ScikitLearn
+from shapley2d._forest.read_xgboost import XGBoost
 from shapley2d._forest.trees import Features
 from shapley2d._models.fitting import error_line
 from shapley2d._tables.convert import as_table
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._forest.library import Library, Reading
-    from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.problem import Split
 
     Floats = NDArray[np.float64]
@@ -38,14 +37,15 @@ _ADVICE = (
 )
 
 
+_LIBRARIES: tuple[Library, ...] = (ScikitLearn(), LightGBM(), XGBoost(), CatBoost())
+
+
 @dataclass(frozen=True)
 class Ensemble:
     """A fitted model as it was read, and the features of the tables of a split.
 
     Attributes
     ----------
-    reading : Reading
-    features : Features
     see : callable
         ``see(table)``: features of any rows of such a table, one row per feature.
     raw : callable
@@ -63,16 +63,11 @@ class Ensemble:
     classes: NDArray[Any]
     fitted_here: bool
 
-    @property
-    def trees(self) -> list[SplitTree]:
-        """The trees of the model."""
-        return self.reading.trees
-
 
 def library_of(model: Any) -> Library:
     """The library of a model, or of the last step of a pipeline; others are refused."""
     last = last_step(model)
-    for library in (SKLEARN, LIGHTGBM, XGBOOST, CATBOOST):
+    for library in _LIBRARIES:
         if library.owns(last):
             return library
     raise InputError(about(model), f" is not a tree ensemble that can be read: {_ADVICE}")
@@ -156,7 +151,7 @@ def _classes(reading: Reading) -> NDArray[Any]:
     """The labels in the order of the outputs; their numbers where the model has no names."""
     if reading.classes is not None:
         return np.asarray(reading.classes)
-    return np.arange(max(max(reading.outputs, default=0) + 1, 2))
+    return np.arange(max(max(reading.model.outputs, default=0) + 1, 2))
 
 
 def _matrix_table(matrix: NDArray[Any]) -> Table:
@@ -168,13 +163,11 @@ def _matrix_table(matrix: NDArray[Any]) -> Table:
 
 def _check_columns(model: Any, table: Table) -> None:
     """Refuse a table whose columns are not those that a model was fitted on."""
-    count: int | None = None
-    names: list[str] | None = None
-    if not is_pipeline(model):
-        count, names = library_of(model).fitted_on(model)
-    elif hasattr(model, "n_features_in_"):
-        count, names = fitted_on(model)
-    if count is not None and count != table.n_columns:
+    if is_pipeline(model) and not hasattr(model, "n_features_in_"):
+        return
+    library = ScikitLearn() if is_pipeline(model) else library_of(model)
+    count, names = library.fitted_on(model)
+    if count != table.n_columns:
         raise InputError(
             about(model),
             f" was fitted on {counted(count, 'column')}, but the table has {table.n_columns}: "

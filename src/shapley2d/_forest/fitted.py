@@ -21,7 +21,7 @@ leaf is nobody's. It is reported as a share of what the model gains.
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -54,18 +54,16 @@ class Trees:
 
     Attributes
     ----------
-    trees : list of SplitTree
     leaves : list of ndarray of shape (nodes, 1), or (nodes, classes) in a classifying forest
         What every leaf adds to the prediction; none where leaves are the means of their rows.
     outputs : list of int
         The output that each tree adds to; all of them in a classifying forest.
     rounds : list of list of int
         Numbers of trees that were fitted on the same residuals.
-    loss : Loss
-    start : ndarray of shape (outputs,)
-        The prediction without any tree.
     penalty : float
         The L2 penalty of leaves.
+    start : ndarray of shape (outputs,)
+        The prediction without any tree.
     """
 
     trees: list[SplitTree]
@@ -73,8 +71,8 @@ class Trees:
     outputs: list[int]
     rounds: list[list[int]]
     loss: Loss
-    start: Floats
     penalty: float = 0.0
+    start: Floats = field(default_factory=lambda: np.zeros(1))
 
     @property
     def by_class(self) -> bool:
@@ -108,7 +106,6 @@ class Rows:
 
     Attributes
     ----------
-    features : Features
     y, y_valid : ndarray
         Numbers; or classes, numbered as the model does, -1 for one that it does not know.
     weights : ndarray
@@ -145,12 +142,8 @@ class FittedTrees:
 
     Parameters
     ----------
-    model : Trees
-    rows : Rows
-    unit : Unit
     known : (list of ndarray, ndarray), optional
         ``places`` and ``predicted``, where known.
-    n_threads : int
 
     Attributes
     ----------

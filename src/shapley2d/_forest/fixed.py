@@ -103,7 +103,6 @@ class TreePieces:
     ----------
     held : list of FittedTrees
         One per split.
-    games : list of LeafGame
     """
 
     def __init__(self, held: list[FittedTrees], games: list[LeafGame]) -> None:
@@ -154,10 +153,8 @@ class DeepDraws:
 
     Parameters
     ----------
-    pieces : TreePieces
     rows : list of ndarray
         The rows of the table behind those of every split.
-    seed : int
 
     Attributes
     ----------

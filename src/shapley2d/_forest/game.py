@@ -86,8 +86,6 @@ class Leaves:
 
     Attributes
     ----------
-    number : int
-    tree : SplitTree
     weights : ndarray of shape (nodes, kinds)
         What every leaf counts, for each kind of rows.
     kinds, numbers, plays : ndarray of shape (n,)
@@ -121,7 +119,6 @@ class LeafGame:
 
     Parameters
     ----------
-    features : Features
     semivalues : (Semivalue, Semivalue)
         Of the rows and of the columns.
     n_columns : int

@@ -47,13 +47,6 @@ class TreeDraws:
     A squared error has slopes that depend on the prediction. Those of a tree are taken from the
     other trees of its grove, so that a draw is unbiased: its expectation is the value under the
     mean of infinitely many trees.
-
-    Parameters
-    ----------
-    split : Split
-    problem : Problem
-    run : Run
-    seed : int
     """
 
     def __init__(self, split: Split, problem: Problem, run: Run, seed: int) -> None:
@@ -84,7 +77,7 @@ class TreeDraws:
         """The forest of some of the trees."""
         trees = [self._tree(number) for number in numbers]
         rounds = [list(range(len(trees)))]
-        model = Trees(trees, [], [0] * len(trees), rounds, self.loss, self._start)
+        model = Trees(trees, [], [0] * len(trees), rounds, self.loss, start=self._start)
         return FittedTrees(model, self.rows, self.unit, n_threads=n_threads)
 
     def baseline(self) -> float:

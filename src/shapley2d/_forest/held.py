@@ -66,7 +66,6 @@ class HeldForest:
         For every split, ``see(table)``: features of any rows of the table.
     rounds : (int, int)
         The seed and the number of random orders in deep leaves.
-    n_threads : int
     """
 
     def __init__(
@@ -90,12 +89,7 @@ class HeldForest:
         return self._problem.table.n_columns
 
     def what_if(self, changes: Any) -> tuple[float, float, Floats, dict[Any, tuple[float, float]]]:
-        """Scores before and after changes, the change of all values, and of the rows' predictions.
-
-        Parameters
-        ----------
-        changes : mapping from (row, column) to entry
-        """
+        """Scores before and after, the change of all values, and of the rows' predictions."""
         if self._names is None:
             self._names = CellNames.of(self._problem)
         edits = read_edits(self._problem, [self._names.find(changes)])

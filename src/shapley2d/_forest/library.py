@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import sys
+from abc import ABC, abstractmethod
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._forest.fitted import Trees
     from shapley2d._forest.losses import Loss
-    from shapley2d._forest.trees import SplitTree
     from shapley2d._tables.table import Column, Table
 
     Floats = NDArray[np.float64]
@@ -41,19 +42,12 @@ NO_DART = (
 
 @dataclass(frozen=True)
 class Reading:
-    """The trees of a fitted model, and the function that makes their features of a table.
+    """A fitted model as its library keeps it.
 
     Attributes
     ----------
-    trees : list of SplitTree
-    leaves : list of ndarray
-        What every node adds to the raw prediction if it is a leaf: of shape (nodes, 1), or with one
-        column per class in trees that predict the shares of all.
-    outputs : list of int
-        The output that each tree adds to; 0 where it adds to all of them.
-    rounds : list of list of int
-        Numbers of trees that were fitted on the same residuals.
-    loss : Loss
+    model : Trees
+        Its first guess, where that is in the leaves, is not taken out of them yet.
     see : callable
         ``see(table)``: one row per feature; NaN where an entry is missing.
     columns : ndarray of int32
@@ -68,73 +62,80 @@ class Reading:
         first of every output, or all.
     start_weights : callable, optional
         ``start_weights(y)``: the weights of rows in that guess.
-    penalty : float
-        The L2 penalty of leaves.
     bags : callable, optional
         ``bags(y)``: for every tree the weights of the rows that it was grown on, 0 for others,
         given all labels; None where the rows are not those that the model was fitted on.
     """
 
-    trees: list[SplitTree]
-    leaves: list[Floats]
-    outputs: list[int]
-    rounds: list[list[int]]
-    loss: Loss
+    model: Trees
     see: Callable[[Table], Floats]
     columns: NDArray[np.int32]
     raw: Callable[[Any], Floats]
     classes: NDArray[Any] | None = None
     start_in: str = ""
     start_weights: Callable[[NDArray[Any]], Floats] | None = None
-    penalty: float = 0.0
     bags: Callable[[NDArray[Any]], list[NDArray[Any]] | None] | None = None
 
     @property
     def boosted(self) -> bool:
         """Whether trees correct each other in a sum, rather than being averaged."""
-        in_parallel = len(self.rounds) == 1 and len(self.trees) > max(self.outputs, default=0) + 1
+        outputs = max(self.model.outputs, default=0) + 1
+        in_parallel = len(self.model.rounds) == 1 and len(self.model.trees) > outputs
         return self.start_in != "all" and not in_parallel
 
 
-@dataclass(frozen=True)
-class Library:
+class Library(ABC):
     """The reader of one library's models.
 
     Attributes
     ----------
-    name : str
-        The name by which it is installed.
-    module : str
-        The name by which it is imported.
+    name, module : str
+        The names by which it is installed and imported.
     known : str
         The version that is tested.
-    owns : callable
-        Whether a model is one of its tree ensembles, fitted or not.
-    is_fitted : callable
-    fitted_on : callable
-        The number of columns that a fitted model was fitted on, and their names if it had any.
-    read : callable
-        ``read(model)``: a :class:`Reading`.
-    takes_table : callable
-        Whether an unfitted model is fitted on the table as it is: it names columns of the table, or
-        knows how to use its categories. Others are fitted on the encoded table.
-    quiet : callable
-        Parameters that keep an unfitted model from printing and from writing files, where the user
-        has not set them.
+    kinds : tuple of str
+        Its classes of tree ensembles.
     counts_classes : bool
         Whether labels must be 0, 1, 2, ...
     """
 
-    name: str
-    module: str
-    known: str
-    owns: Callable[[Any], bool]
-    is_fitted: Callable[[Any], bool]
-    fitted_on: Callable[[Any], tuple[int, list[str] | None]]
-    read: Callable[[Any], Reading]
-    takes_table: Callable[[Any, Table], bool]
-    quiet: Callable[[Any], dict[str, Any]] = lambda _model: {}
-    counts_classes: bool = False
+    name: ClassVar[str]
+    module: ClassVar[str]
+    known: ClassVar[str]
+    kinds: ClassVar[tuple[str, ...]]
+    counts_classes: ClassVar[bool] = False
+
+    def owns(self, model: Any) -> bool:
+        """Whether a model is one of its tree ensembles, fitted or not."""
+        return is_of(model, self.module, *self.kinds)
+
+    def is_booster(self, model: Any) -> bool:
+        """Whether a model is the library's own kind, without scikit-learn's methods."""
+        return is_of(model, self.module, "Booster")
+
+    def is_fitted(self, model: Any) -> bool:
+        """Whether it has trees."""
+        return bool(model.__sklearn_is_fitted__())
+
+    @abstractmethod
+    def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
+        """The number of columns that a model was fitted on, and their names if it had any."""
+
+    @abstractmethod
+    def read(self, model: Any) -> Reading:
+        """Read a fitted model."""
+
+    @abstractmethod
+    def takes_table(self, model: Any, table: Table) -> bool:
+        """Whether an unfitted model is fitted on the table as it is.
+
+        It names columns of the table, or knows how to use its categories. Others are fitted on the
+        encoded table.
+        """
+
+    def quiet(self, model: Any) -> dict[str, Any]:  # noqa: ARG002
+        """Parameters that keep a model from printing and writing files, where none are set."""
+        return {}
 
     @contextmanager
     def parsing(self, model: Any) -> Iterator[None]:
@@ -144,12 +145,16 @@ class Library:
         except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
             if isinstance(error, InputError):
                 raise
-            version = getattr(sys.modules[self.module], "__version__", "of an unknown version")
             raise InputError(
                 about(model),
-                f" keeps its trees in a way that is not known: {self.name} is {version}, and "
-                f"{self.known} is known to work",
+                f" keeps its trees in a way that is not known: {self.version_words}",
             ) from error
+
+    @property
+    def version_words(self) -> str:
+        """Which version is here, and which is known."""
+        version = getattr(sys.modules[self.module], "__version__", "of an unknown version")
+        return f"{self.name} is {version}, and {self.known} is known to work"
 
 
 _LOSSES: dict[Loss, tuple[str, ...]] = {

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._forest.ensemble import library_of
-from shapley2d._forest.fitted import FittedTrees, Rows, Trees, Unit
+from shapley2d._forest.fitted import FittedTrees, Rows, Unit
 from shapley2d._forest.library import about
 from shapley2d._forest.losses import (
     LogLoss,
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._forest.ensemble import Ensemble
+    from shapley2d._forest.fitted import Trees
     from shapley2d._forest.library import Reading
     from shapley2d._forest.losses import Loss
     from shapley2d._tables.problem import Problem, Split
@@ -66,12 +66,10 @@ def hold_models(
         Named in messages.
     ensembles : list of Ensemble
         One per split.
-    problem : Problem
-    n_threads : int
     """
     both = list(zip(ensembles, problem.splits, strict=True))
     rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]
-    loss = ensembles[0].reading.loss
+    loss = ensembles[0].reading.model.loss
     unit, held = unit_of(problem, loss, rows), []
     for (ensemble, split), these in zip(both, rows, strict=True):
         own, reading = ensemble.raw(split.valid), ensemble.reading
@@ -84,7 +82,7 @@ def hold_models(
         if not reading.start_in:  # the model adds it to the sum of its trees
             trees = replace(trees, start=own[0] - predicted[0])
             predicted += trees.start
-        size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.leaves)
+        size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
         size += float(np.abs(own).max(initial=0.0))
         if not np.abs(own - predicted).max() <= 1e-6 * size:
             raise _not_reproduced(model)
@@ -132,18 +130,16 @@ def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.in
 
 def _trees(reading: Reading, rows: Rows, weights: Floats, n_outputs: int) -> Trees:
     """The trees, the model's first guess taken out of their leaves."""
-    loss, leaves = reading.loss, reading.leaves
-    start = np.zeros(n_outputs)
-    if reading.start_in and not isinstance(loss, RightProbability):
-        start = loss.best_constant(rows.y, weights, n_outputs)
-        trees_with = len(leaves) / n_outputs if reading.start_in == "all" else 1
-        leaves = [
-            leaf - start[k] / trees_with if reading.start_in == "all" or t < n_outputs else leaf
-            for t, (leaf, k) in enumerate(zip(leaves, reading.outputs, strict=True))
-        ]
-    return Trees(
-        reading.trees, leaves, reading.outputs, reading.rounds, loss, start, reading.penalty
-    )
+    model, whole = reading.model, reading.start_in == "all"
+    if not reading.start_in or model.by_class:
+        return replace(model, start=np.zeros(n_outputs))
+    start = model.loss.best_constant(rows.y, weights, n_outputs)
+    shares = start / (len(model.leaves) / n_outputs if whole else 1)
+    leaves = [
+        leaf - shares[k] if whole or t < n_outputs else leaf
+        for t, (leaf, k) in enumerate(zip(model.leaves, model.outputs, strict=True))
+    ]
+    return replace(model, leaves=leaves, start=start)
 
 
 def unit_of(problem: Problem, loss: Loss, rows: list[Rows]) -> Unit:
@@ -223,10 +219,8 @@ def _check_explained(model: Any, held: list[FittedTrees]) -> None:
 
 
 def _not_reproduced(model: Any) -> InputError:
-    library = library_of(model)
-    version = getattr(sys.modules[library.module], "__version__", "of an unknown version")
     return InputError(
         about(model),
-        f" predicts the validation rows otherwise than its trees as they were read ({library.name} "
-        f"{version}; {library.known} is known to work): nothing is valued",
+        " predicts the validation rows otherwise than its trees as they were read "
+        f"({library_of(model).version_words}): nothing is valued",
     )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._forest import library
+from shapley2d._forest.fitted import Trees
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -29,45 +30,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Split = dict[str, Any]
 
-_CLASSES = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 _TALKING = {"verbose", "verbose_eval", "silent", "logging_level"}
-
-
-def _read(model: Any) -> library.Reading:
-    with CATBOOST.parsing(model):
-        asked = model.get_all_params()
-        loss = _loss(model, str(asked["loss_function"]))
-        saved = _saved(model, [])
-        reader = _Reader(model, saved["features_info"])
-        factor = float(saved["scale_and_bias"][0])
-        if "oblivious_trees" in saved:
-            # a tree of one leaf has null for its splits
-            found = [
-                (reader.oblivious(one["splits"] or []), np.array(one["leaf_values"], dtype=float))
-                for one in saved["oblivious_trees"]
-            ]
-        else:
-            found = [reader.nested(one) for one in saved["trees"]]
-        trees, leaves, outputs = [], [], []
-        for tree, values in found:
-            ends = np.flatnonzero(tree.left < 0)
-            by_output = factor * values.reshape(ends.size, -1)
-            for k, column in enumerate(by_output.T):
-                one = np.zeros((tree.n_nodes, 1))
-                one[ends, 0] = column
-                trees.append(tree)
-                leaves.append(one)
-                outputs.append(k)
-        weights = asked.get("class_weights")
-    rounds = library.by_rounds(outputs, max(outputs, default=0) + 1)
-    bags = partial(library.same_weights, partial(_weigh, weights), len(trees)) if weights else None
-    columns = np.arange(len(model.feature_names_), dtype=np.int32)
-    classes = getattr(model, "classes_", None)
-    return library.Reading(
-        trees, leaves, outputs, rounds, loss, _Features(model, reader.named), columns,
-        partial(_raw, model), classes=classes if classes is not None and len(classes) else None,
-        penalty=float(asked.get("l2_leaf_reg", 0.0)), bags=bags,
-    )  # fmt: skip
 
 
 def _loss(model: Any, name: str) -> Loss:
@@ -90,7 +53,6 @@ class _Features:
 
     Parameters
     ----------
-    model : CatBoost
     named : dict of int to list of int
         The hashes of the categories that splits name, by column.
     """
@@ -111,7 +73,7 @@ class _Features:
     def _hashes_of(self, texts: list[str]) -> list[int]:
         """CatBoost's hashes of categories."""
         new = sorted({*texts} - self._hashes.keys())
-        with CATBOOST.parsing(self._model):
+        with CatBoost().parsing(self._model):
             if new:
                 found = _saved(self._model, new)["features_info"]["cat_features_hash"]
                 self._hashes |= {one["value"]: one["hash"] for one in found}
@@ -233,39 +195,66 @@ class _Reader:
         return SplitTree.of(left, right, feature, threshold, missing_left, sets)
 
 
-def _owns(model: Any) -> bool:
-    return library.is_of(model, "catboost", *_CLASSES)
+class CatBoost(library.Library):
+    """The reader for CatBoost."""
 
+    name = module = "catboost"
+    known = "1.2"
+    kinds = ("CatBoost", "CatBoostClassifier", "CatBoostRegressor", "CatBoostRanker")
 
-def _is_fitted(model: Any) -> bool:
-    return bool(model.is_fitted())
+    def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
+        names = [str(name) for name in model.feature_names_]
+        unnamed = names == [str(j) for j in range(len(names))]
+        return len(names), None if unnamed else names
 
+    def is_fitted(self, model: Any) -> bool:
+        return bool(model.is_fitted())
 
-def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
-    names = [str(name) for name in model.feature_names_]
-    unnamed = names == [str(j) for j in range(len(names))]
-    return len(names), None if unnamed else names
+    def read(self, model: Any) -> library.Reading:
+        with self.parsing(model):
+            asked = model.get_all_params()
+            loss = _loss(model, str(asked["loss_function"]))
+            saved = _saved(model, [])
+            reader = _Reader(model, saved["features_info"])
+            factor = float(saved["scale_and_bias"][0])
+            if "oblivious_trees" in saved:
+                # a tree of one leaf has null for its splits
+                found = [
+                    (
+                        reader.oblivious(one["splits"] or []),
+                        np.array(one["leaf_values"], dtype=float),
+                    )
+                    for one in saved["oblivious_trees"]
+                ]
+            else:
+                found = [reader.nested(one) for one in saved["trees"]]
+            trees, leaves, outputs = [], [], []
+            for tree, values in found:
+                ends = np.flatnonzero(tree.left < 0)
+                by_output = factor * values.reshape(ends.size, -1)
+                for k, column in enumerate(by_output.T):
+                    one = np.zeros((tree.n_nodes, 1))
+                    one[ends, 0] = column
+                    trees.append(tree)
+                    leaves.append(one)
+                    outputs.append(k)
+            weights = asked.get("class_weights")
+        rounds = library.by_rounds(outputs, max(outputs, default=0) + 1)
+        bags = (
+            partial(library.same_weights, partial(_weigh, weights), len(trees)) if weights else None
+        )
+        columns = np.arange(len(model.feature_names_), dtype=np.int32)
+        classes = getattr(model, "classes_", None)
+        of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("l2_leaf_reg", 0.0)))
+        return library.Reading(
+            of_trees, _Features(model, reader.named), columns, partial(_raw, model),
+            classes=classes if classes is not None and len(classes) else None, bags=bags,
+        )  # fmt: skip
 
+    def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002
+        return model.get_params().get("cat_features") is not None
 
-def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
-    return model.get_params().get("cat_features") is not None
-
-
-def _quiet(model: Any) -> dict[str, Any]:
-    given = model.get_params()
-    quiet: dict[str, Any] = {} if _TALKING & given.keys() else {"logging_level": "Silent"}
-    return quiet if "allow_writing_files" in given else quiet | {"allow_writing_files": False}
-
-
-CATBOOST = library.Library(
-    name="catboost",
-    module="catboost",
-    known="1.2",
-    owns=_owns,
-    is_fitted=_is_fitted,
-    fitted_on=_fitted_on,
-    read=_read,
-    takes_table=_takes_table,
-    quiet=_quiet,
-)
-"""The reader for CatBoost."""
+    def quiet(self, model: Any) -> dict[str, Any]:
+        given = model.get_params()
+        quiet: dict[str, Any] = {} if _TALKING & given.keys() else {"logging_level": "Silent"}
+        return quiet if "allow_writing_files" in given else quiet | {"allow_writing_files": False}

@@ -16,7 +16,9 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._base.words import counted
 from shapley2d._forest import library
+from shapley2d._forest.fitted import Trees
 from shapley2d._forest.trees import SplitTree
+from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -30,51 +32,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 _PLAIN, _GAPS_AT_ZERO, _CODES = range(3)  # a column as it is, with 0 as missing, or as categories
-
-_WRAPPERS = ("LGBMClassifier", "LGBMRegressor", "LGBMRanker")
-
-
-def _read(model: Any) -> library.Reading:
-    with LIGHTGBM.parsing(model):
-        text = _booster(model).model_to_string()
-        header, *blocks = text[: text.index("end of trees")].split("\nTree=")
-        fields = dict(_fields(header))
-        if fields["version"] != "v4":
-            raise ValueError(fields["version"])
-        asked = dict(
-            line.strip("[]").split(": ", 1)
-            for line in text[text.index("\nparameters:") :].splitlines()
-            if line.startswith("[") and ": " in line
-        )
-        blocks = [dict(_fields(block)) for block in blocks]
-        if asked.get("boosting") == "dart":
-            raise InputError(library.about(model), library.NO_DART)
-        if any(block.get("is_linear") == "1" for block in blocks):
-            raise InputError(
-                library.about(model), " has linear leaves (linear_tree), which no rows average to"
-            )
-        splits = [_Splits(block) for block in blocks]
-        known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
-        seen = [np.zeros(1, np.int64), *(one.views for one in splits)]  # never without any feature
-        views = np.unique(np.concatenate(seen))
-        trees = [one.tree(np.searchsorted(views, one.views)) for one in splits]
-        loss, sigmoid = _loss(model, fields["objective"], asked)
-        per_round = int(fields["num_tree_per_iteration"])
-        outputs = [t % per_round for t in range(len(trees))]
-        rounds, averages = library.by_rounds(outputs, per_round), "average_output" in fields
-        factor = sigmoid / len(rounds) if averages else sigmoid
-        sizes = [tree.n_nodes for tree in trees]
-        leaves = [factor * one.leaves(n) for one, n in zip(splits, sizes, strict=True)]
-        first = asked.get("boost_from_average", "1") == "1"
-    see = partial(_see, model, known or [], views)
-    start_in = "all" if averages else "first"
-    return library.Reading(
-        trees, leaves, outputs, [list(range(len(trees)))] if averages else rounds, loss, see,
-        (views // 3).astype(np.int32), partial(_raw, model, factor),
-        classes=getattr(model, "classes_", None), start_in=start_in if first else "",
-        start_weights=_class_weights(model), penalty=float(asked.get("lambda_l2", 0.0)),
-        bags=_bags(model, asked, len(trees)),
-    )  # fmt: skip
 
 
 def _loss(model: Any, objective: str, asked: dict[str, str]) -> tuple[Loss, float]:
@@ -204,9 +161,7 @@ def _view(model: Any, table: Table, codes: dict[int, Floats], j: int, how: int) 
         return codes[j]
     entries = library.numbers(model, table.columns[j])
     if isinstance(table.native, np.ndarray) and table.native.dtype.kind in "iub":
-        entries = entries.astype(np.float32).astype(
-            np.float64
-        )  # as LightGBM takes whole library.numbers
+        entries = as_float32(entries).astype(np.float64)  # as LightGBM takes whole numbers
     if how == _CODES:
         return np.trunc(entries)
     zero = np.nan if how == _GAPS_AT_ZERO else 0.0
@@ -215,44 +170,76 @@ def _view(model: Any, table: Table, codes: dict[int, Floats], j: int, how: int) 
 
 
 def _booster(model: Any) -> Any:
-    return model.booster_ if library.is_of(model, "lightgbm", *_WRAPPERS) else model
+    return getattr(model, "booster_", model)
 
 
-def _owns(model: Any) -> bool:
-    return library.is_of(model, "lightgbm", "Booster", *_WRAPPERS)
+class LightGBM(library.Library):
+    """The reader for LightGBM."""
 
+    name = module = "lightgbm"
+    known = "4.7"
+    kinds = ("Booster", "LGBMClassifier", "LGBMRegressor", "LGBMRanker")
 
-def _is_fitted(model: Any) -> bool:
-    if library.is_of(model, "lightgbm", "Booster"):
-        return bool(model.num_trees() > 0)
-    return bool(model.__sklearn_is_fitted__())
+    def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
+        names = _booster(model).feature_name()
+        unnamed = names == [f"Column_{j}" for j in range(len(names))]
+        return len(names), None if unnamed else names
 
+    def is_fitted(self, model: Any) -> bool:
+        return model.num_trees() > 0 if self.is_booster(model) else super().is_fitted(model)
 
-def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
-    names = _booster(model).feature_name()
-    unnamed = names == [f"Column_{j}" for j in range(len(names))]
-    return len(names), None if unnamed else names
+    def read(self, model: Any) -> library.Reading:
+        with self.parsing(model):
+            text = _booster(model).model_to_string()
+            header, *blocks = text[: text.index("end of trees")].split("\nTree=")
+            fields = dict(_fields(header))
+            if fields["version"] != "v4":
+                raise ValueError(fields["version"])
+            asked = dict(
+                line.strip("[]").split(": ", 1)
+                for line in text[text.index("\nparameters:") :].splitlines()
+                if line.startswith("[") and ": " in line
+            )
+            blocks = [dict(_fields(block)) for block in blocks]
+            if asked.get("boosting") == "dart":
+                raise InputError(library.about(model), library.NO_DART)
+            if any(block.get("is_linear") == "1" for block in blocks):
+                raise InputError(
+                    library.about(model),
+                    " has linear leaves (linear_tree), which no rows average to",
+                )
+            splits = [_Splits(block) for block in blocks]
+            known = json.loads(text[text.rindex("pandas_categorical:") :].partition(":")[2])
+            seen = [
+                np.zeros(1, np.int64),
+                *(one.views for one in splits),
+            ]  # never without any feature
+            views = np.unique(np.concatenate(seen))
+            trees = [one.tree(np.searchsorted(views, one.views)) for one in splits]
+            loss, sigmoid = _loss(model, fields["objective"], asked)
+            per_round = int(fields["num_tree_per_iteration"])
+            outputs = [t % per_round for t in range(len(trees))]
+            rounds, averages = library.by_rounds(outputs, per_round), "average_output" in fields
+            factor = sigmoid / len(rounds) if averages else sigmoid
+            sizes = [tree.n_nodes for tree in trees]
+            leaves = [factor * one.leaves(n) for one, n in zip(splits, sizes, strict=True)]
+            first = asked.get("boost_from_average", "1") == "1"
+        see = partial(_see, model, known or [], views)
+        start_in = "all" if averages else "first"
+        rounds = [list(range(len(trees)))] if averages else rounds
+        of_trees = Trees(trees, leaves, outputs, rounds, loss, float(asked.get("lambda_l2", 0.0)))
+        return library.Reading(
+            of_trees, see, (views // 3).astype(np.int32), partial(_raw, model, factor),
+            classes=getattr(model, "classes_", None), start_in=start_in if first else "",
+            start_weights=_class_weights(model), bags=_bags(model, asked, len(trees)),
+        )  # fmt: skip
 
+    def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002
+        """Whether a table is one of pandas with categories, which LightGBM knows how to use."""
+        return type(table.native).__module__.startswith("pandas") and library.has_categoricals(
+            table
+        )
 
-def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
-    """Whether a table is one of pandas with categories, which LightGBM knows how to use."""
-    return type(table.native).__module__.startswith("pandas") and library.has_categoricals(table)
-
-
-def _quiet(model: Any) -> dict[str, Any]:
-    given = model.get_params()
-    return {} if {"verbose", "verbosity"} & given.keys() else {"verbosity": -1}
-
-
-LIGHTGBM = library.Library(
-    name="lightgbm",
-    module="lightgbm",
-    known="4.7",
-    owns=_owns,
-    is_fitted=_is_fitted,
-    fitted_on=_fitted_on,
-    read=_read,
-    takes_table=_takes_table,
-    quiet=_quiet,
-)
-"""The reader for LightGBM."""
+    def quiet(self, model: Any) -> dict[str, Any]:
+        given = model.get_params()
+        return {} if {"verbose", "verbosity"} & given.keys() else {"verbosity": -1}

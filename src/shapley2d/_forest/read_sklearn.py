@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from shapley2d._forest import library, losses
+from shapley2d._forest.fitted import Trees
 from shapley2d._forest.trees import SplitTree
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -32,11 +33,6 @@ _BOOSTED = ("GradientBoosting", "HistGradientBoosting")
 def _is_ensemble(model: Any, *kinds: str) -> bool:
     names = [f"{kind}{role}" for kind in kinds for role in ("Classifier", "Regressor")]
     return library.is_of(model, "sklearn.ensemble", *names)
-
-
-def _owns(model: Any) -> bool:
-    is_tree = library.is_of(model, "sklearn.tree", "BaseDecisionTree")
-    return is_tree or _is_ensemble(model, *_FORESTS, *_BOOSTED)
 
 
 def read_tree(estimator: Any) -> SplitTree:
@@ -79,7 +75,7 @@ def _read_predictor(predictor: Any) -> SplitTree:
 def _histogram_features(model: Any, table: Table) -> Floats:
     """The features that histogram gradient boosting makes of a table."""
     try:
-        with SKLEARN.parsing(model):
+        with ScikitLearn().parsing(model):
             make = model._preprocess_X  # noqa: SLF001
         matrix = make(table.native, reset=False)
     except ValueError as error:
@@ -98,57 +94,37 @@ def _number_features(model: Any, table: Table) -> Floats:
     return features
 
 
-def _read(model: Any) -> library.Reading:
-    with SKLEARN.parsing(model):
-        columns = np.arange(model.n_features_in_, dtype=np.int32)
-        classes = getattr(model, "classes_", None)
-        if _is_ensemble(model, "HistGradientBoosting"):
-            steps = model._predictors  # noqa: SLF001
-            predictors = [one for step in steps for one in step]
-            trees = [_read_predictor(one) for one in predictors]
-            leaves = [np.array(one.nodes["value"], dtype=np.float64)[:, None] for one in predictors]
-            outputs = [k for step in steps for k in range(len(step))]
-            see = partial(_histogram_features, model)
-            if model.is_categorical_ is not None:  # columns of categories come first
-                columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
-            bags, penalty = None, float(model.l2_regularization)
-            if getattr(model, "class_weight", None) is not None:
-                weigh = partial(compute_sample_weight, model.class_weight)
-                bags = partial(library.same_weights, weigh, len(trees))
-        else:
-            return _read_plain(model, columns, classes)
-    rounds = library.by_rounds(outputs, len(steps[0]))
-    of_tables = (see, columns, partial(_raw, model), classes)
-    return library.Reading(
-        trees, leaves, outputs, rounds, _loss(model), *of_tables, penalty=penalty, bags=bags
-    )
-
-
-def _read_plain(model: Any, columns: NDArray[np.int32], classes: Any) -> library.Reading:
-    """A model that keeps decision trees: a single one, a forest, or gradient boosting."""
-    see, raw = partial(_number_features, model), partial(_raw, model)
-    if _is_ensemble(model, "GradientBoosting"):
-        estimators = list(np.ravel(model.estimators_))
-        per_round = model.estimators_.shape[1]
-        outputs = [t % per_round for t in range(len(estimators))]
-        leaves = [model.learning_rate * _tree_leaves(one, classifies=False) for one in estimators]
-        trees, rounds = (
-            [read_tree(one) for one in estimators],
-            library.by_rounds(outputs, per_round),
-        )
-        return library.Reading(
-            trees, leaves, outputs, rounds, _loss(model), see, columns, raw, classes
-        )
+def _read_forest(model: Any, classes: Any) -> tuple[Trees, Any]:
+    """The trees of a forest, or of a single one, and their bags."""
     estimators = [model] if hasattr(model, "tree_") else list(model.estimators_)
     classifies, count = classes is not None, len(estimators)
     leaves = [_tree_leaves(one, classifies=classifies) / count for one in estimators]
     loss = losses.RightProbability() if classifies else losses.SquaredError()
-    bags = partial(_bags, model, count)
-    trees, rounds = [read_tree(one) for one in estimators], [list(range(count))]
-    of_tables = (see, columns, raw, classes)
-    return library.Reading(
-        trees, leaves, [0] * count, rounds, loss, *of_tables, start_in="all", bags=bags
+    trees = [read_tree(one) for one in estimators]
+    return Trees(trees, leaves, [0] * count, [list(range(count))], loss), partial(
+        _bags, model, count
     )
+
+
+def _read_boosting(model: Any) -> tuple[Trees, Any]:
+    """The trees of gradient boosting, with histograms or without, and their bags."""
+    bags, penalty = None, 0.0
+    if _is_ensemble(model, "GradientBoosting"):
+        per_round, estimators = model.estimators_.shape[1], list(np.ravel(model.estimators_))
+        trees = [read_tree(one) for one in estimators]
+        leaves = [model.learning_rate * _tree_leaves(one, classifies=False) for one in estimators]
+    else:
+        steps = model._predictors  # noqa: SLF001
+        per_round, predictors = len(steps[0]), [one for step in steps for one in step]
+        trees = [_read_predictor(one) for one in predictors]
+        leaves = [np.array(one.nodes["value"], dtype=np.float64)[:, None] for one in predictors]
+        penalty = float(model.l2_regularization)
+        if getattr(model, "class_weight", None) is not None:
+            weigh = partial(compute_sample_weight, model.class_weight)
+            bags = partial(library.same_weights, weigh, len(trees))
+    outputs = [t % per_round for t in range(len(trees))]
+    rounds = library.by_rounds(outputs, per_round)
+    return Trees(trees, leaves, outputs, rounds, _loss(model), penalty), bags
 
 
 def _loss(model: Any) -> Loss:
@@ -195,35 +171,45 @@ def _bags(model: Any, count: int, y: NDArray[Any]) -> list[NDArray[Any]] | None:
     ]
 
 
-def _is_fitted(model: Any) -> bool:
-    from sklearn.exceptions import NotFittedError
-    from sklearn.utils.validation import check_is_fitted
+class ScikitLearn(library.Library):
+    """The reader for scikit-learn."""
 
-    try:
-        check_is_fitted(model)
-    except NotFittedError:
-        return False
-    return True
+    name = "scikit-learn"
+    module = "sklearn"
+    known = "1.9"
 
+    def owns(self, model: Any) -> bool:
+        is_tree = library.is_of(model, "sklearn.tree", "BaseDecisionTree")
+        return is_tree or _is_ensemble(model, *_FORESTS, *_BOOSTED)
 
-def fitted_on(model: Any) -> tuple[int, list[str] | None]:
-    """The number of columns that an estimator was fitted on, and their names if it had any."""
-    names = getattr(model, "feature_names_in_", None)
-    return int(model.n_features_in_), None if names is None else [str(name) for name in names]
+    def is_fitted(self, model: Any) -> bool:
+        from sklearn.exceptions import NotFittedError
+        from sklearn.utils.validation import check_is_fitted
 
+        try:
+            check_is_fitted(model)
+        except NotFittedError:
+            return False
+        return True
 
-def _takes_table(model: Any, table: Table) -> bool:  # noqa: ARG001
-    return getattr(model, "categorical_features", None) not in (None, "from_dtype")
+    def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
+        """The number of columns that an estimator was fitted on, and their names if it had any."""
+        names = getattr(model, "feature_names_in_", None)
+        return int(model.n_features_in_), None if names is None else [str(name) for name in names]
 
+    def read(self, model: Any) -> library.Reading:
+        columns, see = np.arange(model.n_features_in_, dtype=np.int32), _number_features
+        classes, boosted = getattr(model, "classes_", None), _is_ensemble(model, *_BOOSTED)
+        with self.parsing(model):
+            trees, bags = _read_boosting(model) if boosted else _read_forest(model, classes)
+            if _is_ensemble(model, "HistGradientBoosting"):
+                see = _histogram_features
+                if model.is_categorical_ is not None:  # columns of categories come first
+                    columns = np.argsort(~model.is_categorical_, kind="stable").astype(np.int32)
+        start_in, raw = "" if boosted else "all", partial(_raw, model)
+        return library.Reading(
+            trees, partial(see, model), columns, raw, classes, start_in=start_in, bags=bags
+        )
 
-SKLEARN = library.Library(
-    name="scikit-learn",
-    module="sklearn",
-    known="1.9",
-    owns=_owns,
-    is_fitted=_is_fitted,
-    fitted_on=fitted_on,
-    read=_read,
-    takes_table=_takes_table,
-)
-"""The reader for scikit-learn."""
+    def takes_table(self, model: Any, table: Table) -> bool:  # noqa: ARG002
+        return getattr(model, "categorical_features", None) not in (None, "from_dtype")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._forest import library
+from shapley2d._forest.fitted import Trees
 from shapley2d._forest.trees import SplitTree, bits
 from shapley2d._tables.encoding import as_float32
 from shapley2d.exceptions import InputError
@@ -25,47 +26,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
 
     Floats = NDArray[np.float64]
-
-_WRAPPERS = ("XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor", "XGBRanker")
-
-
-def _read(model: Any) -> library.Reading:
-    booster = _booster(model)
-    with XGBOOST.parsing(model):
-        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-        gradient_booster = learner["gradient_booster"]
-        if gradient_booster["name"] == "gblinear":
-            raise InputError(library.about(model), " has no trees: use booster='gbtree'")
-        if gradient_booster["name"] == "dart":
-            raise InputError(library.about(model), library.NO_DART)
-        forest = gradient_booster["model"]
-        starts = forest["iteration_indptr"]
-        kept = _rounds(model, len(starts) - 1)
-        rounds = [list(range(*pair)) for pair in pairwise(starts[: kept + 1])]
-        raw = forest["trees"][: starts[len(rounds)]]
-        width = int(booster.num_features())
-        sizes = _set_sizes(raw, width)
-        trees = [_tree(one, sizes) for one in raw]
-        leaves = [_leaves(one) for one in raw]
-        outputs = [int(k) for k in forest["tree_info"][: len(trees)]]
-        codes = {
-            j: int(sizes[j]) for j, kind in enumerate(booster.feature_types or []) if kind == "c"
-        }
-        known = _known_categories(booster)
-        loss = _loss(model, learner["objective"])
-        asked = json.loads(booster.save_config())["learner"]["gradient_booster"]
-        penalty = float(asked.get("tree_train_param", {}).get("lambda", 1.0))
-        options = learner["objective"].get("reg_loss_param", {})
-        positive = float(options.get("scale_pos_weight", 1.0))
-    see = partial(_see, model, codes, known)
-    columns = np.arange(width, dtype=np.int32)
-    bags = None
-    if positive != 1.0:
-        bags = partial(library.same_weights, partial(_weigh, positive), len(trees))
-    return library.Reading(
-        trees, leaves, outputs, rounds, loss, see, columns, partial(_margin, model),
-        classes=getattr(model, "classes_", None), penalty=penalty, bags=bags,
-    )  # fmt: skip
 
 
 def _loss(model: Any, objective: dict[str, Any]) -> Loss:
@@ -79,7 +39,7 @@ def _weigh(positive: float, y: NDArray[Any]) -> Floats:
 
 def _margin(model: Any, rows: Any) -> Floats:
     """The raw predictions of a model."""
-    if not library.is_of(model, "xgboost", "Booster"):
+    if hasattr(model, "get_booster"):
         return library.columns_of(model.predict(rows, output_margin=True))
     import xgboost
 
@@ -107,7 +67,7 @@ def _see(model: Any, codes: dict[int, int], known: dict[int, list[Any]], table: 
 
 def _rounds(model: Any, most: int) -> int:
     """The number of boosting rounds that a model predicts by; wrappers stop at the best one."""
-    if library.is_of(model, "xgboost", "Booster"):
+    if not hasattr(model, "get_booster"):
         return most
     try:
         return min(int(model.best_iteration) + 1, most)
@@ -185,42 +145,73 @@ def _number_feature(model: Any, table: Table, j: int) -> Floats:
 
 
 def _booster(model: Any) -> Any:
-    return model if library.is_of(model, "xgboost", "Booster") else model.get_booster()
+    return model.get_booster() if hasattr(model, "get_booster") else model
 
 
-def _owns(model: Any) -> bool:
-    return library.is_of(model, "xgboost", "Booster", *_WRAPPERS)
+class XGBoost(library.Library):
+    """The reader for XGBoost."""
 
+    name = module = "xgboost"
+    known = "3.2"
+    kinds = (
+        "Booster", "XGBClassifier", "XGBRegressor", "XGBRFClassifier", "XGBRFRegressor",
+        "XGBRanker",
+    )  # fmt: skip
+    counts_classes = True
 
-def _is_fitted(model: Any) -> bool:
-    if library.is_of(model, "xgboost", "Booster"):
-        try:
-            return bool(model.num_boosted_rounds() > 0)
-        except ValueError:  # it has not even seen a table
-            return False
-    return bool(model.__sklearn_is_fitted__())
+    def fitted_on(self, model: Any) -> tuple[int, list[str] | None]:
+        booster = _booster(model)
+        return int(booster.num_features()), booster.feature_names
 
+    def is_fitted(self, model: Any) -> bool:
+        if self.is_booster(model):
+            try:
+                return bool(model.num_boosted_rounds() > 0)
+            except ValueError:  # it has not even seen a table
+                return False
+        return super().is_fitted(model)
 
-def _fitted_on(model: Any) -> tuple[int, list[str] | None]:
-    booster = _booster(model)
-    return int(booster.num_features()), booster.feature_names
+    def read(self, model: Any) -> library.Reading:
+        booster = _booster(model)
+        with self.parsing(model):
+            learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+            gradient_booster = learner["gradient_booster"]
+            if gradient_booster["name"] == "gblinear":
+                raise InputError(library.about(model), " has no trees: use booster='gbtree'")
+            if gradient_booster["name"] == "dart":
+                raise InputError(library.about(model), library.NO_DART)
+            forest = gradient_booster["model"]
+            starts = forest["iteration_indptr"]
+            kept = _rounds(model, len(starts) - 1)
+            rounds = [list(range(*pair)) for pair in pairwise(starts[: kept + 1])]
+            raw = forest["trees"][: starts[len(rounds)]]
+            width = int(booster.num_features())
+            sizes = _set_sizes(raw, width)
+            trees = [_tree(one, sizes) for one in raw]
+            leaves = [_leaves(one) for one in raw]
+            outputs = [int(k) for k in forest["tree_info"][: len(trees)]]
+            codes = {
+                j: int(sizes[j])
+                for j, kind in enumerate(booster.feature_types or [])
+                if kind == "c"
+            }
+            known = _known_categories(booster)
+            loss = _loss(model, learner["objective"])
+            asked = json.loads(booster.save_config())["learner"]["gradient_booster"]
+            penalty = float(asked.get("tree_train_param", {}).get("lambda", 1.0))
+            options = learner["objective"].get("reg_loss_param", {})
+            positive = float(options.get("scale_pos_weight", 1.0))
+        see = partial(_see, model, codes, known)
+        columns = np.arange(width, dtype=np.int32)
+        bags = None
+        if positive != 1.0:
+            bags = partial(library.same_weights, partial(_weigh, positive), len(trees))
+        return library.Reading(
+            Trees(trees, leaves, outputs, rounds, loss, penalty), see, columns,
+            partial(_margin, model), classes=getattr(model, "classes_", None), bags=bags,
+        )  # fmt: skip
 
-
-def _takes_table(model: Any, table: Table) -> bool:
-    """Whether a model is told what its columns are, or may use the categories of a table."""
-    by_type = bool(model.get_params()["enable_categorical"]) and library.has_categoricals(table)
-    return by_type or model.get_params()["feature_types"] is not None
-
-
-XGBOOST = library.Library(
-    name="xgboost",
-    module="xgboost",
-    known="3.2",
-    owns=_owns,
-    is_fitted=_is_fitted,
-    fitted_on=_fitted_on,
-    read=_read,
-    takes_table=_takes_table,
-    counts_classes=True,
-)
-"""The reader for XGBoost."""
+    def takes_table(self, model: Any, table: Table) -> bool:
+        """Whether a model is told what its columns are, or may use the categories of a table."""
+        by_type = bool(model.get_params()["enable_categorical"]) and library.has_categoricals(table)
+        return by_type or model.get_params()["feature_types"] is not None

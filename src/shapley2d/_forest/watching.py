@@ -39,8 +39,6 @@ class Watch:
 
     Parameters
     ----------
-    transform : callable
-    rows : table
     input_owners : array, shape (n_inputs,)
         The owner of every column of the rows, or NOBODY; columns of one owner change together.
     """

@@ -70,8 +70,6 @@ def weight_table(
     weigh : callable
         Of a semivalue and d: ``marginal_weights`` for the sum over all subsets of columns, or
         ``size_probabilities`` for the mean over random orders.
-    semivalue : Semivalue
-    most : int
 
     Examples
     --------

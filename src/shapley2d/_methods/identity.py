@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.streams import draw_seeds
 from shapley2d._estimation.fingerprint import describe, fingerprint_games, hash_parts
 from shapley2d._theory.game import count_replicates
 from shapley2d._version import __version__
@@ -15,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from shapley2d._estimation.checkpoint import Checkpoint
-    from shapley2d._estimation.draws import UtilityProbes
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
@@ -40,20 +38,13 @@ def open_checkpoint(
     if run.checkpoint is None:
         return None
     from shapley2d._estimation.checkpoint import check_place
-    from shapley2d._estimation.draws import PermutationDraws, UtilityProbes
 
     check_place(run.checkpoint)  # before a model is trained
-    seeds = draw_seeds(run.seed, len(games))
-    draws = [
-        PermutationDraws(game, run.semivalues, seed)
-        for game, seed in zip(games, seeds, strict=True)
-    ]
     return checkpoint_of(
         run,
         fingerprint_games(games),
         method=method,
         shape=(n_rows, games[0].n_columns * count_replicates(games[0])),
-        probes=UtilityProbes(draws),
         problem=problem,
         **settings,
     )
@@ -65,7 +56,6 @@ def checkpoint_of(
     *,
     method: str,
     shape: tuple[int, int] | None = None,
-    probes: UtilityProbes | None = None,
     problem: Problem | None = None,
     max_bytes: int | None = None,
     unit: str = "permutations",
@@ -87,7 +77,6 @@ def checkpoint_of(
         run.checkpoint,
         {**identity, **games},
         shape=shape,
-        probes=probes,
         max_bytes=max_bytes,
         unit=unit,
     )

@@ -104,7 +104,6 @@ def plan_tree(
 
     Parameters
     ----------
-    left, right : ndarray
     columns : ndarray
         The column of the table behind every split.
     weighs : ndarray of bool
@@ -190,7 +189,6 @@ def fill_states(
 
     Parameters
     ----------
-    tree : tuple
     features : ndarray of shape (width, n)
     nodes, bundles : ndarray
         Of :func:`plan_tree`.

@@ -93,7 +93,6 @@ def fill_tables(
 
     Parameters
     ----------
-    left, right : ndarray
     nodes, paths, bundles : ndarray
         Of :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`; ``bundles`` are the given ones.
     states : ndarray of shape (bundles, n)

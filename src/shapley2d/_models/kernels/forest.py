@@ -46,8 +46,6 @@ class Predicted(NamedTuple):
         For numbers what splits are judged by; not read for categories.
     empty : int
         The bin of empty cells, -1 if there are none.
-    n_bins : int
-    is_category : bool
     blurred : bool
         Whether neighbouring bins lend each other weight.
     """
@@ -138,13 +136,11 @@ def grow_forest(
         Codes of all columns.
     inputs : ndarray
         The columns that may be tested.
-    predicted : Predicted
     bags : ndarray of shape (trees, size)
     smallest : int
         Training rows that a leaf must have.
     tried : int
         Columns that each node looks at.
-    seed : uint64
     """
     (trees, size), tried = bags.shape, min(tried, inputs.size)
     most = 2 * (size // smallest) + 3
