@@ -242,8 +242,6 @@ def prepare_blocks(
         y_valid,
         task=settings["task"],
         kinds=settings["kinds"],
-        check_columns=method.check_columns if parties == "anonymous" else None,
-        distinct=True,
         cv=settings["cv"],
         groups=settings["groups"],
         time_order=settings["time_order"],

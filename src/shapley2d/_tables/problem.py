@@ -11,7 +11,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.defaults import FOLDS
 from shapley2d._tables.column_warnings import warn_of_empty, warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import collected, count_varying, warn_of_two_queries, with_targets
+from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
 from shapley2d._tables.scoring import check_scoring
@@ -129,18 +129,15 @@ def make_problem(
     baseline: str = "labels",
     seed: int = 0,
     validates: bool = True,
-    check_columns: Callable[[int], None] | None = None,
 ) -> Problem:
     """The problem of a user's tables; arguments are those of :func:`shapley2d.value_cells`.
 
     Where the method evaluates no model (``validates`` is false) there are no splits, but a
-    validation table is checked all the same. ``check_columns`` may refuse a number of columns
-    before anything is prepared.
+    validation table is checked all the same.
     """
     tables = read_tables(
         X, y, X_valid, y_valid, task=task, kinds=kinds, cv=cv, groups=groups,
         time_order=time_order, valid_weight=valid_weight, validates=validates,
-        check_columns=check_columns,
     )  # fmt: skip
     label = label_name(y, tables.table.column_names) if include_label else None
     return split_tables(tables, cv=cv, seed=seed, label=label, scoring=scoring, baseline=baseline)
@@ -159,13 +156,8 @@ def read_tables(
     time_order: Any = None,
     valid_weight: Any = None,
     validates: bool = True,
-    check_columns: Callable[[int], None] | None = None,
-    distinct: bool = False,
 ) -> Tables:
-    """Check the user's tables once; arguments are those of :func:`make_problem`.
-
-    With ``distinct`` copies of a column count once for ``check_columns``: they are left out later.
-    """
+    """Check the user's tables once; arguments are those of :func:`make_problem`."""
     check_cv(FOLDS if cv is None else cv)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
@@ -174,8 +166,6 @@ def read_tables(
     _check_validation(X_valid, y_valid, valid_weight, validates=validates)
     _check_splitting(cv, groups, time_order, X_valid, validates=validates)
     rows = split_off_options(X, X_valid, groups, time_order, valid_weight)
-    if check_columns is not None:
-        check_columns(count_varying(rows.X, distinct=distinct))
     table = as_table(rows.X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out

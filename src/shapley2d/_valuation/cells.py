@@ -206,7 +206,6 @@ def valued_cells(
         baseline=settings["baseline"],
         seed=run.seed,
         validates=method.needs_validation,
-        check_columns=method.check_columns,
     )
     closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
     takes = format_seconds(find_method("forest").seconds(problem, run))

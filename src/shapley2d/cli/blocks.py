@@ -76,14 +76,11 @@ def blocks(
     notes = collect_notes()
     clusters = only.rows if only.rows is not None and is_clusters(only.rows) else None
     chosen = _method(method, only, given)
-    parties, judge = settle_parties(only.parties, chosen, nobody=clusters is not None)
     inputs = read_inputs(
         table,
         file,
         owner_column=only.owner_column,
         rows=None if clusters else only.rows,
-        check_columns=judge.check_columns if parties == "anonymous" else None,
-        distinct=True,
     )
     owners: Any = None
     if only.owners is not None:

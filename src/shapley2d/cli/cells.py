@@ -38,7 +38,7 @@ def cells(
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     chosen = make_method(method, given)
-    inputs = read_inputs(table, file, check_columns=chosen.check_columns)
+    inputs = read_inputs(table, file)
     of_labels = label_notes(inputs, table.task, valued=table.include_label)
     for message in [*inputs.notes, *of_labels]:
         note(message)

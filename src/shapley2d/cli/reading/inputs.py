@@ -19,7 +19,6 @@ from shapley2d._market.grid import is_empty
 from shapley2d._market.owners import AxisNames, read_claims
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import count_varying
 from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
@@ -40,7 +39,7 @@ from shapley2d.cli.wording import Names
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -98,13 +97,10 @@ def read_inputs(
     *,
     owner_column: str | None = None,
     rows: str | None = None,
-    check_columns: Callable[[int], None] | None = None,
-    distinct: bool = False,
 ) -> Inputs:
     """Read and check the training file and, where there is one, the validation file.
 
-    ``owner_column`` and ``rows`` are names of columns that are no features. ``check_columns`` may
-    refuse a number of features before anything is prepared; with ``distinct`` copies count once.
+    ``owner_column`` and ``rows`` are names of columns that are no features.
     """
     file = FileOptions() if file is None else file
     columns = {
@@ -118,12 +114,7 @@ def read_inputs(
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
         source = _read(table.train, file)
         other = None if table.valid is None else _read(table.valid, file)
-        if check_columns is None:
-            return _check_inputs(source, other, table, file, of_rows, None)
-        return _check_inputs(
-            source, other, table, file, of_rows,
-            lambda features: check_columns(count_varying(features, distinct=distinct)),
-        )  # fmt: skip
+        return _check_inputs(source, other, table, file, of_rows)
 
 
 def _check_inputs(
@@ -132,7 +123,6 @@ def _check_inputs(
     table: TrainOptions,
     file: FileOptions,
     of_rows: Mapping[str, str],
-    check_features: Callable[[Any], None] | None,
 ) -> Inputs:
     target, row_id = table.target, file.row_id
     for option, name in of_rows.items():
@@ -146,8 +136,6 @@ def _check_inputs(
     chosen = choose_columns(source, target, file, of_rows, also)
     called = _names(source, other, target)
     with computing(called):
-        if check_features is not None:
-            check_features(source.table.select(chosen.features))
         found = read_target(source, target, kind=chosen.kinds.get(target), task=table.task)
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
         kept = found.rows_of(source.table)
