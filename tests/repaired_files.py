@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from shapley2d._inspection.decisions import same_entry
-from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.reading.files import read_contents, read_table
 from shapley2d.cli.options import FileOptions
-from shapley2d.cli.writing.rewrite import file_format, write_changed
+from shapley2d.cli.writing.rewrite import write_changed
 from shapley2d.exceptions import InputError
 
 # also what Python takes for line ends, quotes, separators, byte-order marks and formulas
@@ -78,9 +78,9 @@ def check_repair(folder, name, rows, new):
     for (row, column), text in new.items():
         if row < before.num_rows and column in before.column_names:
             changes.setdefault(column, {})[row] = text
-    kind = file_format(str(path))
+    held = read_contents(str(path), separator=None, encoding=None)
     try:
-        write_changed(output, str(path), kind, before, changes, FileOptions())
+        write_changed(output, held, before, changes, FileOptions())
     except InputError:
         assert not output.exists()
         return "refused"

@@ -10,11 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from repaired_files import FORMATS, LETTERS, NAMES, check_repair
-from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.reading.files import read_contents, read_table
 from shapley2d.cli.options import FileOptions
 from shapley2d.cli.writing import rewrite
-from shapley2d.cli.writing.rewrite import file_format, write_changed
+from shapley2d.cli.writing.rewrite import write_changed
 from shapley2d.exceptions import InputError
+
+
+def write_again(path, output, table, changes):
+    held = read_contents(str(path), separator=None, encoding=None)
+    write_changed(output, held, table, changes, FileOptions())
+
 
 TEXTS = st.lists(st.sampled_from(LETTERS), max_size=6).map("".join)
 
@@ -45,7 +51,7 @@ def test_plain_repairs_are_written(name, tmp_path):
     path.write_bytes(FORMATS[name](rows))
     source = read_table(str(path))
     changes = {"a": {3: "30"}, "c": {8: None, 0: "two\nlines"}}
-    write_changed(output, str(path), file_format(str(path)), source.table, changes, FileOptions())
+    write_again(path, output, source.table, changes)
     table = read_table(str(output)).table.to_pydict()
     assert table["a"][2:5] == ["2", "30", "4"]
     assert table["c"][0] == "two\nlines"
@@ -57,7 +63,7 @@ def test_other_fields_of_json_keep_their_bytes(tmp_path):
     path.write_text('[ {"a" : 1.50, "b":1e2},\n {"b": 007e0 , "a":null}]\n'.replace("007e0", "7E0"))
     source = read_table(str(path))
     changes = {"b": {1: "8"}, "a": {1: "2.5"}}
-    write_changed(output, str(path), "json", source.table, changes, FileOptions())
+    write_again(path, output, source.table, changes)
     assert output.read_text() == '[ {"a" : 1.50, "b":1e2},\n {"b": 8 , "a":2.5}]\n'
 
 
@@ -65,7 +71,7 @@ def test_a_record_without_the_field_gets_it(tmp_path):
     path, output = tmp_path / "t.jsonl", tmp_path / "clean.jsonl"
     path.write_text('{"a": 1}\n{}\n{"b": 2 }\n')
     source = read_table(str(path))
-    write_changed(output, str(path), "json", source.table, {"a": {1: "5", 2: "6"}}, FileOptions())
+    write_again(path, output, source.table, {"a": {1: "5", 2: "6"}})
     assert output.read_text() == '{"a": 1}\n{"a": 5}\n{"b": 2 , "a": 6}\n'
 
 
@@ -89,7 +95,7 @@ def test_typed_columns_of_parquet(tmp_path):
         "number": {2: "7"},
         "word": {0: "v"},
     }
-    write_changed(output, str(path), "parquet", table, changes, FileOptions())
+    write_again(path, output, table, changes)
     after = pq.read_table(output)
     assert after["day"].to_pylist() == [dt.date(2023, 12, 31), *days[1:]]
     assert after["moment"].to_pylist()[1] == dt.datetime(2024, 5, 6)
@@ -120,9 +126,7 @@ def test_a_file_that_would_say_something_else_is_not_written(name, row, tmp_path
 
         monkeypatch.setattr(rewrite, function, elsewhere)
     with pytest.raises(InputError, match=r"would say .*, column 'b', not .*: nothing is written"):
-        write_changed(
-            output, str(path), file_format(str(path)), table, {"b": {row: "new"}}, FileOptions()
-        )
+        write_again(path, output, table, {"b": {row: "new"}})
     assert [place.name for place in Path(tmp_path).iterdir()] == [name]
 
 
