@@ -99,12 +99,7 @@ def python_calls():
     blocks = value_blocks(
         X, Y, rows=list("ab") * 4, columns=["p", "q"], cv=2, progress=False, method="knn"
     )
-    for name, option in (
-        ("lowest", "n"),
-        ("highest", "n"),
-        ("explain_row", "row"),
-        ("similar_rows", "row"),
-    ):
+    for name, option in (("lowest", "n"), ("highest", "n"), ("explain_row", "row")):
         calls.append((f"Valuation.{name}", option, getattr(valuation, name)))
     calls += [
         ("payments", option, partial(pay, blocks)) for option in ("pay", "negative", "digits")

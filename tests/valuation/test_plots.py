@@ -47,7 +47,6 @@ DRAW = {
     "heatmap": plots.heatmap,
     "waterfall": lambda v, ax=None: plots.waterfall(v, 0, ax=ax),
     "beeswarm": plots.beeswarm,
-    "convergence": plots.convergence,
 }
 
 
@@ -229,15 +228,6 @@ def test_axes_are_in_the_units_that_people_read():
     assert "points per 1,000 such rows" in plots.waterfall(few, 0).get_xlabel()
 
 
-def test_convergence_draws_the_history_and_the_tolerance():
-    v = make(history=[(1, np.inf), (4, 0.5), (16, 0.25)], info={"settings": {"tolerance": 0.1}})
-    ax = plots.convergence(v)
-    curve, line = ax.lines
-    np.testing.assert_array_equal(curve.get_xydata(), [[4, 0.5], [16, 0.25]])
-    assert line.get_ydata()[0] == 0.1
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-
-
 def test_text_is_not_read_as_a_formula():
     table = as_table(np.array([["$x^", "$\\frac$"]], dtype=object))
     v = Valuation(
@@ -254,7 +244,6 @@ def test_text_is_not_read_as_a_formula():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: plots.convergence(make()), "no convergence to plot, its values are exact"),
         (lambda: make().plot_entries("x9"), "no column 'x9': the columns are 'x0'"),
         (lambda: replace(make(), _table=None).plot_entries("x0"), "needs the entries of a table"),
         (lambda: plots.waterfall(make(), 77), "there is no row 77"),

@@ -212,54 +212,6 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     return ax
 
 
-def convergence(valuation: CellValues, ax: Axes | None = None) -> Axes:
-    """How the largest standard error, relative to the spread of the values, shrank with the work.
-
-    Only sampled values have such a history.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from shapley2d import MonteCarlo, value_game
-    >>> game = lambda S, F: S.max() * F.max()
-    >>> v = value_game(game, 3, 2, method=MonteCarlo(tolerance=0.5), progress=False)
-    >>> v.plot_convergence().get_xscale()
-    'log'
-    """
-    if not valuation._convergence:
-        why = "its values are exact" if valuation.exact else "it has no history of errors above 0"
-        raise InputError(
-            f"there is no convergence to plot, {why}: use a valuation from a sampling method"
-        )
-    ax = make_axes(ax, (6.0, 4.0))
-    counts, ratios = zip(*valuation._convergence, strict=True)
-    ax.loglog(
-        counts,
-        ratios,
-        color=LIGHT["bar-good"],
-        marker="o",
-        ms=3,
-        lw=1.2,
-        label="largest error / spread",
-    )
-    tolerance = tolerance_of(valuation)
-    if tolerance is not None:
-        ax.axhline(
-            tolerance, color=LIGHT["bar-harm"], ls="--", lw=1, label=f"tolerance {tolerance:g}"
-        )
-        ax.legend(frameon=False)
-    ax.set_xlabel("evaluations")
-    ax.set_ylabel("largest standard error / spread")
-    return ax
-
-
 def largest_in_magnitude(values: NDArray[np.float64], n: int, axis: int = 0) -> NDArray[np.float64]:
     """Shorten an axis to ``n`` lines, each showing its neighbour of largest magnitude.
 
