@@ -215,9 +215,6 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
 def largest_in_magnitude(values: NDArray[np.float64], n: int, axis: int = 0) -> NDArray[np.float64]:
     """Shorten an axis to ``n`` lines, each showing its neighbour of largest magnitude.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> largest_in_magnitude(np.array([1.0, -5.0, 2.0, 3.0]), 2).tolist()
     [-5.0, 3.0]
     """
@@ -235,9 +232,6 @@ def colour_limit(values: NDArray[np.float64]) -> float:
 
     The 99.5 % quantile of the magnitudes above 0: a larger one lets single errors fade the rest.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> colour_limit(np.array([0.0, -1.0, 1.0]))
     1.0
     """

@@ -132,8 +132,6 @@ def flags() -> dict[str, str]:
 def parse_semivalue(text: str) -> Any:
     """The semivalue behind a word.
 
-    Examples
-    --------
     >>> parse_semivalue("beta:16,1")
     ('beta', 16.0, 1.0)
     """

@@ -66,8 +66,6 @@ Task = Annotated[
 def amount(text: str) -> Decimal:
     """An amount as people write it; one that can be read in two ways is refused.
 
-    Examples
-    --------
     >>> amount("10000.50")
     Decimal('10000.50')
     """
@@ -337,11 +335,7 @@ def as_command(
 ) -> Callable[..., None]:
     """The command as typer wants it: one parameter per option instead of records of options.
 
-    Parameters
-    ----------
-    command : callable
-    method : sequence of Parameter
-        What stands for the command's parameters ``method`` and ``**given``.
+    ``method`` stands for the command's parameters ``method`` and ``**given``.
     """
     parameters: list[inspect.Parameter] = []
     records: dict[str, Any] = {}

@@ -35,24 +35,13 @@ _UNIT_FACTORS = (2.54, 2.2046, 60.0, 1000.0)  # inch to cm, kg to lb, hours to m
 
 @dataclass(frozen=True)
 class CleanTable:
-    """A table before errors are injected.
+    """A table before errors are injected."""
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (n, m)
-    labels : ndarray of shape (n,)
-    categorical : ndarray of bool, shape (m,)
-    free : ndarray of bool, shape (n, m)
-        The cells that may change.
-    bounds : (float, float)
-        Lowest and highest new number.
-    """
-
-    numbers: NDArray[np.float64]
-    labels: NDArray[np.intp]
-    categorical: NDArray[np.bool_]
-    free: NDArray[np.bool_]
-    bounds: tuple[float, float]
+    numbers: NDArray[np.float64]  # (n, m)
+    labels: NDArray[np.intp]  # (n,)
+    categorical: NDArray[np.bool_]  # (m,)
+    free: NDArray[np.bool_]  # (n, m): the cells that may change
+    bounds: tuple[float, float]  # lowest and highest new number
 
     def present(self, j: int) -> NDArray[np.float64]:
         """The entries of a column that are not missing."""
@@ -269,16 +258,8 @@ def mistype_ages(
 
 
 def mistype_number(entry: float, *, whole: bool) -> list[float]:
-    """All results of one typing error in a number, written with up to six digits.
+    """All results, or all whole ones, of one typing error in a number of up to six digits.
 
-    Parameters
-    ----------
-    entry : float
-    whole : bool
-        Keep whole results only.
-
-    Examples
-    --------
     >>> mistype_number(17.0, whole=True)
     [1.0, 7.0, 14.0, 18.0, 27.0, 47.0, 71.0, 117.0, 170.0, 177.0]
     """

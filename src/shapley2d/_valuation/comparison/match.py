@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 def matched_names(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
     """Positions of equal names, each used once.
 
-    Examples
-    --------
     >>> matched_names(["a", "b", "c"], ["c", "a", "d"])
     [(2, 0), (0, 1)]
     """

@@ -32,20 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Payload:
-    """What goes into the page's data elements.
+    """What goes into the page's data elements: JSON, and three packed sections."""
 
-    Attributes
-    ----------
-    record : str
-        JSON: sizes, names, sums, the lowest cells, scales.
-    numbers, entries, texts : str
-        Packed: values and errors; codes of the entries and labels; the texts behind the codes.
-    """
-
-    record: str
-    numbers: str
-    entries: str
-    texts: str
+    record: str  # sizes, names, sums, the lowest cells, scales
+    numbers: str  # values and errors
+    entries: str  # codes of the entries and labels
+    texts: str  # what the codes stand for
 
 
 def make_payload(
@@ -159,9 +151,6 @@ def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
 def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp]:
     """Positions of all rows, or of those with the most extreme cells where there are too many.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> rows_to_show(np.array([[1.0], [-3.0], [2.0]]), 2).tolist()
     [1, 2]
     """
@@ -184,8 +173,6 @@ def without_errors(valuation: CellValues) -> CellValues:
 def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
     """Marked cells as a boolean matrix, from one or from positions (row, column).
 
-    Examples
-    --------
     >>> as_marked([(0, 1)], (1, 2)).tolist()
     [[False, True]]
     """
@@ -243,8 +230,6 @@ def _entries(
 def sorted_labels(labels: set[str]) -> list[str]:
     """Labels in numeric order where all are numbers, else in alphabetic order.
 
-    Examples
-    --------
     >>> sorted_labels({"10", "9"})
     ['9', '10']
     """

@@ -125,9 +125,6 @@ def typical_entries(valuation: CellValues) -> list[str]:
 def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
     """The median and the middle nine tenths.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> typical_numbers(np.arange(101.0))
     'median 50, mostly 5 to 95'
     """
@@ -146,8 +143,6 @@ def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str
 def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
     """The most common entries with their shares.
 
-    Examples
-    --------
     >>> typical_texts(["a", "a", "b", None])
     'a 50 %, b 25 %, missing 25 %'
     """

@@ -153,8 +153,6 @@ def harm_words(values: CellValues) -> str:
 def worth_words(values: CellValues, value: float) -> str:
     """What a value means, in words that can be repeated.
 
-    Examples
-    --------
     >>> from shapley2d import value_game
     >>> worth_words(value_game(lambda S, F: S.sum() * F.sum(), 2, 2), -0.5)
     'takes away 0.500'
@@ -207,16 +205,8 @@ def rare_words(values: CellValues) -> str:
 
 
 def evaluated_words(info: dict[str, Any], file: str = "") -> str:
-    """Which rows the values were evaluated on; empty where nothing is known.
+    """Which rows, of which file, the values were evaluated on; empty where nothing is known.
 
-    Parameters
-    ----------
-    info : dict
-    file : str
-        The file that the validation rows come from.
-
-    Examples
-    --------
     >>> evaluated_words({"n_valid": 300, "n_valid_used": 40}, "later.csv")
     'evaluated on later.csv (a random 40 of 300 rows)'
     >>> evaluated_words({"n_valid": 300, "folds": 5})

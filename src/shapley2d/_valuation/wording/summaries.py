@@ -81,8 +81,6 @@ def summary_html(values: CellValues, sums: Sums) -> str:
 def html_table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
     """A table of plain text.
 
-    Examples
-    --------
     >>> html_table([("<b>", "1")])
     '<table><tbody><tr><td>&lt;b&gt;</td><td>1</td></tr></tbody></table>'
     """

@@ -118,8 +118,6 @@ def print_json(summary: dict[str, Any]) -> None:
 def json_text(summary: dict[str, Any], *, only_ascii: bool = False) -> str:
     r"""JSON that a terminal can show: also escapes what JSON lets through, such as DEL and C1.
 
-    Examples
-    --------
     >>> json_text({"name": "é\x7f\x9b"})
     '{\n  "name": "é\\u007f\\u009b"\n}'
     """
