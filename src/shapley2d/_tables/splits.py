@@ -163,12 +163,7 @@ def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) 
 
 
 def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
-    """Folds in order of time, as ``TimeSeriesSplit``, but never splitting rows of one moment.
-
-    >>> splits = _in_time(np.array([3.0, 1.0, 2.0, 2.0]), 2)
-    >>> [(train.tolist(), test.tolist()) for train, test in splits]
-    [([1], [2, 3]), ([1, 2, 3], [0])]
-    """
+    """Folds in order of time, as ``TimeSeriesSplit``, but never splitting rows of one moment."""
     moments = np.unique(time)
     if moments.size <= folds:
         raise InputError(

@@ -90,11 +90,7 @@ def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
 
 
 def guess_task(y: NDArray[Any]) -> Task:
-    """Guess the task: text, booleans and up to 20 different whole numbers are labels.
-
-    >>> guess_task(np.array(["yes", "no"])), guess_task(np.array([0.5, 1.25]))
-    ('classification', 'regression')
-    """
+    """Guess the task: text, booleans and up to 20 different whole numbers are labels."""
     if y.dtype.kind == "O":
         y = object_vector(y.tolist())
     if y.dtype.kind == "O" and y.size and all(is_number(item) for item in y):  # beyond 64 bits

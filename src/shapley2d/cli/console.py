@@ -158,11 +158,7 @@ def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[s
 
 
 def shown(text: str | None, width: int = 40) -> Text:
-    r"""Text from a table, safe for a terminal: no control characters, no markup, not too long.
-
-    >>> shown("a\x1b[31mb").plain, shown(None).plain
-    ('a\\x1b[31mb', '(empty)')
-    """
+    r"""Text from a table, safe for a terminal: no control characters, no markup, not too long."""
     if text is None:
         return Text("(empty)", style="dim")
     start = text[: width + 1]

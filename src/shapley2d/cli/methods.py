@@ -130,11 +130,7 @@ def flags() -> dict[str, str]:
 
 
 def parse_semivalue(text: str) -> Any:
-    """The semivalue behind a word.
-
-    >>> parse_semivalue("beta:16,1")
-    ('beta', 16.0, 1.0)
-    """
+    """The semivalue behind a word."""
     from shapley2d._theory.semivalues import check_semivalue
 
     name, _, numbers = text.partition(":")

@@ -64,11 +64,7 @@ Task = Annotated[
 
 
 def amount(text: str) -> Decimal:
-    """An amount as people write it; one that can be read in two ways is refused.
-
-    >>> amount("10000.50")
-    Decimal('10000.50')
-    """
+    """An amount as people write it; one that can be read in two ways is refused."""
     if found := re.fullmatch(r"([1-9]\d{0,2})[.,](\d{3})", text):
         whole, rest = found.groups()
         raise typer.BadParameter(

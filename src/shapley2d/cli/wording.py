@@ -31,12 +31,7 @@ def _flags() -> dict[str, str]:
 
 
 def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
-    """A message of the library as the command line says it; ``names`` are those of tables.
-
-    >>> from shapley2d.exceptions import InputError
-    >>> in_words(InputError("too few rows for ", Setting("cv", 5)))
-    'too few rows for --cv 5'
-    """
+    """A message of the library as the command line says it; ``names`` are those of tables."""
     if not isinstance(message, Worded):
         return str(message)
     return message.worded(lambda part: _word(part, names or {}))

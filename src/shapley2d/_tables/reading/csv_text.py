@@ -85,12 +85,7 @@ def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
 
 
 def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
-    r"""Spans of the fields of each non-empty line, quotes included.
-
-    >>> text = 'a,b\n1,"x, y"\n\n2,z'
-    >>> [[text[start:stop] for start, stop in spans] for spans in field_spans(text, ",")]
-    [['a', 'b'], ['1', '"x, y"'], ['2', 'z']]
-    """
+    r"""Spans of the fields of each non-empty line, quotes included."""
     other = f"[^{re.escape(separator)}\r\n]*"
     field = re.compile(f'"(?:[^"]|"")*"{other}|{other}')
     place = 0

@@ -51,11 +51,6 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
 
     The day comes first if that makes dates of more entries (31/1/2024), else the month; ``order``
     decides ties. The texts are distinct and trimmed; ``counts`` says how often each occurs.
-
-    >>> import pyarrow as pa
-    >>> texts = pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"])
-    >>> parse_dates(texts, np.ones(4, dtype=int)).values
-    array([ 1. ,  0.5, -1. ,  nan])
     """
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -104,11 +104,6 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     They are if that makes numbers of more entries than decimal points do. ``1,234`` alone is
     ambiguous: then ``commas`` decides, and by default commas group thousands. The texts are
     distinct and trimmed; ``counts`` says how often each occurs.
-
-    >>> import pyarrow as pa
-    >>> texts = pa.array(["1.5", "$1,200", "(5)", "abc"])
-    >>> parse_numbers(texts, np.ones(4, dtype=np.int64)).values.tolist()
-    [1.5, 1200.0, -5.0, nan]
     """
     import pyarrow as pa
 

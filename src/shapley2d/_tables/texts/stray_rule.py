@@ -48,11 +48,6 @@ def read_texts(
     trimmed, null where missing; ``counts`` says how often each occurs. ``kind`` is the one that the
     user set; ``notation``, of another column or of the training table, decides where both are
     possible.
-
-    >>> import pyarrow as pa
-    >>> reading = read_texts(pa.array(["1.5", "2.5", "1O"]), np.array([4, 5, 1]))
-    >>> reading.kind, reading.strays.tolist()
-    ('number', [False, False, True])
     """
     import pyarrow as pa
     import pyarrow.compute as pc

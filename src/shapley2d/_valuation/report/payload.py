@@ -149,11 +149,7 @@ def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
 
 
 def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp]:
-    """Positions of all rows, or of those with the most extreme cells where there are too many.
-
-    >>> rows_to_show(np.array([[1.0], [-3.0], [2.0]]), 2).tolist()
-    [1, 2]
-    """
+    """Positions of all rows, or of those with the most extreme cells where there are too many."""
     n, m = values.shape
     if n * m <= max_cells:
         return np.arange(n)
@@ -171,11 +167,7 @@ def without_errors(valuation: CellValues) -> CellValues:
 
 
 def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Marked cells as a boolean matrix, from one or from positions (row, column).
-
-    >>> as_marked([(0, 1)], (1, 2)).tolist()
-    [[False, True]]
-    """
+    """Marked cells as a boolean matrix, from one or from positions (row, column)."""
     mask = np.zeros(shape, dtype=bool)
     if marked is None or not len(marked):
         return mask
