@@ -197,28 +197,16 @@ def _from_records(records: Sequence[Mapping[Any, Any]], name: str) -> Any:
 
 def _frame(columns: dict[str, list[Any]]) -> Any:
     """A frame of the columns; one of mixed types counts as text."""
-    try:
-        return _make(columns)
-    except UnicodeEncodeError:
-        return _make({key: with_texts(part) for key, part in columns.items()})
-
-
-def _make(columns: dict[str, list[Any]]) -> Any:
     kind = frame_kind(None)
-    if kind == "pandas":
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                key: pd.Series(part, dtype="object" if _is_mixed(part) else None)
-                for key, part in columns.items()
-            }
-        )
-    plain = {
-        key: [None if item is None else str(item) for item in part] if _is_mixed(part) else part
-        for key, part in columns.items()
-    }
-    return make_frame(plain, kind)
+    if kind != "pandas":  # which holds any objects
+        columns = {
+            key: [None if item is None else str(item) for item in part] if _is_mixed(part) else part
+            for key, part in columns.items()
+        }
+    try:
+        return make_frame(columns, kind)
+    except UnicodeEncodeError:
+        return make_frame({key: with_texts(part) for key, part in columns.items()}, kind)
 
 
 def _is_mixed(part: list[Any]) -> bool:

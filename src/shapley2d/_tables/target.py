@@ -109,10 +109,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
-    labels = Labels(vector) if as_is else read_labels(vector, name, task=task)
-    vector, kept = _without_strays(labels, table, name)
-    table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table.called, name)
+    vector, table, kept = _read(vector, table, name, as_is=as_is, task=task)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
     if chosen == "regression":
         target = _regression(vector, table, name)
@@ -120,6 +117,17 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
         target = _classification(vector, name)
     _warn_of_leak(target, table)
     return replace(target, kept=kept)
+
+
+def _read(
+    vector: NDArray[Any], table: Table, name: str, *, as_is: bool, **how: Any
+) -> tuple[NDArray[Any], Table, NDArray[np.intp] | None]:
+    """The entries, the table of the rows that have one, and their positions if not all have."""
+    labels = Labels(vector) if as_is else read_labels(vector, name, **how)
+    vector, kept = _without_strays(labels, table, name)
+    table = table if kept is None else table.take_rows(kept)
+    _check_present(vector, table.called, name)
+    return vector, table, kept
 
 
 def _without_strays(
@@ -154,10 +162,7 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
     name = "y_valid"
     vector, _, as_is = as_vector(y, name)
     _check_length(vector, table, name)
-    labels = Labels(vector) if as_is else read_labels(vector, name, **_like(train))
-    vector, kept = _without_strays(labels, table, name)
-    table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table.called, name)
+    vector, table, kept = _read(vector, table, name, as_is=as_is, **_like(train))
     if train.task == "regression":
         return replace(_regression(vector, table, name, constant=True), kept=kept)
     position = {label: code for code, label in enumerate(_plain(train.classes))}

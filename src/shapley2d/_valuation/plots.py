@@ -144,18 +144,7 @@ def waterfall(
     ax.barh(positions, widths, left=starts, height=0.7, color=signed(widths))
     of_row = points.factor * valuation.row_stderr[i]
     spread = valuation._interval_factor * np.append(errors, of_row)
-    if spread.any():
-        shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
-        stops = (starts + widths)[shown]
-        ax.errorbar(
-            stops,
-            positions[shown],
-            xerr=spread[shown],
-            fmt="none",
-            ecolor=LIGHT["ink"],
-            capsize=2,
-            lw=1,
-        )
+    error_bars(ax, starts + widths, spread)
     ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=LIGHT["muted"], lw=0.8)
     ax.axvline(0, color=LIGHT["ink"], lw=0.8)
     ax.set_yticks(positions, [*labels, "the row's value"])
@@ -308,6 +297,17 @@ def axis_words(what: str, unit: Unit) -> str:
     """What an axis shows and in which unit: points of the score, of many such cells if small."""
     of_score = " of the score" * (unit.words == "points")
     return f"{what}, {unit.words}{of_score}" if unit.words else what
+
+
+def error_bars(ax: Axes, ends: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:
+    """Intervals at the ends of bars; whether there are any."""
+    shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
+    if shown.any():
+        ax.errorbar(
+            ends[shown], np.flatnonzero(shown), xerr=spread[shown],
+            fmt="none", ecolor=LIGHT["ink"], capsize=2, lw=1,
+        )  # fmt: skip
+    return bool(shown.any())
 
 
 def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float = 0) -> None:

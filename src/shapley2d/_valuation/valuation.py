@@ -13,7 +13,7 @@ from shapley2d._valuation.comparison import compare
 from shapley2d._valuation.explain import explain_row
 from shapley2d._valuation.plots import beeswarm, heatmap, waterfall
 from shapley2d._valuation.plots_of_columns import column_bars, entry_dots
-from shapley2d._valuation.report import open_report, write_report
+from shapley2d._valuation.report.write import open_report, write_report
 from shapley2d._valuation.storage import read_valuation, save_valuation
 from shapley2d._valuation.told import told, told_in_markdown
 from shapley2d._valuation.values import CellValues
