@@ -23,7 +23,7 @@ from shapley2d import KNN, CellValuer, inspect_cells, value_blocks, value_cells,
 from shapley2d._methods.method import options_of
 from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.cli.app import SUMMARIES, load
-from shapley2d.cli.methods import flag_of
+from shapley2d.cli.options import flag_of
 from shapley2d.exceptions import InputError, UtilityError
 
 from .common import main, quiet, run_command

@@ -7,7 +7,6 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
 from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.parties import settle_parties
@@ -21,7 +20,6 @@ from shapley2d.cli.console import (
     collect_notes,
     make_table,
     note,
-    progress,
     shown,
     warnings_as_notes,
 )
@@ -110,20 +108,7 @@ def blocks(
             parties=only.parties,
             copies=only.copies,
             unclaimed=only.unclaimed,
-            include_label=table.include_label,
-            scoring=table.scoring,
-            baseline=table.baseline,
-            task=table.task,
-            kinds=inputs.kinds or None,
-            cv=FOLDS if table.cv is None else table.cv,
-            **inputs.of_rows,
-            semivalue=weights,
-            random_state=run.random_state,
-            n_jobs=run.n_jobs,
-            progress=progress(),
-            max_time=before_writing(limit, run, 0),
-            checkpoint=run.checkpoint,
-            cluster=run.cluster,
+            **inputs.question(table, run, weights, before_writing(limit, run, 0)),
             **asked,
         )
         valuation, audited = found if only.audit else (found, None)

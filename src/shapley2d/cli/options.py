@@ -22,6 +22,11 @@ RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
 """Panels of the help; the common options stand first, without a name."""
 
 
+def flag_of(name: str) -> str:
+    """The flag of an option: ``--n-neighbors`` for ``n_neighbors``."""
+    return f"--{name.replace('_', '-')}"
+
+
 def option(panel: str | None, metavar: str | None, text: str, *flags: str, **more: Any) -> Any:
     """An option of a command, with what the help calls its value and says of it."""
     more = {"show_default": False, **more}
@@ -322,7 +327,7 @@ def option_flags() -> dict[str, str]:
                 continue
             declared = [info.default, *(info.param_decls or ())]  # typer keeps the first in default
             named = [str(flag) for flag in declared if str(flag).startswith("--")]
-            found[name] = named[0] if named else f"--{name.replace('_', '-')}"
+            found[name] = named[0] if named else flag_of(name)
     return found
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.defaults import FOLDS
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
@@ -25,11 +26,10 @@ from shapley2d._tables.target import as_target
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
-from shapley2d.cli.options import FileOptions
+from shapley2d.cli.options import FileOptions, flag_of
 from shapley2d.cli.reading.columns import (
     choose_columns,
     find_column,
-    flag_of,
     id_names,
     like_column,
     without_columns,
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
-    from shapley2d.cli.options import TrainOptions
+    from shapley2d.cli.options import RunOptions, TrainOptions
 
 
 _KEYWORDS = {"owner_column": "rows"}  # the library's names of options that have another one here
@@ -75,6 +75,23 @@ class Inputs:
     def names(self) -> Names:
         """Names of ``X``, ``y`` and their rows in the library's messages."""
         return _names(self.train, self.valid, self.target, self.rows)
+
+    def question(
+        self, table: TrainOptions, run: RunOptions, semivalue: Any, limit: Any
+    ) -> dict[str, Any]:
+        """What ``cells`` and ``blocks`` ask of the library alike, by its keywords."""
+        same = ("task", "include_label", "scoring", "baseline")
+        of_run = ("random_state", "n_jobs", "checkpoint", "cluster")
+        return {
+            **{name: getattr(table, name) for name in same},
+            **{name: getattr(run, name) for name in of_run},
+            **self.of_rows,
+            "kinds": self.kinds or None,
+            "cv": FOLDS if table.cv is None else table.cv,
+            "semivalue": semivalue,
+            "progress": progress(),
+            "max_time": limit,
+        }
 
     @property
     def named(self) -> bool:
@@ -112,8 +129,9 @@ def read_inputs(
     }
     of_rows = {option: name for option, name in columns.items() if name is not None}
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
-        source = _read(table.train, file)
-        other = None if table.valid is None else _read(table.valid, file)
+        how = {"separator": file.separator, "encoding": file.encoding}
+        source = read_table(table.train, **how)
+        other = None if table.valid is None else read_table(table.valid, **how)
         return _check_inputs(source, other, table, file, of_rows)
 
 
@@ -192,18 +210,13 @@ def check_split(table: TrainOptions) -> None:
     """Refuse options on how rows are split where a file validates."""
     for option in ("cv", "groups", "time_order"):
         if table.valid is not None and getattr(table, option) is not None:
-            flag = f"--{option.replace('_', '-')}"
-            raise InputError(f"--valid and {flag} exclude each other: give one of them")
+            raise InputError(f"--valid and {flag_of(option)} exclude each other: give one of them")
 
 
 def read_file(path: str, file: FileOptions) -> Source:
     """Read a table, with a progress bar for a large one."""
     with reporting(progress(), f"reading {printable(Path(path).name)}"):
-        return _read(path, file)
-
-
-def _read(path: str, file: FileOptions) -> Source:
-    return read_table(path, separator=file.separator, encoding=file.encoding)
+        return read_table(path, separator=file.separator, encoding=file.encoding)
 
 
 def _without_keys(
