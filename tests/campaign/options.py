@@ -164,14 +164,6 @@ class Options:
         given = [flag, WORDS[place % len(WORDS)]]
         return self.shell(name, [*extra, *given])
 
-    def describe(self, number):
-        """What a case is."""
-        place = (number * 1_000_003) % self.total()
-        if place < len(self.calls) * len(JUNK):
-            return self.calls[place // len(JUNK)][:2], describe(JUNK[place % len(JUNK)])
-        place -= len(self.calls) * len(JUNK)
-        return self.flags[place // len(WORDS)], WORDS[place % len(WORDS)][:50]
-
     def python(self, what, call, given):
         if any(left_out(name, value) for name, value in given.items()):
             return "left out"

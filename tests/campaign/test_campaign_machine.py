@@ -1,4 +1,4 @@
-"""The short form of the campaign's parts on tables, options, surroundings and hostile text."""
+"""The short form of the campaign's parts on tables, options and surroundings."""
 
 import numpy as np
 import pytest
@@ -12,7 +12,6 @@ from .common import quiet, run_short
 from .environments import ENVIRONMENTS, Environments
 from .fuzz import Fuzz, check
 from .options import Options
-from .strings import Strings
 
 
 def test_fuzzed_tables(tmp_path):
@@ -26,10 +25,6 @@ def test_options_of_wrong_types(tmp_path):
     outcomes = run_short("options", Options(tmp_path), range(150))
     assert outcomes["refused"] > 50
     assert outcomes["command 2"] > 5
-
-
-def test_hostile_text(tmp_path):
-    assert run_short("strings", Strings(tmp_path), range(1, 50))["valued"] > 10
 
 
 @pytest.mark.slow

@@ -20,9 +20,7 @@ from shapley2d import Inspection, inspect_cells, value_cells
 from shapley2d._inspection.decisions import Decision
 from shapley2d._tables.digest import file_digest
 from shapley2d._tables.reading.files import read_table
-from shapley2d._tables.reading.json_text import change_records
 from shapley2d.cli import main
-from shapley2d.cli.writing.rewrite import changed_csv
 from shapley2d.exceptions import InputError
 
 TABLE, LABEL = people(80)
@@ -232,8 +230,6 @@ def test_parquet_and_json_stay_what_they_are(capsys):
     )
     assert json.loads(after[3]) == {"n": 7, "t": "b"}
     assert before[:3] + before[4:] == after[:3] + after[4:]
-    text = '[{"a": 1}, {"a": 2}]'
-    assert change_records(text, "t.json", {1: {"a": None}}) == '[{"a": 1}, {"a": null}]'
 
 
 def test_a_spreadsheet_is_repaired_into_a_csv(capsys):
@@ -247,13 +243,6 @@ def test_a_spreadsheet_is_repaired_into_a_csv(capsys):
     run(capsys, "repair t.xlsx decisions.csv -o clean.csv --model none")
     lines = ["a,b", *(f'{7 if k == 3 else k},"q{k}, {k}"' for k in range(12))]
     assert Path("clean.csv").read_text().splitlines() == lines
-
-
-def test_fields_of_several_lines():
-    text = 'a,b\n"one\ntwo",x\n\n3,"y ""z"""'
-    assert (
-        changed_csv(text, ",", ["a", "b"], {"b": {0: "w", 1: "v"}}) == 'a,b\n"one\ntwo",w\n\n3,"v"'
-    )
 
 
 @pytest.mark.parametrize(

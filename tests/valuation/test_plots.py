@@ -265,26 +265,6 @@ def test_rows_by_label_need_labels():
         plots.heatmap(v, rows="label")
 
 
-def test_numbers_come_back_from_a_file(tmp_path):
-    import pandas as pd
-
-    X = pd.DataFrame(
-        {
-            "number": [1.5, None],
-            "flag": [True, False],
-            "day": pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"]),
-            "text": ["a", "1"],
-        }
-    )
-    v = Valuation(np.ones((2, 4)), np.zeros((2, 4)), np.arange(2), list(X), _table=as_table(X))
-    v.save(tmp_path / "v.parquet")
-    for valuation in (v, Valuation.load(tmp_path / "v.parquet")):
-        np.testing.assert_array_equal(valuation._table.columns[0].entries, [1.5, np.nan])
-        np.testing.assert_array_equal(valuation._table.columns[1].entries, [1.0, 0.0])
-        np.testing.assert_array_equal(valuation._table.columns[2].entries, [1.0, 2.5])
-        assert valuation._table.columns[3].kind == "category"
-
-
 def test_importing_the_plots_does_not_import_matplotlib():
     code = "import sys, shapley2d._valuation.plots; sys.exit('matplotlib' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
