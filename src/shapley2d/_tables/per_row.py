@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -22,19 +22,9 @@ if TYPE_CHECKING:
     from shapley2d.exceptions import Row
 
 
-class RowOptions(NamedTuple):
-    """Tables without the columns that options name, and the entries of these options."""
-
-    X: Any
-    X_valid: Any
-    groups: Any
-    time_order: Any
-    valid_weight: Any
-
-
 def split_off_options(
     X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any
-) -> RowOptions:
+) -> tuple[Any, Any, Any, Any, Any]:
     """Replace names of columns by their entries, and take these columns out of the tables.
 
     ``valid_weight`` names a column of the validation table, or of X if there is none.
@@ -47,7 +37,7 @@ def split_off_options(
         X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
     else:
         X, valid_weight = _split_off(X, valid_weight, "valid_weight")
-    return RowOptions(X, X_valid, groups, time_order, valid_weight)
+    return X, X_valid, groups, time_order, valid_weight
 
 
 def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:

@@ -165,14 +165,15 @@ def read_tables(
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     _check_validation(X_valid, y_valid, valid_weight, validates=validates)
     _check_splitting(cv, groups, time_order, X_valid, validates=validates)
-    rows = split_off_options(X, X_valid, groups, time_order, valid_weight)
-    table = as_table(rows.X, "X", kinds)
+    X, X_valid, groups, time_order, weights = split_off_options(
+        X, X_valid, groups, time_order, valid_weight
+    )
+    table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out
     n_given, names = table.n_rows, table.called
-    codes = None if rows.groups is None else read_groups(rows.groups, names)
-    times = None if rows.time_order is None else read_times(rows.time_order, names)
-    weights = rows.valid_weight
+    codes = None if groups is None else read_groups(groups, names)
+    times = None if time_order is None else read_times(time_order, names)
     if weights is not None and X_valid is None:
         weights = read_weights(weights, names)
     given, kept = None, np.arange(n_given)
@@ -184,7 +185,7 @@ def read_tables(
     warn_of_keys(table)
     split = None
     if X_valid is not None:
-        split = validated_split(table, target, rows.X_valid, y_valid, weights)
+        split = validated_split(table, target, X_valid, y_valid, weights)
     return Tables(table, target, split, codes, times, weights, n_given, kept, given, validates)
 
 
