@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.problem import GivenRows, Problem, Split, Tables
+    from shapley2d._tables.problem import Problem, Split, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -180,7 +180,7 @@ class Named:
         names, features = tables.table.row_names.tolist(), tables.table.column_names
         row_sets = rows
         if rows is not None and not isinstance(rows, Clusters):
-            row_sets = _read_sets(rows, names, tables.given, option)
+            row_sets = _read_sets(rows, tables, option)
         sets = None if columns is None else label_sets(columns, features, "columns")
         if label is not None:
             sets = None if sets is None else sets.with_player(label)
@@ -208,13 +208,13 @@ class Named:
         return cls(row_sets, sets, regions, claimed if free.size else None)
 
 
-def _read_sets(rows: Any, names: list[Any], given: GivenRows | None, option: str) -> Sets:
+def _read_sets(rows: Any, tables: Tables, option: str) -> Sets:
     """The sets of the rows that were read; labels are those of all rows that were given."""
-    if given is None:
-        return label_sets(rows, names, option, "row")
-    sets = label_sets(rows, given.names.names.tolist(), option, "row")
-    labels = [sets.names[label] for label in sets.labels[given.kept]]
-    return label_sets(labels, names, "rows")
+    sets = label_sets(rows, tables.given.row_names.tolist(), option, "row")
+    if tables.kept.size == tables.given.n_rows:
+        return sets
+    labels = [sets.names[label] for label in sets.labels[tables.kept]]
+    return label_sets(labels, tables.table.row_names.tolist(), "rows")
 
 
 def _grid_of_sets(

@@ -73,7 +73,7 @@ def as_table(
             raise InputError(
                 Place(name),
                 f": column {column.name!r} holds {size} in ",
-                table.called.row(beyond[0], name),
+                table.row(beyond[0], name),
                 ": replace it by a number or a missing entry",
             )
     return with_typed_native(table) if isinstance(source, Source) else table

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import RowNames, Table
+    from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
     Changes = Callable[[Table, Target, "Split | None"], tuple[Table, Target, NDArray[np.intp]]]
@@ -63,14 +63,6 @@ class Split:
 
 
 @dataclass(frozen=True)
-class GivenRows:
-    """The names of all rows of the user's table, and the positions of those that were kept."""
-
-    names: RowNames
-    kept: NDArray[np.intp]
-
-
-@dataclass(frozen=True)
 class Problem:
     """A checked table with its target and splits; a value is the mean over the splits."""
 
@@ -80,8 +72,6 @@ class Problem:
     label: str | None = None  # name of the target if it is valued as one more column
     scoring: Any = None  # the score: a name or a scorer; None for that of the model
     baseline: str = "labels"  # what no columns are worth: what the labels predict, or "zero"
-    # the user's rows, if some were left out because of their targets
-    given: GivenRows | None = None
     how: str = ""  # how the rows were split, in words; empty for random folds
 
     def asked(self) -> dict[str, Any]:
@@ -106,9 +96,8 @@ class Tables:
     groups: Any
     times: NDArray[np.float64] | None
     weights: NDArray[np.float64] | None
-    n_given: int
-    kept: NDArray[np.intp]  # positions of the table's rows among those
-    given: GivenRows | None
+    given: Table  # all those rows
+    kept: NDArray[np.intp]  # positions of the table's rows among them
     validates: bool  # whether a model is evaluated, which takes splits
 
 
@@ -171,22 +160,20 @@ def read_tables(
     table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out
-    n_given, names = table.n_rows, table.called
-    codes = None if groups is None else read_groups(groups, names)
-    times = None if time_order is None else read_times(time_order, names)
+    given = table
+    codes = None if groups is None else read_groups(groups, given)
+    times = None if time_order is None else read_times(time_order, given)
     if weights is not None and X_valid is None:
-        weights = read_weights(weights, names)
-    given, kept = None, np.arange(n_given)
-    if target.kept is not None:
-        given, kept = GivenRows(names, target.kept), target.kept
-        table = table.take_rows(kept)
+        weights = read_weights(weights, given)
+    kept = np.arange(given.n_rows) if target.kept is None else target.kept
+    table = given if target.kept is None else given.take_rows(kept)
     warn_of_reading(table)
     warn_of_empty(table)
     warn_of_keys(table)
     split = None
     if X_valid is not None:
         split = validated_split(table, target, X_valid, y_valid, weights)
-    return Tables(table, target, split, codes, times, weights, n_given, kept, given, validates)
+    return Tables(table, target, split, codes, times, weights, given, kept, validates)
 
 
 def split_tables(
@@ -211,7 +198,7 @@ def split_tables(
     if change is not None:
         table, target, origin = change(table, target, split)
         kept = kept[origin]
-    made = Problem(table, target, [], label, scoring, baseline, tables.given)
+    made = Problem(table, target, [], label, scoring, baseline)
     if not tables.validates:
         return made
     if split is not None:
@@ -223,9 +210,9 @@ def split_tables(
         target,
         FOLDS if cv is None else cv,  # as in scikit-learn
         seed=seed,
-        groups=None if codes is None else read_groups(codes[kept], table.called),
+        groups=None if codes is None else read_groups(codes[kept], table),
         time=None if times is None else times[kept],
-        given=(tables.n_given, kept),
+        given=(tables.given.n_rows, kept),
     )
     splits = [
         Split(
@@ -268,7 +255,7 @@ def validated_split(
     """The split in which all rows of a table train and a validation table is read like it."""
     read = as_table(X_valid, "X_valid", like=table)
     y = match_target(y_valid, read, target)
-    weights = None if valid_weight is None else read_weights(valid_weight, read.called)
+    weights = None if valid_weight is None else read_weights(valid_weight, read)
     if y.kept is not None:
         read = read.take_rows(y.kept)
         weights = None if weights is None else weights[y.kept]

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import RowNames
 
 Task = Literal["classification", "regression"]
 
@@ -68,7 +67,7 @@ class Target:
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
-def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
+def _check_present(y: NDArray[Any], table: Table, name: str) -> None:
     if y.dtype.kind in "biuUSM":
         return
     if y.dtype.kind == "c":
@@ -80,12 +79,12 @@ def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
         raise InputError(
             Place(name),
             f" is missing (NaN) in {counted(missing.size, 'row')}, first in ",
-            rows.row(missing[0], name),
+            table.row(missing[0], name),
             f": drop {plural(missing.size, 'that row or fill it', 'those rows or fill them')}",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         first = int(np.flatnonzero(~np.isfinite(y))[0])
-        where = rows.row(first, name)
+        where = table.row(first, name)
         raise InputError(Place(name), " is infinity (inf) in ", where, ": replace it by a number")
 
 
@@ -126,7 +125,7 @@ def _read(
     labels = Labels(vector) if as_is else read_labels(vector, name, **how)
     vector, kept = _without_strays(labels, table, name)
     table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table.called, name)
+    _check_present(vector, table, name)
     return vector, table, kept
 
 
@@ -140,7 +139,7 @@ def _without_strays(
     entries = object_vector(labels.entries[kept].tolist())
     shown: list[str | Row] = []
     for row, text in list(labels.strays.items())[:3]:
-        shown += [f"{', ' if shown else ''}{text[:40]!r} in ", table.called.row(row, name)]
+        shown += [f"{', ' if shown else ''}{text[:40]!r} in ", table.row(row, name)]
     more = ", ..." if len(labels.strays) > 3 else ""
     classes: list[str | Setting] = []
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
@@ -231,7 +230,7 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
         raise InputError(
             Place(name),
             f" holds a number beyond {MAX_TARGET:g} in ",
-            table.called.row(large[0], name),
+            table.row(large[0], name),
             ", too large to square its errors: divide it by a constant first",
         )
     if not constant and np.ptp(numbers) < 1 / MAX_TARGET:
