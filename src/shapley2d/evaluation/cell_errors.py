@@ -41,7 +41,6 @@ class CleanTable:
     labels: NDArray[np.intp]  # (n,)
     categorical: NDArray[np.bool_]  # (m,)
     free: NDArray[np.bool_]  # (n, m): the cells that may change
-    bounds: tuple[float, float]  # lowest and highest new number
 
     def present(self, j: int) -> NDArray[np.float64]:
         """The entries of a column that are not missing."""
@@ -59,10 +58,6 @@ class CleanTable:
             self.whole(j) and np.unique(self.present(j)).size <= _GRADES
         )
 
-    def allows(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which numbers lie within the bounds."""
-        return np.asarray((numbers >= self.bounds[0]) & (numbers <= self.bounds[1]))
-
 
 def _cell_by_cell(
     clean: CleanTable, wanted: int, rng: np.random.Generator, draw: Callable[[int, int], float]
@@ -72,7 +67,7 @@ def _cell_by_cell(
     for flat in rng.permutation(numbers.size):
         i, j = divmod(int(flat), numbers.shape[1])
         new = draw(i, j) if clean.free[i, j] else np.nan
-        if np.isnan(new) or new == numbers[i, j] or not clean.bounds[0] <= new <= clean.bounds[1]:
+        if np.isnan(new) or new == numbers[i, j]:
             continue
         numbers[i, j] = new
         wanted -= 1
@@ -191,7 +186,6 @@ def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np
             values = categories[j][categories[j] != entry]
         else:
             values = np.array(mistype_number(entry, whole=whole[j]))
-        values = values[clean.allows(values)]
         return float(rng.choice(values)) if values.size else np.nan
 
     return _cell_by_cell(clean, wanted, rng, draw)
@@ -220,7 +214,7 @@ def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[n
         if clean.whole(j)
         else column[rows] * factor ** rng.choice([-1, 1])
     )
-    numbers[rows, j] = np.where(clean.allows(new), new, column[rows])
+    numbers[rows, j] = new
     return numbers
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,16 +30,6 @@ if TYPE_CHECKING:
     from shapley2d._valuation.values import CellValues
 
 
-@dataclass(frozen=True)
-class Payload:
-    """What goes into the page's data elements: JSON, and three packed sections."""
-
-    record: str  # sizes, names, sums, the lowest cells, scales
-    numbers: str  # values and errors
-    entries: str  # codes of the entries and labels
-    texts: str  # what the codes stand for
-
-
 def make_payload(
     valuation: CellValues,
     *,
@@ -48,8 +38,8 @@ def make_payload(
     typical: Sequence[str],
     max_cells: int,
     more: Mapping[str, Any],
-) -> Payload:
-    """Encode a valuation for the page.
+) -> dict[str, str]:
+    """A valuation as the page's data: a JSON record, and packed numbers, entries and texts.
 
     ``lowest`` has flat positions of the cells to list, worst first; ``more`` goes into the record
     unchanged. With more cells than ``max_cells`` only the rows with the most extreme cells are
@@ -102,12 +92,12 @@ def make_payload(
         "blocks": valuation._kind == "blocks",
         **more,
     }
-    return Payload(
-        record=script_json(record),
-        numbers=pack(b"".join(sections)),
-        entries=pack(b"".join(entries)),
-        texts=pack(json.dumps(texts, separators=(",", ":")).encode()),
-    )
+    return {
+        "record": script_json(record),
+        "numbers": pack(b"".join(sections)),
+        "entries": pack(b"".join(entries)),
+        "texts": pack(json.dumps(texts, separators=(",", ":")).encode()),
+    }
 
 
 def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
