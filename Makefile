@@ -41,8 +41,7 @@ campaign: $(READY)
 	$(BIN)/python -m tests.campaign.hostile --count 2000 --seed $(SEED)
 	$(BIN)/python -m tests.campaign.fuzz --count 10000 --seed $(SEED)
 	$(BIN)/python -m tests.campaign.options --count 20000 --seed $(SEED)
-	$(BIN)/python -m tests.campaign.strings --count 2000 --seed $(SEED)
-	$(BIN)/python -m tests.campaign.environments --count 190 --seed $(SEED)
+	$(BIN)/python -m tests.campaign.environments --count 125 --seed $(SEED)
 
 # comparisons with other detectors, in a separate environment: robpy needs an older scikit-learn
 test-baselines: $(BASELINES_READY)

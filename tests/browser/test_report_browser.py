@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._tables.convert import as_table
 from shapley2d._valuation.valuation import Valuation
 
@@ -355,30 +354,6 @@ def test_controls_and_regions_have_names(open_report):
     assert unnamed == []
     assert page.locator("main").count() == 1
     assert page.locator("h1").count() == 1
-
-
-def test_blocks_and_payments(open_report):
-    v = BlockValuation(
-        np.array([[0.5, 0.1], [-0.2, 0.3]]),
-        np.full((2, 2), 0.01),
-        np.array(["north", "south"]),
-        ["a", "b"],
-        info={"kind": "blocks"},
-        _owner_names=["Ann", "Bob"],
-        _owner_shares=np.array([np.eye(2), 1 - np.eye(2)]),
-    )
-    payments = [
-        {"owner": "Ann", "value": 0.8, "amount": 800.0, "low": 700.0, "high": 850.0},
-        {"owner": "Bob", "value": -0.1, "amount": -100.0, "low": -180.0, "high": -80.0},
-    ]
-    page = open_report(v, payments=payments)
-    cells = page.locator("#block-grid tbody td").all_inner_texts()
-    assert cells[0].split("\n") == ["0.500", "0.480 to 0.520", "Ann"]
-    assert [cell.split("\n")[-1] for cell in cells] == ["Ann", "Bob", "Bob", "Ann"]
-    assert page.locator("#payment-list .bar").count() == 2
-    bars = page.locator("#payment-list .bar i")
-    assert bars.nth(0).get_attribute("class") == "good"
-    assert bars.nth(1).get_attribute("class") == "harm"
 
 
 def test_exact_values_show_no_error(open_report):

@@ -136,12 +136,12 @@ def test_blocks_are_in_points_and_never_called_cells(open_report, width):
     page = open_report(v, width=width)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     cells = page.locator("#block-grid tbody td").all_inner_texts()
-    assert [cell.split("\n")[0] for cell in cells] == [
-        "5.00",
-        "1.000",
-        "\N{MINUS SIGN}2.00",
-        "3.00",
-    ]
+    lines = [cell.split("\n") for cell in cells]
+    assert [first for first, *_ in lines] == ["5.00", "1.000", "\N{MINUS SIGN}2.00", "3.00"]
+    assert lines[0][1:] == ["4.80 to 5.20", "Ann"]
+    assert [last for *_, last in lines] == ["Ann", "Bob", "Bob", "Ann"]
+    bars = page.locator("#payment-list .bar i")
+    assert [one.get_attribute("class") for one in bars.all()] == ["good", "harm"]
     assert "points" in page.inner_text("#block-grid caption")
     np.testing.assert_allclose(column(page, "#payment-list", 3), [8, -1])
     shown = page.inner_text("main").lower()

@@ -1,10 +1,10 @@
-"""The command in odd surroundings: no home, a read-only installation, no compiler, other languages, closed streams, narrow
-terminals, no room for temporary files.
+"""The command in odd surroundings: no home, a read-only installation, no compiler, other languages, narrow terminals, no room
+for temporary files.
 
 It works and gives the values that it gives anywhere, or it says in one line what is missing and
 ends with 2.
 
-    python -m tests.campaign.environments --count 165
+    python -m tests.campaign.environments --count 125
 """
 
 import json
@@ -20,7 +20,7 @@ from service_account import NOBODY, become_nobody, installed_read_only, reason_t
 
 from .common import main
 
-COUNT = 165  # every environment with every command
+COUNT = 125  # every environment with every command
 PATIENCE_S = 600
 
 COMMANDS = [
@@ -45,20 +45,7 @@ ENVIRONMENTS = {
         "set": {"LC_ALL": "POSIX", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
         "code": 2,
     },
-    "ASCII streams": {"set": {"PYTHONIOENCODING": "ascii"}},
     "Turkish": {"set": {"LC_ALL": "tr_TR.UTF-8"}},
-    "closed stdout": {"shell": "{} >&-", "code": 2},
-    "closed stderr": {"shell": "{} 2>&-"},
-    "closed stdin": {"shell": "{} <&-"},
-    "all closed": {"shell": "{} <&- >&- 2>&-", "code": 2, "silent": True},
-    "a full disk under stdout": {"shell": "{} >/dev/full", "code": 2},
-    "nobody reads": {
-        "shell": "{{ {}; echo $? >&3; }} 3>code | true; exit $(cat code)",
-        "quiet": True,
-    },
-    "nobody reads stderr": {
-        "shell": "{{ {} 3>&1 2>&3 >out; echo $? >code; }} | true; cat out; exit $(cat code)"
-    },
     "20 columns": {"set": {"COLUMNS": "20"}, "table": True},
     "1 column": {"set": {"COLUMNS": "1"}, "table": True},
     "no columns": {"set": {"COLUMNS": "0"}, "table": True},
@@ -119,9 +106,9 @@ class Environments:
         assert done.returncode == wanted, f"{name}: exit {done.returncode}: {done.stderr}"
         if wanted:
             errors = [line for line in done.stderr.splitlines() if not line.startswith("note: ")]
-            assert len(errors) == (0 if spec.get("silent") else 1), f"{name}: {done.stderr}"
+            assert len(errors) == 1, f"{name}: {done.stderr}"
             return
-        if spec.get("quiet") or spec.get("table"):
+        if spec.get("table"):
             return
         found = values(done.stdout)
         if name == "as usual":

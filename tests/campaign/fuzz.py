@@ -19,6 +19,7 @@ import tempfile
 from decimal import Decimal
 from pathlib import Path
 
+import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -44,7 +45,6 @@ LETTERS = ["a", "b", "é", "ß", "日", "😀", "\u202e", "\x1b[31m", "\x00", "\
            "\ufeff", "{", "}", "[red]", "%s", "\\", "$", "&amp;", "\ud800", "\udce9"]  # fmt: skip
 STRAYS = ["x", "?", "NA", "n/a", "-", "1,5", "1.000,5", "$3", "12%", "1e5", "0x10", "\u0661", "l0", "inf", "nan", "TRUE", "2024-01-01",
           "", " ", "1 2", "(5)", "#REF!", "1e999", "--1"]  # fmt: skip
-BAD = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def text(random, length=6):
@@ -214,8 +214,8 @@ class Fuzz:
         cv = int(random.integers(2, 4))
         # some rows again, so that no validation label is unseen
         rows = random.integers(0, n, size=int(random.integers(1, 7)))
-        some = {name: [part[i] for i in rows] for name, part in columns.items()}
-        tables = (_like(X, some), [target[i] for i in rows]) if valid else ()
+        given = taken(X, rows, range(len(columns))), [target[i] for i in rows]
+        tables = given if valid else ()
         try:
             v = quiet(value_cells, X, target, *tables, cv=cv, **asked)
         except InputError as error:
@@ -224,27 +224,25 @@ class Fuzz:
         if random.random() < 0.1:
             self.keep(v)
         if valid and name == "knn" and len(v.row_names) == n:
-            self.compare(random, X, columns, target, some, tables[1], v, asked)
+            self.compare(random, X, target, rows, v, asked)
             return "valued and compared"
         return "valued"
 
-    def compare(self, random, X, columns, target, some, y_valid, v, asked):
+    def compare(self, random, X, target, valid, v, asked):
         """The same table with its rows and columns moved, and the same game by permutations."""
-        rows, order = random.permutation(len(target)), random.permutation(len(columns))
-        names = list(columns)
-        moved = {names[j]: [columns[names[j]][i] for i in rows] for j in order}
-        y = [target[i] for i in rows]
-        other = {names[j]: some[names[j]] for j in order}
+        n_columns = v.values.shape[1] - asked["include_label"]
+        rows, order = random.permutation(len(target)), random.permutation(n_columns)
+        y, y_valid = ([target[i] for i in part] for part in (rows, valid))
         exact = v.info.get("subsets") == "all"
         try:
-            w = quiet(value_cells, _like(X, moved), y, _like(X, other), y_valid, **asked)
+            moved, other = taken(X, rows, order), taken(X, valid, order)
+            w = quiet(value_cells, moved, y, other, y_valid, **asked)
         except InputError as error:
             raise AssertionError(f"refused once moved: {error}") from error
         scale = np.abs(v.values).max()
         if exact and w.info.get("subsets") == "all":
             found = w.values[np.argsort(rows)]
-            n_label = v.values.shape[1] - len(names)
-            place = np.concatenate([np.argsort(order), len(names) + np.arange(n_label)]).astype(int)
+            place = np.append(np.argsort(order), np.arange(n_columns, v.values.shape[1]))
             assert close(found[:, place], v.values, scale), (
                 "the values depend on the order of rows or columns"
             )
@@ -254,7 +252,7 @@ class Fuzz:
             )
         if asked["baseline"] == "labels" and not asked["include_label"]:
             method = MonteCarlo(asked["method"], max_permutations=1, tolerance=0)
-            tables = X, target, _like(X, some), y_valid
+            tables = X, target, taken(X, valid, range(n_columns)), y_valid
             u = quiet(value_cells, *tables, method=method, progress=False)
             one, two = (r.total + r.info["baseline_utility"] for r in (u, v))
             assert close(one, two, max(abs(one), abs(two), abs(v.info["baseline_utility"]))), (
@@ -353,31 +351,17 @@ class Fuzz:
         return path
 
 
-def _like(X, columns):
-    """Other rows as the same kind of thing."""
+def taken(X, rows, order):
+    """Some rows and columns of a table, by position, as the same kind of thing."""
     if isinstance(X, dict):
-        return columns
+        names = list(X)
+        return {names[j]: [X[names[j]][i] for i in rows] for j in order}
     if isinstance(X, np.ndarray):
-        lines = np.empty((len(next(iter(columns.values()))), len(columns)), dtype=object)
-        for j, part in enumerate(columns.values()):
-            lines[:, j] = part
-        return lines.astype(X.dtype)
+        return X[np.ix_(rows, order)]
     if isinstance(X, list):
-        return [list(line) for line in zip(*columns.values(), strict=True)]
-    if isinstance(X, pa.Table):
-        return pa.table(
-            {name: pa.array(part, X.schema.field(name).type) for name, part in columns.items()}
-        )
-    if isinstance(X, pl.DataFrame):
-        return pl.DataFrame(
-            {
-                name: pl.Series(name, part, dtype=X.schema[name], strict=False)
-                for name, part in columns.items()
-            }
-        )
-    return pd.DataFrame(
-        {name: pd.Series(part, dtype=X[name].dtype) for name, part in columns.items()}
-    )
+        return [[X[i][j] for j in order] for i in rows]
+    frame = nw.from_native(X)
+    return frame[[int(i) for i in rows], [int(j) for j in order]].to_native()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,7 @@
-"""Hostile tables by size and depth, repairs of odd files, and receipts that somebody changed.
+"""Hostile tables by size and depth, and receipts that somebody changed.
 
-A table is refused in one line or read, whatever it unpacks to. A repaired file says what was
-decided in the rows that were meant, and nothing else, or there is none. A changed receipt is
-refused, or it is as good as the one that it was made of.
+A table is refused in one line or read, whatever it unpacks to. A changed receipt is refused, or it
+is as good as the one that it was made of.
 
     python -m tests.campaign.hostile --count 2000
 """
@@ -19,7 +18,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from repaired_files import FORMATS, LETTERS, NAMES, check_repair
 from shapley2d import value_blocks, verify_receipt
 from shapley2d._tables.reading.files import read_table
 from shapley2d.exceptions import InputError
@@ -81,7 +79,7 @@ SIZED = {  # by a size from 1 to 100,000
 
 
 class Hostile:
-    """Cases by number: a table, a repair or a receipt."""
+    """Cases by number: a table or a receipt."""
 
     def __init__(self, folder):
         self.folder = Path(folder)
@@ -94,7 +92,7 @@ class Hostile:
         self.record = json.loads((self.folder / "good.json").read_text())
 
     def __call__(self, number, random):
-        case = (self.table, self.repair, self.receipt)[number % 3]
+        case = (self.table, self.receipt)[number % 2]
         return quiet(case, random)
 
     def table(self, random):
@@ -107,19 +105,6 @@ class Hostile:
             check_line(error)
             return "tables refused"
         return "tables read"
-
-    def repair(self, random):
-        name = sorted(FORMATS)[random.integers(len(FORMATS))]
-
-        def text(least):
-            return "".join(random.choice(LETTERS, int(random.integers(least, 7))).tolist())
-
-        rows = [[text(0) for _ in NAMES] for _ in range(int(random.integers(2, 7)))]
-        new = {
-            (int(random.integers(len(rows))), NAMES[random.integers(3)]): text(1)
-            for _ in range(int(random.integers(1, 5)))
-        }
-        return f"repairs {check_repair(self.folder, name, rows, new)}"
 
     def receipt(self, random):
         new = changed(self.record, random)

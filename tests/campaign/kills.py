@@ -1,15 +1,13 @@
 """Runs that are killed at random moments, with SIGKILL, and then go on: the same bits, and nothing left lying about.
 
 Every method that has checkpoints. Most runs are forked from this process, which has imported and
-compiled everything; some are commands, some have worker processes, some draw on a Dask cluster, and
-some of these lose a worker instead.
+compiled everything; some are commands, some have worker processes.
 
     python -m tests.campaign.kills --count 1000
-    python -m tests.campaign.kills --count 100 --kinds "knn sampled,knn exact" --modes forked,lost
+    python -m tests.campaign.kills --count 100 --kinds "knn sampled,knn exact" --modes forked,workers
 """
 
 import contextlib
-import importlib.util
 import json
 import os
 import shutil
@@ -33,7 +31,7 @@ from .damage import plain_result
 from .samples import DRAWS, KNN_LABELS, KNN_TABLE, PIECES, RUNS, X, Y
 
 COUNT = 1000
-SHARES = {"forked": 0.94, "command": 0.03, "workers": 0.012, "dask": 0.008, "lost": 0.01}
+SHARES = {"forked": 0.955, "command": 0.03, "workers": 0.015}
 N_DRAWS = {"cells": 12, "blocks": 10, "game": 14}
 COMMAND_DRAWS = 150
 METHODS = {
@@ -43,7 +41,6 @@ METHODS = {
     "exact": ["exact", "--model", "gaussian_nb"],
     "forest": ["forest", "--max-trees", 60, "--tolerance", 0],
 }
-ON_DASK = ("cells", "game", "knn sampled", "knn exact", "knn streamed", "exact", "forest")
 PATIENCE_S = 120.0
 
 COMMAND = """
@@ -52,28 +49,6 @@ from shapley2d.cli import main
 from tests.campaign.kills import small_pieces
 small_pieces()
 sys.exit(main(sys.argv[1:]))
-"""
-CLUSTER = """
-import os, random, signal, sys, time
-from distributed import LocalCluster
-if __name__ == "__main__":
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0", silence_logs=50)
-    print(cluster.scheduler_address, flush=True)
-    for line in sys.stdin:
-        cluster.scale(2)  # a guardian starts a lost worker again, unless it was lost while it started
-        while len(cluster.scheduler.workers) < 2:
-            time.sleep(0.05)
-        print("ready", flush=True)
-        time.sleep(float(line))
-        lost = False
-        while not lost:
-            processes = [guardian.pid for guardian in cluster.workers.values() if guardian.pid]
-            try:
-                os.kill(random.choice(processes), signal.SIGKILL)
-                lost = True
-            except (IndexError, ProcessLookupError):  # one that was lost before has not been started again
-                time.sleep(0.02)
-        print("lost", flush=True)
 """
 
 
@@ -179,7 +154,6 @@ class Kills:
         self.folder = self.base / "case"
         self.plain = {}
         self.seconds = {}
-        self.cluster = None
         self.kills = 0
         (self.base / "warm").mkdir()
         for kind in kinds:  # imports and compiled code, which children then have
@@ -200,8 +174,6 @@ class Kills:
             return Forked(kind, folder)
         if mode == "workers":
             return Forked(kind, folder, n_jobs=2)
-        if mode in ("dask", "lost"):
-            return Forked(kind, folder, cluster=self._cluster())
         table = self.base / (
             "many.csv" if kind in ("knn sampled", "knn exact", "forest") else "few.csv"
         )
@@ -210,23 +182,6 @@ class Kills:
             "--checkpoint", folder / "run.npz",
             "-o", folder / "values.parquet", "--report", folder / "report.html", folder=folder,
         )  # fmt: skip
-
-    def _cluster(self):
-        if self.cluster is None:
-            self.cluster = subprocess.Popen(
-                [sys.executable, "-c", CLUSTER],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                text=True,
-            )
-        if isinstance(self.cluster, subprocess.Popen) and not hasattr(self, "address"):
-            self.address = self.cluster.stdout.readline().strip()
-        return self.address
-
-    def close(self):
-        if self.cluster is not None:
-            self.cluster.kill()
-            self.cluster.wait()
 
     def reference(self, mode, kind):
         """What an uninterrupted run gives, and how long it takes to its first state and to its end."""
@@ -265,15 +220,13 @@ class Kills:
                 list(self.modes), p=np.array(list(self.modes.values())) / sum(self.modes.values())
             )
         )
-        can = METHODS if mode == "command" else ON_DASK if mode in ("dask", "lost") else self.kinds
+        can = METHODS if mode == "command" else self.kinds
         kinds = [kind for kind in self.kinds if kind in can]
         if not kinds:
             return f"{mode} has none of these"
         kind = kinds[random.integers(len(kinds))]
         wanted, (until_state, seconds) = self.reference(mode, kind)
         self._clear()
-        if mode == "lost":
-            return self._lose(kind, wanted, random.uniform(0, 1.05) * seconds)
         state = "no state yet"
         for _ in range(1 + int(random.random() < 0.3)):
             begin, started = time.monotonic(), self.start(mode, kind)
@@ -291,18 +244,6 @@ class Kills:
         left = [name for name in names if name not in KNOWN]
         assert not left, f"files were left: {left}"
         return f"{mode} killed with {state}"
-
-    def _lose(self, kind, wanted, after):
-        """The cluster loses a worker in the midst of a run, which ends all the same."""
-        self.cluster.stdin.write(f"{after}\n")
-        self.cluster.stdin.flush()
-        assert self.cluster.stdout.readline() == "ready\n"
-        started = self.start("lost", kind)
-        assert self.cluster.stdout.readline() == "lost\n"
-        ended_well(started, "the run that lost a worker")
-        self.kills += 1
-        assert self._result() == wanted, "the run that lost a worker gave other values"
-        return "a worker lost"
 
     def _look(self, wanted, before):
         """What a kill has left: a whole state or none, whole results or none."""
@@ -334,15 +275,6 @@ def chosen(arguments, option, known):
     return [name for name in known if name in named]
 
 
-def chosen_modes(arguments):
-    """Where runs are done: all, or those that ``--modes`` names."""
-    modes = {name: SHARES[name] for name in chosen(arguments, "--modes", SHARES)}
-    if importlib.util.find_spec("distributed") is None and ("dask" in modes or "lost" in modes):
-        print("kills: no runs on a cluster: distributed is not installed")
-        modes = {name: share for name, share in modes.items() if name not in ("dask", "lost")}
-    return modes
-
-
 def alone():
     """Start again with one thread in this process: one that has threads cannot be forked safely."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"), "1")
@@ -356,14 +288,10 @@ def alone():
 
 if __name__ == "__main__":
     alone()
-    wanted_modes, wanted_kinds = (
-        chosen_modes(sys.argv),
-        chosen(sys.argv, "--kinds", [*RUNS, *PIECES]),
-    )
+    wanted_modes = {name: SHARES[name] for name in chosen(sys.argv, "--modes", SHARES)}
     with tempfile.TemporaryDirectory() as place:
-        kills = Kills(place, wanted_modes, wanted_kinds)
+        kills = Kills(place, wanted_modes, chosen(sys.argv, "--kinds", [*RUNS, *PIECES]))
         try:
             sys.exit(main("kills", __doc__, kills, COUNT))
         finally:
             print(f"kills: {kills.kills} kills in all")
-            kills.close()

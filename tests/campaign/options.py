@@ -23,7 +23,7 @@ from shapley2d import KNN, CellValuer, inspect_cells, value_blocks, value_cells,
 from shapley2d._methods.method import options_of
 from shapley2d._valuation.methods import BUILT_IN
 from shapley2d.cli.app import SUMMARIES, load
-from shapley2d.cli.methods import flag_of
+from shapley2d.cli.options import flag_of
 from shapley2d.exceptions import InputError, UtilityError
 
 from .common import main, quiet, run_command
@@ -99,12 +99,7 @@ def python_calls():
     blocks = value_blocks(
         X, Y, rows=list("ab") * 4, columns=["p", "q"], cv=2, progress=False, method="knn"
     )
-    for name, option in (
-        ("lowest", "n"),
-        ("highest", "n"),
-        ("explain_row", "row"),
-        ("similar_rows", "row"),
-    ):
+    for name, option in (("lowest", "n"), ("highest", "n"), ("explain_row", "row")):
         calls.append((f"Valuation.{name}", option, getattr(valuation, name)))
     calls += [
         ("payments", option, partial(pay, blocks)) for option in ("pay", "negative", "digits")
@@ -168,14 +163,6 @@ class Options:
         name, flag, extra = self.flags[place // len(WORDS)]
         given = [flag, WORDS[place % len(WORDS)]]
         return self.shell(name, [*extra, *given])
-
-    def describe(self, number):
-        """What a case is."""
-        place = (number * 1_000_003) % self.total()
-        if place < len(self.calls) * len(JUNK):
-            return self.calls[place // len(JUNK)][:2], describe(JUNK[place % len(JUNK)])
-        place -= len(self.calls) * len(JUNK)
-        return self.flags[place // len(WORDS)], WORDS[place % len(WORDS)][:50]
 
     def python(self, what, call, given):
         if any(left_out(name, value) for name, value in given.items()):

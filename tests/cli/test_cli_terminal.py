@@ -65,10 +65,14 @@ CALLS = [
     cells("-o", "nowhere\x1b[1m/C.csv"),
     cells("--semivalue", "C"),
     cells("--task", "C"),
+    lambda name, c: [
+        "blocks", name, "-t", f"y{c}", "--drop", f"key{c}", "--owner-column", c, "-k", "3", "-m", "knn",
+        "--parties", "anonymous", "--pay", "10", "--trusted",
+    ],
     lambda name, c: ["cells", "no" + name, "-t", c],
     lambda name, c: [f"cells{c}"],
     lambda name, c: ["report", f"no{c}.parquet"],
-]
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -8,7 +8,6 @@ import pytest
 
 from shapley2d import KNN, Exact, InputError, value_blocks, value_cells
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import count_varying
 from shapley2d._tables.problem import make_problem
 from shapley2d.exceptions import InputWarning
 
@@ -184,11 +183,3 @@ def test_long_names_and_paths_are_refused_in_short():
 def test_a_single_thing_is_no_column(single):
     with pytest.raises(InputError, match=r"column 'a' is a single .*, not a list of entries"):
         as_table({"a": single})
-
-
-def test_copies_of_columns_count_once_by_order_or_groups():
-    table = pa.table(
-        {"a": [1.5, 2, 7], "cents": [150, 200, 700], "back": ["9", "5", "1"], "other": [2, 1, 7]}
-        | {"words": ["x", "y", "y"], "groups": ["no", "yes", "yes"], "same": [1, 1, 1]}
-    )
-    assert (count_varying(table), count_varying(table, distinct=True)) == (6, 3)

@@ -132,9 +132,6 @@ def test_rows_are_found_by_their_line():
     lines = write("t.csv")
     v = value_cells("t.csv", "kind", progress=False)
     pd.testing.assert_frame_equal(v.explain_row(line=lines[9]), v.explain_row(9))
-    near = v.similar_rows(line=lines[9], within=1.0)
-    pd.testing.assert_frame_equal(near, v.similar_rows(9, within=1.0))
-    assert near["line"].tolist() == [lines[i] for i in near["row"]]
     assert v.plot_waterfall(line=lines[9]).get_title() == v.plot_waterfall(9).get_title()
     names = [tick.get_text() for tick in v.plot_heatmap().get_yticklabels()]
     assert names[0] == str(lines[0])

@@ -70,20 +70,6 @@ def test_types(tmp_path, entries, values):
     assert typed(read(tmp_path, "a,b\n" + rows))["a"] == values
 
 
-@pytest.mark.parametrize(
-    ("entries", "values"),
-    [
-        (["1,5", "2"], [1.5, 2.0]),
-        (["1.234,5", "7"], [1234.5, 7.0]),
-        (["1.5", "2.5"], [1.5, 2.5]),
-        (["1.5", "2,5"], ["1.5", "2,5"]),  # could be either: left as text
-    ],
-)
-def test_decimal_commas_beside_semicolons(tmp_path, entries, values):
-    rows = "".join(f"{entry};0\n" for entry in entries)
-    assert typed(read(tmp_path, "a;b\n" + rows))["a"] == values
-
-
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
 def test_encodings_without_a_question(tmp_path, encoding):
     source = read(tmp_path, "größe,y\n1,ж\n".encode(encoding))

@@ -8,7 +8,6 @@ import zlib
 
 import pytest
 
-from command_line import run
 from shapley2d._tables.reading.files import read_table
 from shapley2d.exceptions import InputError
 
@@ -141,16 +140,6 @@ def test_a_bomb_is_refused_in_one_line_and_little_memory(tmp_path, what):
     tracemalloc.stop()
     assert peak < 2**30
     assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize("what", ["far corner", "repeated rows"])
-def test_owners_may_not_be_a_bomb_either(tmp_path, what, capsys):
-    table, owners = tmp_path / "t.csv", tmp_path / "owners.xlsx"
-    table.write_text("a,y\n" + "".join(f"{k},{'uv'[k % 2]}\n" for k in range(40)))
-    write(owners, BOMBS[what])
-    told = run(capsys, f"blocks {table} --target y --owners {owners}", code=2)
-    assert "has more than" in told.err
-    assert "Traceback" not in told.err
 
 
 def test_a_document_type_is_refused(tmp_path):

@@ -47,7 +47,6 @@ DRAW = {
     "heatmap": plots.heatmap,
     "waterfall": lambda v, ax=None: plots.waterfall(v, 0, ax=ax),
     "beeswarm": plots.beeswarm,
-    "convergence": plots.convergence,
 }
 
 
@@ -229,15 +228,6 @@ def test_axes_are_in_the_units_that_people_read():
     assert "points per 1,000 such rows" in plots.waterfall(few, 0).get_xlabel()
 
 
-def test_convergence_draws_the_history_and_the_tolerance():
-    v = make(history=[(1, np.inf), (4, 0.5), (16, 0.25)], info={"settings": {"tolerance": 0.1}})
-    ax = plots.convergence(v)
-    curve, line = ax.lines
-    np.testing.assert_array_equal(curve.get_xydata(), [[4, 0.5], [16, 0.25]])
-    assert line.get_ydata()[0] == 0.1
-    assert (ax.get_xscale(), ax.get_yscale()) == ("log", "log")
-
-
 def test_text_is_not_read_as_a_formula():
     table = as_table(np.array([["$x^", "$\\frac$"]], dtype=object))
     v = Valuation(
@@ -254,7 +244,6 @@ def test_text_is_not_read_as_a_formula():
 @pytest.mark.parametrize(
     ("draw", "message"),
     [
-        (lambda: plots.convergence(make()), "no convergence to plot, its values are exact"),
         (lambda: make().plot_entries("x9"), "no column 'x9': the columns are 'x0'"),
         (lambda: replace(make(), _table=None).plot_entries("x0"), "needs the entries of a table"),
         (lambda: plots.waterfall(make(), 77), "there is no row 77"),
@@ -274,26 +263,6 @@ def test_rows_by_label_need_labels():
     v = Valuation(np.ones((1, 1)), np.zeros((1, 1)), np.arange(1), ["a"])
     with pytest.raises(InputError, match="needs the target"):
         plots.heatmap(v, rows="label")
-
-
-def test_numbers_come_back_from_a_file(tmp_path):
-    import pandas as pd
-
-    X = pd.DataFrame(
-        {
-            "number": [1.5, None],
-            "flag": [True, False],
-            "day": pd.to_datetime(["1970-01-02 00:00", "1970-01-03 12:00"]),
-            "text": ["a", "1"],
-        }
-    )
-    v = Valuation(np.ones((2, 4)), np.zeros((2, 4)), np.arange(2), list(X), _table=as_table(X))
-    v.save(tmp_path / "v.parquet")
-    for valuation in (v, Valuation.load(tmp_path / "v.parquet")):
-        np.testing.assert_array_equal(valuation._table.columns[0].entries, [1.5, np.nan])
-        np.testing.assert_array_equal(valuation._table.columns[1].entries, [1.0, 0.0])
-        np.testing.assert_array_equal(valuation._table.columns[2].entries, [1.0, 2.5])
-        assert valuation._table.columns[3].kind == "category"
 
 
 def test_importing_the_plots_does_not_import_matplotlib():

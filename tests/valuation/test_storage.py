@@ -10,7 +10,7 @@ import pytest
 
 from campaign.crafted import valuation_parts, write_valuation
 from campaign.samples import blocks, cells, of_game
-from shapley2d import KNN, Valuation, value_cells
+from shapley2d import Valuation
 from shapley2d._base import limits
 from shapley2d._base.sealed_file import is_whole
 from shapley2d.exceptions import InputError
@@ -44,22 +44,6 @@ def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
         InputError, match=r"v.parquet has more than [\d,]+ \w+.*, the most that is read of a file"
     ):
         Valuation.load(path)
-
-
-def test_numbers_of_single_precision_take_less_space(tmp_path):
-    random = np.random.default_rng(0)
-    X, y = random.normal(size=(400, 6)), random.integers(0, 2, 400)
-    v = value_cells(X[:300], y[:300], X[300:], y[300:], method=KNN(subsets="sampled", n_subsets=30))
-    v.save(tmp_path / "double.parquet")
-    v.save(tmp_path / "single.parquet", precision="single")
-    again = Valuation.load(tmp_path / "single.parquet")
-    assert again.values.dtype == again.stderr.dtype == np.float64
-    assert again.values == pytest.approx(v.values, rel=1e-7) and (again.values != v.values).any()
-    assert (Valuation.load(tmp_path / "double.parquet").values == v.values).all()
-    sizes = [(tmp_path / f"{name}.parquet").stat().st_size for name in ("single", "double")]
-    assert sizes[0] < 0.85 * sizes[1]  # of which entries of the table have a part
-    with pytest.raises(InputError, match="precision='half' is not known"):
-        v.save(tmp_path / "half.parquet", precision="half")
 
 
 def test_a_piece_of_another_file_is_noticed_wherever_it_is(tmp_path):

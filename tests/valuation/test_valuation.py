@@ -268,8 +268,8 @@ def test_the_public_face_is_what_people_call():
     assert public(Valuation) == {
         "values", "stderr", "row_names", "column_names", "row_values", "column_values", "row_stderr",
         "column_stderr", "total", "total_stderr", "shape", "exact", "dof", "caveat", "lines", "info", "history", "strays",
-        "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "similar_rows", "what_if",
-        "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_convergence", "plot_columns", "plot_entries",
+        "interval", "lowest", "highest", "to_frame", "describe", "explain_row", "what_if",
+        "plot_heatmap", "plot_waterfall", "plot_beeswarm", "plot_columns", "plot_entries",
         "compare", "to_dict", "to_markdown", "to_html", "open", "save", "load",
     }  # fmt: skip
     assert public(BlockValuation) - public(Valuation) == {

@@ -82,7 +82,7 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
             f"{name} is a spreadsheet: save it as CSV, with commas or semicolons, or download it "
             "again"
         )
-    text, guess = decode(data, name, None)
+    text, _, _, guess = decode(data, name, None)
     if guess is not None:  # a spreadsheet may have saved it in the letters of its country
         warn(
             InputWarning(

@@ -153,7 +153,8 @@ def measure_repair(
         name = "share of right neighbours" if of_labels else "neighbours' score"
     elif scoring is None:
         name = "accuracy" if of_labels else "R squared"
-    return RepairGain(*scores[:, : len(parts)], changed[: len(parts)], cv, name, given_frame)
+    before, after, control = scores[:, : len(parts)]
+    return RepairGain(before, after, control, changed[: len(parts)], cv, name, given_frame)
 
 
 @dataclass(frozen=True)

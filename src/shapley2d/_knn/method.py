@@ -128,12 +128,6 @@ class KNN(Method):
         ),
     ] = "auto"
 
-    def check_columns(self, n_columns: int) -> None:
-        """Refuse more columns than can be sampled."""
-        from shapley2d._knn.subset_plan import check_columns
-
-        check_columns(n_columns)
-
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
         import numpy as np

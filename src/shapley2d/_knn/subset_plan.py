@@ -98,24 +98,19 @@ class SubsetPlan:
 
     def check(self, n_columns: int) -> None:
         """Refuse, before anything long is done, more columns than can be valued."""
-        check_columns(n_columns)
+        if n_columns > MAX_SAMPLED_COLUMNS:
+            raise InputError(
+                f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
+                Setting("method", "knn"),
+                " can take: use ",
+                Setting("method", "mc"),
+                " with ",
+                Setting("model", "knn"),
+                ", value sets of columns as blocks, or drop columns",
+            )
         if self.subsets == "all" and n_columns > MAX_ALL_COLUMNS:
             raise InputError(
                 Setting("subsets", "all"),
                 f" needs 2^{n_columns} column subsets for {n_columns} columns: use ",
                 Setting("subsets", "sampled"),
             )
-
-
-def check_columns(n_columns: int) -> None:
-    """Refuse more columns than can be sampled."""
-    if n_columns > MAX_SAMPLED_COLUMNS:
-        raise InputError(
-            f"{n_columns:,} columns are more than the {MAX_SAMPLED_COLUMNS:,} that ",
-            Setting("method", "knn"),
-            " can take: use ",
-            Setting("method", "mc"),
-            " with ",
-            Setting("model", "knn"),
-            ", value sets of columns as blocks, or drop columns",
-        )

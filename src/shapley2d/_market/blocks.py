@@ -202,8 +202,7 @@ def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
     )
     copies, claims = _settle_copies(asked["copies"], owned=owned), claims_of(owners)
     tables = read_tables(
-        X, y, X_valid, asked["y_valid"], distinct=True, validates=method.needs_validation,
-        check_columns=method.check_columns if parties == "anonymous" else None,
+        X, y, X_valid, asked["y_valid"], validates=method.needs_validation,
         **{name: asked[name] for name in _READ},
     )  # fmt: skip
     label = label_name(y, tables.table.column_names) if asked["include_label"] else None

@@ -164,9 +164,9 @@ class Named:
         """
         names, features = tables.table.row_names.tolist(), tables.table.column_names
         if rows is not None and not isinstance(rows, Clusters):
-            given = tables.given  # labels are those of all rows that were given
-            rows = label_sets(rows, given.names.names.tolist() if given else names, option, "row")
-            rows = rows.take(given.kept) if given else rows
+            # labels are those of all rows that were given
+            rows = label_sets(rows, tables.given.row_names.tolist(), option, "row")
+            rows = rows.take(tables.kept) if tables.kept.size < tables.given.n_rows else rows
         sets = None if columns is None else label_sets(columns, features, "columns")
         if label is not None:
             sets = None if sets is None else sets.with_player(label)

@@ -172,9 +172,6 @@ class Method(ABC):
         for name, one in options_of(type(self)).items():
             object.__setattr__(self, name, one.checked(getattr(self, name)))
 
-    def check_columns(self, n_columns: int) -> None:  # noqa: B027  (most methods take any)
-        """Refuse more columns that vary than can be valued, before anything is prepared."""
-
     @abstractmethod
     def solve(self, problem: Problem, run: Run) -> Estimate:
         """Value the cells of a problem; imports what is heavy when it is called."""

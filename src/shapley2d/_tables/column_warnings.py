@@ -129,41 +129,27 @@ def warn_of_keys(table: Table) -> None:
 
 def warn_of_reading(table: Table, name: str = "X") -> None:
     """Warn of stray entries, of rounded numbers and of notations, one message each per table."""
+
+    def tell(columns: list[Column], words: str) -> None:
+        if columns:
+            as_text = Setting("kinds", {column.name: "text" for column in columns})
+            warn(InputWarning(Place(name), f": {words} with ", as_text))
+
     strays = [column for column in table.columns if column.from_text.strays]
-    if strays:
-        n = sum(len(column.from_text.strays) for column in strays)
-        warn(
-            InputWarning(
-                Place(name),
-                f": {counted(n, 'entry', 'entries')} {plural(n, 'does', 'do')} not match "
-                f"{plural(n, 'its', 'their')} column's type and {plural(n, 'is', 'are')} treated "
-                f"as missing: {'; '.join(map(_strays, strays))}: correct "
-                f"{plural(n, 'it', 'them')}, or read the column as text with ",
-                Setting("kinds", {column.name: "text" for column in strays}),
-            )
-        )
+    n = sum(len(column.from_text.strays) for column in strays)
+    tell(
+        strays,
+        f"{counted(n, 'entry', 'entries')} {plural(n, 'does', 'do')} not match "
+        f"{plural(n, 'its', 'their')} column's type and {plural(n, 'is', 'are')} treated as "
+        f"missing: {'; '.join(map(_strays, strays))}: correct {plural(n, 'it', 'them')}, or read "
+        "the column as text",
+    )
     rounded = [column for column in table.columns if column.from_text.distinct]
-    if rounded:
-        warn(
-            InputWarning(
-                Place(name),
-                f": {'; '.join(map(_rounded, rounded))}: if they are keys or codes, drop the "
-                "column, or read it as text with ",
-                Setting("kinds", {column.name: "text" for column in rounded}),
-            )
-        )
-    decided = [
-        column for column in table.columns if column.from_text.example or column.from_text.remark
-    ]
-    if decided:
-        warn(
-            InputWarning(
-                Place(name),
-                f": {'; '.join(map(_notation, decided))}: if that is wrong, read the column as "
-                "text with ",
-                Setting("kinds", {column.name: "text" for column in decided}),
-            )
-        )
+    words = "if they are keys or codes, drop the column, or read it as text"
+    tell(rounded, f"{'; '.join(map(_rounded, rounded))}: {words}")
+    decided = [one for one in table.columns if one.from_text.example or one.from_text.remark]
+    words = "if that is wrong, read the column as text"
+    tell(decided, f"{'; '.join(map(_notation, decided))}: {words}")
 
 
 def _strays(column: Column) -> str:

@@ -51,10 +51,6 @@ def as_table(
     decide how text is read. With ``infinite``, infinite numbers and those beyond
     :data:`MAX_MAGNITUDE` count as entries of another kind, as text does; else they are refused.
     Messages call the table ``name``.
-
-    >>> table = as_table([[1, 2], [3, 4]])
-    >>> table.column_names, table.columns[0].kind
-    (['x0', 'x1'], 'number')
     """
     if isinstance(data, Table):
         return data
@@ -77,7 +73,7 @@ def as_table(
             raise InputError(
                 Place(name),
                 f": column {column.name!r} holds {size} in ",
-                table.called.row(beyond[0], name),
+                table.row(beyond[0], name),
                 ": replace it by a number or a missing entry",
             )
     return with_typed_native(table) if isinstance(source, Source) else table

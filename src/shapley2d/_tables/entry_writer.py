@@ -37,13 +37,7 @@ class EntryWriter:
 
     @classmethod
     def of(cls, column: Column) -> EntryWriter:
-        """Learn the style of a column.
-
-        >>> from shapley2d._tables.convert import as_table
-        >>> writer = EntryWriter.of(as_table({"price": ["1,5", "2,25", "3,0"]}).columns[0])
-        >>> writer.text(1.5), writer.text(2.4999)
-        ('1,5', '2,5')
-        """
+        """Learn the style of a column."""
         present = np.flatnonzero(~np.isnan(column.entries))
         numeric = column.kind in ("number", "date")
         known: dict[float, str] = {}
@@ -118,11 +112,7 @@ class NumberStyle:
     def of(
         cls, known: dict[float, str], counts: Counter[tuple[float, str]] | None = None
     ) -> NumberStyle:
-        """Learn the style from numbers and their texts, and in how many rows each text is.
-
-        >>> NumberStyle.of({1632.5: "1.632,50 €", 96.75: "96,75 €", 8.0: "8,00 €"})
-        NumberStyle(before='', after=' €', group='.', places=2)
-        """
+        """Learn the style from numbers and their texts, and in how many rows each text is."""
         found = [
             (abs(number), match)
             for number, text in known.items()

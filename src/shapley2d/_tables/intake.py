@@ -7,11 +7,9 @@ with an explicit sort.
 
 from __future__ import annotations
 
-import math
 import os
 from collections import Counter
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -22,7 +20,6 @@ from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, did_you_mean
 from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
 from shapley2d._tables.reading.files import Source, read_table
-from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
@@ -32,7 +29,6 @@ if TYPE_CHECKING:
 LARGE_BYTES = 2**30
 """A warning says how much a query is about to collect from this size on, at 8 bytes a number."""
 
-_FIRST_ROWS = 50
 _COUNTS = ("polars", "duckdb", "ibis")  # engines that count rows without reading them
 _KEEPS_ORDER = ("polars", "dask")
 
@@ -91,59 +87,6 @@ def names_of(data: Any) -> list[str]:
     """Names of the columns of a table; none where it has no names."""
     frame = nw.from_native(as_frame(data), eager_only=True, pass_through=True)
     return frame.columns if isinstance(frame, nw.DataFrame) else []
-
-
-def count_varying(data: Any, *, distinct: bool = False) -> int:
-    """How many columns have different entries among the first rows, before columns are typed.
-
-    There may be more, so that a number that is too large can be refused at once. With ``distinct``
-    copies of a column count once, in other words too.
-    """
-    columns: list[list[Any]] = []
-    if isinstance(data, np.ndarray):
-        plain_array = data.ndim == 2 and data.dtype.kind in "iufU"
-        columns = data[:_FIRST_ROWS].T.tolist() if plain_array else []
-    else:
-        try:
-            frame = nw.from_native(
-                data.table if isinstance(data, Source) else data, eager_only=True, pass_through=True
-            )
-        except nw.exceptions.NarwhalsError:  # a repeated column name, which is refused later
-            return 0
-        first = frame.head(_FIRST_ROWS) if isinstance(frame, nw.DataFrame) else None
-        parts = [] if first is None else [first.get_column(name) for name in first.columns]
-        # numbers and text; other entries may be none that Python can hold
-        plain = [part for part in parts if part.dtype == nw.String or part.dtype.is_numeric()]
-        columns = [part.to_list() for part in plain]
-    known = cache(_plain)  # entries repeat
-    entries = [[known(item) for item in column] for column in columns]
-    varying = [column for column in entries if len(set(column) - {None}) > 1]
-    if not distinct:
-        return len(varying)
-    return len({_pattern(column) for column in varying})
-
-
-def _pattern(column: list[Any]) -> tuple[int, ...]:
-    """What copies of a column share: of numbers their order, either way, of words the groups."""
-    filled = [entry for entry in dict.fromkeys(column) if entry is not None]
-    numbers = all(isinstance(entry, float) for entry in filled)
-    code = {entry: k for k, entry in enumerate(sorted(filled) if numbers else filled)}
-    up = tuple(code.get(entry, -1) for entry in column)
-    if not numbers:
-        return up
-    return min(up, tuple(-1 if k < 0 else len(code) - 1 - k for k in up))
-
-
-def _plain(item: Any) -> Any:
-    """An entry for a comparison: 1 and "1.0" are the same, and so are all missing ones."""
-    text = str(item).strip()
-    if item is None or text in MISSING:
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    return None if math.isnan(number) else number
 
 
 def _check_unique_names(data: Any, name: str) -> None:
@@ -254,28 +197,16 @@ def _from_records(records: Sequence[Mapping[Any, Any]], name: str) -> Any:
 
 def _frame(columns: dict[str, list[Any]]) -> Any:
     """A frame of the columns; one of mixed types counts as text."""
-    try:
-        return _make(columns)
-    except UnicodeEncodeError:
-        return _make({key: with_texts(part) for key, part in columns.items()})
-
-
-def _make(columns: dict[str, list[Any]]) -> Any:
     kind = frame_kind(None)
-    if kind == "pandas":
-        import pandas as pd
-
-        return pd.DataFrame(
-            {
-                key: pd.Series(part, dtype="object" if _is_mixed(part) else None)
-                for key, part in columns.items()
-            }
-        )
-    plain = {
-        key: [None if item is None else str(item) for item in part] if _is_mixed(part) else part
-        for key, part in columns.items()
-    }
-    return make_frame(plain, kind)
+    if kind != "pandas":  # which holds any objects
+        columns = {
+            key: [None if item is None else str(item) for item in part] if _is_mixed(part) else part
+            for key, part in columns.items()
+        }
+    try:
+        return make_frame(columns, kind)
+    except UnicodeEncodeError:
+        return make_frame({key: with_texts(part) for key, part in columns.items()}, kind)
 
 
 def _is_mixed(part: list[Any]) -> bool:

@@ -55,12 +55,7 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
 
 
 def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
-    """The nearest other rows of every row; importing scikit-learn for it would take seconds.
-
-    >>> near = _nearest_others(np.append(np.arange(11.0), 99.0)[:, None])
-    >>> sorted(near[11].tolist()), 0 in near[0]
-    ([1, 2, 3, 4, 5, 6, 7, 8, 9, 10], False)
-    """
+    """The nearest other rows of every row; importing scikit-learn for it would take seconds."""
     near = np.empty((len(matrix), _NEIGHBOURS), dtype=np.intp)
     squares = np.square(matrix).sum(axis=1)
     for start in range(0, len(matrix), 256):  # bounds the memory of distances

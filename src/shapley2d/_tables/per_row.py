@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
@@ -18,23 +18,13 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import RowNames
+    from shapley2d._tables.table import Table
     from shapley2d.exceptions import Row
-
-
-class RowOptions(NamedTuple):
-    """Tables without the columns that options name, and the entries of these options."""
-
-    X: Any
-    X_valid: Any
-    groups: Any
-    time_order: Any
-    valid_weight: Any
 
 
 def split_off_options(
     X: Any, X_valid: Any, groups: Any, time_order: Any, valid_weight: Any
-) -> RowOptions:
+) -> tuple[Any, Any, Any, Any, Any]:
     """Replace names of columns by their entries, and take these columns out of the tables.
 
     ``valid_weight`` names a column of the validation table, or of X if there is none.
@@ -47,17 +37,17 @@ def split_off_options(
         X_valid, valid_weight = _split_off(X_valid, valid_weight, "valid_weight", "X_valid")
     else:
         X, valid_weight = _split_off(X, valid_weight, "valid_weight")
-    return RowOptions(X, X_valid, groups, time_order, valid_weight)
+    return X, X_valid, groups, time_order, valid_weight
 
 
 def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, Any]:
     return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
 
 
-def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
+def read_groups(given: Any, table: Table) -> NDArray[np.intp]:
     """The group of every row as a number, in the sorted order of the labels."""
-    items = _items(given, "groups", rows.size)
-    _refuse_missing([is_missing(item) for item in items], rows, "groups")
+    items = _items(given, "groups", table.n_rows)
+    _refuse_missing([is_missing(item) for item in items], table, "groups")
     try:
         labels = list(dict.fromkeys(items))
     except TypeError:
@@ -70,21 +60,21 @@ def read_groups(given: Any, rows: RowNames) -> NDArray[np.intp]:
     return np.array([place[item] for item in items], dtype=np.intp)
 
 
-def read_times(given: Any, rows: RowNames) -> NDArray[np.float64]:
+def read_times(given: Any, table: Table) -> NDArray[np.float64]:
     """The time of every row as a number: numbers as they are, dates as days since 1970."""
-    return _numbers(given, "time_order", rows, ("number", "date", "boolean"), "a number or a date")
+    return _numbers(given, "time_order", table, ("number", "date", "boolean"), "a number or a date")
 
 
-def read_weights(given: Any, rows: RowNames) -> NDArray[np.float64]:
+def read_weights(given: Any, table: Table) -> NDArray[np.float64]:
     """The weight of every row."""
     option = "valid_weight"
-    weights = _numbers(given, option, rows, ("number", "boolean"), "a number")
+    weights = _numbers(given, option, table, ("number", "boolean"), "a number")
     wrong = np.flatnonzero(~np.isfinite(weights) | (weights < 0))
     if wrong.size:
         raise InputError(
             Setting(option),
             f" is {weights[wrong[0]]:g} in ",
-            _row(option, wrong[0], rows),
+            _row(option, wrong[0], table),
             ": weights must be finite and not negative",
         )
     if not weights.any():
@@ -93,9 +83,9 @@ def read_weights(given: Any, rows: RowNames) -> NDArray[np.float64]:
 
 
 def _numbers(
-    given: Any, option: str, rows: RowNames, kinds: tuple[str, ...], wanted: str
+    given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str
 ) -> NDArray[np.float64]:
-    _items(given, option, rows.size)
+    _items(given, option, table.n_rows)
     column = as_table({option: given}, option).columns[0]
     if column.kind not in kinds:
         raise InputError(Setting(option), f" must hold {wanted} for every row")
@@ -104,9 +94,9 @@ def _numbers(
         raise InputError(
             Setting(option),
             f" must hold {wanted} for every row, but holds {stray[1]!r} in ",
-            _row(option, stray[0], rows),
+            _row(option, stray[0], table),
         )
-    _refuse_missing(np.isnan(column.entries).tolist(), rows, option)
+    _refuse_missing(np.isnan(column.entries).tolist(), table, option)
     return column.entries
 
 
@@ -132,20 +122,20 @@ def _items(given: Any, option: str, n_rows: int) -> list[Any]:
     return items
 
 
-def _refuse_missing(missing: list[bool], rows: RowNames, option: str) -> None:
+def _refuse_missing(missing: list[bool], table: Table, option: str) -> None:
     places = np.flatnonzero(missing)
     if places.size:
         raise InputError(
             Setting(option),
-            f" is missing in {places.size} of {rows.size} rows, first in ",
-            _row(option, places[0], rows),
+            f" is missing in {places.size} of {table.n_rows} rows, first in ",
+            _row(option, places[0], table),
             ": fill it, or drop those rows",
         )
 
 
-def _row(option: str, position: Any, rows: RowNames) -> Row:
+def _row(option: str, position: Any, table: Table) -> Row:
     """A row in a message; weights may be of another table than X."""
-    return rows.row(position, "" if option == "valid_weight" else "X")
+    return table.row(position, "" if option == "valid_weight" else "X")
 
 
 def weighted_mean(numbers: NDArray[Any], weights: NDArray[np.float64] | None) -> float:

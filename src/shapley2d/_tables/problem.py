@@ -11,7 +11,7 @@ from shapley2d._base.checks import check_choice
 from shapley2d._base.defaults import FOLDS
 from shapley2d._tables.column_warnings import warn_of_empty, warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import collected, count_varying, warn_of_two_queries, with_targets
+from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
 from shapley2d._tables.scoring import check_scoring
@@ -20,11 +20,11 @@ from shapley2d._tables.target import as_target, label_name, match_target
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import RowNames, Table
+    from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
 
@@ -61,14 +61,6 @@ class Split:
 
 
 @dataclass(frozen=True)
-class GivenRows:
-    """The names of all rows of the user's table, and the positions of those that were kept."""
-
-    names: RowNames
-    kept: NDArray[np.intp]
-
-
-@dataclass(frozen=True)
 class Problem:
     """A checked table with its target and splits; a value is the mean over the splits."""
 
@@ -78,8 +70,6 @@ class Problem:
     label: str | None = None  # name of the target if it is valued as one more column
     scoring: Any = None  # the score: a name or a scorer; None for that of the model
     baseline: str = "labels"  # what no columns are worth: what the labels predict, or "zero"
-    # the user's rows, if some were left out because of their targets
-    given: GivenRows | None = None
     how: str = ""  # how the rows were split, in words; empty for random folds
 
     def asked(self) -> dict[str, Any]:
@@ -104,9 +94,8 @@ class Tables:
     groups: Any
     times: NDArray[np.float64] | None
     weights: NDArray[np.float64] | None
-    n_given: int
-    kept: NDArray[np.intp]  # positions of the table's rows among those
-    given: GivenRows | None
+    given: Table  # all those rows
+    kept: NDArray[np.intp]  # positions of the table's rows among them
     validates: bool  # whether a model is evaluated, which takes splits
 
 
@@ -127,18 +116,15 @@ def make_problem(
     baseline: str = "labels",
     seed: int = 0,
     validates: bool = True,
-    check_columns: Callable[[int], None] | None = None,
 ) -> Problem:
     """The problem of a user's tables; arguments are those of :func:`shapley2d.value_cells`.
 
     Where the method evaluates no model (``validates`` is false) there are no splits, but a
-    validation table is checked all the same. ``check_columns`` may refuse a number of columns
-    before anything is prepared.
+    validation table is checked all the same.
     """
     tables = read_tables(
         X, y, X_valid, y_valid, task=task, kinds=kinds, cv=cv, groups=groups,
         time_order=time_order, valid_weight=valid_weight, validates=validates,
-        check_columns=check_columns,
     )  # fmt: skip
     label = label_name(y, tables.table.column_names) if include_label else None
     return split_tables(tables, cv=cv, seed=seed, label=label, scoring=scoring, baseline=baseline)
@@ -157,13 +143,8 @@ def read_tables(
     time_order: Any = None,
     valid_weight: Any = None,
     validates: bool = True,
-    check_columns: Callable[[int], None] | None = None,
-    distinct: bool = False,
 ) -> Tables:
-    """Check the user's tables once; arguments are those of :func:`make_problem`.
-
-    With ``distinct`` copies of a column count once for ``check_columns``: they are left out later.
-    """
+    """Check the user's tables once; arguments are those of :func:`make_problem`."""
     check_cv(FOLDS if cv is None else cv)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
@@ -171,29 +152,26 @@ def read_tables(
     X, y, X_valid, y_valid = with_targets(X, y, X_valid, y_valid)
     _check_validation(X_valid, y_valid, valid_weight, validates=validates)
     _check_splitting(cv, groups, time_order, X_valid, validates=validates)
-    rows = split_off_options(X, X_valid, groups, time_order, valid_weight)
-    if check_columns is not None:
-        check_columns(count_varying(rows.X, distinct=distinct))
-    table = as_table(rows.X, "X", kinds)
+    X, X_valid, groups, time_order, weights = split_off_options(
+        X, X_valid, groups, time_order, valid_weight
+    )
+    table = as_table(X, "X", kinds)
     target = as_target(y, table, task)
     # read with the names of all rows, before some are left out
-    n_given, names = table.n_rows, table.called
-    codes = None if rows.groups is None else read_groups(rows.groups, names)
-    times = None if rows.time_order is None else read_times(rows.time_order, names)
-    weights = rows.valid_weight
+    given = table
+    codes = None if groups is None else read_groups(groups, given)
+    times = None if time_order is None else read_times(time_order, given)
     if weights is not None and X_valid is None:
-        weights = read_weights(weights, names)
-    given, kept = None, np.arange(n_given)
-    if target.kept is not None:
-        given, kept = GivenRows(names, target.kept), target.kept
-        table = table.take_rows(kept)
+        weights = read_weights(weights, given)
+    kept = np.arange(given.n_rows) if target.kept is None else target.kept
+    table = given if target.kept is None else given.take_rows(kept)
     warn_of_reading(table)
     warn_of_empty(table)
     warn_of_keys(table)
     split = None
     if X_valid is not None:
-        split = validated_split(table, target, rows.X_valid, y_valid, weights)
-    return Tables(table, target, split, codes, times, weights, n_given, kept, given, validates)
+        split = validated_split(table, target, X_valid, y_valid, weights)
+    return Tables(table, target, split, codes, times, weights, given, kept, validates)
 
 
 def split_tables(
@@ -209,7 +187,7 @@ def split_tables(
     check_scoring(scoring)
     check_choice(baseline, "baseline", BASELINES)
     table, target, split, kept = tables.table, tables.target, tables.split, tables.kept
-    made = Problem(table, target, [], label, scoring, baseline, tables.given)
+    made = Problem(table, target, [], label, scoring, baseline)
     if not tables.validates:
         return made
     if split is not None:
@@ -221,9 +199,9 @@ def split_tables(
         target,
         FOLDS if cv is None else cv,  # as in scikit-learn
         seed=seed,
-        groups=None if codes is None else read_groups(codes[kept], table.called),
+        groups=None if codes is None else read_groups(codes[kept], table),
         time=None if times is None else times[kept],
-        given=(tables.n_given, kept),
+        given=(tables.given.n_rows, kept),
     )
     splits = [
         Split(
@@ -266,7 +244,7 @@ def validated_split(
     """The split in which all rows of a table train and a validation table is read like it."""
     read = as_table(X_valid, "X_valid", like=table)
     y = match_target(y_valid, read, target)
-    weights = None if valid_weight is None else read_weights(valid_weight, read.called)
+    weights = None if valid_weight is None else read_weights(valid_weight, read)
     if y.kept is not None:
         read = read.take_rows(y.kept)
         weights = None if weights is None else weights[y.kept]

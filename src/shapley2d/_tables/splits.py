@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import RowNames, Table
+    from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
 Part = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
@@ -89,7 +89,7 @@ def split_rows(
         parts = Parts(_by_splitter(table, target, cv, seed, groups, time), _one_line(cv))
     else:
         parts = Parts(_listed(cv, *(given or (table.n_rows, np.arange(table.n_rows)))), "as listed")
-    _refuse_leaks(parts.splits, table.called, groups, time)
+    _refuse_leaks(parts.splits, table, groups, time)
     _warn_of_rows_that_never_train(parts.splits, table.n_rows)
     return parts
 
@@ -163,12 +163,7 @@ def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) 
 
 
 def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
-    """Folds in order of time, as ``TimeSeriesSplit``, but never splitting rows of one moment.
-
-    >>> splits = _in_time(np.array([3.0, 1.0, 2.0, 2.0]), 2)
-    >>> [(train.tolist(), test.tolist()) for train, test in splits]
-    [([1], [2, 3]), ([1, 2, 3], [0])]
-    """
+    """Folds in order of time, as ``TimeSeriesSplit``, but never splitting rows of one moment."""
     moments = np.unique(time)
     if moments.size <= folds:
         raise InputError(
@@ -279,7 +274,7 @@ def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
 
 def _refuse_leaks(
     splits: list[Part],
-    called: RowNames,
+    table: Table,
     groups: NDArray[np.intp] | None,
     time: NDArray[np.float64] | None,
 ) -> None:
@@ -289,7 +284,7 @@ def _refuse_leaks(
             shared = np.intersect1d(groups[train], groups[test])
             if shared.size:
                 one, other = (
-                    called.row(rows[groups[rows] == shared[0]][0]) for rows in (train, test)
+                    table.row(rows[groups[rows] == shared[0]][0]) for rows in (train, test)
                 )
                 raise InputError(
                     Setting("cv"),
@@ -305,9 +300,9 @@ def _refuse_leaks(
             raise InputError(
                 Setting("cv"),
                 f": split {k} trains on ",
-                called.row(train[time[train].argmax()]),
+                table.row(train[time[train].argmax()]),
                 ", which is later than ",
-                called.row(test[time[test].argmin()]),
+                table.row(test[time[test].argmin()]),
                 ", which validates: use a splitter that keeps the order of ",
                 Setting("time_order"),
                 ", such as TimeSeriesSplit, or a number of folds",

@@ -124,24 +124,6 @@ class Column:
 
 
 @dataclass(frozen=True)
-class RowNames:
-    """Names of a table's rows in messages."""
-
-    names: NDArray[Any]  # (n,)
-    lines: NDArray[np.int64] | None = None  # (n,): where each row starts in the file that was read
-
-    @property
-    def size(self) -> int:
-        """Number of rows."""
-        return int(self.names.size)
-
-    def row(self, position: int, table: str = "X") -> Row:
-        """One of the rows, for a message."""
-        line = None if self.lines is None else int(self.lines[position])
-        return Row(table, int(position), self.names[position], line)
-
-
-@dataclass(frozen=True)
 class Table:
     """A checked table of typed columns."""
 
@@ -159,10 +141,10 @@ class Table:
         """The user's table, for models that take it unencoded."""
         return self.frame if self.rows is None else native_rows(self.frame, self.rows)
 
-    @property
-    def called(self) -> RowNames:
-        """Names of the rows in messages."""
-        return RowNames(self.row_names, self.lines)
+    def row(self, position: int, table: str = "X") -> Row:
+        """One of the rows, for a message."""
+        line = None if self.lines is None else int(self.lines[position])
+        return Row(table, int(position), self.row_names[position], line)
 
     @property
     def n_rows(self) -> int:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import RowNames
 
 Task = Literal["classification", "regression"]
 
@@ -68,7 +67,7 @@ class Target:
         return Target(self.task, self.y[rows], self.codes[rows], self.classes)
 
 
-def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
+def _check_present(y: NDArray[Any], table: Table, name: str) -> None:
     if y.dtype.kind in "biuUSM":
         return
     if y.dtype.kind == "c":
@@ -80,21 +79,17 @@ def _check_present(y: NDArray[Any], rows: RowNames, name: str) -> None:
         raise InputError(
             Place(name),
             f" is missing (NaN) in {counted(missing.size, 'row')}, first in ",
-            rows.row(missing[0], name),
+            table.row(missing[0], name),
             f": drop {plural(missing.size, 'that row or fill it', 'those rows or fill them')}",
         )
     if y.dtype.kind == "f" and not np.isfinite(y).all():
         first = int(np.flatnonzero(~np.isfinite(y))[0])
-        where = rows.row(first, name)
+        where = table.row(first, name)
         raise InputError(Place(name), " is infinity (inf) in ", where, ": replace it by a number")
 
 
 def guess_task(y: NDArray[Any]) -> Task:
-    """Guess the task: text, booleans and up to 20 different whole numbers are labels.
-
-    >>> guess_task(np.array(["yes", "no"])), guess_task(np.array([0.5, 1.25]))
-    ('classification', 'regression')
-    """
+    """Guess the task: text, booleans and up to 20 different whole numbers are labels."""
     if y.dtype.kind == "O":
         y = object_vector(y.tolist())
     if y.dtype.kind == "O" and y.size and all(is_number(item) for item in y):  # beyond 64 bits
@@ -113,10 +108,7 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
     _check_length(vector, table, name)
     if key is not None and key in table.column_names:
         raise InputError(f"the target {key!r} is also a column of the features: drop it from them")
-    labels = Labels(vector) if as_is else read_labels(vector, name, task=task)
-    vector, kept = _without_strays(labels, table, name)
-    table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table.called, name)
+    vector, table, kept = _read(vector, table, name, as_is=as_is, task=task)
     chosen: Task = guess_task(vector) if task == "auto" else task  # type: ignore[assignment]
     if chosen == "regression":
         target = _regression(vector, table, name)
@@ -124,6 +116,17 @@ def as_target(y: Any, table: Table, task: str = "auto") -> Target:
         target = _classification(vector, name)
     _warn_of_leak(target, table)
     return replace(target, kept=kept)
+
+
+def _read(
+    vector: NDArray[Any], table: Table, name: str, *, as_is: bool, **how: Any
+) -> tuple[NDArray[Any], Table, NDArray[np.intp] | None]:
+    """The entries, the table of the rows that have one, and their positions if not all have."""
+    labels = Labels(vector) if as_is else read_labels(vector, name, **how)
+    vector, kept = _without_strays(labels, table, name)
+    table = table if kept is None else table.take_rows(kept)
+    _check_present(vector, table, name)
+    return vector, table, kept
 
 
 def _without_strays(
@@ -136,7 +139,7 @@ def _without_strays(
     entries = object_vector(labels.entries[kept].tolist())
     shown: list[str | Row] = []
     for row, text in list(labels.strays.items())[:3]:
-        shown += [f"{', ' if shown else ''}{text[:40]!r} in ", table.called.row(row, name)]
+        shown += [f"{', ' if shown else ''}{text[:40]!r} in ", table.row(row, name)]
     more = ", ..." if len(labels.strays) > 3 else ""
     classes: list[str | Setting] = []
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
@@ -158,10 +161,7 @@ def match_target(y: Any, table: Table, train: Target) -> Target:
     name = "y_valid"
     vector, _, as_is = as_vector(y, name)
     _check_length(vector, table, name)
-    labels = Labels(vector) if as_is else read_labels(vector, name, **_like(train))
-    vector, kept = _without_strays(labels, table, name)
-    table = table if kept is None else table.take_rows(kept)
-    _check_present(vector, table.called, name)
+    vector, table, kept = _read(vector, table, name, as_is=as_is, **_like(train))
     if train.task == "regression":
         return replace(_regression(vector, table, name, constant=True), kept=kept)
     position = {label: code for code, label in enumerate(_plain(train.classes))}
@@ -230,7 +230,7 @@ def _regression(y: NDArray[Any], table: Table, name: str, *, constant: bool = Fa
         raise InputError(
             Place(name),
             f" holds a number beyond {MAX_TARGET:g} in ",
-            table.called.row(large[0], name),
+            table.row(large[0], name),
             ", too large to square its errors: divide it by a constant first",
         )
     if not constant and np.ptp(numbers) < 1 / MAX_TARGET:

@@ -32,6 +32,12 @@ FOREST = 'method="forest" (--method forest) values the cells under a forest'
 """Advice on the fastest method."""
 
 
+_QUESTION = {
+    "task", "kinds", "include_label", "cv", "groups", "time_order", "valid_weight", "scoring",
+    "baseline",
+}  # fmt: skip
+
+
 class Settings(TypedDict, total=False):
     """The keywords of :func:`value_cells`, beside the tables: the question, method and run."""
 
@@ -190,23 +196,9 @@ def valued_cells(
     )  # fmt: skip
     check_flag(settings["include_label"], "include_label")
     method = find_method(settings["method"])
+    question: dict[str, Any] = {name: one for name, one in settings.items() if name in _QUESTION}
     problem = make_problem(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        task=settings["task"],
-        kinds=settings["kinds"],
-        include_label=settings["include_label"],
-        cv=settings["cv"],
-        groups=settings["groups"],
-        time_order=settings["time_order"],
-        valid_weight=settings["valid_weight"],
-        scoring=settings["scoring"],
-        baseline=settings["baseline"],
-        seed=run.seed,
-        validates=method.needs_validation,
-        check_columns=method.check_columns,
+        X, y, X_valid, y_valid, seed=run.seed, validates=method.needs_validation, **question
     )
     closed = problem.scoring in (None, *CLOSED_SCORES[problem.target.task])
     takes = format_seconds(find_method("forest").seconds(problem, run))

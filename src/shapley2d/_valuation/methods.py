@@ -47,11 +47,7 @@ def all_methods() -> Mapping[str, type[Method]]:
 
 
 def find_method(method: Any) -> Method:
-    """The method of a word, with its defaults; a method is itself.
-
-    >>> find_method("knn")
-    KNN()
-    """
+    """The method of a word, with its defaults; a method is itself."""
     if isinstance(method, Method):
         return method
     if isinstance(method, type) and issubclass(method, Method):

@@ -144,18 +144,7 @@ def waterfall(
     ax.barh(positions, widths, left=starts, height=0.7, color=signed(widths))
     of_row = points.factor * valuation.row_stderr[i]
     spread = valuation._interval_factor * np.append(errors, of_row)
-    if spread.any():
-        shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
-        stops = (starts + widths)[shown]
-        ax.errorbar(
-            stops,
-            positions[shown],
-            xerr=spread[shown],
-            fmt="none",
-            ecolor=LIGHT["ink"],
-            capsize=2,
-            lw=1,
-        )
+    error_bars(ax, starts + widths, spread)
     ax.vlines(ends, positions[:-1] + 0.35, positions[1:] - 0.35, color=LIGHT["muted"], lw=0.8)
     ax.axvline(0, color=LIGHT["ink"], lw=0.8)
     ax.set_yticks(positions, [*labels, "the row's value"])
@@ -212,63 +201,8 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     return ax
 
 
-def convergence(valuation: CellValues, ax: Axes | None = None) -> Axes:
-    """How the largest standard error, relative to the spread of the values, shrank with the work.
-
-    Only sampled values have such a history.
-
-    Parameters
-    ----------
-    ax : Axes, optional
-
-    Returns
-    -------
-    Axes
-
-    Examples
-    --------
-    >>> from shapley2d import MonteCarlo, value_game
-    >>> game = lambda S, F: S.max() * F.max()
-    >>> v = value_game(game, 3, 2, method=MonteCarlo(tolerance=0.5), progress=False)
-    >>> v.plot_convergence().get_xscale()
-    'log'
-    """
-    if not valuation._convergence:
-        why = "its values are exact" if valuation.exact else "it has no history of errors above 0"
-        raise InputError(
-            f"there is no convergence to plot, {why}: use a valuation from a sampling method"
-        )
-    ax = make_axes(ax, (6.0, 4.0))
-    counts, ratios = zip(*valuation._convergence, strict=True)
-    ax.loglog(
-        counts,
-        ratios,
-        color=LIGHT["bar-good"],
-        marker="o",
-        ms=3,
-        lw=1.2,
-        label="largest error / spread",
-    )
-    tolerance = tolerance_of(valuation)
-    if tolerance is not None:
-        ax.axhline(
-            tolerance, color=LIGHT["bar-harm"], ls="--", lw=1, label=f"tolerance {tolerance:g}"
-        )
-        ax.legend(frameon=False)
-    ax.set_xlabel("evaluations")
-    ax.set_ylabel("largest standard error / spread")
-    return ax
-
-
 def largest_in_magnitude(values: NDArray[np.float64], n: int, axis: int = 0) -> NDArray[np.float64]:
-    """Shorten an axis to ``n`` lines, each showing its neighbour of largest magnitude.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> largest_in_magnitude(np.array([1.0, -5.0, 2.0, 3.0]), 2).tolist()
-    [-5.0, 3.0]
-    """
+    """Shorten an axis to ``n`` lines, each showing its neighbour of largest magnitude."""
     length = values.shape[axis]
     if length <= n:
         return values
@@ -282,12 +216,6 @@ def colour_limit(values: NDArray[np.float64]) -> float:
     """End of a colour scale that a few extreme cells do not stretch.
 
     The 99.5 % quantile of the magnitudes above 0: a larger one lets single errors fade the rest.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> colour_limit(np.array([0.0, -1.0, 1.0]))
-    1.0
     """
     magnitudes = np.abs(values[values != 0])
     return float(np.quantile(magnitudes, 0.995)) if magnitudes.size else 1.0
@@ -369,6 +297,17 @@ def axis_words(what: str, unit: Unit) -> str:
     """What an axis shows and in which unit: points of the score, of many such cells if small."""
     of_score = " of the score" * (unit.words == "points")
     return f"{what}, {unit.words}{of_score}" if unit.words else what
+
+
+def error_bars(ax: Axes, ends: NDArray[np.float64], spread: NDArray[np.float64]) -> bool:
+    """Intervals at the ends of bars; whether there are any."""
+    shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
+    if shown.any():
+        ax.errorbar(
+            ends[shown], np.flatnonzero(shown), xerr=spread[shown],
+            fmt="none", ecolor=LIGHT["ink"], capsize=2, lw=1,
+        )  # fmt: skip
+    return bool(shown.any())
 
 
 def _name_ticks(axis: Any, names: Sequence[Any], most: int = 40, rotation: float = 0) -> None:

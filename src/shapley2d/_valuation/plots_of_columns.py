@@ -8,7 +8,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.palette import LIGHT
-from shapley2d._valuation.plots import axis_words, make_axes, plain, signed
+from shapley2d._valuation.plots import axis_words, error_bars, make_axes, plain, signed
 from shapley2d._valuation.report.payload import as_marked
 from shapley2d._valuation.wording.units import Units, points_of
 from shapley2d.exceptions import InputError, Setting
@@ -73,17 +73,12 @@ def _bars(valuation: CellValues, sums: Sums, most: int, ax: Axes | None) -> Axes
     ax = make_axes(ax, (7.0, 0.34 * order.size + 1.4))
     places = np.arange(order.size)
     ax.barh(places, widths, height=0.7, color=signed(widths))
-    shown = (spread > 0) & np.isfinite(spread)  # a single draw has no known error
-    if shown.any():
-        ax.errorbar(
-            widths[shown], places[shown], xerr=spread[shown],
-            fmt="none", ecolor=LIGHT["ink"], capsize=2, lw=1,
-        )  # fmt: skip
+    has_errors = error_bars(ax, widths, spread)
     ax.axvline(0, color=LIGHT["ink"], lw=0.8)
     ax.set_yticks(places, [plain(names[k]) for k in order])
     ax.set_ylim(order.size - 0.4, -0.6)
     words = axis_words(f"what the {noun} adds", points)
-    ax.set_xlabel(f"{words}, with 95 % intervals" if shown.any() else words)
+    ax.set_xlabel(f"{words}, with 95 % intervals" if has_errors else words)
     if order.size < values.size:
         ax.set_title(f"The largest {order.size:,} of {values.size:,} {noun}s")
     return ax

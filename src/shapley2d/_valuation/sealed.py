@@ -92,19 +92,7 @@ def write_sealed(
 ) -> None:
     """Write cells and a record to a Parquet file, whole or not at all.
 
-    Parameters
-    ----------
-    path : path-like
-    key : bytes
-        Name of the record in the metadata.
-    record : dict
-        Plain JSON values.
-    rows : RowWords
-        Names of the n rows, and their lines where they have some.
-    column_names : sequence
-        Names of the m columns.
-    columns : dict of str to array of shape (n * m,)
-        What the file says of each cell, row after row.
+    ``columns`` say something of each cell, row after row; ``key`` names the record in the metadata.
     """
     import pyarrow as pa
 
@@ -125,10 +113,7 @@ def read_sealed(
     what: str,
     make: Callable[[dict[str, Any], SealedCells], Any],
 ) -> Any:
-    """Read a file that :func:`write_sealed` wrote, as :func:`read_table` does.
-
-    ``make`` takes the record and the cells.
-    """
+    """Read a file that :func:`write_sealed` wrote; ``make`` takes its record and its cells."""
     return read_table(path, key, what, lambda record, table: make(record, _cells(record, table)))
 
 

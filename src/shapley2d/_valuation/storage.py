@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice
 from shapley2d._base.json_record import (
     Maybe,
     check_form,
@@ -21,7 +20,6 @@ from shapley2d._tables.table import Kind, Table
 from shapley2d._tables.texts.column import stored_column
 from shapley2d._valuation.kinds import class_of
 from shapley2d._valuation.sealed import read_sealed, write_sealed
-from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
@@ -49,9 +47,7 @@ _RECORD = {
 }  # fmt: skip
 
 
-def save_valuation(
-    valuation: CellValues, path: str | os.PathLike[str], precision: str = "double"
-) -> None:
+def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
     """Write the valuation, its record and the table's entries to a Parquet file.
 
     The file is a tidy table (``row``, ``column``, ``value``, ``stderr``, ``content``, ``label``;
@@ -61,19 +57,13 @@ def save_valuation(
     Parameters
     ----------
     path : path-like
-    precision : {"double", "single"}
-        Of values and standard errors: 16 digits, or 7, which take about half of the space.
     """
-    check_choice(precision, "precision", ("double", "single"))
-    dtype = np.float32 if precision == "single" else np.float64
-    if np.abs(valuation.values).max(initial=0.0) > np.finfo(dtype).max:
-        raise InputError(Setting("precision", precision), " cannot hold values as large as these")
     import pyarrow as pa
 
     n, m = valuation.shape
     columns: dict[str, Any] = {
-        "value": valuation.values.ravel().astype(dtype, copy=False),
-        "stderr": valuation.stderr.ravel().astype(dtype, copy=False),
+        "value": valuation.values.ravel(),
+        "stderr": valuation.stderr.ravel(),
     }
     if valuation._contents is not None:
         by_row = [text for line in zip(*valuation._contents, strict=True) for text in line]
@@ -124,7 +114,8 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         "history": history_pairs(record["history"]),
         "_frame": record.get("frame"),
         "dof": infinite_if_none(record.get("dof")),
-        "total_stderr": _or_unknown(record.get("total_stderr")),
+        # by the bound of the other errors where it is not known
+        "total_stderr": math.nan if (total := record.get("total_stderr")) is None else float(total),
         "_table": _table(record, cells),
         "_target": cells.texts("label")[:, 0] if cells.has("label") else None,
     }
@@ -135,11 +126,6 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
     if not (fields["stderr"] >= 0).all() or fields["total_stderr"] < 0:
         raise ValueError("some of its standard errors are below 0 or not numbers")
     return fields
-
-
-def _or_unknown(number: float | None) -> float:
-    """A number, or nan, for which the bound by the other errors stands."""
-    return math.nan if number is None else float(number)
 
 
 def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:

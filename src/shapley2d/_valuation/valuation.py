@@ -10,10 +10,10 @@ import numpy as np
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._tables.frames import FRAME_KINDS, make_frame, objects
 from shapley2d._valuation.comparison import compare
-from shapley2d._valuation.explain import explain_row, similar_rows
-from shapley2d._valuation.plots import beeswarm, convergence, heatmap, waterfall
+from shapley2d._valuation.explain import explain_row
+from shapley2d._valuation.plots import beeswarm, heatmap, waterfall
 from shapley2d._valuation.plots_of_columns import column_bars, entry_dots
-from shapley2d._valuation.report import open_report, write_report
+from shapley2d._valuation.report.write import open_report, write_report
 from shapley2d._valuation.storage import read_valuation, save_valuation
 from shapley2d._valuation.told import told, told_in_markdown
 from shapley2d._valuation.values import CellValues
@@ -159,7 +159,6 @@ class Valuation(CellValues):
         return make_frame(columns, self._frame)
 
     explain_row = explain_row
-    similar_rows = similar_rows
     what_if = what_if
     compare = compare
     plot_columns = column_bars
@@ -167,7 +166,6 @@ class Valuation(CellValues):
     plot_heatmap = heatmap
     plot_waterfall = waterfall
     plot_beeswarm = beeswarm
-    plot_convergence = convergence
     to_html = write_report
     open = open_report
     to_dict = told

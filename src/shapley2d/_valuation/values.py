@@ -27,54 +27,27 @@ Sums = tuple[str, list[str], "NDArray[np.float64]", "NDArray[np.float64]"]
 
 @dataclass(frozen=True)
 class PagePart:
-    """What the report of a kind of valuation shows besides: paths are within the package.
+    """What the report of a kind of valuation shows besides: paths are within the package."""
 
-    Attributes
-    ----------
-    template : str
-        It extends the report's.
-    script : str
-        It adds to ``drawings``.
-    content, record : dict
-        For the template, and for the script.
-    title : str
-        Of the page, where the user gives none.
-    """
-
-    template: str
-    script: str
-    content: dict[str, Any]
-    record: dict[str, Any]
-    title: str = ""
+    template: str  # it extends the report's
+    script: str  # it adds to ``drawings``
+    content: dict[str, Any]  # for the template
+    record: dict[str, Any]  # for the script
+    title: str = ""  # of the page, where the user gives none
 
 
 @dataclass(frozen=True, repr=False, eq=False)
 class CellValues(RowWords):
-    """What plots, pages, files and words read of a :class:`~shapley2d.Valuation`.
+    """What plots, pages, files and words read of a :class:`~shapley2d.Valuation`."""
 
-    Attributes
-    ----------
-    _kind : {"cells", "blocks"}
-    _nouns : tuple of (str, str)
-        Singular and plural of what was valued, of its rows and of its columns.
-    _harm : str
-        What a value below 0 means.
-    _frame : {"pandas", "polars", "pyarrow"}
-        The kind of frame that the methods return.
-    _table : Table or None
-        The typed columns that were valued; None where there is no table, as for a game.
-    _target : ndarray or None
-        The labels or numbers that go with them.
-    _held : object
-        The trees of a forest, for ``what_if``; None otherwise. In memory only.
-    """
-
-    _kind: ClassVar[str] = "cells"
+    _kind: ClassVar[str] = "cells"  # or "blocks"
+    # singular and plural of what was valued, of its rows and of its columns
     _nouns: ClassVar[tuple[Nouns, Nouns, Nouns]] = (
         ("cell", "cells"),
         ("row", "rows"),
         ("column", "columns"),
     )
+    # what a value below 0 means
     _harm: ClassVar[str] = "the entry makes its column less useful to the model"
 
     values: NDArray[np.float64]
@@ -87,10 +60,11 @@ class CellValues(RowWords):
     history: list[tuple[int, float]] = field(default_factory=list, compare=False)
     dof: float = math.inf
     total_stderr: float = math.nan
-    _frame: str = field(default="pandas", compare=False)
+    _frame: str = field(default="pandas", compare=False)  # the kind that the methods return
+    # the typed columns that were valued, and their labels or numbers; None as for a game
     _table: Table | None = field(default=None, compare=False)
     _target: NDArray[Any] | None = field(default=None, compare=False)
-    _held: Any = field(default=None, compare=False)
+    _held: Any = field(default=None, compare=False)  # trees, for ``what_if``; in memory only
 
     def __post_init__(self) -> None:
         n, m = self.values.shape

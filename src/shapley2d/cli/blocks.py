@@ -7,7 +7,6 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.defaults import FOLDS
 from shapley2d._base.words import printable
 from shapley2d._market.named_rows import is_clusters
 from shapley2d._market.parties import settle_parties
@@ -21,7 +20,6 @@ from shapley2d.cli.console import (
     collect_notes,
     make_table,
     note,
-    progress,
     shown,
     warnings_as_notes,
 )
@@ -76,14 +74,11 @@ def blocks(
     notes = collect_notes()
     clusters = only.rows if only.rows is not None and is_clusters(only.rows) else None
     chosen = _method(method, only, given)
-    parties, judge = settle_parties(only.parties, chosen, nobody=clusters is not None)
     inputs = read_inputs(
         table,
         file,
         owner_column=only.owner_column,
         rows=None if clusters else only.rows,
-        check_columns=judge.check_columns if parties == "anonymous" else None,
-        distinct=True,
     )
     owners: Any = None
     if only.owners is not None:
@@ -113,20 +108,7 @@ def blocks(
             parties=only.parties,
             copies=only.copies,
             unclaimed=only.unclaimed,
-            include_label=table.include_label,
-            scoring=table.scoring,
-            baseline=table.baseline,
-            task=table.task,
-            kinds=inputs.kinds or None,
-            cv=FOLDS if table.cv is None else table.cv,
-            **inputs.of_rows,
-            semivalue=weights,
-            random_state=run.random_state,
-            n_jobs=run.n_jobs,
-            progress=progress(),
-            max_time=before_writing(limit, run, 0),
-            checkpoint=run.checkpoint,
-            cluster=run.cluster,
+            **inputs.question(table, run, weights, before_writing(limit, run, 0)),
             **asked,
         )
         valuation, audited = found if only.audit else (found, None)

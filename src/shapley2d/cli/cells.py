@@ -4,8 +4,7 @@ import dataclasses
 import math
 from typing import Any
 
-from shapley2d._base.defaults import FOLDS
-from shapley2d.cli.console import collect_notes, note, progress, warnings_as_notes
+from shapley2d.cli.console import collect_notes, note, warnings_as_notes
 from shapley2d.cli.errors import computing, stop_if_partial
 from shapley2d.cli.methods import make_method, parse_semivalue
 from shapley2d.cli.options import CellOptions, FileOptions, RunOptions, TrainOptions
@@ -38,7 +37,7 @@ def cells(
     weights = parse_semivalue(run.semivalue)
     notes = collect_notes()
     chosen = make_method(method, given)
-    inputs = read_inputs(table, file, check_columns=chosen.check_columns)
+    inputs = read_inputs(table, file)
     of_labels = label_notes(inputs, table.task, valued=table.include_label)
     for message in [*inputs.notes, *of_labels]:
         note(message)
@@ -46,25 +45,11 @@ def cells(
     from shapley2d import value_cells
 
     tables = (inputs.X, inputs.y, inputs.X_valid, inputs.y_valid)
-    question: dict[str, Any] = {
-        "method": chosen,
-        "task": table.task,
-        "include_label": table.include_label,
-        "scoring": table.scoring,
-        "baseline": table.baseline,
-        "kinds": inputs.kinds or None,
-        "cv": FOLDS if table.cv is None else table.cv,
-        **inputs.of_rows,
-        "semivalue": weights,
-        "random_state": run.random_state,
-        "n_jobs": run.n_jobs,
-        "progress": progress(),
-        "max_time": before_writing(limit, run, math.prod(inputs.X.shape)),
-        "checkpoint": run.checkpoint,
-        "cluster": run.cluster,
-    }
+    left = before_writing(limit, run, math.prod(inputs.X.shape))
     with warnings_as_notes(inputs.names), computing(inputs.names, run.checkpoint):
-        valuation = value_cells(*tables, **question)
+        valuation = value_cells(
+            *tables, method=chosen, **inputs.question(table, run, weights, left)
+        )
     valuation = dataclasses.replace(valuation, row_names=inputs.row_names)
     facts = report_facts(inputs)
     files, failed = write_outputs(

@@ -142,15 +142,9 @@ def warnings_as_notes(names: Mapping[str, str] | None = None) -> Iterator[None]:
 
 
 def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[str] = ()) -> Table:
-    """A table without lines, from its columns; words from a table stand left, all else right.
+    """A table without lines, from its columns by heading; ``dim`` are less important.
 
-    Parameters
-    ----------
-    title : str, Text or None
-    columns : mapping
-        By heading; what :func:`shown` made is from a table.
-    dim : sequence of str
-        Headings of columns that are less important.
+    Words from a user's table, which :func:`shown` made, stand left, all else right.
     """
     table = Table(title=title, title_justify="left", box=None, pad_edge=False)
     for heading, cells in columns.items():
@@ -164,13 +158,7 @@ def make_table(title: Any, columns: Mapping[str, Sequence[Any]], dim: Sequence[s
 
 
 def shown(text: str | None, width: int = 40) -> Text:
-    r"""Text from a table, safe for a terminal: no control characters, no markup, not too long.
-
-    Examples
-    --------
-    >>> shown("a\x1b[31mb").plain, shown(None).plain
-    ('a\\x1b[31mb', '(empty)')
-    """
+    r"""Text from a table, safe for a terminal: no control characters, no markup, not too long."""
     if text is None:
         return Text("(empty)", style="dim")
     start = text[: width + 1]

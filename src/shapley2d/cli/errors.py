@@ -66,16 +66,7 @@ UsageError: Any = typer.BadParameter.__base__
 
 
 class MissingFlagsError(InputError):
-    """Something that flags take care of; the message ends with the command that has them.
-
-    Parameters
-    ----------
-    wrong : str
-        What is wrong.
-    flags : list of str
-    otherwise : str
-        What else can be done.
-    """
+    """Something that flags take care of; the message ends with the command that has them."""
 
     def __init__(self, wrong: str, flags: list[str], otherwise: str) -> None:
         super().__init__(f"{wrong}: add {' '.join(flags)}, or {otherwise}")

@@ -223,8 +223,6 @@ def inspect(
 def left_out_words(info: dict[str, Any]) -> list[str]:
     """What a time limit left out of an inspection, in sentences.
 
-    Examples
-    --------
     >>> left_out_words({"columns_not_predicted": ["age"], "rows_without_tried_repairs": 9})[0]
     'time was up before 1 column was predicted from the others: age'
     >>> left_out_words({})

@@ -10,7 +10,7 @@ from shapley2d._knn.method import KNN
 from shapley2d._methods.method import options_of
 from shapley2d._models.by_name import OF_NEIGHBOURS
 from shapley2d._valuation.methods import all_methods
-from shapley2d.cli.options import COMMON, METHOD, RUN, option, option_flags
+from shapley2d.cli.options import COMMON, METHOD, RUN, flag_of, option, option_flags
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -56,11 +56,6 @@ def method_lines() -> str:
     methods = all_methods()
     width = max(map(len, methods)) + 2
     return "".join(f"  {name:<{width}}{one.summary}\n" for name, one in methods.items())
-
-
-def flag_of(name: str) -> str:
-    """The flag of an option: ``--n-neighbors`` for ``n_neighbors``."""
-    return f"--{name.replace('_', '-')}"
 
 
 def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
@@ -130,13 +125,7 @@ def flags() -> dict[str, str]:
 
 
 def parse_semivalue(text: str) -> Any:
-    """The semivalue behind a word.
-
-    Examples
-    --------
-    >>> parse_semivalue("beta:16,1")
-    ('beta', 16.0, 1.0)
-    """
+    """The semivalue behind a word."""
     from shapley2d._theory.semivalues import check_semivalue
 
     name, _, numbers = text.partition(":")

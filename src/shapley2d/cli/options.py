@@ -22,6 +22,11 @@ RUN, PAYMENTS, OUTPUT = "Run", "Payments", "Output"
 """Panels of the help; the common options stand first, without a name."""
 
 
+def flag_of(name: str) -> str:
+    """The flag of an option: ``--n-neighbors`` for ``n_neighbors``."""
+    return f"--{name.replace('_', '-')}"
+
+
 def option(panel: str | None, metavar: str | None, text: str, *flags: str, **more: Any) -> Any:
     """An option of a command, with what the help calls its value and says of it."""
     more = {"show_default": False, **more}
@@ -64,13 +69,7 @@ Task = Annotated[
 
 
 def amount(text: str) -> Decimal:
-    """An amount as people write it; one that can be read in two ways is refused.
-
-    Examples
-    --------
-    >>> amount("10000.50")
-    Decimal('10000.50')
-    """
+    """An amount as people write it; one that can be read in two ways is refused."""
     if found := re.fullmatch(r"([1-9]\d{0,2})[.,](\d{3})", text):
         whole, rest = found.groups()
         raise typer.BadParameter(
@@ -328,7 +327,7 @@ def option_flags() -> dict[str, str]:
                 continue
             declared = [info.default, *(info.param_decls or ())]  # typer keeps the first in default
             named = [str(flag) for flag in declared if str(flag).startswith("--")]
-            found[name] = named[0] if named else f"--{name.replace('_', '-')}"
+            found[name] = named[0] if named else flag_of(name)
     return found
 
 
@@ -337,11 +336,7 @@ def as_command(
 ) -> Callable[..., None]:
     """The command as typer wants it: one parameter per option instead of records of options.
 
-    Parameters
-    ----------
-    command : callable
-    method : sequence of Parameter
-        What stands for the command's parameters ``method`` and ``**given``.
+    ``method`` stands for the command's parameters ``method`` and ``**given``.
     """
     parameters: list[inspect.Parameter] = []
     records: dict[str, Any] = {}

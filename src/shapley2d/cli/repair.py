@@ -9,6 +9,7 @@ from rich.text import Text
 from shapley2d._base.words import counted
 from shapley2d._inspection.decisions import Decision, Decisions, read_decisions
 from shapley2d._tables.column_warnings import find_keys
+from shapley2d._tables.reading.files import read_contents
 from shapley2d.cli import options as o
 from shapley2d.cli.console import (
     ResultConsole,
@@ -29,12 +30,7 @@ from shapley2d.cli.reading.inspected import (
     read_inspected,
 )
 from shapley2d.cli.writing.outputs import check_distinct, check_file, check_report_path, naming
-from shapley2d.cli.writing.rewrite import (
-    as_written,
-    check_format,
-    file_format,
-    write_changed,
-)
+from shapley2d.cli.writing.rewrite import check_format, write_changed
 from shapley2d.cli.writing.summary import print_files, print_json
 from shapley2d.cli.writing.suspects import inspection_json, suspect_cells
 from shapley2d.exceptions import InputError, UtilityError
@@ -120,6 +116,10 @@ def repair(
     from shapley2d._inspection.page import write_inspection
     from shapley2d._models.by_name import check_model
 
+    if table == "-":
+        raise InputError(
+            "repair needs the name of a file, not -: its format is kept, so it is read again"
+        )
     check_file(output, "--output", [table, decisions])
     if report is not None:
         check_report_path(report, [table, decisions])
@@ -133,8 +133,8 @@ def repair(
         raise InputError(f"{decisions} holds no decisions")
     source = read_file(table, file)
     check_decisions(made, source)
-    kind = file_format(table, file.separator, file.encoding)
-    check_format(output, table, kind)
+    held = read_contents(table, separator=file.separator, encoding=file.encoding)
+    check_format(output, held)
     chosen = [one for one in made.made if one.changes]
     wanted = target or (made.target if made.target in source.table.column_names else None)
     if gains and wanted is None:
@@ -142,15 +142,8 @@ def repair(
     before = read_inspected(table, wanted, file, source=source)
     changes: Changes = {}
     for one in chosen:
-        new = (
-            as_written(one.new, source.table[one.column])
-            if kind == "csv" and one.verdict == "accept"
-            else one.new
-        )
-        changes.setdefault(one.column, {})[one.row] = new
-    written = write_changed(
-        output, table, kind, source.table, changes, file, keep_formulas=keep_formulas
-    )
+        changes.setdefault(one.column, {})[one.row] = one.new
+    written = write_changed(output, held, source.table, changes, file, keep_formulas=keep_formulas)
     for message in source.notes:
         note(message)
     with warnings_as_notes(before.names), computing(before.names):

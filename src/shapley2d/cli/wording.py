@@ -13,16 +13,11 @@ if TYPE_CHECKING:
 
 
 class Names(dict[str, str]):
-    """What to call ``X``, ``y``, ``X_valid`` and ``y_valid``, and how to say where their rows are.
-
-    Attributes
-    ----------
-    where : dict of str to callable
-        From the position of a row to words such as ``line 7``, for each table.
-    """
+    """What to call ``X``, ``y``, ``X_valid`` and ``y_valid``, and where their rows are in words."""
 
     def __init__(self, *given: Mapping[str, str]) -> None:
         super().__init__(*given)
+        # from the position of a row to words such as ``line 7``, for each table
         self.where: dict[str, Callable[[int], str]] = {}
 
 
@@ -36,20 +31,7 @@ def _flags() -> dict[str, str]:
 
 
 def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
-    """A message of the library as the command line says it.
-
-    Parameters
-    ----------
-    message : Worded or object
-    names : mapping, optional
-        What to call ``X``, ``y``, ``X_valid`` and ``y_valid``.
-
-    Examples
-    --------
-    >>> from shapley2d.exceptions import InputError
-    >>> in_words(InputError("too few rows for ", Setting("cv", 5)))
-    'too few rows for --cv 5'
-    """
+    """A message of the library as the command line says it; ``names`` are those of tables."""
     if not isinstance(message, Worded):
         return str(message)
     return message.worded(lambda part: _word(part, names or {}))

@@ -35,24 +35,12 @@ _UNIT_FACTORS = (2.54, 2.2046, 60.0, 1000.0)  # inch to cm, kg to lb, hours to m
 
 @dataclass(frozen=True)
 class CleanTable:
-    """A table before errors are injected.
+    """A table before errors are injected."""
 
-    Attributes
-    ----------
-    numbers : ndarray of shape (n, m)
-    labels : ndarray of shape (n,)
-    categorical : ndarray of bool, shape (m,)
-    free : ndarray of bool, shape (n, m)
-        The cells that may change.
-    bounds : (float, float)
-        Lowest and highest new number.
-    """
-
-    numbers: NDArray[np.float64]
-    labels: NDArray[np.intp]
-    categorical: NDArray[np.bool_]
-    free: NDArray[np.bool_]
-    bounds: tuple[float, float]
+    numbers: NDArray[np.float64]  # (n, m)
+    labels: NDArray[np.intp]  # (n,)
+    categorical: NDArray[np.bool_]  # (m,)
+    free: NDArray[np.bool_]  # (n, m): the cells that may change
 
     def present(self, j: int) -> NDArray[np.float64]:
         """The entries of a column that are not missing."""
@@ -70,10 +58,6 @@ class CleanTable:
             self.whole(j) and np.unique(self.present(j)).size <= _GRADES
         )
 
-    def allows(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-        """Which numbers lie within the bounds."""
-        return np.asarray((numbers >= self.bounds[0]) & (numbers <= self.bounds[1]))
-
 
 def _cell_by_cell(
     clean: CleanTable, wanted: int, rng: np.random.Generator, draw: Callable[[int, int], float]
@@ -83,7 +67,7 @@ def _cell_by_cell(
     for flat in rng.permutation(numbers.size):
         i, j = divmod(int(flat), numbers.shape[1])
         new = draw(i, j) if clean.free[i, j] else np.nan
-        if np.isnan(new) or new == numbers[i, j] or not clean.bounds[0] <= new <= clean.bounds[1]:
+        if np.isnan(new) or new == numbers[i, j]:
             continue
         numbers[i, j] = new
         wanted -= 1
@@ -202,7 +186,6 @@ def typo(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[np
             values = categories[j][categories[j] != entry]
         else:
             values = np.array(mistype_number(entry, whole=whole[j]))
-        values = values[clean.allows(values)]
         return float(rng.choice(values)) if values.size else np.nan
 
     return _cell_by_cell(clean, wanted, rng, draw)
@@ -231,7 +214,7 @@ def units(clean: CleanTable, wanted: int, rng: np.random.Generator) -> NDArray[n
         if clean.whole(j)
         else column[rows] * factor ** rng.choice([-1, 1])
     )
-    numbers[rows, j] = np.where(clean.allows(new), new, column[rows])
+    numbers[rows, j] = new
     return numbers
 
 
@@ -269,16 +252,8 @@ def mistype_ages(
 
 
 def mistype_number(entry: float, *, whole: bool) -> list[float]:
-    """All results of one typing error in a number, written with up to six digits.
+    """All results, or all whole ones, of one typing error in a number of up to six digits.
 
-    Parameters
-    ----------
-    entry : float
-    whole : bool
-        Keep whole results only.
-
-    Examples
-    --------
     >>> mistype_number(17.0, whole=True)
     [1.0, 7.0, 14.0, 18.0, 27.0, 47.0, 71.0, 117.0, 170.0, 177.0]
     """

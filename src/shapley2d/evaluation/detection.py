@@ -7,7 +7,6 @@ two agree without ties.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,22 +20,6 @@ SHARES = (0.01, 0.02, 0.05, 0.10)
 """Shares of inspected cells that :func:`detection_scores` reports."""
 
 
-@dataclass(frozen=True)
-class _TieGroups:
-    """Groups of tied cells, highest score first: their sizes and numbers of errors."""
-
-    sizes: NDArray[np.int64]
-    errors: NDArray[np.int64]
-
-    @property
-    def n_cells(self) -> int:
-        return int(self.sizes.sum())
-
-    @property
-    def n_errors(self) -> int:
-        return int(self.errors.sum())
-
-
 def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
     """Mean over the errors of the share of errors among the cells inspected up to it.
 
@@ -45,16 +28,16 @@ def average_precision(scores: ArrayLike, truth: ArrayLike) -> float:
     >>> average_precision([3, 2, 1, 0], [True, False, True, False])
     0.8333333333333333
     """
-    groups = _tie_groups(scores, truth)
-    found = np.cumsum(groups.errors) - groups.errors  # before the group
-    group = np.repeat(np.arange(groups.sizes.size), groups.sizes)
-    place = np.arange(groups.n_cells)
-    starts = np.cumsum(groups.sizes) - groups.sizes
-    sizes, errors = groups.sizes[group], groups.errors[group]
+    all_sizes, all_errors = _tie_groups(scores, truth)
+    found = np.cumsum(all_errors) - all_errors  # before the group
+    group = np.repeat(np.arange(all_sizes.size), all_sizes)
+    place = np.arange(group.size)
+    starts = np.cumsum(all_sizes) - all_sizes
+    sizes, errors = all_sizes[group], all_errors[group]
     # each other error of the group comes before this place with the same probability
     others = (place - starts[group]) * (errors - 1) / np.maximum(sizes - 1, 1)
     precision = (found[group] + 1 + others) / (place + 1)
-    return float((errors / sizes * precision).sum() / groups.n_errors)
+    return float((errors / sizes * precision).sum() / all_errors.sum())
 
 
 def detection_curve(
@@ -80,13 +63,12 @@ def detection_curve(
     >>> detection_curve([3, 2, 2, 0], [True, True, False, False], [0, 1, 2, 3])
     array([0.  , 0.5 , 0.75, 1.  ])
     """
-    groups = _tie_groups(scores, truth)
+    sizes, errors = _tie_groups(scores, truth)
     counts = np.asarray(inspected, dtype=np.float64)
-    if ((counts < 0) | (counts > groups.n_cells)).any():
-        raise InputError(f"inspected must lie between 0 and {groups.n_cells}, the number of cells")
-    ends = np.concatenate([[0], np.cumsum(groups.sizes)])
-    found = np.concatenate([[0], np.cumsum(groups.errors)])
-    return np.asarray(np.interp(counts, ends, found) / groups.n_errors)
+    ends, found = (np.concatenate([[0], np.cumsum(one)]) for one in (sizes, errors))
+    if ((counts < 0) | (counts > ends[-1])).any():
+        raise InputError(f"inspected must lie between 0 and {ends[-1]}, the number of cells")
+    return np.asarray(np.interp(counts, ends, found) / found[-1])
 
 
 def detection_scores(scores: ArrayLike, truth: ArrayLike) -> dict[str, float]:
@@ -124,7 +106,8 @@ def detection_scores(scores: ArrayLike, truth: ArrayLike) -> dict[str, float]:
     }
 
 
-def _tie_groups(scores: Any, truth: Any) -> _TieGroups:
+def _tie_groups(scores: Any, truth: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Sizes and numbers of errors of groups of tied cells, highest score first."""
     scores, truth = np.asarray(scores, dtype=np.float64), np.asarray(truth, dtype=bool)
     if scores.shape != truth.shape:
         raise InputError(f"scores has shape {scores.shape}, truth {truth.shape}")
@@ -134,4 +117,4 @@ def _tie_groups(scores: Any, truth: Any) -> _TieGroups:
         raise InputError("no cell is an error: nothing to find")
     _, group, sizes = np.unique(-scores.ravel(), return_inverse=True, return_counts=True)
     errors = np.bincount(group, weights=truth.ravel(), minlength=sizes.size)
-    return _TieGroups(sizes, errors.astype(np.int64))
+    return sizes.astype(np.int64), errors.astype(np.int64)

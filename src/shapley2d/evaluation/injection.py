@@ -69,8 +69,6 @@ def inject_errors(
     categorical: NDArray[np.bool_],
     share: float,
     rng: np.random.Generator,
-    *,
-    bounds: tuple[float, float] | None = None,
 ) -> Corrupted:
     """Inject errors of one or several kinds into a share of the cells or of the labels.
 
@@ -90,8 +88,6 @@ def inject_errors(
     share : float
         Of the cells; for ``"labels"`` of the rows.
     rng : numpy generator
-    bounds : (float, float), optional
-        The lowest and the highest number that a new entry may have.
 
     Returns
     -------
@@ -116,7 +112,6 @@ def inject_errors(
     entries, classes = np.asarray(numbers, dtype=np.float64), np.asarray(labels)
     if np.isnan(entries).all(axis=0).any():
         raise InputError("a column has only missing entries: leave it out")
-    limits = (-np.inf, np.inf) if bounds is None else bounds
     present = ~np.isnan(entries)
     new, new_labels = entries.copy(), classes.copy()
     kind_of = np.full(entries.shape, "", dtype=f"U{max(map(len, ERROR_KINDS))}")
@@ -126,9 +121,8 @@ def inject_errors(
             new_labels = _flip(classes, wanted, rng)
             injected = int((new_labels != classes).sum())
         else:
-            clean = CleanTable(
-                entries, classes, np.asarray(categorical), present & (kind_of == ""), limits
-            )
+            free = present & (kind_of == "")
+            clean = CleanTable(entries, classes, np.asarray(categorical), free)
             with_errors = CELL_ERRORS[kind](clean, wanted, rng)
             changed = present & (with_errors != entries)
             new[changed], kind_of[changed] = with_errors[changed], kind

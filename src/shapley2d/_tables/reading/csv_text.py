@@ -8,8 +8,7 @@ import io
 import itertools
 import re
 from collections import Counter
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shapley2d._base.limits import Limits
 from shapley2d._base.words import counted
@@ -19,45 +18,34 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
-# byte-order marks: the encoding without the mark, and the one that keeps it
-_MARKS = {
-    codecs.BOM_UTF8: ("utf-8-sig", "utf-8"),
-    codecs.BOM_UTF16_LE: ("utf-16", "utf-16-le"),
-    codecs.BOM_UTF16_BE: ("utf-16", "utf-16-be"),
+_MARKS = {  # byte-order marks, and the encoding of what follows them
+    codecs.BOM_UTF8: "utf-8",
+    codecs.BOM_UTF16_LE: "utf-16-le",
+    codecs.BOM_UTF16_BE: "utf-16-be",
 }
-
-
 _FEW_LINES = 3  # that a field may hold if they look like rows
 
 
-def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | None]:
-    """The text of a file, and a note if its encoding was guessed."""
+class Decoded(NamedTuple):
+    """The text of a file, and what makes the same bytes of it."""
+
+    text: str
+    encoding: str
+    mark: bytes = b""  # the byte-order mark before the text
+    note: Note | None = None  # where the encoding was guessed
+
+
+def decode(data: bytes, path: str, encoding: str | None) -> Decoded:
+    """The text of a file, without its byte-order mark."""
+    mark = next((one for one in _MARKS if data.startswith(one)), b"")
     if encoding is not None:
-        try:
-            return data.decode(encoding).removeprefix("\ufeff"), None
-        except LookupError:
-            raise InputError(
-                Setting("encoding", encoding),
-                " is not known: use for instance utf-8, cp1252 or latin-1",
-            ) from None
-        except UnicodeDecodeError as error:
-            raise InputError(
-                f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another ",
-                Setting("encoding"),
-            ) from None
-        except ValueError:  # punycode, idna and the like
-            raise InputError(
-                f"{path} cannot be read with ",
-                Setting("encoding", encoding),
-                ": use for instance utf-8, cp1252 or latin-1",
-            ) from None
-    for mark, (name, _) in _MARKS.items():
-        if data.startswith(mark):
-            return decode(data, path, name)
+        return _decode_as(data, path, encoding, mark)
+    if mark:
+        return _decode_as(data, path, _MARKS[mark], mark)
     if b"\0" in data[:10_000]:
         raise InputError(f"{path} is not a text file: save the table as CSV or Parquet")
     try:
-        return data.decode("utf-8"), None
+        return Decoded(data.decode("utf-8"), "utf-8")
     except UnicodeDecodeError as error:
         line = _line(data, error.start)
     for name in ("cp1252", "latin-1"):  # the second takes any bytes
@@ -66,34 +54,41 @@ def decode(data: bytes, path: str, encoding: str | None) -> tuple[str, Note | No
         except UnicodeDecodeError:
             continue
         break
-    return text, Note(
-        f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set ",
-        Setting("encoding"),
+    words = (
+        f"{path} is not UTF-8 (first in line {line}): read as {name}; if letters look wrong, set "
     )
+    return Decoded(text, name, note=Note(words, Setting("encoding")))
 
 
-def encoding_of(data: bytes, encoding: str | None) -> str:
-    """The encoding that :func:`decode` uses, as a name that keeps the byte-order mark."""
-    for mark, (_, kept) in _MARKS.items():
-        if data.startswith(mark):
-            return kept
-    for name in () if encoding else ("utf-8", "cp1252"):
-        with suppress(UnicodeDecodeError):
-            data.decode(name)
-            return name
-    return encoding or "latin-1"
+def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
+    try:
+        family = codecs.lookup(encoding).name.split("-")[:2]
+        if mark and family == _MARKS[mark].split("-")[:2]:
+            return Decoded(data[len(mark) :].decode(_MARKS[mark]), _MARKS[mark], mark)
+        return Decoded(data.decode(encoding).removeprefix("\ufeff"), encoding)
+    except LookupError:
+        raise InputError(
+            Setting("encoding", encoding),
+            " is not known: use for instance utf-8, cp1252 or latin-1",
+        ) from None
+    except UnicodeDecodeError as error:
+        raise InputError(
+            f"{path}, line {_line(data, error.start)}: not written in {encoding}: try another ",
+            Setting("encoding"),
+        ) from None
+    except ValueError:  # punycode, idna and the like
+        raise InputError(
+            f"{path} cannot be read with ",
+            Setting("encoding", encoding),
+            ": use for instance utf-8, cp1252 or latin-1",
+        ) from None
 
 
 def field_spans(text: str, separator: str) -> Iterator[list[tuple[int, int]]]:
-    r"""Spans of the fields of each non-empty line, quotes included.
-
-    >>> text = 'a,b\n1,"x, y"\n\n2,z'
-    >>> [[text[start:stop] for start, stop in spans] for spans in field_spans(text, ",")]
-    [['a', 'b'], ['1', '"x, y"'], ['2', 'z']]
-    """
+    r"""Spans of the fields of each non-empty line, quotes included."""
     other = f"[^{re.escape(separator)}\r\n]*"
     field = re.compile(f'"(?:[^"]|"")*"{other}|{other}')
-    place = 1 if text.startswith("\ufeff") else 0
+    place = 0
     spans: list[tuple[int, int]] = []
     while place <= len(text):
         found = field.match(text, place)

@@ -13,7 +13,7 @@ import zlib
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from shapley2d._base.limits import FREE_BYTES, read_parquet, unpack_gzip
 from shapley2d._base.words import format_bytes, nearest_word
 from shapley2d._tables.frames import plain_types
 from shapley2d._tables.reading.csv_text import (
+    Decoded,
     check_quotes,
     decode,
     find_separator,
@@ -69,18 +70,34 @@ class Source:
         return f"row {row + 1} (counted from 1)" if line is None else f"line {line}"
 
 
+class Contents(NamedTuple):
+    """What a file holds once it is unpacked, and how it is written."""
+
+    name: str
+    kind: str  # "parquet", "csv" or "json"
+    parquet: bytes = b""
+    text: Decoded = Decoded("", "utf-8")
+    separator: str = ","
+    header: int = 1  # the line of the names of the columns
+    of_sheet: bool = False  # whether the text was made of a spreadsheet
+    notes: tuple[Note, ...] = ()
+
+
 def read_table(path: str, *, separator: str | None = None, encoding: str | None = None) -> Source:
     """Read a table from a file, or from stdin if the path is ``-``.
 
     ``separator`` and ``encoding`` of a CSV file are auto-detected by default.
     """
-    return parse_table(_contents(path), path, separator=separator, encoding=encoding)
+    return parse_table(read_contents(path, separator=separator, encoding=encoding))
 
 
-def parse_table(
-    data: bytes, path: str, *, separator: str | None = None, encoding: str | None = None
-) -> Source:
-    """The table that the bytes of a file hold."""
+def read_contents(path: str, *, separator: str | None, encoding: str | None) -> Contents:
+    """What a file holds."""
+    return unpacked(_bytes_of(path), path, separator=separator, encoding=encoding)
+
+
+def unpacked(data: bytes, path: str, *, separator: str | None, encoding: str | None) -> Contents:
+    """What the bytes of a file hold."""
     name = "stdin" if path == "-" else path
     if data.startswith(_GZIP):
         try:
@@ -88,30 +105,40 @@ def parse_table(
         except (OSError, EOFError, zlib.error):
             raise InputError(f"{name} is a damaged gzip file: copy or download it again") from None
     if data.startswith(_PARQUET) or Path(path).suffix.lower() in (".parquet", ".pq"):
-        return _read_parquet(data, name)
+        return Contents(name, "parquet", data)
     if looks_like_spreadsheet(data):
         text, header, notes = sheet_as_csv(data, name)
-        table = read_strings(text, ",", name)
-        lines = np.arange(header + 1, header + 1 + (0 if header == 1 else table.num_rows))
-        return Source(name, table, lined=header == 1, lines=lines, notes=notes)
-    text, guess = decode(data, name, encoding)
-    notes = [guess] if guess else []
+        decoded = Decoded(text, "utf-8")
+        return Contents(name, "csv", b"", decoded, ",", header, of_sheet=True, notes=(*notes,))
+    decoded = decode(data, name, encoding)
+    notes = [decoded.note] if decoded.note else []
     if len(data) > FREE_BYTES:
         size = format_bytes(len(data))
         notes.append(
             Note(f"{name} holds {size} of text: reading it takes several times as much memory")
         )
-    if not text.strip():
+    if not decoded.text.strip():
         raise InputError(f"{name} is empty: it needs a header line and rows")
-    if separator is None and looks_like_json(text, path):
+    if separator is None and looks_like_json(decoded.text, path):
+        return Contents(name, "json", b"", decoded, notes=(*notes,))
+    mark = find_separator(decoded.text, name, separator)
+    return Contents(name, "csv", b"", decoded, mark, notes=(*notes,))
+
+
+def parse_table(held: Contents) -> Source:
+    """The table that a file holds."""
+    name, text, mark, notes = held.name, held.text.text, held.separator, [*held.notes]
+    if held.kind == "parquet":
+        return _read_parquet(held.parquet, name)
+    if held.kind == "json":
         table = read_json(text, name)
-        return Source(
-            name,
-            table,
-            lines=np.array(record_lines(text, table.num_rows), dtype=np.int64),
-            notes=notes,
-        )
-    mark = find_separator(text, name, separator)
+        lines = np.array(record_lines(text, table.num_rows), dtype=np.int64)
+        return Source(name, table, lines=lines, notes=notes)
+    if held.of_sheet:
+        table = read_strings(text, ",", name)
+        first = held.header + 1
+        lines = np.arange(first, first + (0 if held.header == 1 else table.num_rows))
+        return Source(name, table, lined=held.header == 1, lines=lines, notes=notes)
     check_quotes(text, mark, name)
     table = read_strings(text, mark, name)
     n_lines = (
@@ -120,32 +147,12 @@ def parse_table(
         else text.count("\n") + (not text.endswith("\n"))
     )
     lined = n_lines == table.num_rows + 1
-    return Source(
-        path=name,
-        table=table,
-        lined=lined,
-        lines=np.array(
-            [] if lined or len(text) > FREE_BYTES else first_lines(text, mark, table.num_rows),
-            dtype=np.int64,
-        ),
-        notes=notes,
-    )
+    known = lined or len(text) > FREE_BYTES
+    lines = np.array([] if known else first_lines(text, mark, table.num_rows), dtype=np.int64)
+    return Source(name, table, lined=lined, lines=lines, notes=notes)
 
 
-def unpacked_contents(path: str) -> bytes:
-    """The bytes of a file, unpacked if it is compressed; of a spreadsheet, those of its CSV."""
-    data = _contents(path)
-    if looks_like_spreadsheet(data):
-        return sheet_as_csv(data, path)[0].encode()
-    return unpack_gzip(data, path) if data.startswith(_GZIP) else data
-
-
-def is_spreadsheet(path: str) -> bool:
-    """Whether a file is a spreadsheet, by its content."""
-    return looks_like_spreadsheet(_contents(path)[:8])
-
-
-def _contents(path: str) -> bytes:
+def _bytes_of(path: str) -> bytes:
     if path == "-":
         if sys.stdin is None:
             raise InputError("standard input is closed: name a file instead of -")

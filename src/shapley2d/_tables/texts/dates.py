@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
-from shapley2d._tables.texts.numbers import flags
+from shapley2d._tables.texts.numbers import TextReading, flags
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -40,18 +39,6 @@ _START = dt.datetime(1970, 1, 1)  # noqa: DTZ001
 _MILLISECOND = dt.timedelta(milliseconds=1)
 
 
-@dataclass(frozen=True)
-class ParsedDates:
-    """The dates of some texts."""
-
-    values: NDArray[np.float64]  # (n,): days since 1970; NaN where a text is not a date
-    found: NDArray[np.bool_]  # (n,)
-    # ``"day first"`` or ``"month first"`` if dates are written as 1/2/2024, else empty
-    notation: str = ""
-    plain: bool = True  # whether all are in ISO format
-    doubtful: bool = False  # whether the other order gives as many dates
-
-
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
     """Which texts may be dates, by one regular expression."""
     import pyarrow.compute as pc
@@ -59,16 +46,11 @@ def may_be_dates(texts: Any) -> NDArray[np.bool_]:
     return flags(pc.match_substring_regex(texts, _LIKELY))
 
 
-def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> ParsedDates:
+def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> TextReading:
     """Parse dates; whether 1/2/2024 is in January or February is decided for all texts together.
 
     The day comes first if that makes dates of more entries (31/1/2024), else the month; ``order``
     decides ties. The texts are distinct and trimmed; ``counts`` says how often each occurs.
-
-    >>> import pyarrow as pa
-    >>> texts = pa.array(["1970-01-02", "1970-01-01 12:00", "31.12.1969", "x"])
-    >>> parse_dates(texts, np.ones(4, dtype=int)).values
-    array([ 1. ,  0.5, -1. ,  nan])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -93,19 +75,19 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Pa
         elif found := _YEAR_LAST.fullmatch(text):
             day_first = _one(found, found["year"], found["other"], found["one"])
             both.append((k, day_first, _one(found, found["year"], found["one"], found["other"])))
-    if not both:
-        return ParsedDates(values, ~np.isnan(values), "", not odd.size)
-    rows = np.array([k for k, _, _ in both])
-    day_first, month_first = np.array([days for _, *days in both]).T
-    by_day, by_month = (
-        int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first)
-    )
-    day = by_day > by_month or (by_day == by_month and order == "day first")
-    values[rows] = day_first if day else month_first
-    notation = "day first" if day else "month first"
-    return ParsedDates(
-        values, ~np.isnan(values), notation, plain=False, doubtful=by_day == by_month
-    )
+    notation, doubtful = "", False
+    if both:
+        rows = np.array([k for k, _, _ in both])
+        day_first, month_first = np.array([days for _, *days in both]).T
+        by_day, by_month = (
+            int(counts[rows[~np.isnan(days)]].sum()) for days in (day_first, month_first)
+        )
+        day_is_first = by_day > by_month or (by_day == by_month and order == "day first")
+        values[rows] = day_first if day_is_first else month_first
+        notation = "day first" if day_is_first else "month first"
+        doubtful = by_day == by_month
+    strays = flags(texts.is_valid()) & np.isnan(values)
+    return TextReading("date", values, strays, notation, "", not odd.size, doubtful)
 
 
 def _days(stamps: Any) -> NDArray[np.float64]:

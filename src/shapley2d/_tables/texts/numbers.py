@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._tables.table import Kind
+
 EXACT = 2.0**53
 """Up to here float64 holds every whole number exactly; beyond, neighbours become equal."""
 
@@ -51,16 +53,19 @@ _THOUSANDS = r"^[+-]?[1-9]\d{0,2}\.\d{3}$"  # 1.500 may mean 1500
 
 
 @dataclass(frozen=True)
-class ParsedNumbers:
-    """The numbers of some texts."""
+class TextReading:
+    """The reading of the distinct texts of a column."""
 
-    values: NDArray[np.float64]  # (n,): NaN where a text is not a number
-    found: NDArray[np.bool_]  # (n,): which texts are numbers
-    marks: NDArray[Any]  # (n,): the currency or percent sign of each; usually empty
-    # ``"decimal commas"`` or ``"thousands commas"`` if a number has a comma, else empty
+    kind: Kind
+    # (n,): the number or the days since 1970 of each; NaN where missing or a stray. Unused for text
+    values: NDArray[np.float64]
+    strays: NDArray[np.bool_]  # (n,): texts that are neither missing nor of this kind
+    # the notation, where it had to be decided: ``"decimal commas"``, ``"thousands commas"``, ``"day
+    # first"`` or ``"month first"``
     notation: str = ""
-    plain: bool = True  # whether all are written as Python writes numbers
-    doubtful: bool = False  # whether the other notation gives as many numbers
+    remark: str = ""  # anything else that the user should know
+    plain: bool = True  # whether all entries are written as Python writes them
+    doubtful: bool = False  # whether the other notation gives as many numbers or dates
 
 
 def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
@@ -93,23 +98,18 @@ def common_places(texts: Any) -> int:
     return places if places and counts[places] >= NEARLY_ALL * counts.sum() else 0
 
 
-def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> ParsedNumbers:
+def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> TextReading:
     """Parse numbers; whether commas are decimal commas is decided for all texts together.
 
     They are if that makes numbers of more entries than decimal points do. ``1,234`` alone is
     ambiguous: then ``commas`` decides, and by default commas group thousands. The texts are
     distinct and trimmed; ``counts`` says how often each occurs.
-
-    >>> import pyarrow as pa
-    >>> texts = pa.array(["1.5", "$1,200", "(5)", "abc"])
-    >>> parse_numbers(texts, np.ones(4, dtype=np.int64)).values.tolist()
-    [1.5, 1200.0, -5.0, nan]
     """
     import pyarrow as pa
 
-    no_marks = np.full(len(texts), "", dtype=object)
     try:
-        return ParsedNumbers(_floats(texts.cast(pa.float64())), flags(texts.is_valid()), no_marks)
+        nothing = np.zeros(len(texts), dtype=bool)
+        return TextReading("number", _floats(texts.cast(pa.float64())), nothing)
     except pa.ArrowInvalid:
         pass
     plain = _matches(texts, _PLAIN)
@@ -135,9 +135,14 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     notation = ""
     if (with_comma & chosen).any():
         notation = "decimal commas" if decimal else "thousands commas"
-    values = np.where(found, values, np.nan)
-    return ParsedNumbers(
-        values, found, marks, notation, not chosen.any(), bool(by_point == by_comma)
+    return TextReading(
+        "number",
+        np.where(found, values, np.nan),
+        flags(texts.is_valid()) & ~found,
+        notation,
+        _remark_of_marks(marks, found, counts),
+        not chosen.any(),
+        bool(by_point == by_comma),
     )
 
 
@@ -182,6 +187,17 @@ def _one_mark(
         most = max(sorted(different), key=lambda mark: different[mark])
         found = found & ((marks == "") | (marks == most))
     return np.where(found, marks, ""), found
+
+
+def _remark_of_marks(
+    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
+) -> str:
+    """A remark if only some numbers have a currency or percent sign."""
+    marked = found & (marks != "")
+    n_marked, n_found = int(counts[marked].sum()), int(counts[found].sum())
+    if not 0 < n_marked < n_found:
+        return ""
+    return f"{n_marked} of its {n_found} numbers have {str(marks[marked][0])!r}, which is ignored"
 
 
 def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._tables.texts.dates import may_be_dates, parse_dates
-from shapley2d._tables.texts.numbers import are_endless, flags, parse_numbers
+from shapley2d._tables.texts.numbers import TextReading, are_endless, flags, parse_numbers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,20 +36,6 @@ MAX_CODES = 20
 """Up to this many different whole numbers may be codes, and are classes in a target."""
 
 
-@dataclass(frozen=True)
-class TextReading:
-    """The reading of the distinct texts of a column."""
-
-    kind: Kind
-    # (n,): the number or the days since 1970 of each; NaN where missing or a stray. Unused for text
-    values: NDArray[np.float64]
-    strays: NDArray[np.bool_]  # (n,): texts that are neither missing nor of this kind
-    notation: str = ""  # the notation of numbers or dates, where it had to be decided
-    remark: str = ""  # anything else that the user should know
-    plain: bool = True  # whether all entries are written as Python writes them
-    doubtful: bool = False  # whether another notation is as likely
-
-
 def read_texts(
     texts: Any, counts: NDArray[np.int64], *, kind: str | None = None, notation: str = ""
 ) -> TextReading:
@@ -62,11 +48,6 @@ def read_texts(
     trimmed, null where missing; ``counts`` says how often each occurs. ``kind`` is the one that the
     user set; ``notation``, of another column or of the training table, decides where both are
     possible.
-
-    >>> import pyarrow as pa
-    >>> reading = read_texts(pa.array(["1.5", "2.5", "1O"]), np.array([4, 5, 1]))
-    >>> reading.kind, reading.strays.tolist()
-    ('number', [False, False, True])
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -85,28 +66,18 @@ def read_texts(
             "boolean", np.where(present, flags(pc.equal(lower, "true")), np.nan), none
         )
     given = present & ~flags(pc.is_in(lower, value_set=pa.array(MISSING_AMONG_NUMBERS)))
-    texts = pc.if_else(pa.array(given & ~are_endless(texts)), texts, None)
+    endless = are_endless(texts)
+    texts = pc.if_else(pa.array(given & ~endless), texts, None)
     if kind != "date":
         numbers = parse_numbers(texts, counts, commas=notation)
-        strays = given & ~numbers.found
+        strays = given & (numbers.strays | endless)
         if kind == "number" or _few(strays, given, counts, numbers.values):
-            remark = _remark_of_marks(numbers.marks, numbers.found, counts)
-            return TextReading(
-                "number",
-                numbers.values,
-                strays,
-                numbers.notation,
-                remark,
-                numbers.plain,
-                numbers.doubtful,
-            )
+            return replace(numbers, strays=strays)
     if kind == "date" or (kind is None and _enough(may_be_dates(texts), given, counts)):
         dates = parse_dates(texts, counts, order=notation)
-        strays = given & ~dates.found
+        strays = given & (dates.strays | endless)
         if kind == "date" or _few(strays, given, counts, None):
-            return TextReading(
-                "date", dates.values, strays, dates.notation, "", dates.plain, dates.doubtful
-            )
+            return replace(dates, strays=strays)
     return TextReading("category", nothing, none)
 
 
@@ -136,14 +107,3 @@ def _few(
         return True
     distinct = np.unique(numbers[regular])
     return distinct.size > MAX_CODES or not np.array_equal(distinct, np.round(distinct))
-
-
-def _remark_of_marks(
-    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
-) -> str:
-    """A remark if only some numbers have a currency or percent sign."""
-    marked = found & (marks != "")
-    n_marked, n_found = int(counts[marked].sum()), int(counts[found].sum())
-    if not 0 < n_marked < n_found:
-        return ""
-    return f"{n_marked} of its {n_found} numbers have {str(marks[marked][0])!r}, which is ignored"

@@ -16,13 +16,7 @@ if TYPE_CHECKING:
 
 
 def matched_names(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
-    """Positions of equal names, each used once.
-
-    Examples
-    --------
-    >>> matched_names(["a", "b", "c"], ["c", "a", "d"])
-    [(2, 0), (0, 1)]
-    """
+    """Positions of equal names, each used once."""
     waiting = defaultdict(list)
     for i in range(len(before) - 1, -1, -1):
         waiting[before[i]].append(i)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -30,24 +30,6 @@ if TYPE_CHECKING:
     from shapley2d._valuation.values import CellValues
 
 
-@dataclass(frozen=True)
-class Payload:
-    """What goes into the page's data elements.
-
-    Attributes
-    ----------
-    record : str
-        JSON: sizes, names, sums, the lowest cells, scales.
-    numbers, entries, texts : str
-        Packed: values and errors; codes of the entries and labels; the texts behind the codes.
-    """
-
-    record: str
-    numbers: str
-    entries: str
-    texts: str
-
-
 def make_payload(
     valuation: CellValues,
     *,
@@ -56,8 +38,8 @@ def make_payload(
     typical: Sequence[str],
     max_cells: int,
     more: Mapping[str, Any],
-) -> Payload:
-    """Encode a valuation for the page.
+) -> dict[str, str]:
+    """A valuation as the page's data: a JSON record, and packed numbers, entries and texts.
 
     ``lowest`` has flat positions of the cells to list, worst first; ``more`` goes into the record
     unchanged. With more cells than ``max_cells`` only the rows with the most extreme cells are
@@ -110,12 +92,12 @@ def make_payload(
         "blocks": valuation._kind == "blocks",
         **more,
     }
-    return Payload(
-        record=script_json(record),
-        numbers=pack(b"".join(sections)),
-        entries=pack(b"".join(entries)),
-        texts=pack(json.dumps(texts, separators=(",", ":")).encode()),
-    )
+    return {
+        "record": script_json(record),
+        "numbers": pack(b"".join(sections)),
+        "entries": pack(b"".join(entries)),
+        "texts": pack(json.dumps(texts, separators=(",", ":")).encode()),
+    }
 
 
 def page_units(valuation: CellValues, limit: float) -> dict[str, Any]:
@@ -157,14 +139,7 @@ def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
 
 
 def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp]:
-    """Positions of all rows, or of those with the most extreme cells where there are too many.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> rows_to_show(np.array([[1.0], [-3.0], [2.0]]), 2).tolist()
-    [1, 2]
-    """
+    """Positions of all rows, or of those with the most extreme cells where there are too many."""
     n, m = values.shape
     if n * m <= max_cells:
         return np.arange(n)
@@ -182,13 +157,7 @@ def without_errors(valuation: CellValues) -> CellValues:
 
 
 def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
-    """Marked cells as a boolean matrix, from one or from positions (row, column).
-
-    Examples
-    --------
-    >>> as_marked([(0, 1)], (1, 2)).tolist()
-    [[False, True]]
-    """
+    """Marked cells as a boolean matrix, from one or from positions (row, column)."""
     mask = np.zeros(shape, dtype=bool)
     if marked is None or not len(marked):
         return mask
@@ -243,8 +212,6 @@ def _entries(
 def sorted_labels(labels: set[str]) -> list[str]:
     """Labels in numeric order where all are numbers, else in alphabetic order.
 
-    Examples
-    --------
     >>> sorted_labels({"10", "9"})
     ['9', '10']
     """

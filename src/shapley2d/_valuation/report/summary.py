@@ -123,14 +123,7 @@ def typical_entries(valuation: CellValues) -> list[str]:
 
 
 def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
-    """The median and the middle nine tenths.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> typical_numbers(np.arange(101.0))
-    'median 50, mostly 5 to 95'
-    """
+    """The median and the middle nine tenths."""
     known = numbers[np.isfinite(numbers)]
     low, median, high = (
         _typical_number(q, dates=dates) for q in np.quantile(known, [0.05, 0.5, 0.95])
@@ -144,13 +137,7 @@ def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str
 
 
 def typical_texts(texts: Sequence[str | None], most: int = 3) -> str:
-    """The most common entries with their shares.
-
-    Examples
-    --------
-    >>> typical_texts(["a", "a", "b", None])
-    'a 50 %, b 25 %, missing 25 %'
-    """
+    """The most common entries with their shares."""
     counts = Counter(text for text in texts if text is not None)
     top = counts.most_common(most)
     if len(texts) > 1 and top and top[0][1] == 1:

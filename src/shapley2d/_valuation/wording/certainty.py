@@ -111,24 +111,12 @@ def _late(values: CellValues) -> str:
 
 
 def n_known_signs(values: NDArray[np.float64], reach: NDArray[np.float64]) -> int:
-    """Number of values whose 95 % interval is on one side of 0.
-
-    Examples
-    --------
-    >>> n_known_signs(np.array([1.0, -3.0, 0.5]), np.array([2.0, 2.0, 0.4]))
-    2
-    """
+    """Number of values whose 95 % interval is on one side of 0."""
     return int(np.count_nonzero(np.abs(values) > reach))
 
 
 def n_known_ranks(values: NDArray[np.float64], reach: NDArray[np.float64]) -> int:
-    """Number of values whose rank is known: no other 95 % interval overlaps theirs.
-
-    Examples
-    --------
-    >>> n_known_ranks(np.array([1.0, 2.0, 9.0]), np.array([0.6, 0.6, 1.0]))
-    1
-    """
+    """Number of values whose rank is known: no other 95 % interval overlaps theirs."""
     order = np.argsort(values, kind="stable")
     low, high = (values - reach)[order], (values + reach)[order]
     # the highest end of all below, and the lowest of all above
@@ -138,13 +126,7 @@ def n_known_ranks(values: NDArray[np.float64], reach: NDArray[np.float64]) -> in
 
 
 def _surest(values: NDArray[np.float64], reach: NDArray[np.float64], names: list[str]) -> str:
-    """The names of three groups whose sign is most certain, in brackets.
-
-    Examples
-    --------
-    >>> _surest(np.array([1.0, -3.0, 0.1]), np.array([0.9, 1.0, 0.4]), ["a", "b", "c"])
-    " ('b' below 0, 'a' above)"
-    """
+    """The names of three groups whose sign is most certain, in brackets."""
     certain = np.flatnonzero(np.abs(values) > reach)
     if not certain.size:
         return ""

@@ -151,14 +151,7 @@ def harm_words(values: CellValues) -> str:
 
 
 def worth_words(values: CellValues, value: float) -> str:
-    """What a value means, in words that can be repeated.
-
-    Examples
-    --------
-    >>> from shapley2d import value_game
-    >>> worth_words(value_game(lambda S, F: S.sum() * F.sum(), 2, 2), -0.5)
-    'takes away 0.500'
-    """
+    """What a value means, in words that can be repeated."""
     verb = "takes away" if value < 0 else "adds"
     return f"{verb} {Units.of(values).cells.text(abs(value))}"
 
@@ -207,21 +200,7 @@ def rare_words(values: CellValues) -> str:
 
 
 def evaluated_words(info: dict[str, Any], file: str = "") -> str:
-    """Which rows the values were evaluated on; empty where nothing is known.
-
-    Parameters
-    ----------
-    info : dict
-    file : str
-        The file that the validation rows come from.
-
-    Examples
-    --------
-    >>> evaluated_words({"n_valid": 300, "n_valid_used": 40}, "later.csv")
-    'evaluated on later.csv (a random 40 of 300 rows)'
-    >>> evaluated_words({"n_valid": 300, "folds": 5})
-    'evaluated on each of 5 folds in turn'
-    """
+    """Which rows, of which file, the values were evaluated on; empty where nothing is known."""
     there, folds = info.get("n_valid"), info.get("folds")
     if not there and not folds:
         return "" if there is None else "without validation rows"

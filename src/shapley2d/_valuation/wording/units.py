@@ -23,28 +23,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a run, as its record describes it.
-
-    Attributes
-    ----------
-    name, says : str
-        What it is called, and what it is in a sentence.
-    factor, shift : float
-        ``shift + factor * utility`` is what is shown.
-    per_cent : bool
-        Whether that is per cent, so that differences are points.
-    squared : bool
-        Whether the utility is minus the mean squared error.
-    rarest : dict
-        The rarest class, its share and the number of classes, where the score hardly counts it.
-    """
+    """The score of a run, as its record describes it: ``shift + factor * utility`` is shown."""
 
     name: str
-    says: str = ""
+    says: str = ""  # what it is, in a sentence
     factor: float = 1.0
     shift: float = 0.0
-    per_cent: bool = False
-    squared: bool = False
+    per_cent: bool = False  # so that differences are points
+    squared: bool = False  # whether the utility is minus the mean squared error
+    # the rarest class, its share and the number of classes, where the score hardly counts it
     rarest: dict[str, Any] | None = None
 
     @classmethod
@@ -108,8 +95,6 @@ class Unit:
     def numbers(self, values: Sequence[float], *, signed: bool = False) -> list[str]:
         """Values of one list in the unit, all with the decimals of the largest; points with one.
 
-        Examples
-        --------
         >>> Unit(100.0, "points").numbers([0.1798, -0.0021, -0.0001], signed=True)
         ['+18.0', '-0.2', '0.0']
         >>> Unit().numbers([0.1798, -0.0021])
@@ -125,8 +110,6 @@ class Unit:
     def spreads(self, reach: Sequence[float], values: Sequence[float]) -> list[str]:
         """Half the widths of intervals of a list of values, with its decimals; empty where 0.
 
-        Examples
-        --------
         >>> Unit(100.0, "points").spreads([0.012, 0.0001, 0.0], [0.1798, 0.01, 0.0])
         ['1.2', '', '']
         """
@@ -156,8 +139,6 @@ class Unit:
 def points_of(info: dict[str, Any]) -> Unit:
     """Points of the score of a record; the values themselves where it is not in per cent.
 
-    Examples
-    --------
     >>> points_of({"score": {"name": "accuracy", "factor": 100.0, "per_cent": True}}).text(0.012)
     '1.20 points'
     """
@@ -168,8 +149,6 @@ def points_of(info: dict[str, Any]) -> Unit:
 def unit_words(info: dict[str, Any]) -> str:
     """The utility's own unit, in which frames, files and JSON keep all values.
 
-    Examples
-    --------
     >>> unit_words({"score": {"name": "accuracy", "factor": 100.0, "per_cent": True}})
     'accuracy; times 100 points of the score'
     """
@@ -182,21 +161,13 @@ def unit_words(info: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Units:
-    """The units of one result.
-
-    Attributes
-    ----------
-    score : Score or None
-    points : Unit
-        Points of the score, also the unit of columns; the values themselves where the score is not
-        in per cent.
-    rows, cells : Unit
-        What their values are shown in: points, or points per 1,000 such rows or cells.
-    """
+    """The units of one result."""
 
     score: Score | None
-    points: Unit
-    rows: Unit
+    points: (
+        Unit  # of the score, also of columns; the values themselves where that is not in per cent
+    )
+    rows: Unit  # points, or points per 1,000 such rows
     cells: Unit
 
     @classmethod

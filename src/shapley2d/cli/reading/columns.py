@@ -11,6 +11,7 @@ import numpy as np
 from shapley2d._base.time_limit import parse_time
 from shapley2d._base.words import nearest_word
 from shapley2d._tables.texts.column import clean_texts
+from shapley2d.cli.options import flag_of
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -80,11 +81,6 @@ def without_columns(X: Table, names: Container[str]) -> Table:
     left = tuple(column for column in X.columns if column.name not in names)
     frame = X.native.select([column.name for column in left])
     return replace(X, columns=left, frame=frame, rows=None)
-
-
-def flag_of(option: str) -> str:
-    """The flag of an option."""
-    return "--" + option.replace("_", "-")
 
 
 def find_column(name: str, names: Sequence[str], option: str, path: str) -> None:

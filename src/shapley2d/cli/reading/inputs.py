@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.defaults import FOLDS
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
@@ -19,18 +20,16 @@ from shapley2d._market.grid import is_empty
 from shapley2d._market.owners import AxisNames, read_claims
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
-from shapley2d._tables.intake import count_varying
 from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
 from shapley2d._tables.reading.files import Source, read_table
 from shapley2d._tables.target import as_target
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.cli.console import progress
 from shapley2d.cli.errors import MissingFlagsError, computing
-from shapley2d.cli.options import FileOptions
+from shapley2d.cli.options import FileOptions, flag_of
 from shapley2d.cli.reading.columns import (
     choose_columns,
     find_column,
-    flag_of,
     id_names,
     like_column,
     without_columns,
@@ -40,12 +39,12 @@ from shapley2d.cli.wording import Names
 from shapley2d.exceptions import InputError, Note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
     from shapley2d._tables.table import Table
-    from shapley2d.cli.options import TrainOptions
+    from shapley2d.cli.options import RunOptions, TrainOptions
 
 
 _KEYWORDS = {"owner_column": "rows"}  # the library's names of options that have another one here
@@ -77,6 +76,23 @@ class Inputs:
         """Names of ``X``, ``y`` and their rows in the library's messages."""
         return _names(self.train, self.valid, self.target, self.rows)
 
+    def question(
+        self, table: TrainOptions, run: RunOptions, semivalue: Any, limit: Any
+    ) -> dict[str, Any]:
+        """What ``cells`` and ``blocks`` ask of the library alike, by its keywords."""
+        same = ("task", "include_label", "scoring", "baseline")
+        of_run = ("random_state", "n_jobs", "checkpoint", "cluster")
+        return {
+            **{name: getattr(table, name) for name in same},
+            **{name: getattr(run, name) for name in of_run},
+            **self.of_rows,
+            "kinds": self.kinds or None,
+            "cv": FOLDS if table.cv is None else table.cv,
+            "semivalue": semivalue,
+            "progress": progress(),
+            "max_time": limit,
+        }
+
     @property
     def named(self) -> bool:
         """Whether a column names the rows."""
@@ -98,13 +114,10 @@ def read_inputs(
     *,
     owner_column: str | None = None,
     rows: str | None = None,
-    check_columns: Callable[[int], None] | None = None,
-    distinct: bool = False,
 ) -> Inputs:
     """Read and check the training file and, where there is one, the validation file.
 
-    ``owner_column`` and ``rows`` are names of columns that are no features. ``check_columns`` may
-    refuse a number of features before anything is prepared; with ``distinct`` copies count once.
+    ``owner_column`` and ``rows`` are names of columns that are no features.
     """
     file = FileOptions() if file is None else file
     columns = {
@@ -116,14 +129,10 @@ def read_inputs(
     }
     of_rows = {option: name for option, name in columns.items() if name is not None}
     with reporting(progress(), f"reading {printable(Path(table.train).name)}"):
-        source = _read(table.train, file)
-        other = None if table.valid is None else _read(table.valid, file)
-        if check_columns is None:
-            return _check_inputs(source, other, table, file, of_rows, None)
-        return _check_inputs(
-            source, other, table, file, of_rows,
-            lambda features: check_columns(count_varying(features, distinct=distinct)),
-        )  # fmt: skip
+        how = {"separator": file.separator, "encoding": file.encoding}
+        source = read_table(table.train, **how)
+        other = None if table.valid is None else read_table(table.valid, **how)
+        return _check_inputs(source, other, table, file, of_rows)
 
 
 def _check_inputs(
@@ -132,7 +141,6 @@ def _check_inputs(
     table: TrainOptions,
     file: FileOptions,
     of_rows: Mapping[str, str],
-    check_features: Callable[[Any], None] | None,
 ) -> Inputs:
     target, row_id = table.target, file.row_id
     for option, name in of_rows.items():
@@ -146,8 +154,6 @@ def _check_inputs(
     chosen = choose_columns(source, target, file, of_rows, also)
     called = _names(source, other, target)
     with computing(called):
-        if check_features is not None:
-            check_features(source.table.select(chosen.features))
         found = read_target(source, target, kind=chosen.kinds.get(target), task=table.task)
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
         kept = found.rows_of(source.table)
@@ -204,18 +210,13 @@ def check_split(table: TrainOptions) -> None:
     """Refuse options on how rows are split where a file validates."""
     for option in ("cv", "groups", "time_order"):
         if table.valid is not None and getattr(table, option) is not None:
-            flag = f"--{option.replace('_', '-')}"
-            raise InputError(f"--valid and {flag} exclude each other: give one of them")
+            raise InputError(f"--valid and {flag_of(option)} exclude each other: give one of them")
 
 
 def read_file(path: str, file: FileOptions) -> Source:
     """Read a table, with a progress bar for a large one."""
     with reporting(progress(), f"reading {printable(Path(path).name)}"):
-        return _read(path, file)
-
-
-def _read(path: str, file: FileOptions) -> Source:
-    return read_table(path, separator=file.separator, encoding=file.encoding)
+        return read_table(path, separator=file.separator, encoding=file.encoding)
 
 
 def _without_keys(

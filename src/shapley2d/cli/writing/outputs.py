@@ -121,14 +121,7 @@ def _ignores_case(folder: Path) -> bool:
 def write_outputs(
     writers: Sequence[tuple[str, Path | None, Callable[[Path], None]]],
 ) -> tuple[dict[str, Path], list[Exception]]:
-    """Write files, each by its own function; one failure is not all.
-
-    Returns
-    -------
-    files : dict
-        What was written, by what it is.
-    failed : list of Exception
-    """
+    """Write files, each by its own function; returns those written by what they are, and errors."""
     files: dict[str, Path] = {}
     failed: list[Exception] = []
     for what, path, write in writers:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -15,9 +14,9 @@ from shapley2d._inspection.decisions import same_entry
 from shapley2d._tables.changes import change_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.frames import entries_of
-from shapley2d._tables.reading.csv_text import decode, encoding_of, field_spans, find_separator
-from shapley2d._tables.reading.files import is_spreadsheet, parse_table, unpacked_contents
-from shapley2d._tables.reading.json_text import change_records, looks_like_json
+from shapley2d._tables.reading.csv_text import field_spans
+from shapley2d._tables.reading.files import parse_table, unpacked
+from shapley2d._tables.reading.json_text import change_records
 from shapley2d.cli.writing.outputs import is_formula, naming
 from shapley2d.exceptions import InputError, Setting
 
@@ -25,10 +24,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shapley2d._tables.changes import Changes
-    from shapley2d._tables.reading.files import Source
+    from shapley2d._tables.reading.files import Contents, Source
     from shapley2d.cli.options import FileOptions
 
-_DECIMAL = re.compile(r"-?\d+(?:\.(\d*))?")
 _FORMATS = {
     "parquet": (".parquet", ".pq"),
     "json": (".json", ".jsonl", ".ndjson"),
@@ -36,27 +34,14 @@ _FORMATS = {
 }
 
 
-def file_format(path: str, separator: str | None = None, encoding: str | None = None) -> str:
-    """The format of a file: ``"csv"``, ``"json"`` or ``"parquet"``."""
-    if path == "-":
-        raise InputError(
-            "repair needs the name of a file, not -: its format is kept, so it is read again"
-        )
-    data = unpacked_contents(path)
-    if data.startswith(b"PAR1"):
-        return "parquet"
-    text, _ = decode(data, path, encoding)
-    return "json" if separator is None and looks_like_json(text, path) else "csv"
-
-
-def check_format(output: Path, path: str, kind: str) -> None:
+def check_format(output: Path, held: Contents) -> None:
     """Refuse an output whose name stands for another format than the input's."""
-    name = output.name.lower().removesuffix(".gz")
+    kind, name = held.kind, output.name.lower().removesuffix(".gz")
     if not name.endswith(_FORMATS[kind]):
         words = " or ".join(_FORMATS[kind][:2])
-        written = kind.upper()
         raise InputError(
-            f"--output {output}: {path} is written again as {written}: the name must end in {words}"
+            f"--output {output}: {held.name} is written again as {kind.upper()}: the name must end "
+            f"in {words}"
         )
     if kind == "parquet" and output.name.lower().endswith(".gz"):
         raise InputError(f"--output {output}: Parquet is packed already: leave out .gz")
@@ -64,8 +49,7 @@ def check_format(output: Path, path: str, kind: str) -> None:
 
 def write_changed(
     output: Path,
-    path: str,
-    kind: str,
+    held: Contents,
     table: Any,
     changes: Changes,
     file: FileOptions,
@@ -78,25 +62,23 @@ def write_changed(
     is refused without ``keep_formulas``.
     """
     with naming(output), atomic_write(output) as temporary:
-        if kind == "parquet":
+        if held.kind == "parquet":
             import pyarrow.parquet as pq
 
             changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
             pq.write_table(changed, temporary)
         else:
-            temporary.write_bytes(_changed_bytes(output, path, kind, table, changes, file))
+            temporary.write_bytes(_changed_bytes(output, held, table.column_names, changes))
         try:
+            data = temporary.read_bytes()
             written = parse_table(
-                temporary.read_bytes(),
-                str(output),
-                separator=file.separator,
-                encoding=file.encoding,
+                unpacked(data, str(output), separator=file.separator, encoding=file.encoding)
             )
         except InputError as error:
             raise InputError(f"{output} is not written: it could not be read ({error})") from None
         _check_written(output, table, written, changes)
-        if not keep_formulas and is_spreadsheet(path):
-            _check_formulas(output, path, written)
+        if not keep_formulas and held.of_sheet:
+            _check_formulas(output, held.name, written)
     return written
 
 
@@ -170,29 +152,22 @@ def _read_as(column: Any, rows: list[int], decided: dict[int, str | None]) -> bo
     return one.kind == other.kind and one.text() == other.text()
 
 
-def _changed_bytes(
-    output: Path, path: str, kind: str, table: Any, changes: Changes, file: FileOptions
-) -> bytes:
-    data = unpacked_contents(path)
-    name = encoding_of(data, file.encoding)
-    text = data.decode(name)
-    mark = "\ufeff" if text.startswith("\ufeff") else ""
-    text = text.removeprefix(mark)
-    if kind == "json":
+def _changed_bytes(output: Path, held: Contents, names: list[str], changes: Changes) -> bytes:
+    decoded = held.text
+    if held.kind == "json":
         by_row: dict[int, dict[str, str | None]] = {}
         for column, part in changes.items():
             for row, new in part.items():
                 by_row.setdefault(row, {})[column] = new
-        text = change_records(text, path, by_row)
+        text = change_records(decoded.text, held.name, by_row)
     else:
-        separator = find_separator(text, path, file.separator)
-        text = changed_csv(text, separator, table.column_names, changes)
+        text = changed_csv(decoded.text, held.separator, names, changes)
     try:
-        written = (mark + text).encode(name)
+        written = decoded.mark + text.encode(decoded.encoding)
     except UnicodeEncodeError as error:
         raise InputError(
-            f"{path} is written in {name}, which has no letter {error.object[error.start]!r}: "
-            "write another one, or read the table with another ",
+            f"{held.name} is written in {decoded.encoding}, which has no letter "
+            f"{error.object[error.start]!r}: write another one, or read the table with another ",
             Setting("encoding"),
         ) from None
     if not output.name.lower().endswith(".gz"):
@@ -204,13 +179,7 @@ def _changed_bytes(
 
 
 def changed_csv(text: str, separator: str, names: list[str], changes: Changes) -> str:
-    r"""The text of a CSV file with some fields replaced.
-
-    Examples
-    --------
-    >>> changed_csv('a;b\r\n1;"x"\r\n 2;y\r\n', ";", ["a", "b"], {"b": {0: "z"}, "a": {1: None}})
-    'a;b\r\n1;"z"\r\n;y\r\n'
-    """
+    r"""The text of a CSV file with some fields replaced."""
     by_row: dict[int, dict[int, str | None]] = {}
     for name, part in changes.items():
         for row, new in part.items():
@@ -234,24 +203,3 @@ def _field(text: str, separator: str, *, quoted: bool) -> str:
     needed = any(mark in text for mark in (separator, '"', "\r", "\n"))
     doubled = text.replace('"', '""')
     return f'"{doubled}"' if needed or quoted else text
-
-
-def as_written(new: str | None, column: Any) -> str | None:
-    """A suggested number with as many decimals as all entries of its column in the file have.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> as_written("7", pa.array(["1.50", "2.25", ""])), as_written("7", pa.array(["1.5", "2"]))
-    ('7.00', '7')
-    """
-    if new is None or not _DECIMAL.fullmatch(new):
-        return new
-    found = {
-        _DECIMAL.fullmatch(text.strip()) for text in column.to_pylist() if text and text.strip()
-    }
-    decimals = {None if one is None else len(one[1] or "") for one in found}
-    (only, *others) = decimals or {None}
-    if others or only is None or len(_DECIMAL.fullmatch(new)[1] or "") >= only:  # type: ignore[index]
-        return new
-    return f"{float(new):.{only}f}"

@@ -116,13 +116,7 @@ def print_json(summary: dict[str, Any]) -> None:
 
 
 def json_text(summary: dict[str, Any], *, only_ascii: bool = False) -> str:
-    r"""JSON that a terminal can show: also escapes what JSON lets through, such as DEL and C1.
-
-    Examples
-    --------
-    >>> json_text({"name": "é\x7f\x9b"})
-    '{\n  "name": "é\\u007f\\u009b"\n}'
-    """
+    r"""JSON that a terminal can show: also escapes what JSON lets through, such as DEL and C1."""
     text = json.dumps(summary, ensure_ascii=only_ascii, indent=2)
     return "".join(
         letter if letter == "\n" or is_harmless(letter) else json.dumps(letter)[1:-1]
