@@ -35,7 +35,7 @@ def cell_probabilities(found, names, n_rows):
 
 
 def find(columns):
-    return {finding.kind: finding for finding in find_in_columns(as_table(columns))}
+    return {finding.kind: finding for finding in find_in_columns(as_table(columns, infinite=True))}
 
 
 def test_units_in_several_spellings():

@@ -43,6 +43,9 @@ def same(entries, expected):
         (["CHF 5.50", "chf 7", "8"], [5.5, 7, 8]),
         (["5%", "7.5 %", "100%"], [5, 7.5, 100]),
         (["\u22125", "5"], [-5, 5]),
+        (["70.5 kg", "8kg", "-3 KG", "9"], [70.5, 8, -3, NAN]),
+        (["70,5 kg", "1.200 kg", "3,25 kg"], [70.5, 1200, 3.25]),
+        (["70 kg", "70500 g", "8 kg"], [70, NAN, 8]),
         (["1e3", "2.5E-1", ".5", "5."], [1000, 0.25, 0.5, 5]),
     ],
 )
@@ -60,7 +63,8 @@ def test_numbers_as_people_write_them(texts, numbers):
         ["1,2,3", "4,5"],
         ["1 2", "3 4"],
         ["12,34", "1,234,5"],
-        ["5 kg", "6 kg"],
+        ["5 pieces", "6 pieces"],
+        ["5 kg", "6 m"],
         ["12A", "13B"],
         ["$5", "€5"],
         ["1.2.3", "2.0.1"],
@@ -75,6 +79,22 @@ def test_numbers_as_people_write_them(texts, numbers):
 def test_what_is_no_number_stays_text(texts):
     assert column(*texts).kind == "category"
     assert column(*texts).text() == texts
+
+
+def test_values_take_numbers_with_a_unit_and_inspections_take_them_as_written():
+    weights = [f"{60 + k / 8} kg" for k in range(39)] + ["61000 g"]
+    with pytest.warns(InputWarning) as told:
+        problem = make_problem({"weight": weights}, [0, 1] * 20)
+    assert "61000 g" in str(told[0].message)
+    assert "'weight': read as numbers in 'kg'" in str(told[1].message)
+    read = problem.table.columns[0]
+    assert (read.kind, read.entries[1], read.text()[1]) == ("number", 60.125, "60.125 kg")
+    valid = as_table({"weight": ["7 kg", "5 g", "5 g", "8"]}, like=problem.table).columns[0]
+    assert valid.kind == "category"  # grams are no kilograms
+    valid = as_table({"weight": ["7 kg", "5 g", "8 kg", "8"]}, like=problem.table).columns[0]
+    same(valid.entries, [7, NAN, 8, NAN])
+    assert find_keys(problem.table) == []
+    assert as_table({"weight": weights}, infinite=True).columns[0].kind == "category"
 
 
 def test_points_and_commas_are_decided_by_the_column():

@@ -48,8 +48,9 @@ def as_table(
     """Check a table of any kind, or the file at a path, and give every column a kind.
 
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
-    decide how text is read. With ``infinite``, infinite numbers and those beyond
-    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does; else they are refused.
+    decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
+    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and so do numbers with a
+    unit of measure, which are looked at as they are written. Else the former are refused.
     Messages call the table ``name``.
     """
     if isinstance(data, Table):
@@ -61,7 +62,8 @@ def as_table(
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
-    columns = _typed(makers, kinds, _twins(list(makers), like, named=named))
+    twins = _twins(list(makers), like, named=named)
+    columns = _typed(makers, kinds, twins, unit="" if infinite else None)
     table = Table(columns, row_names, native, lines)
     if infinite:
         table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
@@ -104,14 +106,18 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
 
 
 def _typed(
-    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column]
+    makers: dict[str, Maker],
+    kinds: Mapping[str, str] | None,
+    like: dict[str, Column],
+    *,
+    unit: str | None,
 ) -> tuple[Column, ...]:
     """The columns, each of the kind that the user set or that was found."""
     asked = check_kinds(kinds, makers)
 
     def make(key: str, notation: str = "") -> Column:
         kind, twin = asked.get(key), like.get(key)
-        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin)
+        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin, unit=unit)
         column = makers[key](reader)
         return column if kind is None else as_kind(column, kind)
 

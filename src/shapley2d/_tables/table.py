@@ -50,6 +50,7 @@ class FromText:
     # decimals that nearly all numbers are written with, zeros included; 0 where they have as many
     # as they need
     places: int = 0
+    unit: str = ""  # the unit of measure that all numbers have
     # the distinct texts, None last, and the position of each entry among them, -1 where missing.
     # Kept only where entries are not written as Python writes them, as in ``$1,200``
     words: NDArray[Any] | None = None

@@ -15,9 +15,9 @@ from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark
 from shapley2d._inspection.columns.notations import untold_dates
-from shapley2d._inspection.columns.quantities import convert, is_unit
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.entry_writer import EntryWriter, NumberStyle
+from shapley2d._tables.texts.units import convert, is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

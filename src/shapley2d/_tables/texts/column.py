@@ -29,12 +29,19 @@ if TYPE_CHECKING:
 
 
 def text_column(
-    texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
+    texts: Any,
+    key: str,
+    *,
+    kind: str | None = None,
+    notation: str = "",
+    like: Column | None = None,
+    unit: str | None = None,
 ) -> Column:
     """A typed column, by the rule of :func:`~shapley2d._tables.texts.stray_rule.read_texts`.
 
-    ``kind`` is the one that the user set, ``notation`` that of other columns of the table, and
-    ``like`` the same column of the training table, as which this one is read if possible.
+    ``kind`` is the one that the user set, ``notation`` that of other columns of the table,
+    ``unit`` is empty if numbers may have none, and ``like`` the same column of the training table,
+    as which this one is read if possible.
     """
     import pyarrow as pa
 
@@ -48,7 +55,8 @@ def text_column(
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
     reading = _read_like(words, counts, like) if like is not None else None
     if reading is None:
-        reading = read_texts(words, counts, kind=kind, notation=notation)
+        unit = unit if like is None else like.from_text.unit
+        reading = read_texts(words, counts, kind=kind, notation=notation, unit=unit)
     if kind in ("number", "date") and np.isnan(reading.values).all() and reading.strays.any():
         first = words[int(np.flatnonzero(reading.strays)[0])].as_py()
         raise InputError(
@@ -62,6 +70,7 @@ def text_column(
         reading.remark,
         kind is not None,
         places=common_places(words) if reading.kind == "number" and reading.plain else 0,
+        unit=reading.unit,
     )
     if reading.kind == "category":
         return _category(words, codes, key, read)
@@ -175,7 +184,8 @@ def _read_like(words: Any, counts: NDArray[np.int64], train: Column) -> TextRead
         return read_texts(words, counts, kind="text")
     if train.kind == "boolean":
         return None
-    reading = read_texts(words, counts, kind=train.kind, notation=train.from_text.notation)
+    how = train.from_text
+    reading = read_texts(words, counts, kind=train.kind, notation=how.notation, unit=how.unit)
     regular, strays = counts[~np.isnan(reading.values)].sum(), counts[reading.strays].sum()
     return reading if regular >= strays else None
 

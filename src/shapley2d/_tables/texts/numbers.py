@@ -1,4 +1,4 @@
-"""Numbers in text: thousands separators, decimal commas, currencies, percent signs."""
+"""Numbers in text: thousands separators, decimal commas, currencies, percent signs, units."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from shapley2d._tables.texts.units import UNITS, is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,19 +33,22 @@ _CURRENCY = (
 )
 
 
-def _pattern(decimal: str, grouping: str) -> str:
-    """A number with an optional currency or percent sign, in brackets if negative."""
+def _pattern(decimal: str, grouping: str, *, units: bool = False) -> str:
+    """A number with an optional currency, percent sign or unit, in brackets if negative."""
     first = r"[1-9]\d{0,2}"
     grouped = "|".join(rf"{first}(?:{mark}\d{{3}})+" for mark in (grouping, _SPACE, _QUOTE))
     whole = rf"(?:\d+|{grouped})"
     digits = rf"(?:{whole}(?:{decimal}\d*)?|{decimal}\d+)"
     front = rf"(?:{_SIGN}?{_SPACE}?{_CURRENCY}?|{_CURRENCY}{_SPACE}?{_SIGN}){_SPACE}?"
-    written = rf"{front}{digits}{_SPACE}?(?:{_CURRENCY}|%)?"
+    unit = rf"|(?i:{'|'.join(UNITS)})" if units else ""
+    written = rf"{front}{digits}{_SPACE}?(?:{_CURRENCY}|%{unit})?"
     return rf"^(?:{written}|\({written}\))$"
 
 
-_POINT = _pattern(r"\.", ",")
-_COMMA = _pattern(",", r"\.")
+_MARKS = {  # with decimal points and with decimal commas, by whether units are read
+    units: (_pattern(r"\.", ",", units=units), _pattern(",", r"\.", units=units))
+    for units in (False, True)
+}
 _UNMARKED = r"[0-9.,'()+\-\x{2019}\x{2212}\s\x{a0}\x{2007}\x{2009}\x{202f}]+"
 NEARLY_ALL = 0.95
 """Share of a column's numbers that have as many decimals: of measured numbers a tenth would end
@@ -66,6 +71,7 @@ class TextReading:
     remark: str = ""  # anything else that the user should know
     plain: bool = True  # whether all entries are written as Python writes them
     doubtful: bool = False  # whether the other notation gives as many numbers or dates
+    unit: str = ""  # the unit of measure that all numbers have
 
 
 def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
@@ -98,12 +104,15 @@ def common_places(texts: Any) -> int:
     return places if places and counts[places] >= NEARLY_ALL * counts.sum() else 0
 
 
-def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") -> TextReading:
+def parse_numbers(
+    texts: Any, counts: NDArray[np.int64], *, commas: str = "", unit: str | None = None
+) -> TextReading:
     """Parse numbers; whether commas are decimal commas is decided for all texts together.
 
-    They are if that makes numbers of more entries than decimal points do. ``1,234`` alone is
-    ambiguous: then ``commas`` decides, and by default commas group thousands. The texts are
-    distinct and trimmed; ``counts`` says how often each occurs.
+    Commas are decimal if that makes numbers of more entries than decimal points do. ``1,234`` alone
+    is ambiguous: then ``commas`` decides, and by default commas group thousands. Numbers may
+    have a unit of measure: that of most, ``unit`` if it is given, and none if that is empty. The
+    texts are distinct and trimmed; ``counts`` says how often each occurs.
     """
     import pyarrow as pa
 
@@ -113,7 +122,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     except pa.ArrowInvalid:
         pass
     plain = _matches(texts, _PLAIN)
-    point, comma = (_matches(texts, form) & ~plain for form in (_POINT, _COMMA))
+    point, comma = (_matches(texts, form) & ~plain for form in _MARKS[unit != ""])
     # with decimal commas, 1.500 is 1500 and 1.5 is not a number
     thousands = plain & _matches(texts, _THOUSANDS)
     fractions = plain & ~thousands & _matches(texts, "[.eEiI]")
@@ -131,7 +140,7 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
     )
     if decimal:
         values[thousands] = np.round(1000.0 * values[thousands])
-    marks, found = _one_mark(_marks(texts, chosen), found, counts)
+    marks, found, unit = _one_mark(_marks(texts, chosen), found, counts, unit)
     notation = ""
     if (with_comma & chosen).any():
         notation = "decimal commas" if decimal else "thousands commas"
@@ -140,9 +149,10 @@ def parse_numbers(texts: Any, counts: NDArray[np.int64], *, commas: str = "") ->
         np.where(found, values, np.nan),
         flags(texts.is_valid()) & ~found,
         notation,
-        _remark_of_marks(marks, found, counts),
+        f"read as numbers in {unit!r}" if unit else _remark_of_marks(marks, found, counts),
         not chosen.any(),
         bool(by_point == by_comma),
+        unit,
     )
 
 
@@ -179,14 +189,20 @@ def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def _one_mark(
-    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """Amounts in another currency than most do not count as numbers."""
-    different = {mark: int(counts[marks == mark].sum()) for mark in set(marks.tolist()) - {""}}
-    if len(different) > 1:
-        most = max(sorted(different), key=lambda mark: different[mark])
-        found = found & ((marks == "") | (marks == most))
-    return np.where(found, marks, ""), found
+    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64], unit: str | None
+) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+    """Amounts in another currency or unit than most do not count as numbers; and the unit.
+
+    Amounts without a currency count, too, but not numbers without the unit of the others.
+    """
+    different = {mark: int(counts[found & (marks == mark)].sum()) for mark in set(marks[found])}
+    measured = bool(unit) or any(map(is_unit, different))
+    if not measured:
+        different.pop("", None)
+    most = max(sorted(different), key=lambda mark: different[mark], default="")
+    most = unit.upper() if unit else most
+    found = found & ((marks == most) | ((marks == "") & (not measured)))
+    return np.where(found, marks, ""), found, most.lower() * is_unit(most)
 
 
 def _remark_of_marks(

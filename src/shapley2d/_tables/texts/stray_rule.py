@@ -37,7 +37,12 @@ MAX_CODES = 20
 
 
 def read_texts(
-    texts: Any, counts: NDArray[np.int64], *, kind: str | None = None, notation: str = ""
+    texts: Any,
+    counts: NDArray[np.int64],
+    *,
+    kind: str | None = None,
+    notation: str = "",
+    unit: str | None = None,
 ) -> TextReading:
     """Decide what a column of text holds.
 
@@ -47,7 +52,7 @@ def read_texts(
     :data:`~shapley2d._tables.texts.numbers.LONGEST` characters is text. The texts are distinct and
     trimmed, null where missing; ``counts`` says how often each occurs. ``kind`` is the one that the
     user set; ``notation``, of another column or of the training table, decides where both are
-    possible.
+    possible, and ``unit`` which unit numbers may have, an empty one that they have none.
     """
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -69,7 +74,7 @@ def read_texts(
     endless = are_endless(texts)
     texts = pc.if_else(pa.array(given & ~endless), texts, None)
     if kind != "date":
-        numbers = parse_numbers(texts, counts, commas=notation)
+        numbers = parse_numbers(texts, counts, commas=notation, unit=unit)
         strays = given & (numbers.strays | endless)
         if kind == "number" or _few(strays, given, counts, numbers.values):
             return replace(numbers, strays=strays)

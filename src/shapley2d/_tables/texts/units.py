@@ -1,4 +1,4 @@
-"""Units of measure that can be converted into each other: mass, length, volume, time.
+"""Units of measure that convert into each other: mass, length, volume, time, energy, power.
 
 Money has no fixed rate, and temperatures have no common zero: neither is converted.
 """
@@ -16,6 +16,10 @@ _QUANTITIES = (
     {"w": 1.0, "kw": 1e3},
 )  # fmt: skip
 """By quantity, units in one of their own; a unit is in one of them only."""
+
+
+UNITS = sorted((unit for units in _QUANTITIES for unit in units), key=len, reverse=True)
+"""All of them, the longest first."""
 
 
 def convert(number: float, unit: str, into: str) -> float | None:
