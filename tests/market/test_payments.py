@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shapley2d import InputError
 from shapley2d._market.block_valuation import BlockValuation
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.cell_sums import JointErrors
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import divide_total, payment_intervals, uncertain_pairs
 from shapley2d.exceptions import InputWarning, PrecisionWarning

@@ -23,7 +23,7 @@ from shapley2d import (
     value_blocks,
     value_cells,
 )
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.cell_sums import JointErrors
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 from small_tables import two_classes

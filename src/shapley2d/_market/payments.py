@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._market.joint_errors import JointErrors
+    from shapley2d._market.cell_sums import JointErrors
 
 RULES = ("zero", "owe")
 

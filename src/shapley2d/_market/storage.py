@@ -15,7 +15,7 @@ from shapley2d._base.json_record import (
 )
 from shapley2d._base.limits import allowed_bytes
 from shapley2d._market.audit_result import Audit, check_look
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.cell_sums import JointErrors
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import follow
 
