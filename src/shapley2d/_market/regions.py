@@ -64,9 +64,10 @@ class Regions:
 
         And so columns. So nobody is several players by claiming every few rows in other columns.
         """
-        return self._filled()._turned()._filled()._turned()
+        return self._filled().turned()._filled().turned()
 
-    def _turned(self) -> Regions:
+    def turned(self) -> Regions:
+        """The regions of the transposed table."""
         return replace(self, rows=self.columns, columns=self.rows)
 
     def _filled(self) -> Regions:
