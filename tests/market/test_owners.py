@@ -263,6 +263,7 @@ def test_rows_are_found_by_label_then_name_then_position():
         1,
         2,
     ]
+    assert AxisNames("column", ["1", "2", "3", "4"]).find("1-2", "").tolist() == [0, 1]
     with pytest.raises(InputError, match="there is no row '2'"):
         numbered.find(2, "line 4")
 
@@ -390,16 +391,6 @@ def test_a_polars_table_gets_polars_payments():
         "high",
     ]
     assert sum(round(100 * amount) for amount in paid["amount"]) == 9999
-
-
-def test_columns_named_by_numbers_are_counted_by_their_names():
-    from shapley2d._market.owners import AxisNames
-
-    names = AxisNames("column", ["1", "2", "3", "4"])
-    assert names.find("1-2", "line 1").tolist() == [0, 1]
-    assert names.find(4, "line 2").tolist() == [3]
-    with pytest.raises(InputError, match="there is no column '0'"):
-        names.find(0, "line 3")
 
 
 @pytest.mark.parametrize(

@@ -71,10 +71,7 @@ def blank(table: Table, target: Target, gone: NDArray[np.bool_]) -> Changed:
 
 
 def split_owner(regions: Regions, owner: int, random: np.random.Generator) -> Regions:
-    """Half of the owner's cells under a second name: half of its rows, or of columns if it has all.
-
-    An owner of one row keeps it: there is no half.
-    """
+    """Half of an owner's rows, or of its columns if it has all rows, under a second name."""
     mine = regions.owner == owner
     has_all_rows = regions.rows[mine].any(axis=0).all()
     if has_all_rows and regions.columns[mine].any(axis=0).sum() > 1:
@@ -85,6 +82,7 @@ def split_owner(regions: Regions, owner: int, random: np.random.Generator) -> Re
 def _split_rows(regions: Regions, owner: int, random: np.random.Generator) -> Regions:
     mine = regions.owner == owner
     held = random.permutation(np.flatnonzero(regions.rows[mine].any(axis=0)))
+    # an owner of one row keeps it: there is no half
     given = np.isin(np.arange(regions.rows.shape[1]), held[held.size // 2 :]) & (held.size > 1)
     name = f"{regions.names[owner]} (2)"
     while name in regions.names:

@@ -138,10 +138,7 @@ class Sums:
         return BlockSums(self.payees[:0], self.rows, self.columns).blocks(values)
 
     def summed(self, estimate: Estimate, replicates: Floats | None) -> Summed:
-        """Values and errors of blocks and of payees, from those of what is valued.
-
-        ``replicates`` are blocks without each part of the validation rows.
-        """
+        """Blocks and payees with their errors; replicates are blocks without a part of the rows."""
         _, n, m = self.payees.shape
         all_of_it = BlockSums(self.payees, self.rows, self.columns)
         kept = len(self._payees_kept)

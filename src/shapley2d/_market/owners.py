@@ -51,11 +51,7 @@ class Claim:
 
 
 class AxisNames:
-    """Finds rows, or columns, by set label, name or position.
-
-    Names of sets come first, then names, then positions; if names are whole numbers, a number is
-    always a name.
-    """
+    """Finds rows or columns by set label, name, or position where names are no whole numbers."""
 
     def __init__(self, kind: str, names: Sequence[Any], sets: Sets | None = None) -> None:
         self._kind, self.size = kind, len(names)
@@ -110,11 +106,7 @@ class AxisNames:
 def read_claims(
     owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
 ) -> list[Claim]:
-    """The claims of an owners table, with checked fields.
-
-    Messages call the table ``name``, and the record at a position by ``where``, by default
-    ``owners, line 1`` and so on.
-    """
+    """The claims of an owners table; messages call it ``name``, and a record by ``where``."""
     where = where or (lambda number: f"owners, line {number + 1}")
     if isinstance(owners, dict):
         with suppress(TypeError, ValueError):  # no columns, or of different lengths

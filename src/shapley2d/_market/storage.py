@@ -65,10 +65,7 @@ def block_record(valuation: BlockValues) -> dict[str, Any]:
 def block_fields(
     record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """The fields that :func:`block_record` kept.
-
-    A ValueError says in a phrase what does not fit; ``fields`` are the others.
-    """
+    """The fields that :func:`block_record` kept, beside others, or a ValueError in a phrase."""
     check_form(record, {"info": _INFO, "blocks": _BLOCKS})
     blocks, (n, m) = record["blocks"], cells.shape
     names, parts, errors = blocks["owner_names"], blocks.get("shares"), blocks.get("errors")

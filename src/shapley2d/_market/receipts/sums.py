@@ -57,10 +57,7 @@ _ROUNDING = 1e-9  # relative; sums of owners' values are rounded once each
 
 
 def check_body(body: dict[str, Any]) -> None:
-    """Check the body of a receipt; a ValueError says in a phrase what does not fit.
-
-    It holds what a receipt says, in the form that it is written in, and nothing else.
-    """
+    """Check the body of a receipt; a ValueError says in a phrase what does not fit."""
     check_form(body, _FORM, "its body", exact=True)
     check_question(body["question"])
     _check_date(body["made"]["date"])

@@ -74,11 +74,7 @@ def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
 
 
 def payment_lines(payments: Any) -> list[dict[str, Any]]:
-    """Payments, from a frame or from dicts, as plain numbers.
-
-    >>> payment_lines([{"owner": "Ann", "value": 1, "amount": 2, "low": 1, "high": 3}])
-    [{'owner': 'Ann', 'value': 1.0, 'amount': 2.0, 'low': 1.0, 'high': 3.0}]
-    """
+    """Payments, from a frame or from dicts, as plain numbers."""
     frame = nw.from_native(payments, eager_only=True, pass_through=True)
     lines = []
     for payment in frame.rows(named=True) if isinstance(frame, nw.DataFrame) else payments:
