@@ -93,12 +93,8 @@ class Receipt:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the receipt as JSON; the file appears whole or not at all."""
-        record = {
-            "format": FORMAT,
-            "body": self.body,
-            "digest": self.digest,
-            "signature": self.signature,
-        }
+        sealed = {"digest": self.digest, "signature": self.signature}
+        record = {"format": FORMAT, "body": self.body, **sealed}
         text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False)
         with atomic_write(path, ".json") as temporary:
             temporary.write_text(f"{text}\n", encoding="ascii")
@@ -168,7 +164,8 @@ class Receipt:
         """
         known = {one["owner"]: one for one in self.body["digests"]["owners"]}
         if owner not in known:
-            raise InputError(f"the receipt has no owner {owner!r}: it has {_names(known)}")
+            names = ", ".join(map(repr, [*known][:5])) + (", ..." if len(known) > 5 else "")
+            raise InputError(f"the receipt has no owner {owner!r}: it has {names}")
         table = read_alike(X, self.body["digests"]["columns"])
         kind = self.body["digests"]["target_kind"]
         labels = None if y is None else [_label(one, kind) for one in np.asarray(y, dtype=object)]
@@ -264,11 +261,6 @@ def _label(label: Any, kind: str) -> Any:
         with suppress(ValueError):
             return float(label)
     return label
-
-
-def _names(known: Any) -> str:
-    names = [repr(name) for name in known]
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _parse(data: bytes) -> dict[str, Any]:

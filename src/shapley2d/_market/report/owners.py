@@ -139,15 +139,11 @@ def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
         paid = [one["payments"][owner] for one in audit._settings if owner in one["payments"]]
         ranges.append((min(paid), max(paid)) if paid else None)
     return {
-        "total": audit.total,
+        **audit.to_dict(),
         "moves": [(move, [gains.get((owner, move)) for owner in owners]) for move in moves],
         "owners": owners if len(owners) <= 12 else [],
         "ranges": ranges,
         "n_settings": len(audit._settings),
         "payments": [audit.payments[owner] for owner in owners],
-        "copies": audit.copies,
-        "look": audit.look,
-        "alarms": audit._alarms,
-        "complete": audit.complete,
         "sentences": audit.sentences,
     }

@@ -366,10 +366,6 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
         np.append(np.flatnonzero(tables.held.any(axis=0)), tables.valid_rows), random, _COLUMN_ROWS
     )
     features, of = tables.features
-    entries = [
-        np.append(a.entries, b.entries)
-        for a, b in zip(tables.table.columns, tables.valid.columns, strict=True)
-    ]
     told: set[frozenset[str]] = set()
     if len(apart) > _MOST_COLUMNS:
         apart = random.choice(apart, _MOST_COLUMNS, replace=False).tolist()
@@ -380,8 +376,10 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
             continue
         known = features[rows][:, used]
         known[rows >= tables.table.n_rows, -1] = -1  # no seller knows the validation labels
-        words = tables.table.columns[j].kind in ("category", "boolean")
-        wanted = features[:, np.flatnonzero(of == j)[0]] if words else entries[j]
+        mine, theirs = tables.table.columns[j], tables.valid.columns[j]
+        words = mine.kind in ("category", "boolean")
+        wanted = np.append(mine.entries, theirs.entries)
+        wanted = features[:, np.flatnonzero(of == j)[0]] if words else wanted
         there = ~np.isnan(wanted[rows])
         if there.sum() < FEWEST_ROWS:
             continue
@@ -393,22 +391,20 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
         *by_column, of_label = weights()
         order = np.argsort(by_column)[::-1]
         main = [k for k in order if foreign[k] and by_column[k] >= 0.1 * by_column[order[0]]]
-        mine = together([regions.names[k] for k in np.flatnonzero(owns[:, j])])
-        theirs = together(
-            [regions.names[k] for k in np.flatnonzero(owns[:, sorted(main)].any(axis=1))]
-        )
-        parties = frozenset((mine, theirs))
+        who = owns[:, j], owns[:, main].any(axis=1)
+        one, other = (together([regions.names[k] for k in np.flatnonzero(part)]) for part in who)
+        parties = frozenset((one, other))
         if parties in told:  # the other way round, or another column of theirs
             continue
         told.add(parties)
         sources = ", ".join(repr(names[k]) for k in main[:3])
         sources += ", the labels" if of_label >= 0.1 * by_column[order[0]] else ""
         sentence = (
-            f"{names[j]!r} of {mine} can be computed from columns of {theirs} ({sources}): these "
+            f"{names[j]!r} of {one} can be computed from columns of {other} ({sources}): these "
             f"give {100 * share:.0f} % of it in rows not seen before. Nothing tells who computed "
             "what, or whether one thing was measured twice."
         )
-        yield Alarm(mine, WHAT["columns"], theirs, sentence, None)
+        yield Alarm(one, WHAT["columns"], other, sentence, None)
 
 
 def _some(
