@@ -119,19 +119,6 @@ def test_monte_carlo_agrees_with_exact_within_its_errors():
     assert sampled.info["n_utilities"] <= 49
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("always_sampled")
-def test_monte_carlo_is_the_same_for_any_number_of_workers():
-    data = small_table()
-    method = MonteCarlo(max_permutations=12, tolerance=0)
-    one, two = (
-        value_blocks(*data, method=method, rows=ROWS, columns=COLUMNS, n_jobs=n_jobs)
-        for n_jobs in (1, 2)
-    )
-    np.testing.assert_array_equal(one.values, two.values)
-    assert one._payee_errors == two._payee_errors
-
-
 @pytest.mark.filterwarnings("ignore:the 95 % interval")
 def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     """Every row has an owner of its own, so the cells say what each is worth."""
