@@ -21,11 +21,12 @@ from shapley2d import (
 )
 from shapley2d._market.audit_result import MOVES
 from shapley2d._market.job import BlocksJob
-from shapley2d.exceptions import InputWarning, PrecisionWarning
+from shapley2d.exceptions import PrecisionWarning
 
 from small_tables import two_classes
 
 OWNERS = [{"owner": "A", "row": "0-19"}, {"owner": "B", "row": "20-39"}]
+LEFT = [{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}]  # without two rows of A
 NEAREST = KNN(n_neighbors=3)
 
 
@@ -58,29 +59,15 @@ def test_what_an_owner_would_gain_is_what_the_changed_table_pays():
     random = np.random.default_rng(0)  # any jitter: a row per row, of the same class
     made = X.iloc[np.repeat(np.arange(20), 3)] + 0.1 * random.normal(size=(60, 3))
     again = [{"owner": "A", "row": "0-19;40-99"}, OWNERS[1]]
-    listed = value_blocks(
-        pd.concat([X, made], ignore_index=True),
-        np.append(y, np.repeat(y[:20], 3)),
-        X_valid,
-        y_valid,
-        method=NEAREST,
-        owners=again,
-        **plain,
-    )
+    more = pd.concat([X, made], ignore_index=True), np.append(y, np.repeat(y[:20], 3))
+    listed = value_blocks(*more, X_valid, y_valid, method=NEAREST, owners=again, **plain)
     gain = amounts(listed)["A"] - audit.payments["A"]
     for move in ("means", "jitter"):  # every row is paid, whoever made it
         assert after(audit, "A", move) - audit.payments["A"] > gain / 3 > 1000
     rows = value_blocks(X, y, X_valid, y_valid, method=NEAREST, rows=range(40), parties="anonymous")
     kept = np.setdiff1d(np.arange(40), np.argsort(rows.row_values[:20], kind="stable")[:2])
-    left = value_blocks(
-        X.iloc[kept].reset_index(drop=True),
-        y.iloc[kept].to_numpy(),
-        X_valid,
-        y_valid,
-        method=NEAREST,
-        owners=[{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}],
-        **plain,
-    )
+    fewer = X.iloc[kept].reset_index(drop=True), y.iloc[kept].to_numpy(), X_valid, y_valid
+    left = value_blocks(*fewer, method=NEAREST, owners=LEFT, **plain)
     assert after(audit, "A", "withhold") == pytest.approx(amounts(left)["A"], abs=0.011)
     more = value_blocks(X, y, X_valid, y_valid, method=KNN(n_neighbors=6), owners=OWNERS, **plain)
     found = next(
@@ -237,35 +224,11 @@ def test_what_is_withheld_is_what_is_worth_least_by_the_score_that_pays():
     """Accuracy and balanced accuracy disagree on which rows are worst where a class is rare."""
     X, _, X_valid, _ = data()
     y, y_valid = ((part["a"] > 0.8).astype(int).rename("y") for part in (X, X_valid))
-    cells = value_cells(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=NEAREST,
-        scoring="balanced_accuracy",
-        progress=False,
-    )
+    asked = {"method": NEAREST, "scoring": "balanced_accuracy", "progress": False}
+    cells = value_cells(X, y, X_valid, y_valid, **asked)
     worst = np.argsort(cells.row_values[:20], kind="stable")[:2]
     kept = np.setdiff1d(np.arange(40), worst)
-    owners = [{"owner": "A", "row": "0-17"}, {"owner": "B", "row": "18-37"}]
-    without = value_blocks(
-        X.iloc[kept].reset_index(drop=True),
-        y.iloc[kept].to_numpy(),
-        X_valid,
-        y_valid,
-        method=NEAREST,
-        owners=owners,
-        parties="anonymous",
-        scoring="balanced_accuracy",
-        valid_parts=0,
-    )
+    fewer = X.iloc[kept].reset_index(drop=True), y.iloc[kept].to_numpy(), X_valid, y_valid
+    without = value_blocks(*fewer, owners=LEFT, parties="anonymous", valid_parts=0, **asked)
     _, audit = audited((X, y, X_valid, y_valid), scoring="balanced_accuracy", look=False)
     assert after(audit, "A", "withhold") == pytest.approx(amounts(without)["A"], abs=0.02)
-
-
-def test_other_semivalues_are_said_not_to_add_up():
-    with pytest.warns(InputWarning, match="only Shapley values add up to what the table is worth"):
-        value_blocks(
-            *data(), method=NEAREST, owners=OWNERS, parties="anonymous", semivalue="banzhaf"
-        )

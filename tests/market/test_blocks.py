@@ -119,19 +119,6 @@ def test_monte_carlo_agrees_with_exact_within_its_errors():
     assert sampled.info["n_utilities"] <= 49
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("always_sampled")
-def test_monte_carlo_is_the_same_for_any_number_of_workers():
-    data = small_table()
-    method = MonteCarlo(max_permutations=12, tolerance=0)
-    one, two = (
-        value_blocks(*data, method=method, rows=ROWS, columns=COLUMNS, n_jobs=n_jobs)
-        for n_jobs in (1, 2)
-    )
-    np.testing.assert_array_equal(one.values, two.values)
-    assert one._payee_errors == two._payee_errors
-
-
 @pytest.mark.filterwarnings("ignore:the 95 % interval")
 def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
     """Every row has an owner of its own, so the cells say what each is worth."""
@@ -158,10 +145,7 @@ def test_intervals_of_many_owners_hold_the_values_of_the_closed_form():
 )
 def test_knn_utilities_equal_their_definition(seed, k, task, votes):
     random = np.random.default_rng(seed)
-    X, X_valid = (
-        random.integers(0, 3, (5, 2)).astype(float),
-        random.integers(0, 3, (3, 2)).astype(float),
-    )
+    X, X_valid = (random.integers(0, 3, (n, 2)).astype(float) for n in (5, 3))
     y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
     if task == "classification":  # codes: 0, 1, ..., and -1 for a label that no row has
         classes, y = np.unique(y, return_inverse=True)
@@ -182,10 +166,7 @@ def test_knn_utilities_equal_their_definition(seed, k, task, votes):
 @pytest.mark.parametrize("semivalue", ["shapley", "banzhaf"])
 def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
     random = np.random.default_rng(3)
-    X, X_valid = (
-        random.integers(0, 3, (6, 3)).astype(float),
-        random.integers(0, 3, (9, 3)).astype(float),
-    )
+    X, X_valid = (random.integers(0, 3, (n, 3)).astype(float) for n in (6, 9))
     y, y_valid = (random.integers(0, 2, 6), random.integers(0, 2, 9))
     if task == "regression":
         y, y_valid = random.normal(size=6), random.normal(size=9)
@@ -229,9 +210,8 @@ def test_nearest_neighbours_are_a_method_and_a_model(request):
 @pytest.mark.parametrize("method", [MonteCarlo(GaussianNB()), KNN()])
 def test_cross_valuation_is_the_mean_over_folds_and_keeps_every_group(method):
     X, y, _, _ = small_table()
-    rows = np.where(
-        np.arange(24) == 5, "rare", "typical"
-    )  # the rare row trains in all folds but one
+    # the rare row trains in all folds but one
+    rows = np.where(np.arange(24) == 5, "rare", "typical")
     v = value_blocks(X, y, rows=rows, columns=COLUMNS, cv=4, method=method)
     assert v.row_names.tolist() == ["typical", "rare"] and v.info["folds"] == 4
     whole = value_blocks(X, y, rows=["all"] * 24, columns=["all"] * 4, cv=4, method=method)
@@ -242,20 +222,12 @@ def test_groups_come_from_mappings_and_series():
     X, y, X_valid, y_valid = small_table()
     names = ["age", "income", "spend", "visits"]
     frames = [pd.DataFrame(part, columns=names) for part in (X, X_valid)]
-    plain = value_blocks(frames[0], y, frames[1], y_valid, columns=COLUMNS, parties="anonymous")
-    mapped = value_blocks(
-        frames[0],
-        y,
-        frames[1],
-        y_valid,
-        columns=dict(zip(names, COLUMNS, strict=True)),
-        parties="anonymous",
+    plain, *same = (
+        value_blocks(frames[0], y, frames[1], y_valid, columns=columns, parties="anonymous")
+        for columns in (COLUMNS, dict(zip(names, COLUMNS, strict=True)), pd.Series(COLUMNS))
     )
-    series = value_blocks(
-        frames[0], y, frames[1], y_valid, columns=pd.Series(COLUMNS), parties="anonymous"
-    )
-    np.testing.assert_array_equal(plain.values, mapped.values)
-    np.testing.assert_array_equal(plain.values, series.values)
+    for one in same:
+        np.testing.assert_array_equal(plain.values, one.values)
 
 
 def test_the_cache_trains_nothing_twice_and_changes_nothing():
@@ -269,10 +241,7 @@ def test_the_cache_trains_nothing_twice_and_changes_nothing():
     game = CachedGame(FunctionGame(h, 4, 3))
     random = np.random.default_rng(0)
     for _ in range(20):
-        rows, columns = (
-            NestedCoalitions(random.permutation(4)),
-            NestedCoalitions(random.permutation(3)),
-        )
+        rows, columns = (NestedCoalitions(random.permutation(k)) for k in (4, 3))
         np.testing.assert_array_equal(game.utilities(rows, columns), plain.utilities(rows, columns))
     repeated = MaskCoalitions([[True] * 4, [True] * 4])
     assert game.utilities(repeated, MaskCoalitions([[True] * 3])).tolist() == [[48.0], [48.0]]
@@ -283,14 +252,8 @@ def test_the_cache_trains_nothing_twice_and_changes_nothing():
 def test_a_block_valuation_survives_its_file(tmp_path):
     data = small_table()
     owners = [{"owner": "A", "row": 0}, {"owner": "B", "row": "1;2", "column": "x0"}]
-    v = value_blocks(
-        *data,
-        method=MonteCarlo(max_permutations=15, tolerance=0),
-        owners=owners,
-        rows=ROWS,
-        parties="known",
-        valid_parts=0,
-    )
+    method = MonteCarlo(max_permutations=15, tolerance=0)
+    v = value_blocks(*data, method=method, owners=owners, rows=ROWS, valid_parts=0)
     path = tmp_path / "blocks.parquet"
     v.save(path)
     back = Valuation.load(path)
@@ -376,19 +339,9 @@ def test_a_pool_that_cannot_be_shown_does_not_stop_a_run():
 
     X, y = np.arange(16.0).reshape(8, 2), ["u", "v"] * 4
     with Pool(1) as pool:
-        v = value_blocks(
-            X,
-            y,
-            method=KNN(n_neighbors=1),
-            rows=["a", "b"] * 4,
-            columns=["p", "q"],
-            cv=2,
-            cluster=pool,
-        )
+        grid = {"rows": ["a", "b"] * 4, "columns": ["p", "q"]}
+        v = value_blocks(X, y, method=KNN(n_neighbors=1), cv=2, cluster=pool, **grid)
     assert v.exact and "cluster" not in v.info["call"]  # it changes no value
-
-
-SAMPLER = MonteCarlo("gaussian_nb", max_permutations=3, tolerance=0)
 
 
 @pytest.mark.parametrize("axis", ["rows", "columns"])

@@ -10,7 +10,7 @@ import pytest
 
 from shapley2d._market.owners import read_claims
 from shapley2d._market.regions import find_regions
-from shapley2d._market.sellers.chances import count_p_value, excess_p_value
+from shapley2d._market.sellers.chances import corrected, count_p_value, excess_p_value
 from shapley2d._market.sellers.look import WHAT, Alarm, look_at_sellers
 from shapley2d._market.sellers.points import Points
 from shapley2d._market.sellers.twins import Gaps, gaps
@@ -270,6 +270,7 @@ def test_chances_hold_where_nothing_is_odd():
     random = np.random.default_rng(0)
     p = np.array([excess_p_value(*random.normal(size=(2, 30))) for _ in range(1000)])
     assert (p <= 0.05).mean() <= 0.05 and (p <= 0.01).mean() <= 0.015
+    assert corrected([0.01, 0.04, 0.03]) == [0.03, 0.06, 0.06]  # by Holm
     draws = [(random.permutation(20)[:6] < 8).sum() for _ in range(20_000)]
     assert count_p_value(4, 6, 8, 20) == pytest.approx(np.mean(np.array(draws) >= 4), abs=0.01)
 

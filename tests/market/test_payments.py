@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from shapley2d import InputError
 from shapley2d._market.block_valuation import BlockValuation
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.cell_sums import JointErrors
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import divide_total, payment_intervals, uncertain_pairs
 from shapley2d.exceptions import InputWarning, PrecisionWarning
@@ -85,12 +85,8 @@ def test_nobody_gains_by_being_listed_first(units, values, data):
     order = data.draw(st.permutations(range(len(values))))
     for negative in ("zero", "owe"):
         listed = divide_total(units / 100, values, names=names, negative=negative)
-        again = divide_total(
-            units / 100,
-            [values[k] for k in order],
-            names=[names[k] for k in order],
-            negative=negative,
-        )
+        moved, called = [values[k] for k in order], [names[k] for k in order]
+        again = divide_total(units / 100, moved, names=called, negative=negative)
         assert [listed[k] for k in order] == again
 
 
@@ -128,10 +124,8 @@ def test_divisions_that_make_no_sense(options, message):
 
 def test_intervals_cover_the_amounts_of_the_true_values():
     random = np.random.default_rng(1)
-    truth, root = (
-        np.array([0.3, 0.2, 0.1]),
-        np.array([[0.02, 0, 0], [-0.01, 0.02, 0], [0, -0.01, 0.01]]),
-    )
+    truth = np.array([0.3, 0.2, 0.1])
+    root = np.array([[0.02, 0, 0], [-0.01, 0.02, 0], [0, -0.01, 0.01]])
     amounts = np.array(divide_total(100, truth))
     inside = np.zeros(3)
     for _ in range(200):
@@ -277,12 +271,10 @@ def test_it_says_which_order_is_not_certain():
 
 def test_uncertain_pairs_use_the_covariance():
     values = np.array([1.0, 1.1])
-    assert (
-        uncertain_pairs(values, JointErrors.of(np.full((2, 2), 1.0)))[0].size == 0
-    )  # the difference is known for sure
-    assert (
-        uncertain_pairs(values, JointErrors.of(np.array([[1.0, -1.0], [-1.0, 1.0]])))[0].size == 1
-    )
+    together, apart = np.full((2, 2), 1.0), np.array([[1.0, -1.0], [-1.0, 1.0]])
+    # of errors that both share, the difference is known for sure
+    for errors, count in ((together, 0), (apart, 1)):
+        assert uncertain_pairs(values, JointErrors.of(errors))[0].size == count
 
 
 def test_unknown_errors_are_refused():

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from shapley2d import (
     KNN,
-    BlockValuation,
     Exact,
     Forest,
     InputError,
@@ -23,7 +22,6 @@ from shapley2d import (
     value_blocks,
     value_cells,
 )
-from shapley2d._market.joint_errors import JointErrors
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
 from small_tables import two_classes
@@ -74,16 +72,11 @@ def test_owners_are_worth_the_sum_of_their_cells():
 def test_any_method_of_cells_values_owners(method):
     X, y, X_valid, y_valid = two_classes(n=6, m=3, n_valid=9)
     y = np.array([0, 1] * 3)
-    v = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=method,
-        owners=[{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
-        parties="anonymous",
+    tables, owners = (
+        (X, y, X_valid, y_valid),
+        [{"owner": "A", "row": "0-2"}, {"owner": "B", "row": "3-5"}],
     )
-    cells = value_cells(X, y, X_valid, y_valid, method=method)
+    v, cells = valued(tables, owners, method), value_cells(*tables, method=method)
     np.testing.assert_allclose(
         v.owners["value"], [cells.values[:3].sum(), cells.values[3:].sum()], atol=1e-12
     )
@@ -108,19 +101,13 @@ def test_splitting_merging_and_renaming_owners_changes_nothing_for_the_others_to
     assert sum(value for name, value in split.items() if name[0] == "A") == pytest.approx(
         before["A"], abs=1e-15
     )
-    merged = by_owner(
-        valued(
-            tables,
-            [{**line, "owner": line["owner"].replace("B", "A")} for line in THREE],
-            **options,
-        )
-    )
+    as_one = [{**line, "owner": line["owner"].replace("B", "A")} for line in THREE]
+    merged = by_owner(valued(tables, as_one, **options))
     assert merged["C"] == before["C"] and merged["A"] == pytest.approx(
         before["A"] + before["B"], abs=1e-15
     )
-    renamed = by_owner(
-        valued(tables, [THREE[2], {**THREE[0], "owner": "Zed"}, THREE[1]], **options)
-    )
+    called = [THREE[2], {**THREE[0], "owner": "Zed"}, THREE[1]]
+    renamed = by_owner(valued(tables, called, **options))
     assert [renamed[name] for name in ("Zed", "B", "C")] == [before[name] for name in "ABC"]
 
 
@@ -292,27 +279,6 @@ def test_an_owner_of_everything_shares_with_all():
     assert by_owner(v)["Nobody"] == pytest.approx(v.total / 2)
 
 
-def test_payments_within_chance_are_warned_of():
-    shares = np.eye(3)[:, :, None]
-    names = ["sure", "by chance", "(unowned)"]
-    made = BlockValuation(
-        np.array([[0.5], [0.1], [0.1]]),
-        np.zeros((3, 1)),
-        np.arange(3),
-        ["x"],
-        _owner_names=names,
-        _owner_shares=shares,
-        _errors=JointErrors.of(np.diag([0.01, 0.01, 0.01])),
-    )
-    with pytest.warns(
-        PrecisionWarning,
-        match="the 95 % interval of 'by chance' holds 0: its payment may be due to chance",
-    ):
-        made.payments(100)
-    clear = valued(two_classes(), THREE, valid_parts=0)
-    assert clear.payments(100)["amount"].sum() == pytest.approx(100)
-
-
 @pytest.mark.parametrize("model", ["knn", "gaussian_nb", "ridge"])
 @pytest.mark.parametrize("parties", ["anonymous", "known"])
 def test_columns_of_noise_earn_nothing_under_accuracy(model, parties):
@@ -321,15 +287,9 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, parties):
     for part in (X, X_valid):
         part["dice"] = random.integers(1, 7, len(part))
     sampler = MonteCarlo(model, max_permutations=40, tolerance=0)
-    v = value_blocks(
-        X,
-        y,
-        X_valid,
-        y_valid,
-        method=KNN(votes="share") if model == "knn" else sampler,
-        parties=parties,
-        owners=[{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}],
-    )
+    method = KNN(votes="share") if model == "knn" else sampler
+    owners = [{"owner": "data", "column": "a;b;c;d"}, {"owner": "dice", "column": "dice"}]
+    v = valued((X, y, X_valid, y_valid), owners, method, parties)
     data_value, dice = v.owners["value"]
     assert data_value > 0.1 and abs(dice) < 0.05
 
@@ -341,18 +301,15 @@ def test_columns_of_noise_earn_nothing_under_accuracy(model, parties):
         ({"copies": "none"}, "copies='none' is not known"),
         ({"parties": "anonymous", "method": "magic"}, "method='magic' is not known"),
         ({"parties": "known", "method": "forest"}, "method='forest' values cells, not parties"),
+        (
+            {"owners": None, "rows": [0, 1] * 15, "columns": range(4), "copies": "one"},
+            "about owners: name",
+        ),
     ],
 )
 def test_wrong_players_and_copies_are_named(options, message):
     with pytest.raises(InputError, match=message):
-        value_blocks(*two_classes(), owners=THREE, **{"parties": "anonymous", **options})
-
-
-def test_copies_are_about_owners():
-    with pytest.raises(InputError, match="is about owners: name them by owners or owner_column"):
-        value_blocks(
-            *two_classes(), rows=[0, 1] * 15, columns=[0, 1, 1, 1], copies="one", method="knn"
-        )
+        value_blocks(*two_classes(), **{"owners": THREE, "parties": "anonymous", **options})
 
 
 @pytest.mark.parametrize(
@@ -388,21 +345,14 @@ def test_copies_are_left_out_of_splits_of_ones_own():
     twice = np.append(np.arange(30), np.arange(5))
     X2, y2 = X.iloc[twice].reset_index(drop=True), y.iloc[twice].to_numpy()
     owners = [{"owner": "A", "row": "0-9;30-34"}, *THREE[1:]]
-    halves = [
-        (np.arange(0, 30, 2), np.arange(1, 30, 2)),
-        (np.arange(1, 30, 2), np.arange(0, 30, 2)),
-    ]
-    before = value_blocks(X, y, method=NEAREST, parties="anonymous", owners=THREE, cv=halves)
-    after = value_blocks(X2, y2, method=NEAREST, parties="anonymous", owners=owners, cv=halves)
-    assert by_owner(after) == by_owner(before)
-    batches = np.arange(30) % 6
-    grouped = value_blocks(
-        X, y, method=NEAREST, parties="anonymous", owners=THREE, groups=batches, cv=3
-    )
-    again = value_blocks(
-        X2, y2, method=NEAREST, parties="anonymous", owners=owners, groups=batches[twice], cv=3
-    )
-    assert by_owner(again) == by_owner(grouped)
+    even, odd, batches = np.arange(0, 30, 2), np.arange(1, 30, 2), np.arange(30) % 6
+    halves = [(even, odd), (odd, even)]
+    for before, after in (
+        ({"cv": halves}, {"cv": halves}),
+        ({"groups": batches, "cv": 3}, {"groups": batches[twice], "cv": 3}),
+    ):
+        once, again = valued((X, y), THREE, **before), valued((X2, y2), owners, **after)
+        assert by_owner(again) == by_owner(once)
 
 
 def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
@@ -413,25 +363,18 @@ def test_payments_are_by_a_score_and_a_rule_that_nobody_gains_from():
     tables = X, y, X_valid, y_valid
     asked = {"scoring": "balanced_accuracy", "valid_parts": 0}
     v = valued(tables, THREE, **asked)
-    shells = [
-        {"owner": "shell", "row": "0-3"},
-        {"owner": THREE[0]["owner"], "row": "4-9"},
-        *THREE[1:],
-    ]
-    assert THREE[0]["row"] == "0-9"
+    shells = [{"owner": "shell", "row": "0-3"}, {"owner": "A", "row": "4-9"}, *THREE[1:]]
     split = valued(tables, shells, **asked)
     assert min(split.owners["value"]) < 0
     with pytest.warns(InputWarning, match="'A' owes"):
         whole = dict(zip(v._owner_names, v.payments(1000, "owe")["amount"], strict=True))
     with pytest.warns(InputWarning, match="'shell'.* owe"):
         parts = dict(zip(split._owner_names, split.payments(1000, "owe")["amount"], strict=True))
-    first = THREE[0]["owner"]
-    assert parts["shell"] + parts[first] == pytest.approx(whole[first], abs=0.03)
-    hidden = dict(
-        zip(split._owner_names, split.payments(1000, negative="zero")["amount"], strict=True)
+    assert parts["shell"] + parts["A"] == pytest.approx(whole["A"], abs=0.03)
+    hidden, openly = (
+        dict(zip(one._owner_names, one.payments(1000)["amount"], strict=True)) for one in (split, v)
     )
-    openly = dict(zip(v._owner_names, v.payments(1000, negative="zero")["amount"], strict=True))
-    assert hidden["shell"] + hidden[first] > openly[first] + 1
+    assert hidden["shell"] + hidden["A"] > openly["A"] + 1
 
 
 def test_owners_are_valued_by_the_score_of_cells_unless_another_is_asked_for():

@@ -178,16 +178,8 @@ def test_an_owner_finds_its_block_from_its_own_rows_alone(valued, tmp_path):
 def test_numbers_as_labels_may_come_as_text(tmp_path):
     X, y, X_valid, y_valid = tables()
     coded = [(part == "ill").astype(int) for part in (y, y_valid)]
-    v = value_blocks(
-        X,
-        coded[0],
-        X_valid,
-        coded[1],
-        method=KNN(n_neighbors=3),
-        owners=OWNERS,
-        progress=False,
-        parties="anonymous",
-    )
+    asked = {"method": KNN(n_neighbors=3), "owners": OWNERS, "parties": "anonymous"}
+    v = value_blocks(X, coded[0], X_valid, coded[1], progress=False, **asked)
     v.receipt().check_block("Lab", X[["dose"]], [f"{label}.0" for label in coded[0]])
     v.receipt().check_block("Lab", X[["dose"]], coded[0].astype(float))
 

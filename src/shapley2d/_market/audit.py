@@ -261,7 +261,7 @@ class _Auditor:
                     yield _Case("", f"by the model {model}", asked={"method": by})
         yield _Case("", "by half of every owner's rows", self._halved())
         for part, which in enumerate(("one half", "the other half")):
-            half = Variation(problem=partial(_half, number=part, seed=job.run.seed))
+            half = Variation(problem=partial(self._half, part))
             yield _Case("", f"on {which} of the validation rows", half)
         if job.baseline != "zero":
             words = "if a table without columns were worth 0"
@@ -274,6 +274,9 @@ class _Auditor:
         parts = [np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1)]
         kept = [random.permutation(rows)[: -(-rows.size // 2)] for rows in parts]
         return Variation(table=partial(take_rows, index=np.sort(np.concatenate(kept))))
+
+    def _half(self, part: int, problem: Problem) -> Problem:
+        return problem_of_part(problem, deal_parts(problem, 2, self.job.run.seed), part, alone=True)
 
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
@@ -345,7 +348,3 @@ def _copies_words(found: Answer) -> str:
     left = copies.n_pairs - 5
     more = f"; and {counted(left, 'more pair')}" if left > 0 else ""
     return f"Owners with copies of the same rows: {pairs}{more}."
-
-
-def _half(problem: Problem, number: int, seed: int) -> Problem:
-    return problem_of_part(problem, deal_parts(problem, 2, seed), number, alone=True)

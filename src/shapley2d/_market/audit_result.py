@@ -67,8 +67,7 @@ class Audit:
 
         ``after`` is the payment with the move, all shells of the owner together.
         """
-        names = ("owner", "move", "before", "after")
-        columns: dict[str, Any] = {name: [move[name] for move in self._moves] for name in names}
+        columns = _columns(self._moves, "owner", "move", "before", "after")
         columns["gain"] = [round(move["after"] - move["before"], 2) for move in self._moves]
         return make_frame(columns, self._frame)
 
@@ -93,11 +92,8 @@ class Audit:
         come from, corrected for the number of owners and tests, NaN for facts; ``alarm``, whether
         it says that something was made, or is information; ``sentence``, the evidence.
         """
-        names = ("owner", "what", "victim", "p", "alarm", "sentence")
-        columns: dict[str, Any] = {name: [one[name] for one in self._alarms] for name in names}
-        columns["p"] = np.array(
-            [np.nan if p is None else p for p in columns["p"]], dtype=np.float64
-        )
+        columns = _columns(self._alarms, "owner", "what", "victim", "p", "alarm", "sentence")
+        columns["p"] = np.array(columns["p"], dtype=np.float64)  # None is NaN
         return make_frame(columns, self._frame)
 
     @property
@@ -147,6 +143,10 @@ class Audit:
             f"<div><p><b>Audit</b> {title}</p>{html_table(moves, head) if moves else ''}"
             f"{html_table([(sentence,) for sentence in said])}</div>"
         )
+
+
+def _columns(records: list[dict[str, Any]], *names: str) -> dict[str, Any]:
+    return {name: [one[name] for one in records] for name in names}
 
 
 def alarm_words(alarm: dict[str, Any]) -> str:

@@ -84,14 +84,10 @@ def estimate_blocks(
         "preprocess": chosen.preprocess,
         **({} if parts is None else {"valid_parts": int(parts[0].max()) + 1}),
     }
-    joining: dict[str, Any] = {}
     if knn is None or isinstance(chosen, MonteCarlo):
         cached = [CachedGame(game) for game in blocks]  # a process computes a utility once
-        if len(cached) == 1:
-            joining = _joining(cached[0], run, training_s)
         blocks = list(cached)
-    elif len(blocks) == 1:
-        joining = _joining(blocks[0], run, training_s)
+    joining = _joining(blocks[0], run, training_s) if len(blocks) == 1 else {}
     copies = count_replicates(blocks[0])
     if isinstance(chosen, Exact):
         estimate = chosen.solve_games(blocks, members, grid.shape[0], run, known)
@@ -133,10 +129,7 @@ def _block_games(
 
 
 def _joining(game: Game, run: Run, training_s: float) -> dict[str, Any]:
-    """The scores of each set of the one axis that has several: alone, and of all the others.
-
-    Empty where both axes have several, where these are many, or where time is short.
-    """
+    """The scores of each of a few sets of one axis, alone and of all others, if there is time."""
     players = max(game.n_rows, game.n_columns)
     few = 1 < players <= MAX_SHOWN and min(game.n_rows, game.n_columns) == 1
     if not few or 8 * players * training_s > seconds_left(run):

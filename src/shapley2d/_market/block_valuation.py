@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.warnings import warn
-from shapley2d._base.words import plural, printable
+from shapley2d._base.words import plural
 from shapley2d._market.audit_result import Audit
 from shapley2d._market.block_values import BlockValues
 from shapley2d._market.payments import uncertain_pairs
@@ -121,9 +121,7 @@ class BlockValuation(BlockValues, Valuation):
         columns = self._divided(pay, negative, digits, trusted=trusted)
         if not self._has_intervals:
             columns |= dict.fromkeys(("low", "high"), np.full(len(self._payee_names), np.nan))
-        self._warn_of_chance(columns["amount"])
-        if (columns["amount"] < 0).any():
-            self._warn_of_debts(columns["amount"], digits)
+        self._warn_of(columns["amount"], digits)
         return make_frame(columns, self._frame)
 
     def receipt(
@@ -164,8 +162,8 @@ class BlockValuation(BlockValues, Valuation):
 
     plot_owners = owner_bars
 
-    def _warn_of_chance(self, amounts: NDArray[np.float64]) -> None:
-        """Warn of owners who are paid, or owe, although their value may be 0."""
+    def _warn_of(self, amounts: NDArray[np.float64], digits: int) -> None:
+        """Warn of amounts that may be due to chance, and of debts that others' payments need."""
         reach = self._payee_errors.reach
         unsure = (reach > 0) & (np.abs(self._payee_values) <= reach)
         for those, what in ((amounts > 0, "payment"), (amounts < 0, "debt")):
@@ -173,24 +171,20 @@ class BlockValuation(BlockValues, Valuation):
             if found.size:
                 interval = plural(found.size, "the 95 % interval", "the 95 % intervals")
                 effect = plural(found.size, f"holds 0: its {what}", f"hold 0: their {what}s")
-                warn(
-                    PrecisionWarning(
-                        f"{interval} of {self._listed(found)} {effect} may be due to chance alone"
-                    )
-                )
-
-    def _warn_of_debts(self, amounts: NDArray[np.float64], digits: int) -> None:
-        """Warn that the others are paid in full only if those who owe pay."""
+                words = f"{interval} of {self._listed(found)} {effect} may be due to chance alone"
+                warn(PrecisionWarning(words))
         owing = np.flatnonzero(amounts < 0)
-        debt, promised = -amounts[owing].sum(), amounts[amounts > 0].sum()
-        owes = plural(owing.size, "owes", "owe")
-        warn(
-            InputWarning(
-                f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
-                f"{promised:,.{digits}f}, which is that much more than the total: collect what "
-                "may be owed, down to the low ends of the intervals, before the values are known"
+        if owing.size:
+            debt, promised = -amounts[owing].sum(), amounts[amounts > 0].sum()
+            owes = plural(owing.size, "owes", "owe")
+            warn(
+                InputWarning(
+                    f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
+                    f"{promised:,.{digits}f}, which is that much more than the total: collect what "
+                    "may be owed, down to the low ends of the intervals, before the values are "
+                    "known"
+                )
             )
-        )
 
     def _listed(self, owners: NDArray[np.intp]) -> str:
         """Some owners by name, the first three of many."""
@@ -248,15 +242,4 @@ class BlockValuation(BlockValues, Valuation):
         return heading, self._payee_names, self._payee_values, self._payee_errors.reach
 
     def __repr__(self) -> str:
-        lines = [*head_lines(self), *owner_lines(self)]
-        first = np.argsort(-self._payee_values, kind="stable")[:12]
-        shown = np.isin(np.arange(self._payee_values.size), first)
-        higher, lower, _, _ = uncertain_pairs(
-            self._payee_values[shown], self._payee_errors.take(shown)
-        )
-        names = [self._payee_names[k] for k in np.flatnonzero(shown)]
-        pairs = [printable(f"{names[a]} / {names[b]}") for a, b in zip(higher, lower, strict=True)]
-        if pairs:
-            more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
-            lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")
-        return "\n".join(lines)
+        return "\n".join([*head_lines(self), *owner_lines(self)])

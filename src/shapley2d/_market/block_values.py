@@ -12,7 +12,7 @@ from numpy.typing import NDArray  # noqa: TC002  (dataclasses and their readers 
 from shapley2d._base.checks import check_flag
 from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.cell_sums import JointErrors
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import UNTRUSTED, divide_total, payment_intervals
 from shapley2d._valuation.values import CellValues, Nouns

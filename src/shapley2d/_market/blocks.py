@@ -196,11 +196,21 @@ def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
     X, X_valid, rows = named_rows(X, y, X_valid, asked["rows"], owners, by)
     # sets of both axes are blocks of a table, which nobody in particular contributed
     contributed = owners is not None or (rows is None) != (columns is None)
-    owned = owners is not None or (contributed and _sets_own(rows, columns))
+    # clusters are nobody's, and so are more sets than errors are kept jointly for
+    owned = owners is not None or (
+        contributed and not isinstance(rows, Clusters) and count_sets(rows, columns) <= MAX_JOINT
+    )
     parties, method = settle_parties(
         asked["parties"], asked["method"], nobody=contributed and not owned
     )
-    copies, claims = _settle_copies(asked["copies"], owned=owned), claims_of(owners)
+    if asked["copies"] is not None:
+        check_choice(asked["copies"], "copies", RULES)
+    copies, claims = asked["copies"] or ("one" if owned else "each"), claims_of(owners)
+    if not owned and copies != "each":
+        raise InputError(
+            Setting("copies", copies), " is about owners: name them by ", Setting("owners"), " or ",
+            Setting("owner_column"),
+        )  # fmt: skip
     tables = read_tables(
         X, y, X_valid, asked["y_valid"], validates=method.needs_validation,
         **{name: asked[name] for name in _READ},
@@ -215,38 +225,8 @@ def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
     )
 
 
-def _sets_own(rows: Any, columns: Any) -> bool:
-    """Whether the sets of one axis are owners, as if a file of owners had named them.
-
-    Clusters are no contributors; and more sets than errors are kept jointly for are rows or
-    columns by themselves, whose copies count each.
-    """
-    if isinstance(rows, Clusters):
-        return False
-    option, labels = ("columns", columns) if rows is None else ("rows", rows)
-    return count_sets(labels, option) <= MAX_JOINT
-
-
-def _settle_copies(copies: Any, *, owned: bool) -> str:
-    if copies is None:
-        return "one" if owned else "each"
-    check_choice(copies, "copies", RULES)
-    if not owned and copies != "each":
-        raise InputError(
-            Setting("copies", copies),
-            " is about owners: name them by ",
-            Setting("owners"),
-            " or ",
-            Setting("owner_column"),
-        )
-    return str(copies)
-
-
 def make_valuation(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> BlockValuation:
-    """The result that users get; warns of what may be wrong about who owns what.
-
-    ``asked`` has the arguments of the call.
-    """
+    """The result that users get; warns of what may be wrong about who owns what."""
     _warn_of_owners(job, found, asked)
     problem, estimate, grid = found.problem, found.summed.blocks, found.layout.grid
     ownership, copies, summed = found.layout.ownership, found.layout.copies, found.summed

@@ -1,18 +1,19 @@
 """Owners and blocks as sums: of cells that are valued by themselves, or of blocks that join.
 
 What a cell is worth does not depend on who owns which cells, so that splitting, merging and
-renaming owners changes nothing for the others.
+renaming owners changes nothing for the others. Errors that owners share are a few replicates of all
+values, for any number of owners: a covariance matrix would be larger than the table.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.precision import without_rounding
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._base.precision import interval_factor, without_rounding
 from shapley2d._theory.sums import BlockSums
 
 if TYPE_CHECKING:
@@ -28,6 +29,80 @@ MAX_JOINT = 256
 
 MAX_ROW_SETS = 1024
 """Sets of rows up to which the errors of owners are kept jointly; memory grows with them."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointErrors:
+    """Errors of k values with covariance ``diag(variance) + spread.T @ spread``."""
+
+    variance: Floats  # (k,): of errors that are independent between values
+    spread: Floats  # (r, k): replicates of the errors that values share
+    dof: float = math.inf  # degrees of freedom of both
+
+    @classmethod
+    def of(cls, covariance: Floats, dof: float = math.inf) -> JointErrors:
+        """Errors with a covariance matrix."""
+        k = len(covariance)
+        if not np.isfinite(covariance).all():  # of a single draw
+            return cls(np.diag(covariance).copy(), np.zeros((0, k)), dof)
+        scale, directions = np.linalg.eigh(covariance)
+        kept = scale > 0
+        # either sign is an eigenvector: the one whose largest part is positive, on every machine
+        largest = np.take_along_axis(directions, np.abs(directions).argmax(axis=0)[None], axis=0)
+        spread = (directions * np.copysign(1.0, largest))[:, kept].T * np.sqrt(scale[kept])[:, None]
+        return cls(np.zeros(k), np.ascontiguousarray(spread), dof)
+
+    @classmethod
+    def jackknife(cls, replicates: Floats) -> JointErrors:
+        """Errors of values, from replicates (parts, values) with one part left out in each."""
+        parts, k = replicates.shape
+        off = (replicates - replicates.mean(axis=0)) * math.sqrt((parts - 1) / parts)
+        stderr = without_rounding(np.sqrt((off**2).sum(axis=0)), np.abs(replicates[0]).sum())
+        off[:, stderr == 0] = 0.0
+        return cls(np.zeros(k), off, float(parts - 1))
+
+    def __add__(self, other: JointErrors) -> JointErrors:
+        return JointErrors(
+            self.variance + other.variance,
+            np.concatenate([self.spread, other.spread]),
+            min(one.dof if one.variances.any() else math.inf for one in (self, other)),
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, JointErrors) and all(
+            np.array_equal(getattr(self, name), getattr(other, name))
+            for name in ("variance", "spread", "dof")
+        )
+
+    @property
+    def variances(self) -> Floats:
+        """The variance of every value."""
+        return np.asarray(self.variance + (self.spread**2).sum(axis=0))
+
+    @property
+    def stderr(self) -> Floats:
+        """The standard error of every value."""
+        return np.sqrt(self.variances)
+
+    @property
+    def reach(self) -> Floats:
+        """Half the widths of the 95 % intervals."""
+        return interval_factor(self.dof) * self.stderr
+
+    def variance_of_sum(self) -> float:
+        """The variance of the sum of all values."""
+        return float(self.variance.sum() + (self.spread.sum(axis=1) ** 2).sum())
+
+    def variance_of_differences(self, one: NDArray[np.intp], other: NDArray[np.intp]) -> Floats:
+        """The variances of differences of pairs of values, by their positions."""
+        together = ((self.spread[:, one] - self.spread[:, other]) ** 2).sum(axis=0)
+        return np.asarray(self.variance[one] + self.variance[other] + together)
+
+    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp] | slice) -> JointErrors:
+        """The errors of some of the values."""
+        return JointErrors(self.variance[kept], self.spread[:, kept], self.dof)
 
 
 @dataclass(frozen=True)
@@ -63,10 +138,7 @@ class Sums:
         return BlockSums(self.payees[:0], self.rows, self.columns).blocks(values)
 
     def summed(self, estimate: Estimate, replicates: Floats | None) -> Summed:
-        """Values and errors of blocks and of payees, from those of what is valued.
-
-        ``replicates`` are blocks without each part of the validation rows.
-        """
+        """Blocks and payees with their errors; replicates are blocks without a part of the rows."""
         _, n, m = self.payees.shape
         all_of_it = BlockSums(self.payees, self.rows, self.columns)
         kept = len(self._payees_kept)

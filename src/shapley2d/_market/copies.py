@@ -97,15 +97,10 @@ class CopiesFound:
         for cluster in np.flatnonzero(size > 1).tolist():
             owners = held[:, order[starts[cluster] : starts[cluster + 1]]]
             within += np.maximum(owners.sum(axis=1) - 1, 0)
-            # owners who hold exactly the same rows share them anyway
-            apart = [
-                (a, b)
-                for a, b in combinations(np.flatnonzero(owners.any(axis=1)).tolist(), 2)
-                if (owners[a] != owners[b]).any()
-            ]
-            for a, b in apart:
-                surplus = int((owners[a] | owners[b]).sum()) - 1
-                pairs[a, b] = pairs.get((a, b), 0) + surplus
+            for a, b in combinations(np.flatnonzero(owners.any(axis=1)).tolist(), 2):
+                if (owners[a] != owners[b]).any():  # else they share these rows anyway
+                    surplus = int((owners[a] | owners[b]).sum()) - 1
+                    pairs[a, b] = pairs.get((a, b), 0) + surplus
         listed = sorted(pairs.items(), key=lambda entry: (-entry[1], entry[0]))
         names = regions.names
         return cls(

@@ -69,10 +69,7 @@ def numbered(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[n
 
 
 def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Sets:
-    """Sets from one label per player, or a mapping of names to labels, in order of occurrence.
-
-    Messages call the labels ``option``, and the players ``kind``, by default from the option.
-    """
+    """Sets from one label per player, or a mapping of names to labels, in order of occurrence."""
     kind = kind or option.removesuffix("s")
     if isinstance(labels, Mapping):
         labels = {as_text(name): label for name, label in labels.items()}
@@ -109,8 +106,9 @@ def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None 
     return Sets(codes, list(numbers))
 
 
-def count_sets(labels: Any, option: str) -> int:
-    """The number of different labels, as :func:`label_sets` would find them."""
+def count_sets(rows: Any, columns: Any) -> int:
+    """The number of different labels of one of the two, as :func:`label_sets` would find them."""
+    option, labels = ("columns", columns) if rows is None else ("rows", rows)
     items = list(labels.values()) if isinstance(labels, Mapping) else _as_list(labels, option)
     try:
         return len(set(with_texts(items)))

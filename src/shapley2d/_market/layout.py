@@ -69,10 +69,8 @@ class Prepared:
     ) -> Prepared:
         """Change a table, find copies among its rows, and drop these and rows without any entry.
 
-        A validation table tells copies from rows that are alike by chance. Where the label is
-        valued, rows without any other entry stay. Of the table that was read only claimed rows are
-        valued. ``change`` returns another table and target, and the row of the former that each
-        row of the latter comes from.
+        Where the label is valued, rows without any other entry stay. ``change`` returns another
+        table and target, and the row of the former that each row of the latter comes from.
         """
         table, target, origin = tables.table, tables.target, np.arange(tables.table.n_rows)
         if change is not None:
@@ -103,11 +101,7 @@ class Prepared:
         players: bool = False,
         seed: int = 0,
     ) -> BlockLayout:
-        """The grid of blocks, and who owns them.
-
-        ``change`` maps what owners have of the changed table to what they would have. Owners are
-        ``players`` where sets join as wholes.
-        """
+        """The grid of blocks, and who owns them; of ``players``, sets join as wholes."""
         rows, columns = named.rows, named.columns
         if isinstance(rows, Clusters):
             rows = rows.of(problem.table, seed)
@@ -157,11 +151,7 @@ class Named:
         option: str,
         drop: bool,
     ) -> Named:
-        """Read labels and claims; ``option`` named the labels of rows.
-
-        Without claims the sets of the one axis that has some are its owners, if they are ``owned``.
-        Rows that nobody claims are refused, unless they are to be dropped.
-        """
+        """Read labels and claims; without claims the sets of one axis may be its owners."""
         names, features = tables.table.row_names.tolist(), tables.table.column_names
         if rows is not None and not isinstance(rows, Clusters):
             # labels are those of all rows that were given

@@ -46,13 +46,18 @@ def is_clusters(text: str) -> bool:
 def named_rows(
     X: Any, y: Any, X_valid: Any, rows: Any, owners: Any, owner_column: Any
 ) -> tuple[Any, Any, Any]:
-    """X and X_valid without a column that names the sets of rows, and labels in its place.
-
-    A column that names the sets is not a feature, in the validation table neither.
-    """
+    """X and X_valid without a column that names the sets of rows, and labels in its place."""
     option, name = ("rows", rows) if owner_column is None else ("owner_column", owner_column)
-    if option == "owner_column":
-        _check_owner_column(owner_column, rows, owners)
+    for other, labels in (("owners", owners), ("rows", rows)):
+        if owner_column is not None and labels is not None:
+            raise InputError(
+                Setting("owner_column", name), " names the owners, and so does ", Setting(other),
+                ": give one of them",
+            )  # fmt: skip
+    if owner_column is not None and not isinstance(name, str):
+        raise InputError(
+            Setting("owner_column", name), " must be the name of a column of the table"
+        )
     if not isinstance(name, str) or (is_path(X) and not isinstance(y, str)):
         return X, X_valid, rows  # labels; or a file without a target, which is refused later
     X = opened(X)
@@ -69,18 +74,3 @@ def named_rows(
     if X_valid is not None and name in names_of(X_valid):
         X_valid, _ = without_column(X_valid, name, "X_valid", option)
     return X, X_valid, labels
-
-
-def _check_owner_column(name: Any, rows: Any, owners: Any) -> None:
-    for other, labels in (("owners", owners), ("rows", rows)):
-        if labels is not None:
-            raise InputError(
-                Setting("owner_column", name),
-                " names the owners, and so does ",
-                Setting(other),
-                ": give one of them",
-            )
-    if not isinstance(name, str):
-        raise InputError(
-            Setting("owner_column", name), " must be the name of a column of the table"
-        )

@@ -51,25 +51,26 @@ class Claim:
 
 
 class AxisNames:
-    """Finds rows, or columns, by set label, name or position.
-
-    Names of sets come first, then names, then positions; if names are whole numbers, a number is
-    always a name.
-    """
+    """Finds rows or columns by set label, name, or position where names are no whole numbers."""
 
     def __init__(self, kind: str, names: Sequence[Any], sets: Sets | None = None) -> None:
-        self._kind = kind
-        self._names = list(names)
-        self.size = len(self._names)
-        self._known: dict[str, list[int]] = {}
+        self._kind, self.size = kind, len(names)
         self._found: dict[str, NDArray[np.intp]] = {}  # thousands of claims name the same columns
-        for position, name in enumerate(self._names):
-            self._known.setdefault(entry_key(name), []).append(position)
+        keys = [entry_key(name) for name in names]
         # if names are whole numbers, numbers mean names, otherwise positions
-        self._counted = all(entry_key(name).isdecimal() for name in self._names)
+        self._counted = all(key.isdecimal() for key in keys)
+        self._numbers = np.array([int(key) for key in keys] if self._counted else range(self.size))
+        known: dict[str, list[int]] = {}
+        for position, key in enumerate(keys):
+            known.setdefault(key, []).append(position)
+        self._known = {key: np.array(places, dtype=np.intp) for key, places in known.items()}
         if sets is not None:
             for number, name in enumerate(sets.names):
-                self._known[entry_key(name)] = np.flatnonzero(sets.labels == number).tolist()
+                self._known[entry_key(name)] = np.flatnonzero(sets.labels == number)
+        shown = ", ".join(str(name) for name in names[:5])
+        self._hint = f"are {shown}{', ...' if self.size > 5 else ''}"
+        if keys == [str(k) for k in range(self.size)]:
+            self._hint = f"count from 0 to {self.size - 1}"
 
     def find(self, entry: Any, where: str) -> NDArray[np.intp]:
         """Positions of an entry: empty (all), a list, a range or a single name."""
@@ -84,46 +85,28 @@ class AxisNames:
 
     def _find(self, text: str, where: str) -> NDArray[np.intp]:
         if text in self._known:
-            return np.array(self._known[text], dtype=np.intp)
+            return self._known[text]
         if text.isdecimal() and int(text) < self.size and not self._counted:
             return np.array([int(text)], dtype=np.intp)
         if bounds := re.fullmatch(r"(\d+)\s*-\s*(\d+)", text):
-            found = self._range(int(bounds[1]), int(bounds[2]))
-            if found.size:
-                return found
+            first, last = int(bounds[1]), int(bounds[2])
+            if first <= last and np.isin([first, last], self._numbers).all():
+                return np.flatnonzero((self._numbers >= first) & (self._numbers <= last))
         if ";" in text:
             return self._union([part for part in text.split(";") if part.strip()], where)
-        raise InputError(f"{where}: there is no {self._kind} {text!r}: {self._hint()}")
+        raise InputError(
+            f"{where}: there is no {self._kind} {text!r}: the table's {self._kind}s {self._hint}"
+        )
 
     def _union(self, entries: Iterable[Any], where: str) -> NDArray[np.intp]:
         parts = [self.find(entry, where) for entry in entries]
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
 
-    def _range(self, first: int, last: int) -> NDArray[np.intp]:
-        """Positions from one number to another, inclusive; none if one of them does not exist."""
-        counted = (
-            [int(entry_key(name)) for name in self._names] if self._counted else range(self.size)
-        )
-        numbers = np.array(counted)
-        if first > last or first not in numbers or last not in numbers:
-            return np.arange(0)
-        return np.flatnonzero((numbers >= first) & (numbers <= last))
-
-    def _hint(self) -> str:
-        if [entry_key(name) for name in self._names] == [str(k) for k in range(self.size)]:
-            return f"the table's {self._kind}s count from 0 to {self.size - 1}"
-        shown = ", ".join(str(name) for name in self._names[:5])
-        return f"the table's {self._kind}s are {shown}{', ...' if self.size > 5 else ''}"
-
 
 def read_claims(
     owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
 ) -> list[Claim]:
-    """The claims of an owners table, with checked fields.
-
-    Messages call the table ``name``, and the record at a position by ``where``, by default
-    ``owners, line 1`` and so on.
-    """
+    """The claims of an owners table; messages call it ``name``, and a record by ``where``."""
     where = where or (lambda number: f"owners, line {number + 1}")
     if isinstance(owners, dict):
         with suppress(TypeError, ValueError):  # no columns, or of different lengths

@@ -21,8 +21,6 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from shapley2d._methods.method import Method
 
-PARTIES = ("known", "anonymous")
-
 _TOLERANCE = 0.1
 """Of the judge, where parties are too many for all sets of them: about 100 orders.
 
@@ -47,7 +45,7 @@ HOLDS = {
 def settle_parties(parties: Any, method: Any, *, nobody: bool) -> tuple[str, Method]:
     """The parties and the method, with their defaults; ``nobody`` owns clusters of rows."""
     if parties is not None:
-        check_choice(parties, "parties", PARTIES)
+        check_choice(parties, "parties", HOLDS)
     found = None if method is None else find_method(method)
     by_cells = found is not None and not isinstance(found, (KNN, MonteCarlo, Exact))
     if parties is None:

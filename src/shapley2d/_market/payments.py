@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._market.joint_errors import JointErrors
+    from shapley2d._market.cell_sums import JointErrors
 
 RULES = ("zero", "owe")
 
@@ -199,8 +199,7 @@ def uncertain_pairs(
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 
-    Returns the positions of the higher and of the lower value of each pair, in the order of the
-    values, their differences, and the standard errors of these.
+    The positions of the higher and of the lower values, differences, and their standard errors.
     """
     order = np.argsort(-values, kind="stable")
     first, second = np.triu_indices(values.size, 1)

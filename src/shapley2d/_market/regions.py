@@ -64,9 +64,10 @@ class Regions:
 
         And so columns. So nobody is several players by claiming every few rows in other columns.
         """
-        return self._filled()._turned()._filled()._turned()
+        return self._filled().turned()._filled().turned()
 
-    def _turned(self) -> Regions:
+    def turned(self) -> Regions:
+        """The regions of the transposed table."""
         return replace(self, rows=self.columns, columns=self.rows)
 
     def _filled(self) -> Regions:
@@ -131,10 +132,7 @@ def find_regions(
     row_sets: Sets | None = None,
     column_sets: Sets | None = None,
 ) -> Regions:
-    """The regions that claims describe in a table.
-
-    Claims may name rows and columns of the table, or sets of them.
-    """
+    """The regions that claims of rows, columns, or sets of them describe in a table."""
     rows = AxisNames("row", row_names, row_sets)
     columns = AxisNames("column", column_names, column_sets)
     owners = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
@@ -161,11 +159,7 @@ def cut_grid(
     *,
     players: bool = False,
 ) -> tuple[Grid, Ownership]:
-    """The coarsest grid that respects every owner's region, and who owns its blocks.
-
-    The grid respects ``row_sets`` and ``column_sets`` too; of ``players`` it respects the regions
-    of :meth:`Regions.as_players`.
-    """
+    """The coarsest grid that respects sets and owners' regions, and who owns its blocks."""
     cut = regions.as_players() if players else regions
     patterns, held = cut.patterns()
     merged, _ = numbered(np.packbits(held.reshape(len(held), -1), axis=1))

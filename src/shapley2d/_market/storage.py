@@ -15,7 +15,7 @@ from shapley2d._base.json_record import (
 )
 from shapley2d._base.limits import allowed_bytes
 from shapley2d._market.audit_result import Audit, check_look
-from shapley2d._market.joint_errors import JointErrors
+from shapley2d._market.cell_sums import JointErrors
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import follow
 
@@ -65,10 +65,7 @@ def block_record(valuation: BlockValues) -> dict[str, Any]:
 def block_fields(
     record: dict[str, Any], cells: SealedCells, fields: dict[str, Any]
 ) -> dict[str, Any]:
-    """The fields that :func:`block_record` kept.
-
-    A ValueError says in a phrase what does not fit; ``fields`` are the others.
-    """
+    """The fields that :func:`block_record` kept, beside others, or a ValueError in a phrase."""
     check_form(record, {"info": _INFO, "blocks": _BLOCKS})
     blocks, (n, m) = record["blocks"], cells.shape
     names, parts, errors = blocks["owner_names"], blocks.get("shares"), blocks.get("errors")

@@ -72,8 +72,7 @@ def block_replicates(
 ) -> NDArray[np.float64] | None:
     """Blocks without each part of the validation rows: (parts, row sets, column sets).
 
-    ``blocks`` sums cells; ``whole`` are the blocks on all rows. Ctrl-C gives up all of them, and so
-    does a time limit: what ended early could not be compared with the others.
+    Ctrl-C and a time limit give up all of them: what ended early could not be compared.
     """
     parts, pace = deal_parts(problem, n_parts, run.seed), Pace()
     found = np.empty((n_parts, *whole.shape))

@@ -156,10 +156,7 @@ def _named(place: tuple[str, ...], *, missing: bool) -> str:
 
 
 def _differences(wanted: Any, found: Any, place: tuple[str, ...] = ()) -> Iterator[Any]:
-    """Places of all that a record holds, with what is wanted and what was found there.
-
-    Owners and columns may be listed in any order.
-    """
+    """Places of all that a record holds, lists by name, with what is wanted and what was found."""
     if isinstance(wanted, list) and isinstance(found, list):
         wanted, found = (
             {one.get("owner", one.get("name")): one for one in part} for part in (wanted, found)

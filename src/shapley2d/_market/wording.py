@@ -9,6 +9,7 @@ import numpy as np
 from shapley2d._base.words import counted, plural, printable
 from shapley2d._market.audit_result import alarm_words
 from shapley2d._market.parties import HOLDS
+from shapley2d._market.payments import uncertain_pairs
 from shapley2d._valuation.wording.units import Units
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ _COPIES = {
 
 
 def owner_lines(values: BlockValues) -> list[str]:
-    """Owners, or blocks without owners, most valuable first, as a printed summary lists them."""
+    """Owners, or blocks without owners, most valuable first, and which order is not certain."""
     points, worth, reach = Units.of(values).points, values._payee_values, values._payee_errors.reach
     order = np.argsort(-worth, kind="stable")[:12].tolist()
     numbers = points.numbers(worth[order].tolist(), signed=True)
@@ -32,7 +33,14 @@ def owner_lines(values: BlockValues) -> list[str]:
         owner = f"  {printable(values._payee_names[k]):<24} {number}{error}"
         lines.append(f"{owner} {points.words}".rstrip())
     left = worth.size - len(order)
-    return [*lines, f"  and {left} more"] if left else lines
+    lines += [f"  and {left} more"] if left else []
+    higher, lower, _, _ = uncertain_pairs(worth[order], values._payee_errors.take(np.array(order)))
+    names = [values._payee_names[k] for k in order]
+    pairs = [printable(f"{names[a]} / {names[b]}") for a, b in zip(higher, lower, strict=True)]
+    if pairs:
+        more = f" and {len(pairs) - 3} more" if len(pairs) > 3 else ""
+        lines.append(f"  order not certain: {'; '.join(pairs[:3])}{more}")
+    return lines
 
 
 def setting_words(info: dict[str, Any]) -> str:

@@ -18,8 +18,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,8 +37,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.job import BlocksJob
-    from shapley2d._market.regions import Regions
-    from shapley2d._tables.problem import Split, Tables
+    from shapley2d._tables.problem import Split
 
 
 def canonical_json(record: Any) -> bytes:
@@ -55,67 +53,46 @@ def sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-@dataclass(frozen=True, eq=False)
 class RowDigests:
-    """The rows of a table, ready to be digested."""
+    """The rows of a table, ready to be digested; without or with a label for each."""
 
-    columns: tuple[Column, ...]
-    labels: Sequence[Any] | None = None  # one for each row
+    def __init__(self, columns: Sequence[Column], labels: Iterable[Any] | None = None) -> None:
+        self._order = sorted(range(len(columns)), key=lambda j: columns[j].name)
+        self._entries = [_written(columns[j]) for j in self._order]
+        self._labels = None if labels is None else [_label_text(label) for label in labels]
 
     def whole(self) -> tuple[str, str | None]:
         """The digests of all rows with all columns, see :meth:`block`."""
         n_rows = len(self._entries[0])
-        return self.block(np.arange(n_rows), np.ones((n_rows, len(self.columns)), dtype=bool))
+        return self.block(np.arange(n_rows), np.ones((n_rows, len(self._order)), dtype=bool))
 
     def block(self, rows: NDArray[np.intp], held: NDArray[np.bool_]) -> tuple[str, str | None]:
-        """The digests of some cells, without and with the labels of their rows.
-
-        ``held`` is a mask (rows, columns) of the cells.
-        """
-        columns = [self._entries[j] for j in self._order]
+        """The digests of some cells, by a mask (rows, columns), without and with their labels."""
         texts = []
         for row, mine in zip(rows.tolist(), held[:, self._order].tolist(), strict=True):
-            parts = [column[row] for column, held in zip(columns, mine, strict=True) if held]
+            parts = [column[row] for column, held in zip(self._entries, mine, strict=True) if held]
             texts.append(f"{{{','.join(part for part in parts if part is not None)}}}")
-        plain = digest_of(sha256(f"[{text}]".encode("ascii")) for text in texts)
-        if self.labels is None:
+        plain = _digest_of(f"[{text}]" for text in texts)
+        if self._labels is None:
             return plain, None
-        ends = self._labels
-        pairs = zip(rows.tolist(), texts, strict=True)
-        return plain, digest_of(
-            sha256(f"[{text},{ends[row]}]".encode("ascii")) for row, text in pairs
-        )
-
-    @cached_property
-    def _order(self) -> list[int]:
-        """Columns sorted by name."""
-        return sorted(range(len(self.columns)), key=lambda j: self.columns[j].name)
-
-    @cached_property
-    def _entries(self) -> list[list[Any]]:
-        """Every column's entries as ``"name":entry``; None where missing."""
-        return [_written(column) for column in self.columns]
-
-    @cached_property
-    def _labels(self) -> list[str]:
-        assert self.labels is not None
-        return [  # 1, 1.0 and "1" are the same label
-            json.dumps(entry_text(float(label)) if _is_float(label) else as_text(label))
-            for label in self.labels
-        ]
+        labels = [self._labels[row] for row in rows]
+        pairs = zip(texts, labels, strict=True)
+        return plain, _digest_of(f"[{text},{label}]" for text, label in pairs)
 
 
-def _is_float(label: Any) -> bool:
-    """Whether a label is a number that a float can hold; classes may be whole numbers beyond."""
+def _label_text(label: Any) -> str:
+    """A label in JSON, of which 1, 1.0 and "1" are the same; classes may be beyond any float."""
     try:
-        return is_number(label) and math.isfinite(float(label))
+        number = is_number(label) and math.isfinite(float(label))
     except OverflowError:
-        return False
+        number = False
+    return json.dumps(entry_text(float(label)) if number else as_text(label))
 
 
-def digest_of(digests: Iterable[str]) -> str:
-    """The digest of a collection of digests, in any order."""
-    return sha256("".join(f"{one}\n" for one in sorted(digests)).encode("ascii"))
+def _digest_of(rows: Iterable[str]) -> str:
+    """The digest of a collection of rows, in any order."""
+    digests = sorted(sha256(row.encode("ascii")) for row in rows)
+    return sha256("".join(f"{one}\n" for one in digests).encode("ascii"))
 
 
 def _written(column: Column) -> list[Any]:
@@ -131,31 +108,15 @@ def _written(column: Column) -> list[Any]:
     return written
 
 
-def described(columns: Iterable[Column]) -> list[dict[str, str]]:
-    """What is needed to read the same columns again: names, kinds and notations."""
-    return [
-        {"name": column.name, "kind": column.kind, "notation": column.from_text.notation}
-        for column in columns
-    ]
-
-
-def read_alike(data: Any, columns: Sequence[dict[str, str]], name: str = "X") -> Table:
-    """A table with some of the columns of another, read as those were.
-
-    ``columns`` are as :func:`described` gives them; messages call the table ``name``.
-    """
-    known = {
+def read_alike(data: Any, columns: Sequence[dict[str, Any]]) -> Table:
+    """A table with some of the columns of another, read as :func:`data_digests` describes those."""
+    known: Any = {
         one["name"]: Column(
-            one["name"],
-            one["kind"],  # type: ignore[arg-type]
-            np.zeros(0),
-            (),
-            FromText(notation=one["notation"]),
+            one["name"], one["kind"], np.zeros(0), (), FromText(notation=one["notation"])
         )
         for one in columns
     }
-    like = Table(tuple(known.values()), np.zeros(0), None)
-    table = as_table(data, name, like=like)
+    table = as_table(data, "X", like=Table(tuple(known.values()), np.zeros(0), None))
     strange = [column for column in table.column_names if column not in known]
     if strange:
         raise InputError(f"column {strange[0]!r} is not in the receipt: leave it out")
@@ -170,61 +131,49 @@ def read_alike(data: Any, columns: Sequence[dict[str, str]], name: str = "X") ->
 
 def data_digests(job: BlocksJob, target_name: str) -> dict[str, Any] | None:
     """Digests of the tables behind a valuation, as plain JSON values; None without owners."""
-    regions = job.named.regions
+    regions, label, tables = job.named.regions, job.named.label, job.tables
     if regions is None:
         return None
-    table, target = job.tables.table, job.tables.target  # before copies were merged
-    label = job.named.label
-    valued = table if label is None else with_label(table, target, label)
-    rows = RowDigests(valued.columns, target.y.tolist())
-    names = [column.name for column in valued.columns]
+    table, target = tables.table, tables.target  # before copies were merged
+    columns = (table if label is None else with_label(table, target, label)).columns
+    rows, owners = RowDigests(columns, target.y.tolist()), []
+    for number, name in enumerate(regions.names):
+        held = regions.cells_of(number)
+        there = np.flatnonzero(held.any(axis=1))
+        plain, labelled = rows.block(there, held[there])
+        sizes = {"n_rows": int(there.size), "n_cells": int(held.sum())}
+        owners.append({"owner": name, "block": plain, "labelled": labelled, **sizes})
+    claims = [
+        [
+            regions.names[owner],
+            sorted(columns[j].name for j in np.flatnonzero(mine)),
+            np.flatnonzero(there).tolist(),
+        ]
+        for owner, there, mine in zip(regions.owner, regions.rows, regions.columns, strict=True)
+    ]
     return {
-        "columns": described(valued.columns),
-        "owners": _of_owners(regions, rows),
-        "claims": sha256(canonical_json(_claims(regions, names))),
-        "validation": _of_validation(job.tables),
+        "columns": [
+            {"name": column.name, "kind": column.kind, "notation": column.from_text.notation}
+            for column in columns
+        ],
+        "owners": owners,
+        "claims": sha256(canonical_json(sorted(claims))),
+        "validation": _of_validation(tables.split) if tables.validates else None,
         "table": rows.whole()[1],
         "target": target_name,
         "target_kind": "number" if target.y.dtype.kind in "iuf" else "text",
     }
 
 
-def _of_owners(regions: Regions, rows: RowDigests) -> list[dict[str, Any]]:
-    lines = []
-    for number, name in enumerate(regions.names):
-        held = regions.cells_of(number)
-        there = np.flatnonzero(held.any(axis=1))
-        plain, labelled = rows.block(there, held[there])
-        sizes = {"n_rows": int(there.size), "n_cells": int(held.sum())}
-        lines.append({"owner": name, "block": plain, "labelled": labelled, **sizes})
-    return lines
-
-
-def _claims(regions: Regions, names: list[str]) -> list[Any]:
-    """Who has which rows and columns, in one order."""
-    return sorted(
-        [
-            regions.names[owner],
-            sorted(names[j] for j in np.flatnonzero(columns)),
-            np.flatnonzero(rows).tolist(),
-        ]
-        for owner, rows, columns in zip(
-            regions.owner.tolist(), regions.rows, regions.columns, strict=True
-        )
-    )
-
-
-def _of_validation(tables: Tables) -> dict[str, Any] | None:
-    """The validation table with its labels and weights; None where the method uses none."""
-    split = tables.split
-    if split is None or not tables.validates:
+def _of_validation(split: Split | None) -> dict[str, Any] | None:
+    """The validation table with its labels and weights."""
+    if split is None:
         return None
     labels: list[Any] = split.y_valid.y.tolist()
     if split.valid_weights is not None:
         pairs = zip(labels, split.valid_weights.tolist(), strict=True)
         labels = [f"{label} x {weight!r}" for label, weight in pairs]
-    digests = RowDigests(split.valid.columns, labels)
-    return {"rows": digests.whole()[1], "n_rows": split.valid.n_rows}
+    return {"rows": RowDigests(split.valid.columns, labels).whole()[1], "n_rows": len(labels)}
 
 
 def in_one_order(split: Split) -> Split:

@@ -90,20 +90,16 @@ def _method(record: Any) -> Method:
 
 def _as_json(value: Any) -> Any:
     """A setting as JSON can hold and give it back; a mark where it cannot."""
-    value = _listed(value)
     try:
-        same = json.loads(json.dumps(value, allow_nan=False))
+        return json.loads(json.dumps(value, allow_nan=False, default=_plain))
     except (TypeError, ValueError):
         return _UNRECORDED
-    return same if same == value else _UNRECORDED
 
 
-def _listed(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
-    if isinstance(value, dict):
-        return {name: _listed(item) for name, item in value.items()}
-    return [_listed(item) for item in value] if isinstance(value, (tuple, list)) else value
+    raise TypeError
 
 
 def _tupled(value: Any) -> Any:

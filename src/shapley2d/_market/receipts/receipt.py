@@ -12,7 +12,6 @@ import math
 import re
 from contextlib import suppress
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,10 +20,10 @@ from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import parse_record
 from shapley2d._base.limits import read_record_file
 from shapley2d._base.words import printable
-from shapley2d._market.payments import divide_units, whole_units
+from shapley2d._market.payments import whole_units
 from shapley2d._market.receipts.digests import RowDigests, canonical_json, read_alike, sha256
 from shapley2d._market.receipts.signature import check_signature, public_key, sign
-from shapley2d._market.receipts.sums import FACTS, amount_text, check_body
+from shapley2d._market.receipts.sums import FACTS, check_body, payment_record
 from shapley2d._tables.frames import make_frame
 from shapley2d.exceptions import InputError, Setting
 
@@ -94,12 +93,8 @@ class Receipt:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the receipt as JSON; the file appears whole or not at all."""
-        record = {
-            "format": FORMAT,
-            "body": self.body,
-            "digest": self.digest,
-            "signature": self.signature,
-        }
+        sealed = {"digest": self.digest, "signature": self.signature}
+        record = {"format": FORMAT, "body": self.body, **sealed}
         text = json.dumps(record, indent=1, ensure_ascii=True, allow_nan=False)
         with atomic_write(path, ".json") as temporary:
             temporary.write_text(f"{text}\n", encoding="ascii")
@@ -169,7 +164,8 @@ class Receipt:
         """
         known = {one["owner"]: one for one in self.body["digests"]["owners"]}
         if owner not in known:
-            raise InputError(f"the receipt has no owner {owner!r}: it has {_names(known)}")
+            names = ", ".join(map(repr, [*known][:5])) + (", ..." if len(known) > 5 else "")
+            raise InputError(f"the receipt has no owner {owner!r}: it has {names}")
         table = read_alike(X, self.body["digests"]["columns"])
         kind = self.body["digests"]["target_kind"]
         labels = None if y is None else [_label(one, kind) for one in np.asarray(y, dtype=object)]
@@ -254,24 +250,9 @@ def _payments(
     valuation: BlockValues, pay: Any, negative: str, digits: int, *, trusted: bool
 ) -> dict[str, Any]:
     columns = valuation._divided(pay, negative, digits, trusted=trusted)
-    units = whole_units(pay, digits)
-    amounts = divide_units(
-        units, columns["value"].tolist(), negative=negative, names=columns["owner"]
-    )
-    lines = [
-        {
-            "owner": owner,
-            "amount": amount_text(Decimal(amounts[k]).scaleb(-digits), digits),
-            **{name: amount_text(columns[name][k], digits) for name in ("low", "high")},
-        }
-        for k, owner in enumerate(columns["owner"])
-    ]
-    return {
-        "total": amount_text(Decimal(units).scaleb(-digits), digits),
-        "digits": int(digits),
-        "negative": negative,
-        "amounts": lines,
-    }
+    ends = list(zip(columns["low"], columns["high"], strict=True))
+    values, names = columns["value"].tolist(), columns["owner"]
+    return payment_record(whole_units(pay, digits), int(digits), negative, names, values, ends)
 
 
 def _label(label: Any, kind: str) -> Any:
@@ -280,11 +261,6 @@ def _label(label: Any, kind: str) -> Any:
         with suppress(ValueError):
             return float(label)
     return label
-
-
-def _names(known: Any) -> str:
-    names = [repr(name) for name in known]
-    return ", ".join(names[:5]) + (", ..." if len(names) > 5 else "")
 
 
 def _parse(data: bytes) -> dict[str, Any]:

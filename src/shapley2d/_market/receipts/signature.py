@@ -28,14 +28,11 @@ _SMALL = {0, 1, _PRIME - 1, _OCTIC, _PRIME - _OCTIC}
 
 def sign(body: bytes, key: str | os.PathLike[str]) -> dict[str, str]:
     """Sign bytes with the private key of a PEM file; the record of the signature."""
-    ed25519, serialization = _library()
-    found = _read(key, "sign", serialization.load_pem_private_key, password=None)
-    if not isinstance(found, ed25519.Ed25519PrivateKey):
-        raise InputError(Setting("sign", str(key)), f" is not a private key of {ALGORITHM}")
+    private = _key(key, "sign")
     return {
         "algorithm": ALGORITHM,
-        "public_key": _raw(found.public_key(), serialization).hex(),
-        "signature": found.sign(body).hex(),
+        "public_key": _raw(private.public_key()),
+        "signature": private.sign(body).hex(),
     }
 
 
@@ -60,30 +57,35 @@ def check_signature(body: bytes, record: Any) -> None:
 
 def public_key(path: str | os.PathLike[str]) -> str:
     """The public key of a PEM file, in hexadecimal."""
+    return _raw(_key(path, "public_key"))
+
+
+def _key(path: str | os.PathLike[str], option: str) -> Any:
+    """The key of a PEM file: the private one to sign with, or a public one."""
     ed25519, serialization = _library()
-    found = _read(path, "public_key", serialization.load_pem_public_key)
-    if not isinstance(found, ed25519.Ed25519PublicKey):
-        raise InputError(Setting("public_key", str(path)), f" is not a public key of {ALGORITHM}")
-    return str(_raw(found, serialization).hex())
-
-
-def _read(path: str | os.PathLike[str], option: str, load: Any, **how: Any) -> Any:
-    data = read_record_file(path)
+    data, kind = read_record_file(path), "private" if option == "sign" else "public"
     try:
-        return load(data, **how)
+        if option == "sign":
+            found = serialization.load_pem_private_key(data, password=None)
+        else:
+            found = serialization.load_pem_public_key(data)
     except TypeError:
         raise InputError(
             Setting(option, str(path)), " is locked with a password: give a key without one"
         ) from None
     except Exception:  # noqa: BLE001  (whatever a file provokes is the file's fault)
-        kind = "private" if option == "sign" else "public"
         raise InputError(
             Setting(option, str(path)), f" is not a PEM file with a {kind} key of {ALGORITHM}"
         ) from None
+    if not isinstance(found, (ed25519.Ed25519PrivateKey, ed25519.Ed25519PublicKey)):
+        raise InputError(Setting(option, str(path)), f" is not a {kind} key of {ALGORITHM}")
+    return found
 
 
-def _raw(public: Any, serialization: Any) -> bytes:
-    return bytes(public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw))
+def _raw(public: Any) -> str:
+    _, serialization = _library()
+    raw = public.public_bytes(serialization.Encoding.Raw, serialization.PublicFormat.Raw)
+    return str(raw.hex())
 
 
 def _library() -> tuple[Any, Any]:

@@ -57,10 +57,7 @@ _ROUNDING = 1e-9  # relative; sums of owners' values are rounded once each
 
 
 def check_body(body: dict[str, Any]) -> None:
-    """Check the body of a receipt; a ValueError says in a phrase what does not fit.
-
-    It holds what a receipt says, in the form that it is written in, and nothing else.
-    """
+    """Check the body of a receipt; a ValueError says in a phrase what does not fit."""
     check_form(body, _FORM, "its body", exact=True)
     check_question(body["question"])
     _check_date(body["made"]["date"])
@@ -110,16 +107,35 @@ def _check_payments(paid: dict[str, Any], names: list[str], values: list[float])
     total = _amount(paid["total"], digits, "its total")
     if not total.is_finite():
         raise ValueError("its total is not an amount")
-    units = divide_units(int(total.scaleb(digits)), values, negative=rule, names=names)
-    for line, right in zip(paid["amounts"], units, strict=True):
-        owner, amount = line["owner"], Decimal(right).scaleb(-digits)
-        if line["amount"] != amount_text(amount, digits):
+    ends = [
+        [_amount(line[end], digits, "the end of an interval") for end in ("low", "high")]
+        for line in paid["amounts"]
+    ]
+    right = payment_record(int(total.scaleb(digits)), digits, rule, names, values, ends)["amounts"]
+    for line, one, (low, high) in zip(paid["amounts"], right, ends, strict=True):
+        owner, amount = line["owner"], one["amount"]
+        if line["amount"] != amount:
             raise ValueError(f"{owner!r} is paid {line['amount']}, but its value gives {amount}")
-        low, high = (
-            _amount(line[end], digits, "the end of an interval") for end in ("low", "high")
-        )
-        if not low <= amount <= high:
+        if not low <= Decimal(amount) <= high:
             raise ValueError(f"the interval of {owner!r} does not hold its amount")
+
+
+def payment_record(
+    units: int, digits: int, rule: str, names: list[str], values: list[float], ends: list[Any]
+) -> dict[str, Any]:
+    """Payments as a receipt writes them: units of the last digit, divided by the values."""
+    divided = divide_units(units, values, negative=rule, names=names)
+    lines = [
+        {
+            "owner": name,
+            "amount": amount_text(Decimal(part).scaleb(-digits), digits),
+            "low": amount_text(low, digits),
+            "high": amount_text(high, digits),
+        }
+        for name, part, (low, high) in zip(names, divided, ends, strict=True)
+    ]
+    total = amount_text(Decimal(units).scaleb(-digits), digits)
+    return {"total": total, "digits": digits, "negative": rule, "amounts": lines}
 
 
 def _amount(text: str, digits: int, what: str) -> Decimal:

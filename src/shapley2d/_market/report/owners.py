@@ -74,11 +74,7 @@ def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
 
 
 def payment_lines(payments: Any) -> list[dict[str, Any]]:
-    """Payments, from a frame or from dicts, as plain numbers.
-
-    >>> payment_lines([{"owner": "Ann", "value": 1, "amount": 2, "low": 1, "high": 3}])
-    [{'owner': 'Ann', 'value': 1.0, 'amount': 2.0, 'low': 1.0, 'high': 3.0}]
-    """
+    """Payments, from a frame or from dicts, as plain numbers."""
     frame = nw.from_native(payments, eager_only=True, pass_through=True)
     lines = []
     for payment in frame.rows(named=True) if isinstance(frame, nw.DataFrame) else payments:
@@ -143,15 +139,11 @@ def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:
         paid = [one["payments"][owner] for one in audit._settings if owner in one["payments"]]
         ranges.append((min(paid), max(paid)) if paid else None)
     return {
-        "total": audit.total,
+        **audit.to_dict(),
         "moves": [(move, [gains.get((owner, move)) for owner in owners]) for move in moves],
         "owners": owners if len(owners) <= 12 else [],
         "ranges": ranges,
         "n_settings": len(audit._settings),
         "payments": [audit.payments[owner] for owner in owners],
-        "copies": audit.copies,
-        "look": audit.look,
-        "alarms": audit._alarms,
-        "complete": audit.complete,
         "sentences": audit.sentences,
     }

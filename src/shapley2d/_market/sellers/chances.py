@@ -35,11 +35,7 @@ def count_p_value(count: int, size: int, marked: int, n: int) -> float:
 
 
 def corrected(p_values: list[float]) -> list[float]:
-    """P-values corrected for their number by Holm's method.
-
-    >>> corrected([0.01, 0.04, 0.03])
-    [0.03, 0.06, 0.06]
-    """
+    """P-values corrected for their number by Holm's method."""
     p, order = np.array(p_values), np.argsort(p_values, kind="stable")
     p[order] = np.maximum.accumulate(np.minimum(1.0, p[order] * np.arange(p.size, 0, -1)))
     return [float(one) for one in p]

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
 
     from shapley2d._base.progress import Report
     from shapley2d._market.regions import Regions
-    from shapley2d._market.sellers.twins import Gaps
     from shapley2d._market.sellers.units import Unit
     from shapley2d._tables.problem import Tables
     from shapley2d._tables.table import Table
@@ -182,10 +181,6 @@ class _Rows:
     def classes(self) -> bool:
         return self.target.task == "classification"
 
-    def owners_of(self, row: int) -> str:
-        """The names of all who claim cells of a row."""
-        return together([self.regions.names[k] for k in np.flatnonzero(self.held[:, row])])
-
 
 class _Seller:
     """A unit's rows beside those of others and the validation rows."""
@@ -237,11 +232,20 @@ class _Seller:
         Near rows and equal ones are counted each by themselves: where columns are coarse, many rows
         are equal by chance, and jitter would hide among them.
         """
-        every = self.tables.valid_rows
-        tried = []
+        points, usual = self._rounded
+        every, own, tried = self.tables.valid_rows, what == "own", []
         for equal in (False, True):
             mine = _some(among, self.random, every.size - 1) if equal else among[:0]
-            tried.append(self._compared(what, among, mine, every if equal else every[:0]))
+            known = gaps(points, self.valid, every, every if equal else every[:0], usual)
+            if own and among.size < known.rows.size:
+                # siblings lie as near in a small table, and the next rows farther: as many families
+                families = known.families()
+                order = self.random.permutation(int(families.max()) + 1)[families]
+                rows = known.rows[np.argsort(order, kind="stable")[: among.size]]
+                known = gaps(points, rows, rows, rows if equal else rows[:0], usual)
+            theirs = known.apart(families=own)
+            near = gaps(self.points, self.rows, among, mine, usual)
+            tried.append((excess_p_value(near.apart(families=own), theirs), near, theirs))
         p, found, reference = min(tried, key=lambda one: one[0])
         p = min(1.0, len(tried) * p)
 
@@ -255,9 +259,11 @@ class _Seller:
             near = f"lies at least {times:.1f} times as near as the next ones"
             if what != "others":
                 where = "another of these rows" if what == "own" else "a validation row"
-                sentence = f"For {self._count(close)}, {where} {near}; {_SO} {expected}."
+                sentence = f"For {self._count(close)}, {where} {near}; so it is for {expected}."
                 return self._alarm(what, "" if what == "own" else VALIDATION, sentence)
-            victims = Counter(self.tables.owners_of(row) for row in found.nearest[close].tolist())
+            held, names = self.tables.held, self.tables.regions.names
+            claims = (np.flatnonzero(held[:, row]) for row in found.nearest[close])
+            victims = Counter(together([names[k] for k in mine]) for mine in claims)
             victim, number = victims.most_common(1)[0][0], len(victims) - 1
             more = f" or {counted(number, 'other')}" if number else ""
             labels = self.tables.labels
@@ -266,32 +272,11 @@ class _Seller:
             sentence = (
                 f"Rows of {self.unit.name} and {victim} are near copies of each other: for "
                 f"{self._count(close)}, a row of {victim}{more} {near}{flipped if unlike else ''}; "
-                f"{_SO} {expected}. Distances cannot tell who copied from whom."
+                f"so it is for {expected}. Distances cannot tell who copied from whom."
             )
             return self._alarm("others", victim, sentence)
 
         return _Test(p, tell)
-
-    def _compared(
-        self,
-        what: str,
-        among: NDArray[np.intp],
-        counted_rows: NDArray[np.intp],
-        counted_valid: NDArray[np.intp],
-    ) -> tuple[float, Gaps, NDArray[np.float64]]:
-        """A p-value, the gaps of the seller's rows, and those of validation rows."""
-        points, usual = self._rounded
-        known = gaps(points, self.valid, self.tables.valid_rows, counted_valid, usual)
-        own = what == "own"
-        if own and among.size < known.rows.size:
-            # siblings lie as near in a small table, and the next rows farther: as many families
-            families = known.families()
-            order = self.random.permutation(int(families.max()) + 1)[families]
-            rows = known.rows[np.argsort(order, kind="stable")[: among.size]]
-            known = gaps(points, rows, rows, rows if counted_valid.size else rows[:0], usual)
-        reference = known.apart(families=own)
-        found = gaps(self.points, self.rows, among, counted_rows, usual)
-        return excess_p_value(found.apart(families=own), reference), found, reference
 
     def _equal(self) -> _Test:
         """Whether more rows equal a validation row than validation rows equal another."""
@@ -345,9 +330,6 @@ class _Seller:
         return f"{which.sum():,} of the {size:,} rows of {self.unit.name}{compared}"
 
 
-_SO = "so it is for"
-
-
 def double_claims(regions: Regions) -> Iterator[Alarm]:
     """Owners who claim the same cells; a claim has no author, so both are named."""
     in_rows = regions.rows.astype(np.float32) @ regions.rows.T
@@ -384,10 +366,6 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
         np.append(np.flatnonzero(tables.held.any(axis=0)), tables.valid_rows), random, _COLUMN_ROWS
     )
     features, of = tables.features
-    entries = [
-        np.append(a.entries, b.entries)
-        for a, b in zip(tables.table.columns, tables.valid.columns, strict=True)
-    ]
     told: set[frozenset[str]] = set()
     if len(apart) > _MOST_COLUMNS:
         apart = random.choice(apart, _MOST_COLUMNS, replace=False).tolist()
@@ -398,8 +376,10 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
             continue
         known = features[rows][:, used]
         known[rows >= tables.table.n_rows, -1] = -1  # no seller knows the validation labels
-        words = tables.table.columns[j].kind in ("category", "boolean")
-        wanted = features[:, np.flatnonzero(of == j)[0]] if words else entries[j]
+        mine, theirs = tables.table.columns[j], tables.valid.columns[j]
+        words = mine.kind in ("category", "boolean")
+        wanted = np.append(mine.entries, theirs.entries)
+        wanted = features[:, np.flatnonzero(of == j)[0]] if words else wanted
         there = ~np.isnan(wanted[rows])
         if there.sum() < FEWEST_ROWS:
             continue
@@ -411,22 +391,20 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
         *by_column, of_label = weights()
         order = np.argsort(by_column)[::-1]
         main = [k for k in order if foreign[k] and by_column[k] >= 0.1 * by_column[order[0]]]
-        mine = together([regions.names[k] for k in np.flatnonzero(owns[:, j])])
-        theirs = together(
-            [regions.names[k] for k in np.flatnonzero(owns[:, sorted(main)].any(axis=1))]
-        )
-        parties = frozenset((mine, theirs))
+        who = owns[:, j], owns[:, main].any(axis=1)
+        one, other = (together([regions.names[k] for k in np.flatnonzero(part)]) for part in who)
+        parties = frozenset((one, other))
         if parties in told:  # the other way round, or another column of theirs
             continue
         told.add(parties)
         sources = ", ".join(repr(names[k]) for k in main[:3])
         sources += ", the labels" if of_label >= 0.1 * by_column[order[0]] else ""
         sentence = (
-            f"{names[j]!r} of {mine} can be computed from columns of {theirs} ({sources}): these "
+            f"{names[j]!r} of {one} can be computed from columns of {other} ({sources}): these "
             f"give {100 * share:.0f} % of it in rows not seen before. Nothing tells who computed "
             "what, or whether one thing was measured twice."
         )
-        yield Alarm(mine, WHAT["columns"], theirs, sentence, None)
+        yield Alarm(one, WHAT["columns"], other, sentence, None)
 
 
 def _some(

@@ -41,11 +41,7 @@ class Unit:
 
 
 def together(names: Sequence[str]) -> str:
-    """Names in words, the first few of many.
-
-    >>> together(["A"]), together(["A", "B", "C"]), together("ABCDE")
-    ('A', 'A, B and C', 'A, B and 3 others')
-    """
+    """Names in words, the first few of many: "A, B and C", "A, B and 3 others"."""
     if len(names) > 3:
         return f"{names[0]}, {names[1]} and {len(names) - 2} others"
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
