@@ -76,8 +76,6 @@ def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
     First with the same share of wrong entries in every column, then with less in columns that had
     few: where either of two entries may be wrong, it is rather that of the column with more errors.
 
-    Examples
-    --------
     Key, city and state of a row: the rules from the key to both are broken, city and state agree.
 
     >>> yes, no = np.array([True]), np.array([False])

@@ -101,8 +101,6 @@ def find_rules(
 
     Of columns of text, those ``measured`` hold numbers with a unit.
 
-    Examples
-    --------
     >>> from shapley2d._inspection.columns.finding import written_columns
     >>> from shapley2d._tables.convert import as_table
     >>> city = ["Aa", "Bb", "Cc", "Cc"] * 5 + ["Aa", "Bb", "Cc", "Aa"]

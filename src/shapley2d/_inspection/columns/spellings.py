@@ -177,8 +177,6 @@ def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, in
 
     Words that differ in digits are two codes, not two spellings.
 
-    Examples
-    --------
     >>> words = ["Birmingham", "Brimingham", "Bixminghxm", "Boston", "room 1", "room 2"]
     >>> misspellings(words, np.array([812, 1, 1, 30, 50, 1]))
     {1: 0, 2: 0}
@@ -241,8 +239,6 @@ def _letters(word: str) -> str:
 def _same_words(text: str, other: str) -> bool:
     """Whether texts of one length differ in a few letters of each word, and in no digit.
 
-    Examples
-    --------
     >>> _same_words("heaxt attaxk", "heart attack"), _same_words("dark ale", "pale ale")
     (True, False)
     """

@@ -176,8 +176,6 @@ def meant_numbers(number: float) -> Iterator[tuple[str, float, float]]:
 
     Each with the name of the slip, and how likely this slip makes this entry of it.
 
-    Examples
-    --------
     >>> [meant for slip, meant, _ in meant_numbers(71.0) if slip == "two digits swapped"]
     [17.0]
     >>> sorted(meant for slip, meant, _ in meant_numbers(117.0) if slip == "a digit doubled")
