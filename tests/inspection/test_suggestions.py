@@ -198,6 +198,8 @@ def test_new_numbers_are_written_as_the_others(entries, number, text):
     ("text", "numbers"),
     [
         ("EUR 96,75", [96.75]),
+        ("EUR 1.234", [1.234, 1234.0]),
+        ("1 hr. 39 min.", [1.65, 99.0, 5940.0]),
         ("1.234,5", [1234.5]),
         ("96 k", [96000.0]),
         ("1O", [10.0]),

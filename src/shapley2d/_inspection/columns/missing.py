@@ -130,12 +130,6 @@ def _code_chance(
     """How likely the first of the distinct numbers of a column stands for a missing entry.
 
     The numbers are sorted away from it. 0.0 if it does not look like a code.
-
-    >>> rows = np.array([20, *[1] * 10, *[5] * 10])
-    >>> round(_code_chance(np.array([0, *range(14, 34)]), rows, is_date=False), 2)
-    0.69
-    >>> _code_chance(np.array([0, *range(1, 21)]), rows, is_date=False)  # the numbers go on
-    0.0
     """
     first, others = float(numbers[0]), np.abs(numbers[1:] - numbers[0])
     if others.size < 2:

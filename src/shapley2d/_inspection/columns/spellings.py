@@ -176,10 +176,6 @@ def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, in
     """Rare words, each with a frequent word of which it is a misspelling; by position.
 
     Words that differ in digits are two codes, not two spellings.
-
-    >>> words = ["Birmingham", "Brimingham", "Bixminghxm", "Boston", "room 1", "room 2"]
-    >>> misspellings(words, np.array([812, 1, 1, 30, 50, 1]))
-    {1: 0, 2: 0}
     """
     long = _long_words(words, counts)
     reach = _by_deletion(words, [k for k in long if counts[k] >= _TIMES])
@@ -237,11 +233,7 @@ def _letters(word: str) -> str:
 
 
 def _same_words(text: str, other: str) -> bool:
-    """Whether texts of one length differ in a few letters of each word, and in no digit.
-
-    >>> _same_words("heaxt attaxk", "heart attack"), _same_words("dark ale", "pale ale")
-    (True, False)
-    """
+    """Whether texts of one length differ in a few letters of each word, and in no digit."""
     for word in re.finditer(r"[^\W_]+", other):
         part, whole = text[word.start() : word.end()], word[0]
         apart = [(a, b) for a, b in zip(part, whole, strict=True) if a != b]
