@@ -40,7 +40,8 @@ def test_ages_times_ten_are_found_at_any_size(n, errors, sign):
     (found,) = far(ages)
     assert found.rows.tolist() == rows.tolist()
     assert found.row_chances.min() >= 0.9
-    assert ("18 to 89" if sign > 0 else "-89 to -18") in found.text
+    ends, named = ("18 to 89" if sign > 0 else "-89 to -18"), ("is" if errors == 1 else "are")
+    assert f"of 'a' {named} far outside the others ({ends}), such as '" in found.text
 
 
 def test_both_ends_are_looked_at_and_codes_are_left_out():

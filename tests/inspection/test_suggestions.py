@@ -51,18 +51,6 @@ def suggested(inspection, row, column):
     return inspection._cells.expected_text(row, j), inspection._cells.suggestion_probability(row, j)
 
 
-def test_readable_numbers_are_rewritten_and_not_predicted(inspected):
-    _, inspection = inspected
-    for row, column, text in ((3, "rent", "816 €"), (9, "rating", "7.4"), (12, "minutes", "99")):
-        new, right = suggested(inspection, row, column)
-        assert new == text and right > 0.9
-
-
-def test_what_nobody_can_know_is_emptied(inspected):
-    _, inspection = inspected
-    assert suggested(inspection, 7, "rent")[0] is None
-
-
 def german():
     """A German table, what is wrong in it, and what should be suggested, byte by byte."""
     random = np.random.default_rng(0)
@@ -107,8 +95,9 @@ def test_suggestions_look_like_their_column_byte_by_byte(source, tmp_path):
     pd.DataFrame(table).to_csv(tmp_path / "german.csv", sep=";", index=False)
     X = table if source == "dict" else tmp_path / "german.csv"
     inspection = inspect_cells(X, progress=False)
-    found = {(column, row): suggested(inspection, row, column)[0] for column, row in wanted}
-    assert found == wanted
+    found = {(column, row): suggested(inspection, row, column) for column, row in wanted}
+    assert {cell: new for cell, (new, _) in found.items()} == wanted
+    assert min(found[cell][1] for cell in (("Preis", 11), ("Note", 30), ("Minuten", 20))) > 0.9
     forms = {"Miete": r"\d+ €", "Quote": r"\d+,\d %", "Preis": r"\d+,\d\d €", "Note": r"\d+,\d",
              "Tag": r"\d\d\.\d\d\.2024"}  # fmt: skip
     for column, form in forms.items():
@@ -138,14 +127,6 @@ def test_what_is_emptied_gets_the_missing_mark_of_its_column():
     assert suggested(inspect_cells(X, progress=False), 50, "a")[0] == "k.A."
     X.loc[60, "a"] = ""
     assert suggested(inspect_cells(X, progress=False), 50, "a")[0] is None
-
-
-def test_suggestions_keep_the_unit_and_the_decimals(inspected):
-    _, inspection = inspected
-    for j, form in ((0, r"\d+ €"), (1, r"\d+,\d %")):
-        texts = [text for text in inspection._cells.expected_texts(j) if text is not None]
-        assert len(texts) >= N - 1
-        assert all(pd.Series(texts).str.fullmatch(form))
 
 
 def test_only_sure_suggestions_are_taken_by_probability(inspected):
@@ -217,6 +198,8 @@ def test_new_numbers_are_written_as_the_others(entries, number, text):
     ("text", "numbers"),
     [
         ("EUR 96,75", [96.75]),
+        ("EUR 1.234", [1.234, 1234.0]),
+        ("1 hr. 39 min.", [1.65, 99.0, 5940.0]),
         ("1.234,5", [1234.5]),
         ("96 k", [96000.0]),
         ("1O", [10.0]),

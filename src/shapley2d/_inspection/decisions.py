@@ -96,8 +96,6 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
 def parse_decisions(text: str, path: str = "decisions") -> Decisions:
     r"""Decisions from the text of a file.
 
-    Examples
-    --------
     >>> parse_decisions("row,column,entry,decision,new,table\n3,age,341,edit,34,9f\n").made[0].new
     '34'
     """
@@ -184,8 +182,6 @@ def _decision(record: dict[str, str], path: str, line: int) -> Decision:
 def same_entry(one: str | None, other: str | None) -> bool:
     """Whether two texts are the same entry; 30.0 and 30 are the same number.
 
-    Examples
-    --------
     >>> same_entry("30.0", "30"), same_entry("x", " x"), same_entry(None, ""), same_entry("1", "2")
     (True, True, True, False)
     """
@@ -197,8 +193,6 @@ def same_entry(one: str | None, other: str | None) -> bool:
 def _unguarded(text: str) -> str:
     """A field without the apostrophe that keeps a spreadsheet from running it.
 
-    Examples
-    --------
     >>> _unguarded("'=1+1"), _unguarded("'tis")
     ('=1+1', "'tis")
     """

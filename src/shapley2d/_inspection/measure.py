@@ -124,6 +124,10 @@ def measure_repair(
     parts = [part for k in range(n_repeats) for part in _folds(data, cv, run.seed + k)]
     scores = np.zeros((3, len(parts)))
     changed = np.zeros(len(parts), dtype=np.intp)
+    settings: dict[str, Any] = {
+        "task": data.task, "kinds": kinds, "random_state": run.seed, "n_jobs": run.n_jobs,
+        "progress": False,
+    }  # fmt: skip
     pace = Pace()
     with reporting(run.progress, "measuring repairs") as report:
         for k, (train, held) in enumerate(parts):
@@ -133,10 +137,10 @@ def measure_repair(
                 break
             with without_warnings():
                 own = data.take(train)
-                found = _inspected(own, run) if inspects else None
-                if found is None:
-                    new = _within(log, data.rows[train])
-                else:
+                found: Inspection | None = None
+                new = _within(log, data.rows[train])
+                if inspects:
+                    found = inspect_cells(own.native, own.y, **settings)
                     names = [*found.column_names, own.label]
                     new = _likely(found, names, n, probability, train.size / data.rows.size)
                 random = _random(own, new, found, np.random.default_rng([run.seed % 2**63, k]))
@@ -226,19 +230,6 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
         MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(np.ones((1, game.n_columns)))
     )
     return float(everything[0, 0])
-
-
-def _inspected(own: _Data, run: Run) -> Inspection:
-    """An inspection of training rows alone."""
-    return inspect_cells(
-        own.native,
-        own.y,
-        task=own.task,
-        kinds=own.kinds,
-        random_state=run.seed,
-        n_jobs=run.n_jobs,
-        progress=False,
-    )
 
 
 def _likely(

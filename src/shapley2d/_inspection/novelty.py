@@ -40,8 +40,6 @@ _DIGITS = re.compile(r"\d+")
 def wrong_if_new(n: int, once: float) -> float:
     """How likely an entry of a new kind is wrong, if of n correct entries ``once`` were of theirs.
 
-    Examples
-    --------
     >>> round(wrong_if_new(3000, 0), 2), round(wrong_if_new(3000, 1500), 3)
     (0.92, 0.004)
     """

@@ -20,7 +20,7 @@ from shapley2d._tables.changes import change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind, make_frame
-from shapley2d._tables.intake import as_frame, opened
+from shapley2d._tables.intake import as_frame, names_of, opened
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
@@ -48,8 +48,7 @@ def repair(
             "repair needs to know what to change: give ", Setting("cells"), ", ", Setting("n"),
             ", ", Setting("probability"), " or ", Setting("findings"),
         )  # fmt: skip
-    native = _native(opened(X))
-    names = check_same_table(inspection, native, y)
+    native, names = _same_table(inspection, as_frame(opened(X), "X"), y)
     chosen = _chosen(inspection, cells, n, probability, findings, names)
     in_table: dict[str, dict[int, str | None]] = {}
     for (i, j), (new, _) in chosen.items():
@@ -62,10 +61,12 @@ def repair(
     return (table, log) if y is None else (table, change_vector(y, labels), log)
 
 
-def check_same_table(inspection: InspectedCells, native: Any, y: Any = None) -> list[str]:
-    """Refuse another table than the inspected one; return the inspected columns that it has."""
+def _same_table(inspection: InspectedCells, frame: Any, y: Any) -> tuple[Any, list[str]]:
+    """The table, and the inspected columns that it has; another than the inspected is refused."""
+    asked, there = inspection.info.get("kinds") or {}, names_of(frame)
+    kinds = {name: kind for name, kind in asked.items() if not there or name in there}
     with without_warnings():
-        table = as_table(native, "X", _kinds(inspection, native), infinite=True)
+        table = as_table(frame, "X", kinds or None, infinite=True)
         digests = {column.name: column_digest(column) for column in table.columns}
         if y is not None and inspection.label_name is not None:
             label = as_table({inspection.label_name: y}, "y").columns[0]
@@ -84,14 +85,14 @@ def check_same_table(inspection: InspectedCells, native: Any, y: Any = None) -> 
                 Place("X"), f" has no column {name!r}, which was inspected: pass that table"
             )
         known = inspection._digests.get(name, digests[name])
-        if known != digests[name] and known != _digest_of_codes(native, name):
+        if known != digests[name] and known != _digest_of_codes(table.native, name):
             place = "y" if name == inspection.label_name and y is not None else "X"
             raise InputError(
                 Place(place),
                 f" is not the table that was inspected: column {name!r} is different; pass that "
                 "table, or inspect this one",
             )
-    return [name for name in inspection._cells.names if name in digests]
+    return table.native, [name for name in inspection._cells.names if name in digests]
 
 
 def _digest_of_codes(native: Any, name: str) -> str:
@@ -114,21 +115,6 @@ def make_log(inspection: InspectedCells, chosen: Chosen) -> Any:
         "why": [why for _, why in chosen.values()],
     }
     return make_frame(columns, inspection._frame)
-
-
-def _native(X: Any) -> Any:
-    frame = as_frame(X, "X")
-    if isinstance(nw.from_native(frame, eager_only=True, pass_through=True), nw.DataFrame):
-        return frame
-    return frame if isinstance(frame, np.ndarray) else as_table(frame, "X").native
-
-
-def _kinds(inspection: InspectedCells, native: Any) -> dict[str, str] | None:
-    asked = inspection.info.get("kinds")
-    if not asked or isinstance(native, np.ndarray):
-        return asked or None
-    present = set(nw.from_native(native, eager_only=True).columns)
-    return {name: kind for name, kind in asked.items() if name in present} or None
 
 
 def _chosen(

@@ -125,8 +125,6 @@ def paired_interval(differences: NDArray[np.float64], folds: int) -> tuple[float
     Nadeau and Bengio's correction: the training rows of the folds overlap, so their differences are
     not independent, and their variance counts for 1/J + 1/(folds - 1) instead of 1/J.
 
-    Examples
-    --------
     >>> low, high = paired_interval(np.array([0.0, 0.1, 0.2, 0.1]), 4)
     >>> round(low, 3), round(high, 3)
     (-0.098, 0.298)

@@ -115,18 +115,7 @@ class _Rule:
 
 
 def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
-    """Rules of arithmetic with exceptions, each with the entries that likely broke it.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> b, c = [k % 13 + 2 for k in range(60)], [7 * k % 17 + 1 for k in range(60)]
-    >>> X = {"n": b, "price": c, "total": [x * y for x, y in zip(b, c)]}
-    >>> X["total"][9] = 80
-    >>> [one.suggestions for one in find_arithmetic(written_columns(as_table(X)))]
-    [{9: '143'}]
-    """
+    """Rules of arithmetic with exceptions, each with the entries that likely broke it."""
     numbers = _Numbers.of(columns)
     if len(numbers.columns) >= 3 and math.comb(len(numbers.columns), 2) <= SCREENED:
         best: dict[int, tuple[float, _Rule]] = {}

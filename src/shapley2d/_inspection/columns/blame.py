@@ -75,21 +75,6 @@ def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
 
     First with the same share of wrong entries in every column, then with less in columns that had
     few: where either of two entries may be wrong, it is rather that of the column with more errors.
-
-    Examples
-    --------
-    Key, city and state of a row: the rules from the key to both are broken, city and state agree.
-
-    >>> yes, no = np.array([True]), np.array([False])
-    >>> rows = dict.fromkeys(("usual", "votes", "size"), np.array([20]))
-    >>> some = {"odds": np.array([4.0]), **rows}
-    >>> ties = [
-    ...     Tie(a, b, speaks=yes, broken=broken, stranger=no, by_chance=0.1, **some)
-    ...     for a, b, broken in ((0, 1, yes), (0, 2, yes), (1, 2, no))
-    ... ]
-    >>> found = blamed(ties, n=100)
-    >>> [round(float(found[k][0]), 2) for k in range(3)]
-    [1.0, 0.0, 0.0]
     """
     pairs: dict[tuple[int, int], list[Tie]] = defaultdict(list)
     for tie in ties:

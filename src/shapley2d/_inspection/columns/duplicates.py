@@ -21,19 +21,7 @@ if TYPE_CHECKING:
 def find_duplicates(
     columns: Sequence[WrittenColumn], keys: Collection[str]
 ) -> Iterator[ColumnFinding]:
-    """Repeated entries of a key, and the one column in which two otherwise equal rows differ.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> X = {f"c{step}": [f"{k * step % 1009}" for k in range(190)] for step in range(3, 8)}
-    >>> for column in X.values():
-    ...     column.append(column[7])
-    >>> X["c4"][190] = "12345"
-    >>> [(f.columns, f.rows.tolist()) for f in find_duplicates(written_columns(as_table(X)), [])]
-    [(('c4',), [7, 190])]
-    """
+    """Repeated entries of a key, and the one column in which two otherwise equal rows differ."""
     if not columns or columns[0].codes.size * RARE < 1:
         return
     for column in columns:
@@ -91,17 +79,7 @@ def _shared(numbers: NDArray[np.uint64]) -> NDArray[np.bool_]:
 
 
 def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
-    """Rows in which two columns differ that are equal nearly everywhere else.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> net = [k % 37 for k in range(100)]
-    >>> X = {"net": net, "paid": [*net[:70], 99, *net[71:]]}
-    >>> [(one.columns, one.suggestions) for one in find_siblings(written_columns(as_table(X)))]
-    [(('net', 'paid'), {70: '99'}), (('paid', 'net'), {70: '33'})]
-    """
+    """Rows in which two columns differ that are equal nearly everywhere else."""
     varied = [
         column
         for column in columns
@@ -129,17 +107,7 @@ def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
 
 
 def find_spilled(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
-    """Entries that end with what another column lacks, as ``San Francisco CA``.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> city = ["Bend", "Gary", "Troy"] * 4 + ["Gary IN"] * 3
-    >>> X = {"city": city, "state": ["OR", "IN", "NY"] * 4 + [""] * 3}
-    >>> next(find_spilled(written_columns(as_table(X)))).suggestions
-    {12: 'Gary', 13: 'Gary', 14: 'Gary'}
-    """
+    """Entries that end with what another column lacks, as ``San Francisco CA``."""
     texts = [column for column in columns if column.is_text and column.column.kind == "category"]
     for full, empty in permutations(texts, 2):
         lacks, written = empty.codes < 0, full.codes >= 0

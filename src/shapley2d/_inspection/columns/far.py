@@ -34,16 +34,7 @@ _PRIOR = 0.01
 
 
 def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[ColumnFinding]:
-    """Numbers, or dates, beyond a gap at either end of a column; not the rows of known codes.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> (ages,) = written_columns(as_table({"age": [*range(10, 90), 640]}))
-    >>> [one.text for one in find_far(ages)]
-    ["1 entry of 'age' is far outside the others (10 to 89), such as '640': check it"]
-    """
+    """Numbers, or dates, beyond a gap at either end of a column; not the rows of known codes."""
     entries = written.column.entries.copy()
     entries[list(known)] = np.nan
     numbers, counts = np.unique(entries[~np.isnan(entries)], return_counts=True)
@@ -119,8 +110,6 @@ def beyond_in_tail(
     0 beyond a gap that is too wide for it, and where there is no tail to compare with. The entries
     are ``ordered``; the numbers are among them or others.
 
-    Examples
-    --------
     >>> column = np.arange(1.0, 101)
     >>> beyond_in_tail(column, np.array([60.0, 100, 1000])).round(1)
     array([inf, 2.8, 0. ])

@@ -44,8 +44,6 @@ def find_in_columns(
 
     The likeliest wrong come first, mere facts last; otherwise they are in the order of columns.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> X = {"size": ["12.0 oz", "12.0 oz.", "16.0 oz", "12.0 ounce"] * 5}
     >>> [finding.kind for finding in find_in_columns(as_table(X))]

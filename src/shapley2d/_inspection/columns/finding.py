@@ -185,8 +185,6 @@ def shortened(word: str) -> str:
 def written_columns(table: Table) -> list[WrittenColumn]:
     """Every column of a table as it is written.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> (one,) = written_columns(as_table({"a": ["$1,200", "N/A", "$15", "$15"]}))
     >>> one.words, one.codes, one.column.kind

@@ -130,14 +130,6 @@ def _code_chance(
     """How likely the first of the distinct numbers of a column stands for a missing entry.
 
     The numbers are sorted away from it. 0.0 if it does not look like a code.
-
-    Examples
-    --------
-    >>> rows = np.array([20, *[1] * 10, *[5] * 10])
-    >>> round(_code_chance(np.array([0, *range(14, 34)]), rows, is_date=False), 2)
-    0.69
-    >>> _code_chance(np.array([0, *range(1, 21)]), rows, is_date=False)  # the numbers go on
-    0.0
     """
     first, others = float(numbers[0]), np.abs(numbers[1:] - numbers[0])
     if others.size < 2:
@@ -186,15 +178,6 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
 
     A table may mark all its gaps with one word. A word beside another mark of the same column, or
     that a failing program wrote, is none of that.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> X = {"item": ["tea", "cake", "milk"] * 9 + ["ERROR"], "n": ["1", "2", "3"] * 9 + ["N/A"]}
-    >>> found = find_marks_for_missing(written_columns(as_table(X)))
-    >>> [(finding.columns[0], finding.probability) for finding in found]
-    [('item', 0.9), ('n', 0.5)]
     """
     marks = [_marks(column) for column in columns]
     held = Counter(word for one in marks for word in {word.lower() for word in one.values()})

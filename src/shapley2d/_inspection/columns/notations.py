@@ -42,15 +42,6 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
     Only where just one reading lies among the other numbers: up to an interquartile range beyond
     the middle 99 % of them.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> prices = [f"{k},50 €" for k in range(60, 99)] + ["EUR 96,75", "k.A."]
-    >>> (column,) = written_columns(as_table({"price": prices}))
-    >>> next(find_notations(column)).suggestions
-    {39: '96,75 €'}
     """
     column = written.column
     numbers = column.entries[~np.isnan(column.entries)]
@@ -87,15 +78,7 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def read_numbers(text: str, currency: str = "") -> Iterator[float]:
-    """The numbers that a text may say; not amounts in another currency than ``eur`` or the like.
-
-    Examples
-    --------
-    >>> sorted(read_numbers("EUR 1.234")), sorted(read_numbers("7.4/10")), [*read_numbers("k.A.")]
-    ([1.234, 1234.0], [7.4], [])
-    >>> sorted(read_numbers("1 hr. 39 min."))
-    [1.65, 99.0, 5940.0]
-    """
+    """The numbers that a text may say; not amounts in another currency than ``eur`` or the like."""
     if match := _OF_MOST.fullmatch(text):
         yield float(match[1].replace(",", "."))
         return
@@ -196,11 +179,5 @@ def untold_dates(written: WrittenColumn) -> NDArray[np.bool_]:
 
 
 def _swapped(word: str) -> str:
-    """A date with its first two numbers exchanged.
-
-    Examples
-    --------
-    >>> _swapped("25/3/2024")
-    '3/25/2024'
-    """
+    """A date with its first two numbers exchanged."""
     return re.sub(r"^(\d+)(\D)(\d+)", r"\3\2\1", word)

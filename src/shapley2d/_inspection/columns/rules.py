@@ -100,15 +100,6 @@ def find_rules(
     """Dependencies between two columns, each with the rows that break it.
 
     Of columns of text, those ``measured`` hold numbers with a unit.
-
-    Examples
-    --------
-    >>> from shapley2d._inspection.columns.finding import written_columns
-    >>> from shapley2d._tables.convert import as_table
-    >>> city = ["Aa", "Bb", "Cc", "Cc"] * 5 + ["Aa", "Bb", "Cc", "Aa"]
-    >>> X = {"zip": ["1", "2", "3", "4"] * 6, "city": city}
-    >>> next(find_rules(written_columns(as_table(X)))).text
-    "rows with the same 'zip' have the same 'city', except 1 row of 24"
     """
     rules = _choose(columns, measured)
     ties = [_tie(columns, cause, effect) for effect, causes in rules.items() for cause in causes]

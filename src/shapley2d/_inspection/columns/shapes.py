@@ -135,8 +135,6 @@ def _number(text: str, *, comma: bool) -> float:
 def _are_one_unit(units: list[str]) -> bool:
     """Whether spellings may be those of one unit: they begin alike, and none is another unit.
 
-    Examples
-    --------
     >>> _are_one_unit(["oz", "OZ.", "ounces"]), _are_one_unit(["m", "mm"])
     (True, False)
     """
@@ -244,8 +242,6 @@ def _usual_parts(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> d
 def _shape(word: str) -> str:
     """The shape of a text, with runs of space as one.
 
-    Examples
-    --------
     >>> _shape("12/02/2011  6:55 a.m.")
     '9/9/9 9:9 a.a.'
     """
@@ -291,8 +287,6 @@ def _broken_letters(written: WrittenColumn) -> Iterator[ColumnFinding]:
 def _mended(word: str, whole: list[str]) -> str | None:
     r"""A text with its letters read as UTF-8, or the only whole text that has its other letters.
 
-    Examples
-    --------
     >>> _mended("M\xc3\xbcller", []), _mended("M\ufffdller", ["Müller", "Meyer"])
     ('Müller', 'Müller')
     """

@@ -51,18 +51,19 @@ def find_spellings(written: WrittenColumn) -> Iterator[ColumnFinding]:
     n_words = len(written.words)
     if written.column.kind != "category" or not 1 < n_words <= SCREENED:
         return
-    mark = next((mark for mark in _LIST_MARKS if _are_lists(written, mark)), None)
-    if mark is not None:
-        yield from _in_lists(written, mark)
-    elif n_words <= MOST_CATEGORIES * written.n_written:
-        counts, slips = written.counts, misspellings(written.words, written.counts)
-        chances = _slip_chances(written.words, counts, slips)
-        yield from _finding(written, slips, "likely a misspelling of", chances)
+    mark = next((mark for mark in _LIST_MARKS if _are_lists(written, mark)), "")
+    if not mark and n_words > MOST_CATEGORIES * written.n_written:
+        return
+    parts, of_words = _parts(written, mark)
+    counts, slips = parts.counts, misspellings(parts.words, parts.counts)
+    chances = _slip_chances(parts.words, counts, slips)
+    yield from _finding(written, parts, of_words, mark, slips, chances)
+    if not mark:
         alike = {k: usual for k, usual in _variants(written).items() if k not in slips}
         shares = {k: counts[k] / (counts[k] + counts[usual]) for k, usual in alike.items()}
         chances = {k: _logistic(_CAPITALS[0] + _CAPITALS[1] * share) for k, share in shares.items()}
         how = "which differs only in capitals, spaces or signs from"
-        yield from _finding(written, alike, how, chances)
+        yield from _finding(written, parts, of_words, mark, alike, chances, how)
 
 
 def _are_lists(written: WrittenColumn, mark: str) -> bool:
@@ -73,50 +74,46 @@ def _are_lists(written: WrittenColumn, mark: str) -> bool:
     return len(set(parts)) <= _PARTS * len(parts)
 
 
-def _in_lists(written: WrittenColumn, mark: str) -> Iterator[ColumnFinding]:
-    """Rare spellings of the parts of lists."""
-    lists = [[part.strip() for part in word.split(mark)] for word in written.words]
+def _parts(written: WrittenColumn, mark: str) -> tuple[WrittenColumn, list[list[int]]]:
+    """The parts of the lists of a column, and those of each text; a text alone is its only part."""
+    if not mark:
+        return written, [[k] for k in range(len(written.words))]
     place: dict[str, int] = {}
-    of_words = [[place.setdefault(part, len(place)) for part in parts] for parts in lists]
+    of_words = [
+        [place.setdefault(part.strip(), len(place)) for part in word.split(mark)]
+        for word in written.words
+    ]
     codes = np.array([k for code in written.codes if code >= 0 for k in of_words[code]])
-    parts = replace(written, words=list(place), codes=codes)
-    slips = misspellings(parts.words, parts.counts)
-    chances = _slip_chances(parts.words, parts.counts, slips)
-    slips = {k: usual for k, usual in slips.items() if chances[k] >= LEAST}
-    right = [slips.get(k, k) for k in range(len(parts.words))]
-    wrong = np.array([any(k in slips for k in of_word) for of_word in of_words], dtype=bool)
-    rows = written.rows(wrong)
-    if not rows.size:
-        return
-    words = parts.words
-    named = ", ".join(f"{words[k]!r} for {words[slips[k]]!r}" for k in sorted(slips)[:3])
-    yield written.finding(
-        "spellings",
-        f"the lists of {written.name!r} may spell parts in several ways: {named}",
-        rows,
-        {int(i): mark.join(words[right[k]] for k in of_words[written.codes[i]]) for i in rows},
-        np.array([max(chances[k] for k in of_words[written.codes[i]] if k in slips) for i in rows]),
-    )
+    return replace(written, words=list(place), codes=codes), of_words
 
 
 def _finding(
-    written: WrittenColumn, usual: dict[int, int], how: str, chances: dict[int, float]
+    written: WrittenColumn,
+    parts: WrittenColumn,
+    of_words: list[list[int]],
+    mark: str,
+    usual: dict[int, int],
+    chances: dict[int, float],
+    how: str = "likely a misspelling of",
 ) -> Iterator[ColumnFinding]:
-    """Words, each with the usual spelling, as a finding; none where all are likely right."""
-    usual = {word: other for word, other in usual.items() if chances[word] >= LEAST}
-    rows = np.flatnonzero(np.isin(written.codes, list(usual)))
+    """Parts, each with the usual spelling, as a finding; none where all are likely right."""
+    usual = {part: other for part, other in usual.items() if chances[part] >= LEAST}
+    rows = written.rows(np.array([any(k in usual for k in part) for part in of_words], dtype=bool))
     if not rows.size:
         return
-    most = sorted(usual, key=lambda word: (-int(written.counts[usual[word]]), word))[:3]
-    times = [f"{word!r} ({n:,} x)" for word, n in zip(written.words, written.counts, strict=True)]
-    named = "; ".join(f"{times[word]}, {how} {times[usual[word]]}" for word in most)
+    words = parts.words
+    most = sorted(usual, key=lambda part: (-int(parts.counts[usual[part]]), part))[:3]
+    times = [f"{word!r} ({n:,} x)" for word, n in zip(words, parts.counts, strict=True)]
+    named = "; ".join(f"{times[part]}, {how} {times[usual[part]]}" for part in most)
     more = f"; and {len(usual) - len(most)} more" if len(usual) > len(most) else ""
+    held = {int(i): of_words[written.codes[i]] for i in rows}
     yield written.finding(
         "spellings",
-        f"{written.name!r} may spell the same name in several ways: {named}{more}",
+        f"{'the lists of ' if mark else ''}{written.name!r} may spell the same name in several "
+        f"ways: {named}{more}",
         rows,
-        {int(i): written.words[usual[int(written.codes[i])]] for i in rows},
-        np.array([chances[int(written.codes[i])] for i in rows]),
+        {i: mark.join(words[usual.get(k, k)] for k in part) for i, part in held.items()},
+        np.array([max(chances[k] for k in part if k in usual) for part in held.values()]),
     )
 
 
@@ -176,12 +173,6 @@ def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, in
     """Rare words, each with a frequent word of which it is a misspelling; by position.
 
     Words that differ in digits are two codes, not two spellings.
-
-    Examples
-    --------
-    >>> words = ["Birmingham", "Brimingham", "Bixminghxm", "Boston", "room 1", "room 2"]
-    >>> misspellings(words, np.array([812, 1, 1, 30, 50, 1]))
-    {1: 0, 2: 0}
     """
     long = _long_words(words, counts)
     reach = _by_deletion(words, [k for k in long if counts[k] >= _TIMES])
@@ -239,13 +230,7 @@ def _letters(word: str) -> str:
 
 
 def _same_words(text: str, other: str) -> bool:
-    """Whether texts of one length differ in a few letters of each word, and in no digit.
-
-    Examples
-    --------
-    >>> _same_words("heaxt attaxk", "heart attack"), _same_words("dark ale", "pale ale")
-    (True, False)
-    """
+    """Whether texts of one length differ in a few letters of each word, and in no digit."""
     for word in re.finditer(r"[^\W_]+", other):
         part, whole = text[word.start() : word.end()], word[0]
         apart = [(a, b) for a, b in zip(part, whole, strict=True) if a != b]

@@ -25,8 +25,6 @@ UNITS = sorted((unit for units in _QUANTITIES for unit in units), key=len, rever
 def convert(number: float, unit: str, into: str) -> float | None:
     """A number in another unit; None where the two do not measure the same.
 
-    Examples
-    --------
     >>> convert(6400, "g", "kg"), convert(3, "g", "km"), convert(1, "Stück", "kg")
     (6.4, None, None)
     """
@@ -40,8 +38,6 @@ def convert(number: float, unit: str, into: str) -> float | None:
 def is_unit(text: str) -> bool:
     """Whether a text is a unit of measure.
 
-    Examples
-    --------
     >>> is_unit("KG"), is_unit("Stück")
     (True, False)
     """
