@@ -54,17 +54,11 @@ _MAX_ENTRY = 10_000  # characters of one entry of the identity; of a longer one,
 class Saved:
     """The state in a checkpoint.
 
-    Attributes
-    ----------
-    count : int
-        Pieces of work that are done.
-    arrays : dict
-        Arrays by name, of float64, float32 or uint8, as they were saved.
-    facts : dict
-        What else the method has saved, by name: anything that JSON can hold. It comes from a file,
-        so the method checks it.
-    identity : dict
-        What determines the work.
+    ``count``: pieces of work that are done.
+    ``arrays``: arrays by name, of float64, float32 or uint8, as they were saved.
+    ``facts``: what else the method has saved, by name: anything that JSON can hold. It comes from a
+        file, so the method checks it.
+    ``identity``: what determines the work.
     """
 
     count: int
@@ -89,19 +83,12 @@ class Saved:
 class Checkpoint:
     """A file that a run keeps its state in.
 
-    Parameters
-    ----------
-    path : path-like
-        The file; it need not exist.
-    identity : dict
-        Everything that determines the work, as JSON can hold it. A file with another one is
-        refused.
-    shape : (int, int), optional
-        Of the values, which bounds the size of the file unless ``max_bytes`` does.
-    max_bytes : int, optional
-        The most that the arrays can take. A larger file is not read.
-    unit : str
-        What is counted, for messages.
+    ``path``: the file; it need not exist.
+    ``identity``: everything that determines the work, as JSON can hold it. A file with another one
+        is refused.
+    ``shape``: of the values, which bounds the size of the file unless ``max_bytes`` does.
+    ``max_bytes``: the most that the arrays can take. A larger file is not read.
+    ``unit``: what is counted, for messages.
 
     Examples
     --------
@@ -152,15 +139,10 @@ class Checkpoint:
     ) -> None:
         """Write the state, and keep the file before it; where that fails, warn once and go on.
 
-        Parameters
-        ----------
-        count : int
-            Pieces of work that are done.
-        arrays : mapping
-            Arrays by name, of at most two dimensions and up to 1,023 of them; float32 and uint8
-            stay what they are, all else becomes float64.
-        facts : mapping, optional
-            What else a run needs to go on, as JSON can hold it.
+        ``count``: pieces of work that are done.
+        ``arrays``: arrays by name, of at most two dimensions and up to 1,023 of them; float32 and
+            uint8 stay what they are, all else becomes float64.
+        ``facts``: what else a run needs to go on, as JSON can hold it.
         """
         begin = time.monotonic()
         record = {"count": count, "facts": dict(facts or {}), "identity": self._identity}
@@ -189,11 +171,8 @@ class Checkpoint:
     def load(self, take: Callable[[Saved], None] | None = None) -> Saved | None:
         """The last good state of the same run, or None where there is no file yet.
 
-        Parameters
-        ----------
-        take : callable, optional
-            Takes over a state, or raises a ValueError if it is not sound: then the file before it
-            is tried.
+        ``take``: takes over a state, or raises a ValueError if it is not sound: then the file
+            before it is tried.
         """
         remove_stale(self.path)
         broken: list[str] = []

@@ -26,12 +26,8 @@ class Draws(Protocol):
 class PermutationDraws:
     """One random order of the rows and one of the columns per draw.
 
-    Parameters
-    ----------
-    semivalues : (Semivalue, Semivalue)
-        Of the rows and of the columns.
-    seed : int
-        With a draw's number, the seed of its random orders.
+    ``semivalues``: of the rows and of the columns.
+    ``seed``: with a draw's number, the seed of its random orders.
     """
 
     def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
@@ -50,12 +46,8 @@ class PermutationDraws:
 class MeanDraws:
     """Draws of a cross-valuation: the mean of its games' draws, each over its own rows.
 
-    Parameters
-    ----------
-    rows : list of ndarray
-        The rows of the whole table behind the rows of each game; the others get 0.
-    n_rows : int
-        Rows of the whole table.
+    ``rows``: the rows of the whole table behind the rows of each game; the others get 0.
+    ``n_rows``: rows of the whole table.
     """
 
     def __init__(self, draws: list[Draws], rows: list[NDArray[np.intp]], n_rows: int) -> None:

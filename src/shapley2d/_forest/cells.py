@@ -67,22 +67,14 @@ def forest_cells(
 ) -> Estimate:
     """Values of cells under a tree ensemble, the mean over the splits.
 
-    Parameters
-    ----------
-    model : estimator, str or None
-        A tree ensemble, fitted or not, or the name of one; None grows a forest.
-    max_trees : int
-        Without a model, stop after this many trees.
-    max_rounds : int
-        With a model that has deep leaves, stop after this many random orders of their columns.
-    tolerance : float
-        Stop when the largest standard error is at most this share of the spread.
+    ``model``: a tree ensemble, fitted or not, or the name of one; None grows a forest.
+    ``max_trees``: without a model, stop after this many trees.
+    ``max_rounds``: with a model that has deep leaves, stop after this many random orders of their
+        columns.
+    ``tolerance``: stop when the largest standard error is at most this share of the spread.
 
-    Returns
-    -------
-    Estimate
-        Without a model the standard errors are those of the mean over trees; with one they are 0,
-        or those of the mean over orders where it has deep leaves.
+    Without a model the standard errors are those of the mean over trees; with one they are 0, or
+    those of the mean over orders where it has deep leaves.
     """
     check_scoring(problem)
     if run.checkpoint is not None:
@@ -187,12 +179,8 @@ def _baseline(problem: Problem, facts: dict[str, Any], blind: float) -> dict[str
 class GrownForests:
     """A forest for every split, whose trees are grown when they are needed.
 
-    Attributes
-    ----------
-    draws : Draws
-        Values under groves of trees by number, the mean over the splits.
-    sees : list of callable
-        For every split, ``see(table)``: features of any rows.
+    ``draws``: values under groves of trees by number, the mean over the splits.
+    ``sees``: for every split, ``see(table)``: features of any rows.
     """
 
     def __init__(self, problem: Problem, run: Run) -> None:

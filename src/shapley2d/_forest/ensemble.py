@@ -44,16 +44,11 @@ _LIBRARIES: tuple[Library, ...] = (ScikitLearn(), LightGBM(), XGBoost(), CatBoos
 class Ensemble:
     """A fitted model as it was read, and the features of the tables of a split.
 
-    Attributes
-    ----------
-    see : callable
-        ``see(table)``: features of any rows of such a table, one row per feature.
-    raw : callable
-        ``raw(table)``: the model's own raw predictions of them.
-    classes : ndarray
-        The labels in the order of the model's outputs.
-    fitted_here : bool
-        Whether it was fitted on the training rows of the split, rather than on the whole table.
+    ``see``: ``see(table)``: features of any rows of such a table, one row per feature.
+    ``raw``: ``raw(table)``: the model's own raw predictions of them.
+    ``classes``: the labels in the order of the model's outputs.
+    ``fitted_here``: whether it was fitted on the training rows of the split, rather than on the
+        whole table.
     """
 
     reading: Reading

@@ -99,10 +99,7 @@ def _fit(model: Any, split: Split) -> Ensemble:
 class TreePieces:
     """Numbered batches of trees, and the part of each in the values, the mean over the splits.
 
-    Parameters
-    ----------
-    held : list of FittedTrees
-        One per split.
+    ``held``: one per split.
     """
 
     def __init__(self, held: list[FittedTrees], games: list[LeafGame]) -> None:
@@ -128,10 +125,7 @@ class TreePieces:
     def column_errors(self, sums: list[NDArray[np.float64]]) -> NDArray[np.float64] | None:
         """Standard errors of the columns' values over other random trees; None for few trees.
 
-        Parameters
-        ----------
-        sums : list of ndarray
-            Sums over the rows, of all batches in order.
+        ``sums``: sums over the rows, of all batches in order.
         """
         variances = np.zeros(self.games[0].n_columns)
         for k, held in enumerate(self.held):
@@ -151,17 +145,9 @@ class TreePieces:
 class DeepDraws:
     """Rounds of permutation sampling in deep leaves: one random order of the columns of each.
 
-    Parameters
-    ----------
-    rows : list of ndarray
-        The rows of the table behind those of every split.
-
-    Attributes
-    ----------
-    share : float
-        The share of the predictions that deep leaves make.
-    columns : ndarray of bool
-        The columns on the paths of deep leaves.
+    ``rows``: the rows of the table behind those of every split.
+    ``share``: the share of the predictions that deep leaves make.
+    ``columns``: the columns on the paths of deep leaves.
     """
 
     def __init__(self, pieces: TreePieces, rows: list[NDArray[np.intp]], seed: int) -> None:

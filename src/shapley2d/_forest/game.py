@@ -84,15 +84,10 @@ def leaves_of(tree: SplitTree, features: Floats) -> NDArray[np.int32]:
 class Leaves:
     """The game of one tree.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (nodes, kinds)
-        What every leaf counts, for each kind of rows.
-    kinds, numbers, plays : ndarray of shape (n,)
-        Of every row: its kind, the number whose mean is predicted, and 1 where the tree was grown
-        on it; both numbers are 0 where not.
-    plain : bool
-        Whether all numbers of rows that play are 1.
+    ``weights`` (nodes, kinds): what every leaf counts, for each kind of rows.
+    ``kinds, numbers, plays`` (n,): of every row: its kind, the number whose mean is predicted, and
+        1 where the tree was grown on it; both numbers are 0 where not.
+    ``plain``: whether all numbers of rows that play are 1.
     """
 
     number: int
@@ -117,16 +112,11 @@ class Leaves:
 class LeafGame:
     """The cells of one training table under single trees.
 
-    Parameters
-    ----------
-    semivalues : (Semivalue, Semivalue)
-        Of the rows and of the columns.
-    n_columns : int
-        Columns of the table.
-    labelled : bool
-        Whether the label is valued as one more column.
-    from_zero : bool
-        Whether no columns, or no rows, score 0, rather than what the labels alone predict.
+    ``semivalues``: of the rows and of the columns.
+    ``n_columns``: columns of the table.
+    ``labelled``: whether the label is valued as one more column.
+    ``from_zero``: whether no columns, or no rows, score 0, rather than what the labels alone
+        predict.
     """
 
     def __init__(
