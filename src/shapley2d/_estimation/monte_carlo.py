@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
+    from shapley2d._estimation.batches import Work
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
-    from shapley2d._estimation.draws import Draws
     from shapley2d._theory.sums import BlockSums
 
 MIN_DRAWS = 10
@@ -37,7 +37,7 @@ _ROUNDING = 1e-9  # variation below this share of the largest value is that of f
 
 
 def monte_carlo(
-    draws: Draws,
+    draws: Work,
     *,
     tolerance: float,
     max_draws: int,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.streams import generator
 from shapley2d._forest.kernels.deep_leaves import add_orders
 from shapley2d._forest.kernels.leaf_states import (
     BELOW,
@@ -185,14 +186,17 @@ class LeafGame:
         if self._from_zero:
             self._add_alone(leaves, values)
 
-    def add_deep_values(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
+    def add_deep_values(self, leaves: Leaves, order: tuple[int, int, int], values: Floats) -> None:
         """Add the values of the cells in deep leaves, by one random order of the columns of each.
 
-        The order is turned, and read forwards and backwards. Every deep leaf of the tree has one,
-        with validation rows or without, so that it does not depend on the validation rows.
+        ``order`` names its stream: the seed, the round and the split. It is turned, and read
+        forwards and backwards. Every deep leaf of the tree has one, with validation rows or
+        without, so that it does not depend on the validation rows.
         """
         deep, *_ = self._deep(leaves.tree, leaves.weighs)
         if deep.any():
+            seed, *numbers = order
+            random = generator(seed, "path orders", *numbers, leaves.number)
             self._add_order(leaves, deep, random, values)
             if self._from_zero:
                 kept = np.where(deep[:, None], leaves.weights, 0.0)

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.streams import generator
 from shapley2d._forest.game import leaves_of
 from shapley2d._forest.trees import Features
 from shapley2d._tables.edits import CellNames, read_edits
@@ -171,8 +170,7 @@ class HeldForest:
                 if rounds:
                     deep = np.zeros_like(sums[k_sum])
                     for number in range(rounds):  # the orders of the run
-                        random = generator(seed, "path orders", number, k, leaves.number)
-                        game.add_deep_values(only, random, deep)
+                        game.add_deep_values(only, (seed, number, k), deep)
                     sums[k_sum] += deep / rounds
         return np.asarray(sums[1] - sums[0])
 
