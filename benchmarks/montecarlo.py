@@ -32,7 +32,7 @@ from sklearn.tree import DecisionTreeClassifier
 from shapley2d import MonteCarlo, value_cells
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps import sweep_game
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d._theory.designs import Permutation, combine_axes
@@ -68,7 +68,7 @@ def sweeps(points: int = 300) -> None:
         rng = np.random.default_rng(1)
         rows, columns = rng.permutation(len(X)), rng.permutation(X.shape[1])
         (split,) = make_problem(X, y, X_valid, y_valid).splits
-        game = sweep_game(name, split, baseline="zero")
+        game = SWEEPS[name](split, baseline="zero")
         nested = NestedCoalitions(rows), NestedCoalitions(columns)
         grid = game.utilities(*nested)
         sweep = min(seconds_of(game.utilities, *nested) for _ in range(3))

@@ -323,7 +323,7 @@ def forest_utility(trees, X, y, X_valid, y_valid, *, owners=None):
 def sklearn_model(model, X, y):
     """A fitted model of scikit-learn by its definition, from what it says of itself."""
     ensemble = read(model, X, y, X)
-    trees, features = ensemble.trees, ensemble.features.train.T
+    trees, features = ensemble.reading.model.trees, ensemble.features.train.T
     owners, classifies = ensemble.features.owners, hasattr(model, "classes_")
     codes = np.searchsorted(model.classes_, y) if classifies else np.asarray(y)
     if hasattr(model, "learning_rate"):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import numpy as np
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._estimation.draws import Draws, MeanDraws
+from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.monte_carlo import monte_carlo
 from shapley2d._methods.method import Method, Option
 from shapley2d._methods.score_facts import score_facts
@@ -204,9 +204,7 @@ class Flat(Method):
             )
         games = [FlatTree(split) for split in problem.splits]
         rows, shape = [split.rows for split in problem.splits], problem.table.shape
-        draws: list[Draws] = [
-            FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)
-        ]
+        draws = [FlatDraws(game, run.semivalues[0], run.seed, k) for k, game in enumerate(games)]
         estimate = monte_carlo(
             draws[0] if len(draws) == 1 else MeanDraws(draws, rows, shape[0]),
             tolerance=self.tolerance,

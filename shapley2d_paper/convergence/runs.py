@@ -17,7 +17,7 @@ from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import measure
 from shapley2d._knn.places import row_values
 from shapley2d._knn.utility_game import knn_game
-from shapley2d._models.sweeps import sweep_game
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 from shapley2d_paper.baselines.tree import TreeGame
@@ -192,7 +192,7 @@ def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     elif model == "tree":
         game = TreeGame(split)
     else:
-        game = sweep_game(model, split, baseline="zero")
+        game = SWEEPS[model](split, baseline="zero")
     return PermutationDraws(game, ("shapley", "shapley"), seed)
 
 

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 
 from shapley2d import KNN, value_cells
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps import sweep_game
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions
 from shapley2d_paper.baselines.tree import TreeGame
@@ -103,7 +103,7 @@ def _make_game(parts: Parts, model: str) -> Any:
     ).splits
     if model == "sklearn":
         return ModelGame(None, split.train, split.y, split.valid, split.y_valid, baseline="zero")
-    return TreeGame(split) if model == "tree" else sweep_game(model, split, baseline="zero")
+    return TreeGame(split) if model == "tree" else SWEEPS[model](split, baseline="zero")
 
 
 def _run(parts: Parts, *, permutations: int, seed: int) -> Row:

@@ -2,7 +2,6 @@
 
 import io
 import json
-import time
 
 import numpy as np
 import pyarrow as pa
@@ -125,13 +124,3 @@ def test_what_is_within_the_limits_is_read_as_it_was_written():
 )
 def test_depth_is_seen_without_reading(text, deep):
     assert is_too_deep(text) == deep
-
-
-def test_a_wide_file_takes_time_by_its_columns(tmp_path):
-    names = [f"c{k}" for k in range(20_000)]
-    path = tmp_path / "wide.parquet"
-    pq.write_table(pa.table([pa.array(np.arange(20))] * len(names), names), path)
-    start = time.monotonic()
-    table = read_table(str(path)).table
-    assert table.column_names == names
-    assert time.monotonic() - start < 40  # 100 s where each column was set by itself

@@ -393,8 +393,6 @@ class Crafted:
         record, arrays = opened(self.folder / f"{kind}.npz")
         target = self.folder / "crafted.npz"
         target.write_bytes(checkpoint_bytes(changed(record, random), arrays))
-        before = self.folder / "crafted.npz.previous"
-        before.unlink(missing_ok=True)
         return f"checkpoints {use_checkpoint(kind, target)}"
 
 

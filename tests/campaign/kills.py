@@ -253,7 +253,7 @@ class Kills:
         if "report.html" in files:
             text = (self.folder / "report.html").read_text(encoding="utf-8")
             assert text.rstrip().endswith("</html>"), "half a report"
-        states = [name for name in ("run.npz", "run.npz.previous") if name in files]
+        states = [name for name in ("run.npz",) if name in files]
         for name in states:
             with np.load(self.folder / name, allow_pickle=False) as archive:
                 assert json.loads(archive["record"].tobytes())["count"] >= 1
@@ -262,7 +262,7 @@ class Kills:
         return "results" if "values.parquet" in files else "a state" if states else "no state yet"
 
 
-KNOWN = ("run.npz", "run.npz.previous", "values.parquet", "report.html")
+KNOWN = ("run.npz", "values.parquet", "report.html")
 
 
 def chosen(arguments, option, known):

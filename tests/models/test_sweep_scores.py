@@ -11,7 +11,7 @@ from sklearn.naive_bayes import GaussianNB
 from shapley2d import Exact, InputError, MonteCarlo, value_cells
 from shapley2d._models.constant import ConstantClassifier
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps import sweep_game
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions, SubsetCoalitions
 
@@ -47,7 +47,7 @@ def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, baseline):
         np.sum(split.y.codes[:i] == code) for i, code in enumerate(split.y.codes)
     ]  # classes join in turn
     lists = NestedCoalitions(np.argsort(turns, kind="stable")), NestedCoalitions(rng.permutation(3))
-    grid = sweep_game(name, split, scoring=scoring, baseline=baseline).utilities(*lists)
+    grid = SWEEPS[name](split, scoring=scoring, baseline=baseline).utilities(*lists)
     parts = (ESTIMATORS[name], split.train, split.y, split.valid, split.y_valid)
     scorer = log_odds_area if (name, scoring) == ("gaussian_nb", "roc_auc") else scoring
     expected = ModelGame(*parts, scoring=scorer, baseline=baseline).utilities(*lists)
@@ -102,7 +102,7 @@ def test_constants_score_as_scikit_learn_says():
     split = split_of(2, m=1)
     X = split.valid.native
     for scoring in ("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"):
-        grid = sweep_game("gaussian_nb", split, scoring=scoring).utilities(
+        grid = SWEEPS["gaussian_nb"](split, scoring=scoring).utilities(
             SubsetCoalitions(14).slice(0, 2), SubsetCoalitions(1)
         )
         alike = [ConstantClassifier(split.y.classes, code, np.array([0.5, 0.5])) for code in (0, 1)]
@@ -118,13 +118,13 @@ def test_a_label_that_training_never_shows_counts_as_missed():
     with pytest.warns(UserWarning, match="labels that training never shows"):
         (split,) = make_problem(X, y, X_valid, y_valid).splits
     everything = NestedCoalitions(np.arange(8)), NestedCoalitions([0])
-    recall = sweep_game("ridge", split, scoring="balanced_accuracy").utilities(*everything)[-1, -1]
+    recall = SWEEPS["ridge"](split, scoring="balanced_accuracy").utilities(*everything)[-1, -1]
     predicted = RidgeClassifier().fit(X, y).predict(X_valid)
     assert recall == pytest.approx(np.mean([np.mean(predicted[y_valid == c] == c) for c in "abc"]))
     with pytest.raises(
         InputError, match="cannot judge validation rows with labels that training never shows"
     ):
-        sweep_game("gaussian_nb", split, scoring="neg_log_loss")
+        SWEEPS["gaussian_nb"](split, scoring="neg_log_loss")
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from model_oracles import grid_points, make_split, orders, surely_and_maybe_righ
 from shapley2d import Exact, InputError, MonteCarlo, value_cells
 from shapley2d._knn.utility_game import KnnGame, knn_game
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps import SWEEPS, sweep_game
+from shapley2d._models.sweeps import SWEEPS
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
@@ -46,7 +46,7 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
         rows = (
             rows[np.argsort(split.y.codes[rows] > 0, kind="stable")] if seed == 2 else rows
         )  # one class first
-        game = sweep_game(name, split, baseline="zero")
+        game = SWEEPS[name](split, baseline="zero")
         grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
         assert not grid[0].any() and not grid[:, 0].any()
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
@@ -62,7 +62,7 @@ def test_every_grid_point_is_scikit_learns(name, estimator, n_classes):
 def test_naive_bayes_without_variance_predicts_the_first_class():
     X, y = np.full((4, 1), 0.5), np.array([1, 0, 1, 0])
     (split,) = make_problem(X, y, np.array([[0.5], [2.0], [0.5]]), np.array([0, 0, 1])).splits
-    game = sweep_game("gaussian_nb", split, baseline="zero")
+    game = SWEEPS["gaussian_nb"](split, baseline="zero")
     grid = game.utilities(NestedCoalitions([0, 1, 2, 3]), NestedCoalitions([0]))
     assert grid[:, 1] == pytest.approx([0, 1 / 3, 2 / 3, 2 / 3, 2 / 3])
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -74,9 +74,7 @@ def test_ridge_regression_is_scikit_learns(plain):
     for seed in range(3):
         split = make_split(seed, regression=True, plain=plain)
         rows, columns = orders(split, seed)
-        grid = sweep_game("ridge", split).utilities(
-            NestedCoalitions(rows), NestedCoalitions(columns)
-        )
+        grid = SWEEPS["ridge"](split).utilities(NestedCoalitions(rows), NestedCoalitions(columns))
         for a, b, X, members, X_valid in grid_points(split, rows, columns):
             expected = r2_score(
                 split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid)
@@ -108,7 +106,7 @@ def test_knn_is_the_share_of_votes_of_scikit_learns():
 )
 def test_other_lists_of_coalitions_give_the_same(name, regression):
     split = make_split(4, 3, n=12, plain=True, regression=regression)
-    game = knn_game(split, n_neighbors=10) if name == "knn" else sweep_game(name, split)
+    game = knn_game(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grid = game.utilities(rows, columns)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
@@ -216,7 +214,7 @@ def test_r_squared_needs_two_validation_rows():
 def test_constant_validation_targets_score_as_in_scikit_learn():
     X = np.array([[0.0], [1.0], [2.0]])
     (split,) = make_problem(X, [1.0, 1.0, 7.0], X[:2], [1.0, 1.0], task="regression").splits
-    grid = sweep_game("ridge", split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
+    grid = SWEEPS["ridge"](split).utilities(NestedCoalitions([0, 1, 2]), NestedCoalitions([0]))
     assert grid[:3, 1].tolist() == [0, 1, 1]
 
 

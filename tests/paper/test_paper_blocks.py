@@ -8,10 +8,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import MonteCarlo, value_blocks
 from shapley2d_paper.blocks.claims import MEASURES, correlation, find_link, judge_growth, pooled
-from shapley2d_paper.blocks.experiment import EXPERIMENT
 from shapley2d_paper.blocks.work import gini, performance_alone, random_groups, work
 from shapley2d_paper.data.splits import split_table
-from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.records import Records
 
 SMALL = {"n_train": 150, "n_held_out": 200, "row_groups": 2, "column_groups": 3, "seed": 5}
 
@@ -156,22 +155,3 @@ def test_pairs_in_order_are_counted():
 )
 def test_verdicts(slopes, verdict):
     assert judge_growth(made_up(slopes)).verdict == verdict
-
-
-def test_no_verdict_without_both_measures():
-    assert judge_growth(made_up([1.0], measures=("accuracy",))) is None
-    assert judge_growth(Records([])) is None
-
-
-@pytest.mark.slow
-def test_page_parts_are_made_from_the_file_alone(tmp_path):
-    write_records(made_up([1.0, 2.0], noise=0.01), tmp_path / "blocks.csv")
-    records = read_records(tmp_path / "blocks.csv")
-    figure = EXPERIMENT.draw(records)
-    assert len(figure.axes) == 3
-    ((_, table),) = EXPERIMENT.tables(records)
-    assert [record["measure"] for record in table] == list(MEASURES)
-    some = records.where(measure="Gini")
-    assert len(EXPERIMENT.draw(some).axes) == 1
-    assert len(EXPERIMENT.tables(some)[0][1]) == 1
-    assert EXPERIMENT.tables(Records([])) == []

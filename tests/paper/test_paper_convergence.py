@@ -6,10 +6,9 @@ import pytest
 from shapley2d import KNN, value_cells
 from shapley2d._theory.designs import AllSubsets
 from shapley2d_paper.convergence.claims import LIMIT, judge_convergence
-from shapley2d_paper.convergence.experiment import EXPERIMENT
 from shapley2d_paper.convergence.runs import column_draws, column_game, compare, work
 from shapley2d_paper.data.splits import split_table
-from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.records import Records
 
 WINE = {"n_train": 12, "n_valid": 10, "seed": 3}
 
@@ -133,25 +132,3 @@ def test_verdicts(ratios, verdict):
     assert judgement.verdict == verdict
     if ratios[2] == 0.05:
         assert "about 2,000 permutations" in judgement.why  # 500 x (0.05 / 0.025)^2
-
-
-def test_no_verdict_before_500_permutations():
-    assert judge_convergence(made_up(0.02, 0.02, 0.02, permutations=200)) is None
-    assert judge_convergence(made_up(0.02, 0.02, 0.02).where(what="columns")) is None
-
-
-def test_page_parts_are_made_from_the_file_alone(tmp_path):
-    write_records(made_up(0.02, 0.05, 0.06), tmp_path / "convergence.csv")
-    records = read_records(tmp_path / "convergence.csv")
-    figure = EXPERIMENT.draw(records)
-    assert len(figure.axes) == 3
-    columns, games, tables = (table for _, table in EXPERIMENT.tables(records))
-    assert columns[0]["error, B"] == "0.002"
-    assert columns[1]["error, permutations"] == "0.002"
-    assert games[0]["95 % covers"] == "0.95"
-    assert [row["table"] for row in tables] == ["Census, 106 x 13", "Wine, 106 x 13"]
-    for what in ("columns", "game", "table"):
-        part = records.where(what=what)
-        assert EXPERIMENT.draw(part).axes
-        assert len(EXPERIMENT.tables(part)) == 1
-        assert isinstance(EXPERIMENT.headline(part), str)

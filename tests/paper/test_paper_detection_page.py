@@ -16,7 +16,7 @@ from shapley2d_paper.detection.means import (
     gain_error,
 )
 from shapley2d_paper.detectors.models import MODELS
-from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.records import Records
 
 KINDS = detection_work.KINDS
 
@@ -88,39 +88,6 @@ def test_verdict_on_deviation(tail, units, verdict):
     assert judge_deviation(made_up(aurocs)).verdict == verdict
 
 
-@pytest.mark.parametrize("judge", [judge_harm, judge_deviation])
-def test_no_verdict_without_the_records(judge):
-    records = made_up(all_methods())
-    assert judge(records.where(lambda row: row["method"] not in DEVIATION)) is None
-    assert judge(records.where(lambda row: row["method"] in DEVIATION)) is None
-    assert judge(records.where(lambda row: row["kind"] not in {"swapped", "units"})) is None
-    assert judge(records.where(lambda row: row["method"] != "DDC")) is not None
-    assert judge(Records([])) is None
-
-
-def test_tables_mark_the_best_and_average_over_kinds():
-    aurocs = all_methods(tail={"ECOD": 0.9, "DDC": 0.898, "random": 0.5})
-    table = {row["method"]: row for row in detection_page.by_kind(made_up(aurocs), "auroc")}
-    assert list(table) == list(METHODS)
-    assert table["ECOD"]["tail"] == table["DDC"]["tail"] == "**0.90**"
-    assert table["random"]["tail"] == "0.50"
-    assert table["random"]["mean"] == f"{(0.5 + 5 * 0.6) / 6:.2f}"
-    assert table["ECOD"]["mean"] == "**0.65**"
-
-
-def test_a_kind_that_a_method_was_not_run_on_is_a_gap():
-    records = made_up(all_methods()).where(
-        lambda row: (row["method"], row["kind"]) != ("DDC", "tail")
-    )
-    table = {row["method"]: row for row in detection_page.by_kind(records, "auroc")}
-    assert table["DDC†"]["tail"] == table["DDC†"]["mean"] == "-"
-    assert table["DDC†"]["units"] == "**0.60**"
-    repairs = {row["method"]: row for row in detection_page.repairs(records)}
-    assert repairs["DDC†"]["tail"] == "-"
-    assert repairs["DDC†"]["units"] == "+1.20"
-    detection.EXPERIMENT.draw(records)
-
-
 def test_methods_are_compared_on_the_tables_that_both_have():
     # the column predictor was run on the easy table only, and its mean is higher than 2D-KNN's over
     # both
@@ -165,22 +132,6 @@ def test_on_whole_records_the_best_comparison_is_between_the_best(tail, units):
         assert (made.other, made.other_auroc) == best(records, kind, CELL_VALUES)
 
 
-def test_the_way_down_leaves_labels_out():
-    records = made_up(all_methods(labels=dict.fromkeys(METHODS, 0.0), tail={"1D": 0.9}))
-    for row in records.where(method="1D"):
-        row["found_10"] = 0.5
-    table = {row["method"]: row for row in detection_page.depths(records)}
-    assert table["2D-KNN"] == {
-        "method": "2D-KNN",
-        "first 1 %": "20 %",
-        "first 2 %": "20 %",
-        "first 5 %": "20 %",
-        "first 10 %": "20 %",
-    }
-    assert table["1D"]["first 1 %"] == "**22 %**"
-    assert table["1D"]["first 10 %"] == "**50 %**"
-
-
 def test_repairs_are_points_of_accuracy_and_shares_of_the_possible():
     records = made_up(all_methods(units={"1D": 1.2}))
     table = {row["method"]: row for row in detection_page.repairs(records)}
@@ -202,30 +153,3 @@ def test_errors_of_repairs_are_over_datasets_and_seeds():
     # no independent records
     assert gain_error(records, "more") == pytest.approx(np.std([1.4, 1.4, 2.4, 2.4], ddof=1) / 2)
     assert np.isnan(gain_error(records.where(dataset="wine", seed=0), "more"))
-
-
-def test_what_could_be_gained_counts_every_corrupted_table_once():
-    records = Records(
-        [
-            *made_up(all_methods(), datasets=("wine",)),
-            *made_up(
-                {("1D", kind): 0.6 for kind in KINDS},
-                datasets=("census",),
-                tree_ceiling=0.90,
-                knn_ceiling=0.90,
-            ),
-        ]
-    )
-    assert detection_page.repairs(records)[-1]["all, 5 % (25 %)"].startswith(
-        "+7.00 "
-    )  # the mean of 4 and 10
-
-
-def test_figure_shows_every_method_after_a_trip_through_the_file(tmp_path):
-    path = tmp_path / "detection.csv"
-    write_records(made_up(all_methods(tail={"ECOD": 0.97})), path)
-    figure = detection.EXPERIMENT.draw(read_records(path))
-    kinds, datasets, *_ = figure.axes
-    assert [label.get_text() for label in kinds.get_yticklabels()] == list(METHODS)
-    assert "0.97" in [text.get_text() for text in kinds.texts]
-    assert len(datasets.get_xticklabels()) == 2

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from shapley2d import value_cells
-from shapley2d_paper.harness.records import Records, read_records, write_records
+from shapley2d_paper.harness.records import Records
 from shapley2d_paper.runtime import timing as runtime_timing
 from shapley2d_paper.runtime.claims import CELLS, PAPER_KNN, PAPER_MC, judge_speed, speedups
-from shapley2d_paper.runtime.experiment import EXPERIMENT
 from shapley2d_paper.runtime.timing import PERMUTATIONS, work
 
 FACTS = {
@@ -135,21 +134,3 @@ def test_equal_precision_takes_the_square_of_the_ratio():
     judgement = judge_speed(Records([*made_up(paper_ratio, fits=700.0).rows, run]))
     assert "some 160 s" in judgement.why  # 10 s x (0.1 / 0.025)^2
     assert "700 x at 1,000 cells" in judgement.why
-
-
-def test_no_verdict_without_records():
-    assert judge_speed(Records([])) is None
-    assert judge_speed(made_up(paper_ratio).where(what="knn")) is None
-
-
-def test_page_parts_are_made_from_the_file_alone(tmp_path):
-    write_records(made_up(lambda cells: 50.0, cells=CELLS[:3]), tmp_path / "runtime.csv")
-    records = read_records(tmp_path / "runtime.csv")
-    figure = EXPERIMENT.draw(records)
-    assert [bool(axis.get_ylabel()) for axis in figure.axes] == [True, True]
-    times, *_ = (table for _, table in EXPERIMENT.tables(records))
-    assert [record["cells"] for record in times] == ["1,000", "5,000", "10,000"]
-    assert times[0]["MC / KNN, ours"] == "50"
-    assert times[0]["2D-KNN, paper"] == "11 s"
-    assert EXPERIMENT.draw(records.where(what="knn")).axes
-    assert EXPERIMENT.tables(Records([])) == []

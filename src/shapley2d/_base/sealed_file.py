@@ -115,17 +115,11 @@ def _record(data: bytes, path: str | os.PathLike[str]) -> dict[str, Any]:
     return record
 
 
-def write_arrays(
-    path: Path,
-    record: Mapping[str, Any],
-    arrays: Mapping[str, NDArray[Any]],
-    previous: Path | None = None,
-) -> None:
+def write_arrays(path: Path, record: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
     """Write arrays and a record.
 
     Nothing is copied in memory: the sums of a million rows are more than a gigabyte. There may be
-    up to 1,023 arrays of at most two dimensions; what is not float32 or uint8 becomes float64. The
-    file that is replaced is kept at ``previous``.
+    up to 1,023 arrays of at most two dimensions; what is not float32 or uint8 becomes float64.
     """
     text = json.dumps({"format": FORMAT, **record}).encode()
     plain = {
@@ -136,8 +130,6 @@ def write_arrays(
         with temporary.open("wb") as file:
             np.savez(file, **{_RECORD: np.frombuffer(text, np.uint8), **plain})  # type: ignore[arg-type]
         seal(temporary)
-        if previous is not None and path.exists():
-            path.replace(previous)
 
 
 def read_arrays(path: Path, max_bytes: int) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -183,16 +175,6 @@ def _tried(read: Callable[[], Any]) -> Any:
         return read()
     except Exception as error:  # noqa: BLE001  (whatever a file provokes is the file's fault)
         raise ValueError(f"it is not an archive of arrays: {type(error).__name__}") from None
-
-
-def looks_like_arrays(path: Path) -> bool:
-    """Whether a file begins as those of :func:`write_arrays` do, damaged or not."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(64)
-    except OSError:
-        return False
-    return start.startswith(b"PK\x03\x04") and f"{_RECORD}.npy".encode() in start
 
 
 def seal(path: Path) -> None:

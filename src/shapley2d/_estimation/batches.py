@@ -15,17 +15,18 @@ import uuid
 from collections import OrderedDict
 from contextlib import contextmanager
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import cloudpickle
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
+    Work = Callable[[int], NDArray[np.float64]]  # numbered tasks: a number has one result
     Batch = tuple[list[NDArray[np.float64]], float]  # results, and the seconds they took
 
 LARGE_BYTES = 2**22
@@ -33,13 +34,6 @@ LARGE_BYTES = 2**22
 
 Sending 4 MB takes 0.04 s; files that are shared keep joblib waiting for a second after every call.
 """
-
-
-class Work(Protocol):
-    """Work that consists of numbered tasks."""
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        """Compute task ``number``; always the same result for the same number."""
 
 
 def do_batch(work: Work, start: int, stop: int) -> Batch:

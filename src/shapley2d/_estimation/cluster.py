@@ -33,11 +33,8 @@ def on_cluster(
     Dask gives the tasks of a lost worker to the others. Should the data be lost with it, the call
     raises, and the caller may try again.
 
-    Parameters
-    ----------
-    cluster : str, distributed.Client or executor
-        The address of the scheduler, or a client of it; or an object with ``submit(...).result()``,
-        such as the executors of :mod:`concurrent.futures`.
+    ``cluster``: the address of the scheduler, or a client of it; or an object with
+        ``submit(...).result()``, such as the executors of :mod:`concurrent.futures`.
     """
     # a pool takes work but, unlike a Dask client, cannot send data ahead
     is_pool = callable(getattr(cluster, "submit", None)) and not hasattr(cluster, "scatter")

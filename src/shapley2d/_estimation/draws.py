@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -10,28 +10,20 @@ from shapley2d._base.streams import generator
 from shapley2d._theory.designs import Permutation, combine_axes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.batches import Work
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
-
-
-class Draws(Protocol):
-    """Numbered independent draws of a matrix of values."""
-
-    def __call__(self, number: int) -> NDArray[np.float64]:
-        """Return draw ``number``, always the same for the same number."""
 
 
 class PermutationDraws:
     """One random order of the rows and one of the columns per draw.
 
-    Parameters
-    ----------
-    semivalues : (Semivalue, Semivalue)
-        Of the rows and of the columns.
-    seed : int
-        With a draw's number, the seed of its random orders.
+    ``semivalues``: of the rows and of the columns.
+    ``seed``: with a draw's number, the seed of its random orders.
     """
 
     def __init__(self, game: Game, semivalues: tuple[Semivalue, Semivalue], seed: int) -> None:
@@ -50,15 +42,13 @@ class PermutationDraws:
 class MeanDraws:
     """Draws of a cross-valuation: the mean of its games' draws, each over its own rows.
 
-    Parameters
-    ----------
-    rows : list of ndarray
-        The rows of the whole table behind the rows of each game; the others get 0.
-    n_rows : int
-        Rows of the whole table.
+    ``rows``: the rows of the whole table behind the rows of each game; the others get 0.
+    ``n_rows``: rows of the whole table.
     """
 
-    def __init__(self, draws: list[Draws], rows: list[NDArray[np.intp]], n_rows: int) -> None:
+    def __init__(
+        self, draws: Sequence[Work], rows: Sequence[NDArray[np.intp]], n_rows: int
+    ) -> None:
         self._draws = draws
         self._rows = rows
         self._n_rows = n_rows

@@ -39,12 +39,8 @@ _MEAN, _SUM = "cells_mean", "game_sum"
 class DesignBlocks:
     """The utilities of one game in numbered blocks, each contracted to its part of the values.
 
-    Attributes
-    ----------
-    step : int
-        Row coalitions of a block, under all column coalitions.
-    by_columns : bool
-        Whether a block has column coalitions instead, under all row coalitions.
+    ``step``: row coalitions of a block, under all column coalitions.
+    ``by_columns``: whether a block has column coalitions instead, under all row coalitions.
     """
 
     game: Game
@@ -113,22 +109,14 @@ def evaluate_designs(
 ) -> tuple[NDArray[np.float64], int]:
     """The mean of the games' exact values, and the number of blocks that a checkpoint had.
 
-    Parameters
-    ----------
-    members : sequence of ndarray
-        The rows of the values behind the rows of each game; the others get 0.
-    n_rows : int
-        Rows of the values.
-    n_jobs : int or None
-        Workers, as in joblib. The result is the same, bit for bit, for any number.
-    progress : {"auto", True, False} or callable
-    checkpoint : Checkpoint, optional
-        Where to resume from, and where to save what is done.
-    cluster : str, distributed.Client or executor, optional
-        Where to work instead of here.
-    limit : TimeLimit, optional
-        There is no value before the last utility: if time runs out first, an error says so, and a
-        checkpoint has what was done.
+    ``members``: the rows of the values behind the rows of each game; the others get 0.
+    ``n_rows``: rows of the values.
+    ``n_jobs``: workers, as in joblib. The result is the same, bit for bit, for any number.
+    ``progress`` {"auto", True, False}.
+    ``checkpoint``: where to resume from, and where to save what is done.
+    ``cluster``: where to work instead of here.
+    ``limit``: there is no value before the last utility: if time runs out first, an error says so,
+        and a checkpoint has what was done.
 
     Examples
     --------

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
+    from shapley2d._estimation.batches import Work
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
-    from shapley2d._estimation.draws import Draws
     from shapley2d._theory.sums import BlockSums
 
 MIN_DRAWS = 10
@@ -37,7 +37,7 @@ _ROUNDING = 1e-9  # variation below this share of the largest value is that of f
 
 
 def monte_carlo(
-    draws: Draws,
+    draws: Work,
     *,
     tolerance: float,
     max_draws: int,
@@ -53,40 +53,25 @@ def monte_carlo(
 ) -> Estimate:
     """The mean of independent draws, until the standard errors are small enough.
 
-    Parameters
-    ----------
-    draws : Draws
-        Numbered draws of the values.
-    tolerance : float
-        Stop when the largest standard error is at most this share of the spread of the values.
-        Identical draws do not prove convergence: then stop when at most this share of all orders
-        can differ (119 draws for 0.025).
-    max_draws : int
-        The largest number of draws.
-    n_jobs : int or None
-        Workers, as in joblib. The result is the same, bit for bit, for any number.
-    progress : {"auto", True, False} or callable
-    sums : BlockSums, optional
-        Sums of the values whose covariance is wanted.
-    checkpoint : Checkpoint, optional
-        Where to resume from, and where to save what is done.
-    cluster : str or distributed.Client, optional
-        A Dask cluster to draw on.
-    unit : str
-        What a draw is, for messages and for the name of its count.
-    n_threads : int, optional
-        Draw in this many threads of this process, for draws that are compiled; otherwise in worker
-        processes.
-    limit : TimeLimit, optional
-        When to stop and return what was computed, as Ctrl-C does.
+    ``draws``: numbered draws of the values.
+    ``tolerance``: stop when the largest standard error is at most this share of the spread of the
+        values. Identical draws do not prove convergence: then stop when at most this share of all
+        orders can differ (119 draws for 0.025).
+    ``max_draws``: the largest number of draws.
+    ``n_jobs``: workers, as in joblib. The result is the same, bit for bit, for any number.
+    ``progress`` {"auto", True, False}.
+    ``sums``: sums of the values whose covariance is wanted.
+    ``checkpoint``: where to resume from, and where to save what is done.
+    ``cluster``: a Dask cluster to draw on.
+    ``unit``: what a draw is, for messages and for the name of its count.
+    ``n_threads``: draw in this many threads of this process, for draws that are compiled; otherwise
+        in worker processes.
+    ``limit``: when to stop and return what was computed, as Ctrl-C does.
 
-    Returns
-    -------
-    Estimate
-        Its ``info`` has the number of draws (``n_permutations``, or of another ``unit``),
-        ``converged`` and ``interrupted``: Ctrl-C stops the run and keeps what was computed, and so
-        does a limit (``time_up``). It has a ``caveat`` where all draws were equal, and where one of
-        them dominates; ``largest_share`` is then its share of the variation.
+    The estimate's ``info`` has the number of draws (``n_permutations``, or of another ``unit``),
+    ``converged`` and ``interrupted``: Ctrl-C stops the run and keeps what was computed, and so does
+    a limit (``time_up``). It has a ``caveat`` where all draws were equal, and where one of them
+    dominates; ``largest_share`` is then its share of the variation.
     """
     state = MonteCarloState(Moments(sums), tolerance, max_draws, unit)
     if checkpoint is not None:
@@ -190,10 +175,7 @@ class MonteCarloState:
 class Moments:
     """Running mean and squared deviations (Welford) of the cells and of their row and column sums.
 
-    Parameters
-    ----------
-    sums : BlockSums, optional
-        Further sums of the cells, whose covariance is kept too.
+    ``sums``: further sums of the cells, whose covariance is kept too.
 
     Examples
     --------

@@ -43,14 +43,10 @@ class Rounds:
     A checkpoint holds the end and the history, so that a run which goes on from it looks at its
     errors after the same pieces as one that was never stopped.
 
-    Attributes
-    ----------
-    end : int
-        Pieces after which the errors are looked at; at first those of the first round.
-    history : list of (int, float)
-        Pieces, and the largest standard error after these, relative to the spread of the values.
-    needed : float
-        Pieces needed in all, as far as is known: 0 before the first look.
+    ``end``: pieces after which the errors are looked at; at first those of the first round.
+    ``history``: pieces, and the largest standard error after these, relative to the spread of the
+        values.
+    ``needed``: pieces needed in all, as far as is known: 0 before the first look.
     """
 
     end: int = LEAST_PIECES
@@ -75,14 +71,9 @@ class Rounds:
 class RunningSum(Protocol):
     """What pieces are added to.
 
-    Attributes
-    ----------
-    count : int
-        Pieces that were added.
-    most : int
-        Pieces that may be added.
-    has_error : bool
-        Whether there is an answer with standard errors.
+    ``count``: pieces that were added.
+    ``most``: pieces that may be added.
+    ``has_error``: whether there is an answer with standard errors.
     """
 
     rounds: Rounds
@@ -162,13 +153,8 @@ def add_rounds(
     it. Ctrl-C and a limit keep what was added; without an answer they are raised, and
     a checkpoint has it.
 
-    Parameters
-    ----------
-    results : generator
-        Of the pieces from number ``total.count`` on, in order; it is closed.
-    limit : TimeLimit, optional
-    checkpoint : Checkpoint, optional
-        Where to save, now and then and at the end.
+    ``results``: of the pieces from number ``total.count`` on, in order; it is closed.
+    ``checkpoint``: where to save, now and then and at the end.
     """
     kept, rule, pace = total.count, _Rule(total), Pace()
     added: Future[None] | None = None
@@ -213,10 +199,7 @@ def _add(total: RunningSum, result: Any, errors: Any) -> None:
 class _Rule:
     """Whether a sum wants more pieces, by its errors at the ends of rounds.
 
-    Attributes
-    ----------
-    look_s : float
-        Seconds that a look takes, and the result after the last piece about as long.
+    ``look_s``: seconds that a look takes, and the result after the last piece about as long.
     """
 
     def __init__(self, total: RunningSum) -> None:

@@ -47,12 +47,9 @@ def ordered_results(
 ) -> Generator[NDArray[np.float64], None, None]:
     """Results of tasks ``first .. stop - 1``, in order.
 
-    Parameters
-    ----------
-    n_jobs : int or None
-        Workers, as in joblib; None asks joblib's active ``parallel_config``, and is 1 without one.
-    cluster : str, distributed.Client or executor, optional
-        A Dask cluster, or a pool, to work on instead.
+    ``n_jobs``: workers, as in joblib; None asks joblib's active ``parallel_config``, and is 1
+        without one.
+    ``cluster``: a Dask cluster, or a pool, to work on instead.
 
     Examples
     --------

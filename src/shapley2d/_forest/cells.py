@@ -36,10 +36,10 @@ from shapley2d._forest.own_score import (
     facts_of_score,
     hold_models,
 )
-from shapley2d._forest.pipelines import last_step
 from shapley2d._knn.votes import varies
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
+from shapley2d._models.fitting import last_step
 from shapley2d._tables.problem import weigh_problem
 from shapley2d.exceptions import InputWarning, Place, Setting
 
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.batches import Work
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
-    from shapley2d._estimation.draws import Draws
     from shapley2d._forest.ensemble import Ensemble
     from shapley2d._forest.fitted import FittedTrees
     from shapley2d._methods.run import Run
@@ -67,22 +67,14 @@ def forest_cells(
 ) -> Estimate:
     """Values of cells under a tree ensemble, the mean over the splits.
 
-    Parameters
-    ----------
-    model : estimator, str or None
-        A tree ensemble, fitted or not, or the name of one; None grows a forest.
-    max_trees : int
-        Without a model, stop after this many trees.
-    max_rounds : int
-        With a model that has deep leaves, stop after this many random orders of their columns.
-    tolerance : float
-        Stop when the largest standard error is at most this share of the spread.
+    ``model``: a tree ensemble, fitted or not, or the name of one; None grows a forest.
+    ``max_trees``: without a model, stop after this many trees.
+    ``max_rounds``: with a model that has deep leaves, stop after this many random orders of their
+        columns.
+    ``tolerance``: stop when the largest standard error is at most this share of the spread.
 
-    Returns
-    -------
-    Estimate
-        Without a model the standard errors are those of the mean over trees; with one they are 0,
-        or those of the mean over orders where it has deep leaves.
+    Without a model the standard errors are those of the mean over trees; with one they are 0, or
+    those of the mean over orders where it has deep leaves.
     """
     check_scoring(problem)
     if run.checkpoint is not None:
@@ -187,12 +179,8 @@ def _baseline(problem: Problem, facts: dict[str, Any], blind: float) -> dict[str
 class GrownForests:
     """A forest for every split, whose trees are grown when they are needed.
 
-    Attributes
-    ----------
-    draws : Draws
-        Values under groves of trees by number, the mean over the splits.
-    sees : list of callable
-        For every split, ``see(table)``: features of any rows.
+    ``draws``: values under groves of trees by number, the mean over the splits.
+    ``sees``: for every split, ``see(table)``: features of any rows.
     """
 
     def __init__(self, problem: Problem, run: Run) -> None:
@@ -203,10 +191,10 @@ class GrownForests:
         ]
         self.games = [one.game for one in self._draws]
         self.sees = [partial(encoded_rows, split.train) for split in problem.splits]
-        self.draws: Draws = self._draws[0]
+        self.draws: Work = self._draws[0]
         if len(self.games) > 1 or self.games[0].n_rows < problem.table.n_rows:
             rows = [split.rows for split in problem.splits]
-            self.draws = MeanDraws([*self._draws], rows, problem.table.n_rows)
+            self.draws = MeanDraws(self._draws, rows, problem.table.n_rows)
 
     def held(self, count: int, n_threads: int) -> list[FittedTrees]:
         """The forests of the first ``count`` trees of each split."""

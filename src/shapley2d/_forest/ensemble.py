@@ -6,16 +6,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
 from shapley2d._base.words import counted
 from shapley2d._forest.library import about
-from shapley2d._forest.pipelines import feature_owners, is_pipeline, last_step, transform_table
+from shapley2d._forest.pipelines import feature_owners, transform_table
 from shapley2d._forest.read_catboost import CatBoost
 from shapley2d._forest.read_lightgbm import LightGBM
 from shapley2d._forest.read_sklearn import ScikitLearn
 from shapley2d._forest.read_xgboost import XGBoost
 from shapley2d._forest.trees import Features
-from shapley2d._models.fitting import error_line
+from shapley2d._models.fitting import error_line, last_step
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import as_float32, encode_tables
 from shapley2d._tables.table import Column, Table
@@ -44,16 +45,11 @@ _LIBRARIES: tuple[Library, ...] = (ScikitLearn(), LightGBM(), XGBoost(), CatBoos
 class Ensemble:
     """A fitted model as it was read, and the features of the tables of a split.
 
-    Attributes
-    ----------
-    see : callable
-        ``see(table)``: features of any rows of such a table, one row per feature.
-    raw : callable
-        ``raw(table)``: the model's own raw predictions of them.
-    classes : ndarray
-        The labels in the order of the model's outputs.
-    fitted_here : bool
-        Whether it was fitted on the training rows of the split, rather than on the whole table.
+    ``see``: ``see(table)``: features of any rows of such a table, one row per feature.
+    ``raw``: ``raw(table)``: the model's own raw predictions of them.
+    ``classes``: the labels in the order of the model's outputs.
+    ``fitted_here``: whether it was fitted on the training rows of the split, rather than on the
+        whole table.
     """
 
     reading: Reading
@@ -125,7 +121,7 @@ def read_fitted(model: Any, split: Split, *, fitted_here: bool = False) -> Ensem
     _check_columns(model, split.train)
     reading = library_of(model).read(last_step(model))
     see, owners = reading.see, np.arange(split.train.n_columns, dtype=np.int32)
-    if is_pipeline(model):
+    if isinstance(model, Pipeline):
         owners = feature_owners(model, split.train)
 
         def see_transformed(table: Table) -> Floats:
@@ -163,9 +159,9 @@ def _matrix_table(matrix: NDArray[Any]) -> Table:
 
 def _check_columns(model: Any, table: Table) -> None:
     """Refuse a table whose columns are not those that a model was fitted on."""
-    if is_pipeline(model) and not hasattr(model, "n_features_in_"):
+    if isinstance(model, Pipeline) and not hasattr(model, "n_features_in_"):
         return
-    library = ScikitLearn() if is_pipeline(model) else library_of(model)
+    library = ScikitLearn() if isinstance(model, Pipeline) else library_of(model)
     count, names = library.fitted_on(model)
     if count != table.n_columns:
         raise InputError(

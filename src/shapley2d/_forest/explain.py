@@ -16,7 +16,6 @@ from sklearn.utils import get_tags
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.in_threads import count_threads, map_in_threads
-from shapley2d._base.streams import generator
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import figure
 from shapley2d._forest.ensemble import is_fitted, read_fitted
@@ -256,8 +255,7 @@ class PredictionExplainer:
             if self._game.deep_part(leaves)[1].any():
                 exact = False
                 for number in range(_ORDERS):
-                    random = generator(0, "path orders", number, 0, leaves.number)
-                    self._game.add_deep_values(leaves, random, deep)
+                    self._game.add_deep_values(leaves, (0, number, 0), deep)
         return values if exact else values + deep / _ORDERS, exact
 
     def _read(self, row: Any) -> Any:

@@ -52,18 +52,12 @@ PIECE = 4
 class Trees:
     """The trees of a model, and what their leaves add to its outputs.
 
-    Attributes
-    ----------
-    leaves : list of ndarray of shape (nodes, 1), or (nodes, classes) in a classifying forest
-        What every leaf adds to the prediction; none where leaves are the means of their rows.
-    outputs : list of int
-        The output that each tree adds to; all of them in a classifying forest.
-    rounds : list of list of int
-        Numbers of trees that were fitted on the same residuals.
-    penalty : float
-        The L2 penalty of leaves.
-    start : ndarray of shape (outputs,)
-        The prediction without any tree.
+    ``leaves`` (nodes, 1), or (nodes, classes): what every leaf adds to the prediction; none where
+        leaves are the means of their rows.
+    ``outputs``: the output that each tree adds to; all of them in a classifying forest.
+    ``rounds``: numbers of trees that were fitted on the same residuals.
+    ``penalty``: the L2 penalty of leaves.
+    ``start`` (outputs,): the prediction without any tree.
     """
 
     trees: list[SplitTree]
@@ -104,17 +98,12 @@ class Trees:
 class Rows:
     """The rows of a split, as the trees see them.
 
-    Attributes
-    ----------
-    y, y_valid : ndarray
-        Numbers; or classes, numbered as the model does, -1 for one that it does not know.
-    weights : ndarray
-        Of the validation rows; they sum to 1.
-    bags : sequence of ndarray, optional
-        For every tree the weights of the training rows, 0 where it was grown without one; else all
-        rows count the same.
-    places : ndarray, optional
-        The model's number of every class of the table; by default they are the same.
+    ``y, y_valid``: numbers; or classes, numbered as the model does, -1 for one that it does not
+        know.
+    ``weights``: of the validation rows; they sum to 1.
+    ``bags``: for every tree the weights of the training rows, 0 where it was grown without one;
+        else all rows count the same.
+    ``places``: the model's number of every class of the table; by default they are the same.
     """
 
     features: Features
@@ -140,26 +129,14 @@ class Unit:
 class FittedTrees:
     """A fitted model on the rows of a split.
 
-    Parameters
-    ----------
-    known : (list of ndarray, ndarray), optional
-        ``places`` and ``predicted``, where known.
-
-    Attributes
-    ----------
-    leaves : list of ndarray
-        What every leaf adds to the prediction.
-    scales, rest : list of ndarray
-        Of every leaf, see the module; of the same shape.
-    places : list of ndarray
-        The leaf of every validation row in each tree.
-    predicted : ndarray of shape (T, outputs)
-    slopes : ndarray of shape (T, outputs)
-        What a unit of the prediction of each validation row adds to the score.
-    masses : list of ndarray
-        Their sums in every leaf, by kind.
-    pieces : list of list of list of int
-        Numbered batches of rounds of trees.
+    ``known``: ``places`` and ``predicted``, where known.
+    ``leaves``: what every leaf adds to the prediction.
+    ``scales, rest``: of every leaf, see the module; of the same shape.
+    ``places``: the leaf of every validation row in each tree.
+    ``predicted`` (T, outputs).
+    ``slopes`` (T, outputs): what a unit of the prediction of each validation row adds to the score.
+    ``masses``: their sums in every leaf, by kind.
+    ``pieces``: numbered batches of rounds of trees.
     """
 
     def __init__(

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.pipeline import Pipeline
 
-from shapley2d._base.streams import generator
 from shapley2d._forest.ensemble import (
     Ensemble,
     encoded_matrices,
@@ -18,9 +18,15 @@ from shapley2d._forest.ensemble import (
 )
 from shapley2d._forest.fitted import PIECE
 from shapley2d._forest.game import LeafGame
-from shapley2d._forest.pipelines import is_pipeline, last_step
 from shapley2d._models.by_name import is_built_in, resolve_model
-from shapley2d._models.fitting import check_task, cloned, error_line, model_name, prepared_model
+from shapley2d._models.fitting import (
+    check_task,
+    cloned,
+    error_line,
+    last_step,
+    model_name,
+    prepared_model,
+)
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
@@ -79,7 +85,7 @@ def split_game(features: Features, problem: Problem, run: Run) -> LeafGame:
 def _fit(model: Any, split: Split) -> Ensemble:
     library, y, classes = library_of(model), split.y.y, None
     # others name, encode or fill columns of the user's table
-    encoded = not is_pipeline(model) and not library.takes_table(model, split.train)
+    encoded = not isinstance(model, Pipeline) and not library.takes_table(model, split.train)
     matrix, features = encoded_matrices(split) if encoded else (split.train.native, None)
     if library.counts_classes and split.y.task == "classification":
         used, y = np.unique(split.y.codes, return_inverse=True)
@@ -99,10 +105,7 @@ def _fit(model: Any, split: Split) -> Ensemble:
 class TreePieces:
     """Numbered batches of trees, and the part of each in the values, the mean over the splits.
 
-    Parameters
-    ----------
-    held : list of FittedTrees
-        One per split.
+    ``held``: one per split.
     """
 
     def __init__(self, held: list[FittedTrees], games: list[LeafGame]) -> None:
@@ -128,10 +131,7 @@ class TreePieces:
     def column_errors(self, sums: list[NDArray[np.float64]]) -> NDArray[np.float64] | None:
         """Standard errors of the columns' values over other random trees; None for few trees.
 
-        Parameters
-        ----------
-        sums : list of ndarray
-            Sums over the rows, of all batches in order.
+        ``sums``: sums over the rows, of all batches in order.
         """
         variances = np.zeros(self.games[0].n_columns)
         for k, held in enumerate(self.held):
@@ -151,17 +151,9 @@ class TreePieces:
 class DeepDraws:
     """Rounds of permutation sampling in deep leaves: one random order of the columns of each.
 
-    Parameters
-    ----------
-    rows : list of ndarray
-        The rows of the table behind those of every split.
-
-    Attributes
-    ----------
-    share : float
-        The share of the predictions that deep leaves make.
-    columns : ndarray of bool
-        The columns on the paths of deep leaves.
+    ``rows``: the rows of the table behind those of every split.
+    ``share``: the share of the predictions that deep leaves make.
+    ``columns``: the columns on the paths of deep leaves.
     """
 
     def __init__(self, pieces: TreePieces, rows: list[NDArray[np.intp]], seed: int) -> None:
@@ -188,7 +180,6 @@ class DeepDraws:
             part = np.zeros((game.n_rows, game.n_columns))
             for p in self._deep[k]:
                 for leaves in held.leaves_in(p):
-                    random = generator(self._seed, "path orders", number, k, leaves.number)
-                    game.add_deep_values(leaves, random, part)
+                    game.add_deep_values(leaves, (self._seed, number, k), part)
             values[self._rows[k]] += part / len(self._pieces.games)
         return values

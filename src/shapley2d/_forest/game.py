@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._base.streams import generator
 from shapley2d._forest.kernels.deep_leaves import add_orders
 from shapley2d._forest.kernels.leaf_states import (
     BELOW,
@@ -84,15 +85,10 @@ def leaves_of(tree: SplitTree, features: Floats) -> NDArray[np.int32]:
 class Leaves:
     """The game of one tree.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (nodes, kinds)
-        What every leaf counts, for each kind of rows.
-    kinds, numbers, plays : ndarray of shape (n,)
-        Of every row: its kind, the number whose mean is predicted, and 1 where the tree was grown
-        on it; both numbers are 0 where not.
-    plain : bool
-        Whether all numbers of rows that play are 1.
+    ``weights`` (nodes, kinds): what every leaf counts, for each kind of rows.
+    ``kinds, numbers, plays`` (n,): of every row: its kind, the number whose mean is predicted, and
+        1 where the tree was grown on it; both numbers are 0 where not.
+    ``plain``: whether all numbers of rows that play are 1.
     """
 
     number: int
@@ -117,16 +113,11 @@ class Leaves:
 class LeafGame:
     """The cells of one training table under single trees.
 
-    Parameters
-    ----------
-    semivalues : (Semivalue, Semivalue)
-        Of the rows and of the columns.
-    n_columns : int
-        Columns of the table.
-    labelled : bool
-        Whether the label is valued as one more column.
-    from_zero : bool
-        Whether no columns, or no rows, score 0, rather than what the labels alone predict.
+    ``semivalues``: of the rows and of the columns.
+    ``n_columns``: columns of the table.
+    ``labelled``: whether the label is valued as one more column.
+    ``from_zero``: whether no columns, or no rows, score 0, rather than what the labels alone
+        predict.
     """
 
     def __init__(
@@ -195,14 +186,17 @@ class LeafGame:
         if self._from_zero:
             self._add_alone(leaves, values)
 
-    def add_deep_values(self, leaves: Leaves, random: np.random.Generator, values: Floats) -> None:
+    def add_deep_values(self, leaves: Leaves, order: tuple[int, int, int], values: Floats) -> None:
         """Add the values of the cells in deep leaves, by one random order of the columns of each.
 
-        The order is turned, and read forwards and backwards. Every deep leaf of the tree has one,
-        with validation rows or without, so that it does not depend on the validation rows.
+        ``order`` names its stream: the seed, the round and the split. It is turned, and read
+        forwards and backwards. Every deep leaf of the tree has one, with validation rows or
+        without, so that it does not depend on the validation rows.
         """
         deep, *_ = self._deep(leaves.tree, leaves.weighs)
         if deep.any():
+            seed, *numbers = order
+            random = generator(seed, "path orders", *numbers, leaves.number)
             self._add_order(leaves, deep, random, values)
             if self._from_zero:
                 kept = np.where(deep[:, None], leaves.weights, 0.0)

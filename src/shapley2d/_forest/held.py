@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
-from shapley2d._base.streams import generator
 from shapley2d._forest.game import leaves_of
 from shapley2d._forest.trees import Features
 from shapley2d._tables.edits import CellNames, read_edits
@@ -54,18 +53,11 @@ class _Moved:
 class HeldForest:
     """The trees and tables of a run, held to answer questions about other entries.
 
-    Parameters
-    ----------
-    problem : Problem
-        Without the weights of its score.
-    hold : callable
-        Gives the trees of every split.
-    games : list of LeafGame
-        One per split.
-    sees : list of callable
-        For every split, ``see(table)``: features of any rows of the table.
-    rounds : (int, int)
-        The seed and the number of random orders in deep leaves.
+    ``problem``: without the weights of its score.
+    ``hold``: gives the trees of every split.
+    ``games``: one per split.
+    ``sees``: for every split, ``see(table)``: features of any rows of the table.
+    ``rounds``: the seed and the number of random orders in deep leaves.
     """
 
     def __init__(
@@ -98,15 +90,9 @@ class HeldForest:
     def gains(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
         """The change of the score by each of some edits, made alone.
 
-        Parameters
-        ----------
-        cells : sequence of dict
-            New entries by positions of cells; the label's column comes after all others.
+        ``cells``: new entries by positions of cells; the label's column comes after all others.
 
-        Returns
-        -------
-        ndarray
-            NaN where an entry is not one that its column can hold.
+        The result is NaN where an entry is not one that its column can hold.
         """
         m, found = self.n_columns, np.full(len(cells), np.nan)
         single = [k for k, one in enumerate(cells) if len(one) == 1 and next(iter(one))[1] < m]
@@ -184,8 +170,7 @@ class HeldForest:
                 if rounds:
                     deep = np.zeros_like(sums[k_sum])
                     for number in range(rounds):  # the orders of the run
-                        random = generator(seed, "path orders", number, k, leaves.number)
-                        game.add_deep_values(only, random, deep)
+                        game.add_deep_values(only, (seed, number, k), deep)
                     sums[k_sum] += deep / rounds
         return np.asarray(sums[1] - sums[0])
 

@@ -44,27 +44,17 @@ NO_DART = (
 class Reading:
     """A fitted model as its library keeps it.
 
-    Attributes
-    ----------
-    model : Trees
-        Its first guess, where that is in the leaves, is not taken out of them yet.
-    see : callable
-        ``see(table)``: one row per feature; NaN where an entry is missing.
-    columns : ndarray of int32
-        The column of a table behind every feature.
-    raw : callable
-        ``raw(rows)``: the model's own raw prediction of rows as it takes them, one column per
+    ``model``: its first guess, where that is in the leaves, is not taken out of them yet.
+    ``see``: ``see(table)``: one row per feature; NaN where an entry is missing.
+    ``columns``: the column of a table behind every feature.
+    ``raw``: ``raw(rows)``: the model's own raw prediction of rows as it takes them, one column per
         output.
-    classes : ndarray, optional
-        The labels in the order of the outputs; numbers of classes where it is None.
-    start_in : {"", "first", "all"}
-        Which trees have the model's first guess, the best constant, in their leaves: none, the
-        first of every output, or all.
-    start_weights : callable, optional
-        ``start_weights(y)``: the weights of rows in that guess.
-    bags : callable, optional
-        ``bags(y)``: for every tree the weights of the rows that it was grown on, 0 for others,
-        given all labels; None where the rows are not those that the model was fitted on.
+    ``classes``: the labels in the order of the outputs; numbers of classes where it is None.
+    ``start_in`` {"", "first", "all"}: which trees have the model's first guess, the best constant,
+        in their leaves: none, the first of every output, or all.
+    ``start_weights``: ``start_weights(y)``: the weights of rows in that guess.
+    ``bags``: ``bags(y)``: for every tree the weights of the rows that it was grown on, 0 for
+        others, given all labels; None where the rows are not those that the model was fitted on.
     """
 
     model: Trees
@@ -87,16 +77,10 @@ class Reading:
 class Library(ABC):
     """The reader of one library's models.
 
-    Attributes
-    ----------
-    name, module : str
-        The names by which it is installed and imported.
-    known : str
-        The version that is tested.
-    kinds : tuple of str
-        Its classes of tree ensembles.
-    counts_classes : bool
-        Whether labels must be 0, 1, 2, ...
+    ``name, module``: the names by which it is installed and imported.
+    ``known``: the version that is tested.
+    ``kinds``: its classes of tree ensembles.
+    ``counts_classes``: whether labels must be 0, 1, 2, ...
     """
 
     name: ClassVar[str]

@@ -60,12 +60,8 @@ def hold_models(
 ) -> list[FittedTrees]:
     """The trees of every split with their residuals; refuses what cannot be told exactly.
 
-    Parameters
-    ----------
-    model : estimator
-        Named in messages.
-    ensembles : list of Ensemble
-        One per split.
+    ``model``: named in messages.
+    ``ensembles``: one per split.
     """
     both = list(zip(ensembles, problem.splits, strict=True))
     rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]

@@ -16,9 +16,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.compose import ColumnTransformer
+from sklearn.pipeline import FeatureUnion, Pipeline
 
 from shapley2d._forest.watching import NOBODY, Watch, differ, entries, take_columns
-from shapley2d._models.fitting import error_line
+from shapley2d._models.fitting import error_line, last_step
 from shapley2d._models.pruning import listed_positions
 from shapley2d._tables.table import Table, native_rows
 from shapley2d.exceptions import InputError, Setting
@@ -31,18 +33,6 @@ if TYPE_CHECKING:
     Owners = NDArray[np.int32]
 
 _ROWS = 500  # rows that steps are watched with: random ones, and others for what is constant there
-
-
-def is_pipeline(model: Any) -> bool:
-    """Whether a model is scikit-learn's pipeline."""
-    from sklearn.pipeline import Pipeline
-
-    return isinstance(model, Pipeline)
-
-
-def last_step(model: Any) -> Any:
-    """The last step of a pipeline; any other model itself."""
-    return last_step(model.steps[-1][1]) if is_pipeline(model) else model
 
 
 def transform_table(model: Any, native: Any) -> Any:
@@ -86,7 +76,7 @@ def feature_owners(model: Any, table: Table) -> Owners:
 
 
 def _steps_before_last(model: Any) -> Iterator[tuple[str, Any]]:
-    if is_pipeline(model):
+    if isinstance(model, Pipeline):
         yield from model.steps[:-1]
         yield from _steps_before_last(model.steps[-1][1])
 
@@ -123,15 +113,12 @@ class _Path:
 
     def after(self, step: Any, name: str, rows: Any, owners: Owners, width: int) -> Owners:
         """Owners of the features that a step makes of these rows."""
-        from sklearn.compose import ColumnTransformer
-        from sklearn.pipeline import FeatureUnion
-
         known = np.unique(owners[owners != NOBODY])
         if known.size < 2:
             return np.full(width, known[0] if known.size else NOBODY, dtype=np.int32)
         if _passes(step):
             return owners
-        if is_pipeline(step):
+        if isinstance(step, Pipeline):
             return self.through(step.steps, f"{name}__", rows, owners)
         made = np.full(width, NOBODY, dtype=np.int32)
         if isinstance(step, ColumnTransformer):

@@ -51,10 +51,7 @@ def _raw(model: Any, rows: Any) -> Floats:
 class _Features:
     """Features of tables for a model.
 
-    Parameters
-    ----------
-    named : dict of int to list of int
-        The hashes of the categories that splits name, by column.
+    ``named``: the hashes of the categories that splits name, by column.
     """
 
     def __init__(self, model: Any, named: dict[int, list[int]]) -> None:
@@ -103,17 +100,9 @@ def _saved(model: Any, texts: list[str]) -> Any:
 class _Reader:
     """Trees of a saved model.
 
-    Parameters
-    ----------
-    model : CatBoost
-        Named in messages.
-    features : dict
-        ``features_info`` of the saved model.
-
-    Attributes
-    ----------
-    named : dict of int to list of int
-        The hashes of the categories that splits name, by column.
+    ``model``: named in messages.
+    ``features``: ``features_info`` of the saved model.
+    ``named``: the hashes of the categories that splits name, by column.
     """
 
     def __init__(self, model: Any, features: dict[str, Any]) -> None:

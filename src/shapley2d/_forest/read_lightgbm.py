@@ -85,10 +85,8 @@ def _fields(text: str) -> Iterator[tuple[str, str]]:
 class _Splits:
     """One tree as LightGBM writes it: splits come first, then leaves.
 
-    Attributes
-    ----------
-    views : ndarray of int64
-        For every split, three times its column, plus ``_PLAIN``, ``_GAPS_AT_ZERO`` or ``_CODES``.
+    ``views``: for every split, three times its column, plus ``_PLAIN``, ``_GAPS_AT_ZERO`` or
+        ``_CODES``.
     """
 
     def __init__(self, fields: dict[str, str]) -> None:

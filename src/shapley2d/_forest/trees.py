@@ -31,23 +31,14 @@ def bits(members: NDArray[np.bool_]) -> NDArray[np.uint32]:
 class SplitTree:
     """The splits of one tree; node 0 is the root, and a parent comes before its children.
 
-    Attributes
-    ----------
-    left, right : ndarray of int32
-        Children of every node; -1 in leaves.
-    feature : ndarray of int32
-        The feature that a node splits on.
-    threshold : ndarray of float64
-        A number goes left if it is at most this.
-    missing_left : ndarray of bool
-        Whether a missing entry goes left.
-    categories : ndarray of int32
-        Where the set of categories that go left begins in ``words``, in 32-bit words; -1 where a
-        node splits on a number.
-    n_words : ndarray of int32
-        Words of that set. A category beyond them is treated as missing.
-    words : ndarray of uint32
-        The sets: category k is bit ``k % 32`` of word ``k // 32``.
+    ``left, right``: children of every node; -1 in leaves.
+    ``feature``: the feature that a node splits on.
+    ``threshold``: a number goes left if it is at most this.
+    ``missing_left``: whether a missing entry goes left.
+    ``categories``: where the set of categories that go left begins in ``words``, in 32-bit words;
+        -1 where a node splits on a number.
+    ``n_words``: words of that set. A category beyond them is treated as missing.
+    ``words``: the sets: category k is bit ``k % 32`` of word ``k // 32``.
     """
 
     left: NDArray[np.int32]
@@ -116,12 +107,8 @@ class SplitTree:
 class Features:
     """The two tables of a split as features of the trees.
 
-    Attributes
-    ----------
-    train, valid : ndarray of shape (width, n) and (width, T)
-        One row per feature; NaN where an entry is missing.
-    owners : ndarray of shape (width,)
-        The column of the table behind every feature.
+    ``train, valid`` (width, n) and (width, T): one row per feature; NaN where an entry is missing.
+    ``owners`` (width,): the column of the table behind every feature.
     """
 
     train: NDArray[np.float64]

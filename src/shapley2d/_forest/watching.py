@@ -37,10 +37,8 @@ SEVERAL = -2
 class Watch:
     """A step's transformation, watched with some rows.
 
-    Parameters
-    ----------
-    input_owners : array, shape (n_inputs,)
-        The owner of every column of the rows, or NOBODY; columns of one owner change together.
+    ``input_owners`` (n_inputs,): the owner of every column of the rows, or NOBODY; columns of one
+        owner change together.
     """
 
     def __init__(

@@ -65,11 +65,8 @@ def weight_table(
 ) -> Floats:
     """Weights of a column that joins s of d - 1 others, in row d, for d = 0 .. most.
 
-    Parameters
-    ----------
-    weigh : callable
-        Of a semivalue and d: ``marginal_weights`` for the sum over all subsets of columns, or
-        ``size_probabilities`` for the mean over random orders.
+    ``weigh``: of a semivalue and d: ``marginal_weights`` for the sum over all subsets of columns,
+        or ``size_probabilities`` for the mean over random orders.
 
     Examples
     --------

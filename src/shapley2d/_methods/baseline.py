@@ -20,22 +20,16 @@ BEST_CONSTANT = "that of the best constant prediction"
 BLIND_GUESS = "that of a guess without any labels"
 
 
-def votes_baseline(
-    problem: Problem, n_neighbors: int | None = None, votes: str = "k"
-) -> dict[str, Any]:
-    """The baseline of votes among rows that all tie, for a result's record.
-
-    ``n_neighbors`` of them vote; all rows, as in the leaves of trees, where it is None.
-    """
-    utilities = [labels_alone(split, n_neighbors, votes) for split in problem.splits]
+def votes_baseline(problem: Problem, n_neighbors: int, votes: str) -> dict[str, Any]:
+    """The baseline of votes among rows that all tie, for a result's record."""
+    utilities = [_labels_alone(split, n_neighbors, votes) for split in problem.splits]
     return {"baseline_utility": float(np.mean(utilities)), "baseline": LABELS_ALONE}
 
 
-def labels_alone(split: Split, n_neighbors: int | None = None, votes: str = "k") -> float:
+def _labels_alone(split: Split, n_neighbors: int, votes: str) -> float:
     """The utility of all rows without any column: all tie, so K of them vote at random."""
     y, y_valid = split.y.codes, split.y_valid.codes
     n = y.size
-    n_neighbors = n if n_neighbors is None else n_neighbors
     taken = min(n_neighbors, n)
     if votes == "share":  # fewer rows than neighbours are as many neighbours
         n_neighbors = taken

@@ -283,7 +283,7 @@ def _view(rows: NDArray[np.intp] | None) -> Any:
 
 def model_name(model: Any) -> str:
     """A model in a message: its type, the last step's of a pipeline; settings are long."""
-    return type(_last_step(model)).__name__
+    return type(last_step(model)).__name__
 
 
 def error_line(error: Exception) -> str:
@@ -292,13 +292,14 @@ def error_line(error: Exception) -> str:
     return words if len(words) <= 200 else f"{words[:197]}..."
 
 
-def _last_step(model: Any) -> Any:
-    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+def last_step(model: Any) -> Any:
+    """The last step of a pipeline; any other model itself."""
+    return last_step(model.steps[-1][1]) if isinstance(model, Pipeline) else model
 
 
 def _numbers_classes(model: Any) -> bool:
     """Whether a model takes no classes but 0, 1, 2 and so on, as XGBoost's does."""
-    return type(_last_step(model)).__module__.startswith("xgboost.")
+    return type(last_step(model)).__module__.startswith("xgboost.")
 
 
 def cloned(model: Any) -> Any:

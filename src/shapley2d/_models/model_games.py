@@ -140,14 +140,12 @@ def part_shares(split: Split, parts: NDArray[np.intp]) -> NDArray[np.float64]:
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:
     """The games of a built-in model that fills whole grids."""
-    from shapley2d._models.sweeps import sweep_game
+    from shapley2d._models.sweeps import SWEEPS
 
     if any(split.valid_weights is not None for split in problem.splits):
         raise built_in_weighs_not(model)
     scored = {} if problem.scoring in (None, "r2") else {"scoring": problem.scoring}
-    return [
-        sweep_game(model, split, baseline=problem.baseline, **scored) for split in problem.splits
-    ]
+    return [SWEEPS[model](split, baseline=problem.baseline, **scored) for split in problem.splits]
 
 
 def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.draws import Draws
+    from shapley2d._estimation.batches import Work
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._models.model_games import ProblemGames
@@ -164,14 +164,14 @@ class MonteCarlo(Method):
 
 def permutation_draws(
     games: Sequence[Game], rows: Sequence[NDArray[np.intp]], n_rows: int, run: Run
-) -> Draws:
+) -> Work:
     """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws
 
-    draws: list[Draws] = [
+    draws: list[Work] = [
         PermutationDraws(game, run.semivalues, seed)
         for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
     whole = len(games) == 1 and rows[0].size == n_rows
-    return draws[0] if whole else MeanDraws(draws, list(rows), n_rows)
+    return draws[0] if whole else MeanDraws(draws, rows, n_rows)

@@ -106,12 +106,8 @@ class NestedCoalitions(Coalitions):
 class GroupedCoalitions(Coalitions):
     """Coalitions of groups, as coalitions of the members.
 
-    Parameters
-    ----------
-    groups : Coalitions
-        Coalitions whose players are groups.
-    labels : array-like of int
-        The group of every member.
+    ``groups``: coalitions whose players are groups.
+    ``labels``: the group of every member.
 
     Examples
     --------

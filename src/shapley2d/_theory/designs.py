@@ -31,12 +31,8 @@ if TYPE_CHECKING:
 class AxisDesign(ABC):
     """A list of coalitions of one axis, with weights that turn utilities into values.
 
-    Attributes
-    ----------
-    coalitions : Coalitions
-        The coalitions to evaluate.
-    n_players : int
-        The number of players who receive a value.
+    ``coalitions``: the coalitions to evaluate.
+    ``n_players``: the number of players who receive a value.
     """
 
     coalitions: Coalitions
@@ -116,20 +112,13 @@ def combine_axes(
 ) -> NDArray[np.float64]:
     """Values from a matrix of utilities H: the bilinear product ``Wr^T H Wc``.
 
-    Parameters
-    ----------
-    utilities : ndarray of shape (n_row_coalitions, n_column_coalitions)
-        The utilities of row coalitions ``start, start + 1, ...`` under all column coalitions; a
-        third axis has replicates of them.
-    rows, columns : AxisDesign
-        The designs of the two axes.
-    start : int
-        Position of the first row of ``utilities`` in the row design.
+    ``utilities`` (n_row_coalitions, n_column_coalitions): the utilities of row coalitions ``start,
+        start + 1, ...`` under all column coalitions; a third axis has replicates of them.
+    ``rows, columns``: the designs of the two axes.
+    ``start``: position of the first row of ``utilities`` in the row design.
 
-    Returns
-    -------
-    ndarray of shape (rows.n_players, columns.n_players)
-        With replicates the columns of each follow those of the one before.
+    The result is (rows.n_players, columns.n_players); with replicates the columns of each follow
+    those of the one before.
 
     Examples
     --------

@@ -82,16 +82,8 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
 
     Over all coalitions without the player they sum to 1: ``sum(comb(n-1, s) p(s)) = 1``.
 
-    Parameters
-    ----------
-    semivalue : str or tuple
-        ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
-    n_players : int
-        The number of players ``n``.
-
-    Returns
-    -------
-    ndarray of shape (n_players,)
+    ``semivalue``: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
+    ``n_players``: the number of players ``n``.
 
     Examples
     --------

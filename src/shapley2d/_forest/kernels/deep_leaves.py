@@ -37,27 +37,19 @@ def add_orders(
 ) -> None:
     """Add the values of all rows in some leaves, for one order of the columns of each leaf.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (leaves, n)
-        The columns on the path of a leaf whose splits each row passes, bit by bit.
-    orders : ndarray of shape (leaves, most columns)
-        The order in which they join.
-    columns : ndarray of shape (leaves, most columns)
-        The columns, in the order of their bits.
-    depths : ndarray of shape (leaves,)
-        Their number.
-    kinds, numbers, plays : ndarray of shape (n,)
-    leaf_weights : ndarray of shape (leaves, kinds)
-        As in :func:`~shapley2d._forest.kernels.leaf_values.fill_tables`.
-    row_weights : ndarray
-        ``mean_weights`` of :mod:`shapley2d._forest.weights`.
-    steps : ndarray
-        Row d has the weights of a step that joins s of d columns; 1 for the Shapley value.
-    beside : ndarray
-        Row d has the probability that the label joins s of d columns; empty where it is not valued.
-    values : ndarray of shape (n, m), or (n, m + 1) with the label
-        Is added to.
+    ``codes`` (leaves, n): the columns on the path of a leaf whose splits each row passes, bit by
+        bit.
+    ``orders`` (leaves, most columns): the order in which they join.
+    ``columns`` (leaves, most columns): the columns, in the order of their bits.
+    ``depths`` (leaves,): their number.
+    ``kinds, numbers, plays`` (n,).
+    ``leaf_weights`` (leaves, kinds): as in
+        :func:`~shapley2d._forest.kernels.leaf_values.fill_tables`.
+    ``row_weights``: ``mean_weights`` of :mod:`shapley2d._forest.weights`.
+    ``steps``: row d has the weights of a step that joins s of d columns; 1 for the Shapley value.
+    ``beside``: row d has the probability that the label joins s of d columns; empty where it is not
+        valued.
+    ``values`` (n, m), or (n, m + 1): is added to.
     """
     n, label = values.shape[0], values.shape[1] - 1
     most = depths.max()

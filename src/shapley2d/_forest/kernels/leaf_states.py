@@ -47,14 +47,9 @@ def find_leaves(
 ) -> None:
     """Find the leaf of every row.
 
-    Parameters
-    ----------
-    tree : tuple
-        Arrays of a :class:`~shapley2d._forest.trees.SplitTree`.
-    features : ndarray of shape (width, n)
-        NaN where an entry is missing.
-    leaves : ndarray of shape (n,)
-        Receives them.
+    ``tree``: arrays of a :class:`~shapley2d._forest.trees.SplitTree`.
+    ``features`` (width, n): NaN where an entry is missing.
+    ``leaves`` (n,): receives them.
     """
     left, right, feature, threshold, missing_left, categories, n_words, words = tree
     n = leaves.size
@@ -102,24 +97,18 @@ def plan_tree(
 ) -> int:
     """Find the columns on all paths, cut the tree into bundles, and return their number.
 
-    Parameters
-    ----------
-    columns : ndarray
-        The column of the table behind every split.
-    weighs : ndarray of bool
-        Leaves that are needed.
-    most_states : int
-        At most so many states has a bundle; without states every leaf is one by itself.
-    nodes : ndarray of shape (nodes, 6)
-        Zeros, and -1 for BUNDLE; receives of every node the number of columns on its path (DEPTH);
-        for a split the bit of its column in the codes of its children (PLACE); the number of
-        splits, from it down, that lie above leaves that are needed (BELOW): 0 in such a leaf, -1
-        where none is below; of a root its bundle (BUNDLE), else less than 0; and the first bundle
-        at or below it (BEFORE), and one more than the last (AFTER).
-    paths : ndarray of shape (nodes, most columns)
-        Receives the columns, in the order of their bits.
-    bundles : ndarray of shape (leaves, 2 + BUNDLE_SPLITS)
-        Receives the root of each bundle, the number of its splits, and these, parents first.
+    ``columns``: the column of the table behind every split.
+    ``weighs``: leaves that are needed.
+    ``most_states``: at most so many states has a bundle; without states every leaf is one by
+        itself.
+    ``nodes`` (nodes, 6): zeros, and -1 for BUNDLE; receives of every node the number of columns on
+        its path (DEPTH); for a split the bit of its column in the codes of its children (PLACE);
+        the number of splits, from it down, that lie above leaves that are needed (BELOW): 0 in such
+        a leaf, -1 where none is below; of a root its bundle (BUNDLE), else less than 0; and the
+        first bundle at or below it (BEFORE), and one more than the last (AFTER).
+    ``paths`` (nodes, most columns): receives the columns, in the order of their bits.
+    ``bundles`` (leaves, 2 + BUNDLE_SPLITS): receives the root of each bundle, the number of its
+        splits, and these, parents first.
     """
     count = left.size
     for k in range(count):
@@ -187,17 +176,13 @@ def fill_states(
 ) -> None:
     """Fill the states of all rows in some bundles.
 
-    Parameters
-    ----------
-    features : ndarray of shape (width, n)
-    nodes, bundles : ndarray
-        Of :func:`plan_tree`.
-    first : int
-        The first bundle.
-    states : ndarray of shape (bundles, n)
-        Receives them; of unsigned numbers with a bit for each column and split.
-    codes : ndarray of shape (height of the tree + 2, BLOCK)
-        Scratch of the kind of ``states``; so are ``stack``, as long, and ``goes``, for a block.
+    ``features`` (width, n).
+    ``nodes, bundles``: of :func:`plan_tree`.
+    ``first``: the first bundle.
+    ``states`` (bundles, n): receives them; of unsigned numbers with a bit for each column and
+        split.
+    ``codes`` (height of the tree + 2, BLOCK): scratch of the kind of ``states``; so are ``stack``,
+        as long, and ``goes``, for a block.
     """
     left, right, feature, threshold, missing_left, categories, n_words, words = tree
     kind = states.dtype.type

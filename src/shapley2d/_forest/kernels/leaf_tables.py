@@ -30,12 +30,8 @@ def row_coefficients(
 ) -> tuple[float, float]:
     """Coefficients ``beta`` and ``alpha`` of the value of a row in a mean.
 
-    Parameters
-    ----------
-    count, total : float
-        The rows in play, and the sum of their numbers u.
-    weights : ndarray of shape (2, n + 1)
-        :func:`~shapley2d._forest.weights.mean_weights`.
+    ``count, total``: the rows in play, and the sum of their numbers u.
+    ``weights`` (2, n + 1): :func:`~shapley2d._forest.weights.mean_weights`.
     """
     c = np.int64(count)
     later = weights[1, c] / max(c - 1, 1)
@@ -53,21 +49,15 @@ def cell_coefficients(
 ) -> None:
     """Fill ``beta`` and ``alpha`` of a row's cells, for every code that rows have.
 
-    Parameters
-    ----------
-    work : ndarray of shape (2^d, 9)
-        For every code the rows that have it, and the sum of their numbers u; the rest is scratch:
-        ``A`` and ``B`` of both coefficients, the label's sums, and the number of the rows.
-    n_bits : int
-        The number d of columns on the path.
-    row_weights : ndarray
-        As of :func:`row_coefficients`.
-    joins : ndarray
-        Row d has ``p(s; d)``, for a column that joins s others.
-    beside : ndarray
-        Row d has ``p(s; d)``, for the label that joins s columns; empty where it is not valued.
-    worth : ndarray of shape (2^d, 2, at least d or d + 1)
-        Receives them, the label's after those of the columns.
+    ``work`` (2^d, 9): for every code the rows that have it, and the sum of their numbers u; the
+        rest is scratch: ``A`` and ``B`` of both coefficients, the label's sums, and the number of
+        the rows.
+    ``n_bits``: the number d of columns on the path.
+    ``row_weights``: as of :func:`row_coefficients`.
+    ``joins``: row d has ``p(s; d)``, for a column that joins s others.
+    ``beside``: row d has ``p(s; d)``, for the label that joins s columns; empty where it is not
+        valued.
+    ``worth`` (2^d, 2, at least d or d + 1): receives them, the label's after those of the columns.
     """
     for q in range(1 << n_bits):
         work[q, 8] = work[q, 0]

@@ -91,33 +91,22 @@ def fill_tables(
 ) -> None:
     """Fill the tables of some bundles: the coefficients of a row's cells for every state.
 
-    Parameters
-    ----------
-    nodes, paths, bundles : ndarray
-        Of :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`; ``bundles`` are the given ones.
-    states : ndarray of shape (bundles, n)
-        Of the rows.
-    kinds, numbers, plays : ndarray of shape (n,)
-        Of the rows: their kinds, their numbers r, and 1 where they play, 0 (as their numbers) where
-        not.
-    leaf_weights : ndarray of shape (nodes, kinds)
-    weights : tuple
-        ``mean_weights`` of the rows, and ``weight_table`` of the columns and of the label beside
-        them (see :mod:`shapley2d._forest.weights`); the last is empty where the label is not
+    ``nodes, paths, bundles``: of :func:`~shapley2d._forest.kernels.leaf_states.plan_tree`;
+        ``bundles`` are the given ones.
+    ``states`` (bundles, n): of the rows.
+    ``kinds, numbers, plays`` (n,): of the rows: their kinds, their numbers r, and 1 where they
+        play, 0 (as their numbers) where not.
+    ``leaf_weights`` (nodes, kinds).
+    ``weights``: ``mean_weights`` of the rows, and ``weight_table`` of the columns and of the label
+        beside them (see :mod:`shapley2d._forest.weights`); the last is empty where the label is not
         valued.
-    plain : bool
-        Whether all numbers of rows that play are 1; then the table has the sum of both.
-    most : (int, int)
-        Columns on the path of a leaf, and states of a bundle, at most.
-    columns : ndarray of shape (bundles, m + 1)
-        Receives the columns of every bundle, the label's, m, last.
-    widths : ndarray of shape (bundles,)
-        Receives their number.
-    offsets : ndarray of shape (bundles + 1,)
-        Where each table begins.
-    tables : ndarray
-        Zeros; receives for every state, and each column of the bundle, what a row's cell is worth
-        whatever its number is, then for every kind what it is worth per unit of the number.
+    ``plain``: whether all numbers of rows that play are 1; then the table has the sum of both.
+    ``most``: columns on the path of a leaf, and states of a bundle, at most.
+    ``columns`` (bundles, m + 1): receives the columns of every bundle, the label's, m, last.
+    ``widths`` (bundles,): receives their number.
+    ``offsets`` (bundles + 1,): where each table begins.
+    ``tables``: zeros; receives for every state, and each column of the bundle, what a row's cell is
+        worth whatever its number is, then for every kind what it is worth per unit of the number.
     """
     n_kinds, labelled = leaf_weights.shape[1], np.int64(weights[2].size > 0)
     work, worth = np.empty((1 << most[0], 9)), np.empty((1 << most[0], 2, most[0] + 1))

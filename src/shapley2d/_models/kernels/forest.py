@@ -38,16 +38,10 @@ _FIRST: int = np.int32(0)  # type: ignore[assignment]
 class Predicted(NamedTuple):
     """The column that a forest predicts.
 
-    Attributes
-    ----------
-    bins : ndarray of shape (n,)
-        The bin of every entry; -1 where trees should not learn from it.
-    ranks : ndarray of shape (n,)
-        For numbers what splits are judged by; not read for categories.
-    empty : int
-        The bin of empty cells, -1 if there are none.
-    blurred : bool
-        Whether neighbouring bins lend each other weight.
+    ``bins`` (n,): the bin of every entry; -1 where trees should not learn from it.
+    ``ranks`` (n,): for numbers what splits are judged by; not read for categories.
+    ``empty``: the bin of empty cells, -1 if there are none.
+    ``blurred``: whether neighbouring bins lend each other weight.
     """
 
     bins: NDArray[np.int32]
@@ -130,17 +124,11 @@ def grow_forest(
 ) -> Forest:
     """Grow one tree on each bag.
 
-    Parameters
-    ----------
-    codes : ndarray of shape (n, m)
-        Codes of all columns.
-    inputs : ndarray
-        The columns that may be tested.
-    bags : ndarray of shape (trees, size)
-    smallest : int
-        Training rows that a leaf must have.
-    tried : int
-        Columns that each node looks at.
+    ``codes`` (n, m): codes of all columns.
+    ``inputs``: the columns that may be tested.
+    ``bags`` (trees, size).
+    ``smallest``: training rows that a leaf must have.
+    ``tried``: columns that each node looks at.
     """
     (trees, size), tried = bags.shape, min(tried, inputs.size)
     most = 2 * (size // smallest) + 3

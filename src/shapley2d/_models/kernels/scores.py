@@ -30,13 +30,9 @@ def class_score(
 ) -> float:
     """The score of a classifier that predicts the class with the largest of ``scores``.
 
-    Parameters
-    ----------
-    score : tuple
-        One of the constants above, and what it needs to know, see :func:`answers_score`.
-    scores, present, n_present, blocks, right
-        As in :func:`count_right`. The log loss takes logarithms of probabilities up to a constant,
-        the area under the ROC curve two classes.
+    ``score``: one of the constants above, and what it needs to know, see :func:`answers_score`.
+    ``scores, present, n_present, blocks, right``: as in :func:`count_right`. The log loss takes
+        logarithms of probabilities up to a constant, the area under the ROC curve two classes.
     """
     kind = score[0]
     if kind == ACCURACY:
@@ -59,13 +55,10 @@ def answers_score(
 ) -> float:
     """A score from the number of right answers in every class.
 
-    Parameters
-    ----------
-    score : tuple
-        The balanced accuracy with the number of labels that validation shows, or the F1 of two
-        classes with the position of the positive one.
-    by_class : ndarray of shape (n_classes,)
-    blocks : ndarray of shape (n_classes + 1,)
+    ``score``: the balanced accuracy with the number of labels that validation shows, or the F1 of
+        two classes with the position of the positive one.
+    ``by_class`` (n_classes,).
+    ``blocks`` (n_classes + 1,).
     """
     kind, parameter = score
     if kind == BALANCED_ACCURACY:
@@ -125,15 +118,11 @@ def count_right(
 ) -> int:
     """Validation rows whose class has the largest score, the first of equal ones winning.
 
-    Parameters
-    ----------
-    scores : ndarray of shape (n_classes, T)
-    present : ndarray
-        The classes that training shows, ascending, in its first ``n_present`` places.
-    blocks : ndarray of shape (n_classes + 1,)
-        The validation rows of class c are ``blocks[c] .. blocks[c + 1] - 1``.
-    right : ndarray of shape (T,)
-        Room to work in.
+    ``scores`` (n_classes, T).
+    ``present``: the classes that training shows, ascending, in its first ``n_present`` places.
+    ``blocks`` (n_classes + 1,): the validation rows of class c are ``blocks[c] .. blocks[c + 1] -
+        1``.
+    ``right`` (T,): room to work in.
     """
     count = 0
     for a in range(n_present):

@@ -7,25 +7,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shapley2d._base.checks import check_choice
+from shapley2d._models.sweeps.naive_bayes import NaiveBayesSweep
+from shapley2d._models.sweeps.ridge import RidgeSweep
 
 if TYPE_CHECKING:
-    from shapley2d._tables.problem import Split
-    from shapley2d._theory.game import Game
+    from shapley2d._models.sweeps.encoded import Sweep
 
-SWEEPS = ("gaussian_nb", "ridge")
-"""Names of the models that are swept."""
-
-
-def sweep_game(
-    name: str, split: Split, *, baseline: str = "labels", scoring: str | None = None
-) -> Game:
-    """The game of a built-in model; its utility is accuracy or R squared by default."""
-    check_choice(name, "model", SWEEPS)
-    if name == "gaussian_nb":
-        from shapley2d._models.sweeps.naive_bayes import NaiveBayesSweep
-
-        return NaiveBayesSweep(split, baseline=baseline, scoring=scoring)
-    from shapley2d._models.sweeps.ridge import RidgeSweep
-
-    return RidgeSweep(split, baseline=baseline, scoring=scoring)
+SWEEPS: dict[str, type[Sweep]] = {"gaussian_nb": NaiveBayesSweep, "ridge": RidgeSweep}
+"""The models that are swept, by name."""

@@ -30,7 +30,12 @@ class Sweep:
     """
 
     def __init__(
-        self, split: Split, baseline: str, scoring: str | None, *, scale_free: bool = False
+        self,
+        split: Split,
+        *,
+        baseline: str = "labels",
+        scoring: str | None = None,
+        scale_free: bool = False,
     ) -> None:
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         encoded = encode_tables(split.train, split.valid)

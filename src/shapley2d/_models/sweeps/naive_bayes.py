@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,16 +37,14 @@ class NaiveBayesSweep(Sweep):
     array([0.5 , 0.5 , 1.  , 0.75, 1.  ])
     """
 
-    def __init__(
-        self, split: Split, *, baseline: str = "labels", scoring: str | None = None
-    ) -> None:
+    def __init__(self, split: Split, **asked: Any) -> None:
         if split.y.task != "classification":
             raise InputError(
                 Setting("model", "gaussian_nb"),
                 " predicts classes, but the task is regression: use ",
                 Setting("model", "ridge"),
             )
-        super().__init__(split, baseline, scoring, scale_free=True)
+        super().__init__(split, **asked, scale_free=True)
         self._codes = split.y.codes.astype(np.int64)
 
     def _fill(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,10 +30,8 @@ class RidgeSweep(Sweep):
     coalition has columns that depend on one another, singular values take the place of the factor.
     """
 
-    def __init__(
-        self, split: Split, *, baseline: str = "labels", scoring: str | None = None
-    ) -> None:
-        super().__init__(split, baseline, scoring)
+    def __init__(self, split: Split, **asked: Any) -> None:
+        super().__init__(split, **asked)
         if self._score is not None:
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)

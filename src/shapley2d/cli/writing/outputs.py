@@ -60,12 +60,10 @@ def check_outputs(
             raise InputError(f"--receipt {receipt}: the name must end in .json")
         check_file(receipt, "--receipt", inputs)
     if checkpoint is not None:
-        from shapley2d._estimation.checkpoint import check_place, previous_path
+        from shapley2d._estimation.checkpoint import check_place
 
         check_file(checkpoint, "--checkpoint", inputs)
         check_place(checkpoint)
-        before = previous_path(real_path(checkpoint))
-        check_distinct([("--checkpoint", before), ("--output", values), ("--report", report)])
     named = [("--output", values), ("--report", report), ("--checkpoint", checkpoint)]
     check_distinct([*named, ("--receipt", receipt)])
 
