@@ -68,7 +68,8 @@ def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
     try:
         family = codecs.lookup(encoding).name.split("-")[:2]
         if mark and family == _MARKS[mark].split("-")[:2]:
-            return Decoded(data[len(mark) :].decode(_MARKS[mark]), _MARKS[mark], mark)
+            data, encoding = data[len(mark) :], _MARKS[mark]
+            return Decoded(data.decode(encoding), encoding, mark)
         return Decoded(data.decode(encoding).removeprefix("\ufeff"), encoding)
     except LookupError:
         raise InputError(
