@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from made_valuations import made
 from shapley2d._tables.convert import as_table
 from shapley2d._valuation.valuation import Valuation
 
@@ -18,24 +19,14 @@ def make(n=N, m=M, *, error=0.01, seed=0, **options):
     values = rng.normal(size=(n, m)).round(3)
     contents = rng.integers(100, size=(n, m)).astype(object)
     contents[:, 0] = np.array(["red", "green", "blue"], dtype=object)[rng.integers(3, size=n)]
-    table = as_table(contents)
     history = [(2**k, 2.0**-k) for k in range(6)] if error else []
-    fields = {
-        "row_names": np.arange(n),
-        "column_names": [f"column {j}" for j in range(m)],
-        "row_stderr": np.full(n, error),
-        "column_stderr": np.full(m, error),
-        "info": {
-            "method": "knn",
-            "task": "classification",
-            "n_valid": 10,
-            "versions": {"numpy": "2"},
-        },
-        "history": history,
-        "_table": table,
-        "_target": np.array(["yes", "no"], dtype=object)[rng.integers(2, size=n)],
-    }
-    return Valuation(values, np.full((n, m), error), **{**fields, **options})
+    info = {"method": "knn", "task": "classification", "n_valid": 10, "versions": {"numpy": "2"}}
+    target = np.array(["yes", "no"])[rng.integers(2, size=n)]
+    columns = [f"column {j}" for j in range(m)]
+    return made(
+        values, error=error, contents=contents, target=target, columns=columns, info=info,
+        history=history, **options,
+    )  # fmt: skip
 
 
 def view(page):

@@ -4,11 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from made_valuations import made
 from shapley2d import MonteCarlo, value_blocks
 from shapley2d._base.words import typeset
 from shapley2d._market.block_valuation import BlockValuation
-from shapley2d._tables.convert import as_table
-from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.sentences import rare_words, score_words, trees_words
 from shapley2d._valuation.wording.units import Units
 
@@ -31,17 +30,10 @@ def make(*, error=0.0, positive=True):
         },
         "other_trees": {"n_trees": 120, "stderr": [3e8, 1e8, 1e7, 1e8]},
     }  # fmt: skip
-    return Valuation(
-        values,
-        np.full((N, M), error),
-        np.arange(N),
-        ["age", "income per household and year", "city", "noise"],
-        np.full(N, error),
-        np.full(M, error),
-        info=info,
-        _table=as_table(rng.integers(100, size=(N, M)).astype(object)),
-        _target=np.round(rng.normal(250_000, 50_000, N)).astype(object),
-    )
+    contents = rng.integers(100, size=(N, M))
+    prices = np.round(rng.normal(250_000, 50_000, N))
+    columns = ["age", "income per household and year", "city", "noise"]
+    return made(values, error=error, contents=contents, target=prices, columns=columns, info=info)
 
 
 def numbers(texts):

@@ -16,7 +16,6 @@ pytest.importorskip("python_calamine")
 
 SHEET = "xl/worksheets/sheet1.xml"
 BEYOND = r"has more than [0-9,]+ (bytes when unpacked|columns|cells), the most that is read"
-MANIFEST = "application/vnd.oasis.opendocument.spreadsheet"
 
 
 def excel(change=None, **parts):
@@ -31,34 +30,6 @@ def excel(change=None, **parts):
     found |= parts
     found[SHEET] = (change or (lambda text: text))(found[SHEET])
     return found
-
-
-def open_document(table):
-    content = (
-        '<?xml version="1.0"?><office:document-content'
-        ' xmlns:office="urn:oasis:names:tc:opendocument:xmlns:office:1.0"'
-        ' xmlns:table="urn:oasis:names:tc:opendocument:xmlns:table:1.0"'
-        ' xmlns:text="urn:oasis:names:tc:opendocument:xmlns:text:1.0">'
-        f'<office:body><office:spreadsheet><table:table table:name="S">{table}</table:table>'
-        "</office:spreadsheet></office:body></office:document-content>"
-    )
-    manifest = '<m:manifest xmlns:m="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
-    return {
-        "mimetype": MANIFEST.encode(),
-        "META-INF/manifest.xml": manifest.encode(),
-        "content.xml": content.encode(),
-    }
-
-
-def cell(text, more=""):
-    return (
-        f'<table:table-cell office:value-type="string" {more}><text:p>{text}</text:p>'
-        "</table:table-cell>"
-    )
-
-
-def row(*cells, more=""):
-    return f"<table:table-row {more}>{''.join(cells)}</table:table-row>"
 
 
 def write(path, parts):
@@ -87,7 +58,6 @@ def lying(path):
     path.write_bytes(data)
 
 
-HEAD = row(cell("a"), cell("y"))
 BOMBS = {
     "far corner": excel(add_rows('<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>')),
     "far empty text": excel(add_rows('<row r="1048576"><c r="XFD1048576" t="str"><v/></c></row>')),
@@ -105,18 +75,6 @@ BOMBS = {
     "long shared text": excel(
         add_rows('<row r="14">' + '<c t="s"><v>0</v></c>' * 3000 + "</row>"),
         **{"xl/sharedStrings.xml": b"<sst><si><t>" + b"x" * 10**6 + b"</t></si></sst>"},
-    ),
-    "repeated rows": open_document(
-        HEAD + row(cell(1, 'table:number-columns-repeated="16000"'),
-                   more='table:number-rows-repeated="1000000"')
-    ),
-    "repeated text": open_document(
-        HEAD + row(cell("x" * 10**5), cell(1), more='table:number-rows-repeated="10000"')
-    ),
-    "far row of a document": open_document(
-        HEAD
-        + row("<table:table-cell/>", more='table:number-rows-repeated="1000000"')
-        + row(cell(1, 'table:number-columns-repeated="1000"'))
     ),
 }  # fmt: skip
 
@@ -165,15 +123,3 @@ def test_empty_cells_with_a_format_and_pictures_do_no_harm(tmp_path):
     )
     parts[SHEET] = parts[SHEET].replace(b"</sheetData>", b'<row r="1048576"/></sheetData>')
     assert read_table(str(write(tmp_path / "t.xlsx", parts))).table.num_rows == 12
-
-
-def test_the_empty_end_of_a_document_does_no_harm(tmp_path):
-    end = '<table:table-cell table:number-columns-repeated="16382"/>'
-    table = HEAD + "".join(row(cell(k), cell("u"), end) for k in range(9))
-    rest = row(
-        '<table:table-cell table:number-columns-repeated="16384"/>',
-        more='table:number-rows-repeated="1048566"',
-    )
-    two = f'{table}{rest}</table:table><table:table table:name="T">{table}{rest}'
-    path = write(tmp_path / "t.ods", open_document(two))
-    assert read_table(str(path)).table.to_pydict()["a"] == [str(k) for k in range(9)]

@@ -69,8 +69,14 @@ def test_other_sheets_are_named(tmp_path):
         (lambda path: zipped(path, {"x.txt": b"text"}), "cannot be read as a spreadsheet"),
         (lambda path: path.write_bytes(b"PK\x03\x04 nothing"), "is damaged"),
         (
+            lambda path: zipped(
+                path, {"mimetype": b"application/vnd.oasis", "content.xml": b"<a/>"}
+            ),
+            "is not an Excel workbook: save it as .xlsx or CSV",
+        ),
+        (
             lambda path: path.write_bytes(b"\xd0\xcf\x11\xe0 nothing"),
-            r"is an old spreadsheet \(.xls\): save it as .xlsx, .ods or CSV",
+            r"is an old spreadsheet \(.xls\): save it as .xlsx or CSV",
         ),
     ],
 )

@@ -4,25 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shapley2d import InputError, Valuation, value_cells
-
-
-def valuation(values, **fields):
-    values = np.asarray(values, dtype=float)
-    n, m = values.shape
-    return Valuation(
-        values,
-        0.1 * np.abs(values),
-        np.array([f"r{i}" for i in range(n)]),
-        [f"c{j}" for j in range(m)],
-        **fields,
-    )
+from made_valuations import made
+from shapley2d import InputError, value_cells
 
 
 def test_a_row_is_explained_by_its_cells_largest_first():
-    v = valuation([[1.0, -3.0, 0.5], [0.0, 0.0, 0.0]])
+    v = made([[1.0, -3.0, 0.5], [0.0, 0.0, 0.0]], names=["r0", "r1"])
+    v.stderr[:] = 0.1 * np.abs(v.values)
     frame = v.explain_row("r0")
-    assert frame["column"].tolist() == ["c1", "c0", "c2"]
+    assert frame["column"].tolist() == ["x1", "x0", "x2"]
     assert frame["value"].tolist() == [-3.0, 1.0, 0.5]
     assert frame["sum"].tolist() == [-3.0, -2.0, -1.5] and frame["sum"].iloc[-1] == v.row_values[0]
     assert frame["stderr"].tolist() == pytest.approx([0.3, 0.1, 0.05])
@@ -38,7 +28,7 @@ def test_the_explanation_shows_what_the_cells_hold():
 
 
 def test_wrong_questions():
-    v = valuation([[1.0, 2.0], [5.0, 6.0]])
+    v = made([[1.0, 2.0], [5.0, 6.0]], names=["r0", "r1"])
     with pytest.raises(InputError, match="there is no row 'r9': rows are named 'r0', 'r1'"):
         v.explain_row("r9")
     with pytest.raises(InputError, match="n=-1 must be a whole number of at least 0"):

@@ -11,6 +11,7 @@ import pytest
 mpl.use("agg")
 import matplotlib.pyplot as plt
 
+from made_valuations import made
 from shapley2d._tables.convert import as_table
 from shapley2d._valuation import plots, plots_of_columns
 from shapley2d._valuation.valuation import Valuation
@@ -25,20 +26,12 @@ def _close_figures():
 
 def make(n=6, m=4, *, error=0.0, seed=0, history=(), info=None):
     rng = np.random.default_rng(seed)
-    values = rng.normal(size=(n, m))
-    table = as_table(rng.normal(size=(n, m)).round(2))
-    return Valuation(
-        values,
-        np.full((n, m), error),
-        np.arange(n),
-        table.column_names,
-        np.full(n, 2 * error),
-        np.full(m, 3 * error),
-        history=list(history),
-        info=info or {},
-        _table=table,
-        _target=np.array(["yes", "no"], dtype=object)[np.arange(n) % 2],
-    )
+    values, contents = rng.normal(size=(n, m)), rng.normal(size=(n, m)).round(2)
+    return made(
+        values, error=error, contents=contents, target=[["yes", "no"][k % 2] for k in range(n)],
+        row_stderr=np.full(n, 2 * error), column_stderr=np.full(m, 3 * error),
+        history=list(history), info=info or {},
+    )  # fmt: skip
 
 
 DRAW = {

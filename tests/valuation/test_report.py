@@ -9,33 +9,17 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 
+from made_valuations import made
 from report_page import html_of
 from shapley2d._market.block_valuation import BlockValuation
-from shapley2d._tables.convert import as_table
 from shapley2d._valuation.report.summary import typical_numbers, typical_texts
 from shapley2d._valuation.valuation import Valuation
 from shapley2d.exceptions import InputError
 
 
 def make(values=None, *, error=0.0, contents=None, target=None, names=None, **info):
-    values = (
-        np.array([[0.5, -0.2], [0.1, 0.3], [-0.4, 0.2]])
-        if values is None
-        else np.asarray(values, float)
-    )
-    n, m = values.shape
-    table = None if contents is None else as_table(np.array(contents, dtype=object))
-    return Valuation(
-        values,
-        np.full((n, m), error),
-        np.arange(n) if names is None else np.array(names, dtype=object),
-        [f"x{j}" for j in range(m)],
-        np.full(n, error),
-        np.full(m, error),
-        info=info,
-        _table=table,
-        _target=None if target is None else np.array(target, dtype=object),
-    )
+    values = [[0.5, -0.2], [0.1, 0.3], [-0.4, 0.2]] if values is None else values
+    return made(values, error=error, contents=contents, target=target, names=names, info=info)
 
 
 class Page(HTMLParser):

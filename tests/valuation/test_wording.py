@@ -15,6 +15,7 @@ from sklearn.model_selection import LeaveOneOut
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import StandardScaler
 
+from made_valuations import made
 from shapley2d import KNN, Exact, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
 from shapley2d._inspection.repair_gain import RepairGain
@@ -54,8 +55,6 @@ def numbers(words):
 
 
 def make(values, *, error=0.0, score=None, **info):
-    values = np.asarray(values, float)
-    n, m = values.shape
     known = {
         "semivalue": ["shapley"] * 2,
         "about": {"total": "the model's score less 0.61, what the rows' labels alone predict"},
@@ -63,8 +62,7 @@ def make(values, *, error=0.0, score=None, **info):
         "score": {"name": "accuracy", "factor": 100.0, "per_cent": True, **(score or {})},
         **info,
     }
-    names = [f"x{j}" for j in range(m)]
-    return Valuation(values, np.full((n, m), error), np.arange(n), names, info=known)
+    return made(values, error=error, info=known)
 
 
 def test_the_score_the_baseline_and_what_the_columns_add():

@@ -138,7 +138,7 @@ def inspect_cells(
     if is_path(X):
         # its texts are kept, as the command line keeps them: numbers alone lose N/A and 1.50
         source = opened(X)
-        X, lines = source.table, source.all_lines()
+        X, lines = source.table, source.lines
     X, y = collected(X), collected(y, "y")
     trusted = None
     if reference is not None:

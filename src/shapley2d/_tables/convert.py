@@ -58,7 +58,7 @@ def as_table(
     source = opened(data)
     data, lines = as_frame(source, name), None
     if isinstance(source, Source):
-        lines = source.all_lines()
+        lines = source.lines
     frame = nw.from_native(data, eager_only=True, pass_through=True)
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)

@@ -227,7 +227,7 @@ def collected(data: Any, name: str = "X") -> Any:
     frame = _lazy(data)
     if frame is None:
         return data
-    engine = engine_of(frame)
+    engine = str(frame.implementation)
     if engine in _COUNTS:
         _warn_if_large(frame, engine, name)
     if engine == "dask":
@@ -239,22 +239,19 @@ def collected(data: Any, name: str = "X") -> Any:
 def warn_of_two_queries(X: Any, y: Any, names: tuple[str, str]) -> None:
     """Warn if a table and its target are two queries whose rows may come in different orders."""
     table, target = _lazy(X), _lazy(y)
-    if table is None or target is None or engine_of(table) in _KEEPS_ORDER:
+    if table is None or target is None:
+        return
+    if (engine := str(table.implementation)) in _KEEPS_ORDER:
         return
     warn(
         InputWarning(
             Place(names[0]),
             " and ",
             Place(names[1]),
-            f" are two {engine_of(table)} queries, which may return their rows in different "
+            f" are two {engine} queries, which may return their rows in different "
             "orders: query both at once and name the target's column",
         )
     )
-
-
-def engine_of(frame: nw.LazyFrame[Any]) -> str:
-    """The name of the library behind a lazy frame."""
-    return str(frame.implementation)
 
 
 def _lazy(data: Any) -> nw.LazyFrame[Any] | None:

@@ -10,12 +10,16 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
 from shapley2d._base.limits import Limits
 from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Note, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 SEPARATORS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 _MARKS = {  # byte-order marks, and the encoding of what follows them
@@ -64,7 +68,8 @@ def _decode_as(data: bytes, path: str, encoding: str, mark: bytes) -> Decoded:
     try:
         family = codecs.lookup(encoding).name.split("-")[:2]
         if mark and family == _MARKS[mark].split("-")[:2]:
-            return Decoded(data[len(mark) :].decode(_MARKS[mark]), _MARKS[mark], mark)
+            data, encoding = data[len(mark) :], _MARKS[mark]
+            return Decoded(data.decode(encoding), encoding, mark)
         return Decoded(data.decode(encoding).removeprefix("\ufeff"), encoding)
     except LookupError:
         raise InputError(
@@ -151,10 +156,10 @@ def _records(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         start = reader.line_num + 1
 
 
-def first_lines(text: str, separator: str, n_rows: int) -> list[int]:
-    r"""The line where each row starts; empty if the numbers of rows differ."""
-    lines = [start for start, _ in _records(text, separator)][1:]
-    return lines if len(lines) == n_rows else []
+def first_lines(text: str, separator: str, n_rows: int) -> NDArray[np.int64] | None:
+    """The line where each row starts; None if the numbers of rows differ."""
+    lines = np.array([start for start, _ in _records(text, separator)][1:], dtype=np.int64)
+    return lines if lines.size == n_rows else None
 
 
 def check_quotes(text: str, separator: str, path: str) -> None:

@@ -47,22 +47,12 @@ class Source:
 
     path: str  # the file as the user named it
     table: Any  # columns of a CSV file are text; their kinds are found later
-    lined: bool = False  # whether row k is on line k + 2 of the file
-    # otherwise the line where each row starts, if known
-    lines: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    lines: NDArray[np.int64] | None = None  # where each row starts in the file, if known
     notes: list[Note] = field(default_factory=list)  # what the user should know about the file
 
     def line(self, row: int) -> int | None:
         """The line of the file where a row starts; None where it has no lines."""
-        if self.lined:
-            return row + 2
-        return int(self.lines[row]) if self.lines.size else None
-
-    def all_lines(self) -> NDArray[np.int64] | None:
-        """The line of every row; None where the file has no lines."""
-        if self.lined:
-            return np.arange(2, self.table.num_rows + 2)
-        return self.lines if self.lines.size else None
+        return None if self.lines is None else int(self.lines[row])
 
     def where(self, row: int) -> str:
         """Where a row is: its line if known, else its number."""
@@ -132,13 +122,10 @@ def parse_table(held: Contents) -> Source:
         return _read_parquet(held.parquet, name)
     if held.kind == "json":
         table = read_json(text, name)
-        lines = np.array(record_lines(text, table.num_rows), dtype=np.int64)
-        return Source(name, table, lines=lines, notes=notes)
+        return Source(name, table, record_lines(text, table.num_rows), notes)
     if held.of_sheet:
         table = read_strings(text, ",", name)
-        first = held.header + 1
-        lines = np.arange(first, first + (0 if held.header == 1 else table.num_rows))
-        return Source(name, table, lined=held.header == 1, lines=lines, notes=notes)
+        return Source(name, table, held.header + 1 + np.arange(table.num_rows), notes)
     check_quotes(text, mark, name)
     table = read_strings(text, mark, name)
     n_lines = (
@@ -146,10 +133,10 @@ def parse_table(held: Contents) -> Source:
         if "\r" in text
         else text.count("\n") + (not text.endswith("\n"))
     )
-    lined = n_lines == table.num_rows + 1
-    known = lined or len(text) > FREE_BYTES
-    lines = np.array([] if known else first_lines(text, mark, table.num_rows), dtype=np.int64)
-    return Source(name, table, lined=lined, lines=lines, notes=notes)
+    if n_lines == table.num_rows + 1:
+        return Source(name, table, 2 + np.arange(table.num_rows), notes)
+    lines = None if len(text) > FREE_BYTES else first_lines(text, mark, table.num_rows)
+    return Source(name, table, lines, notes)
 
 
 def _bytes_of(path: str) -> bytes:

@@ -13,12 +13,16 @@ from json.decoder import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.limits import MAX_DEPTH, Limits, is_too_deep
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from numpy.typing import NDArray
 
 _SUFFIXES = (".json", ".jsonl", ".ndjson")
 _SPACE = " \t\r\n"
@@ -40,10 +44,10 @@ def looks_like_json(text: str, path: str) -> bool:
     return start.startswith("[") and start[1:].lstrip(_SPACE).startswith("{")
 
 
-def record_lines(text: str, n_rows: int) -> list[int]:
-    r"""The line of every record; empty where there is not one record to a line."""
-    lines = [number for number, _, _ in _lines(text)]
-    return lines if len(lines) == n_rows else []
+def record_lines(text: str, n_rows: int) -> NDArray[np.int64] | None:
+    """The line of every record; None where there is not one record to a line."""
+    lines = np.array([number for number, _, _ in _lines(text)], dtype=np.int64)
+    return lines if lines.size == n_rows else None
 
 
 def read_json(text: str, path: str) -> Any:

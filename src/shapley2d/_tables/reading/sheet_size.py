@@ -20,8 +20,7 @@ from shapley2d._base.limits import Limits
 from shapley2d.exceptions import InputError
 
 _CELL = 32  # bytes that the reader takes for a cell, without its text
-_KIND = ("mimetype", b"application/vnd.oasis.opendocument.spreadsheet")
-_PREFIXED = re.compile(rb"<[^\s<>/]+:(?:c|row|si|sheet|table)[\s/>-]")
+_PREFIXED = re.compile(rb"<[^\s<>/]+:(?:c|row|si|sheet)[\s/>]")
 _PLACE = re.compile(r"([A-Za-z]{1,3})([0-9]{1,7})")
 
 
@@ -30,22 +29,22 @@ def counted_archive(data: bytes, name: str) -> bytes:
     limits = Limits(name, len(data))
     parts: dict[str, bytes] = {}
     n_bytes = 0
-    sheets, tables = _Sheets(), _Tables()
+    sheets = _Sheets()
     for part, content in _unpacked(data, name, limits).items():
+        if part == "mimetype":  # of OpenDocument, whose cells may stand for millions
+            raise InputError(f"{name} is not an Excel workbook: save it as .xlsx or CSV")
         try:
-            _count(content, sheets, tables)
+            _count(content, sheets)
         except expat.ExpatError:  # a picture, or settings of a printer
-            if (part, content) != _KIND:
-                continue
+            continue
         except ValueError:
             raise InputError(f"{name} cannot be read as a spreadsheet: save it as CSV") from None
         parts[part] = content
         n_bytes += len(content)
-        cells = sheets.cells + tables.cells
         limits.check(
-            n_bytes=n_bytes + _CELL * cells + sheets.n_text + tables.n_text,
-            columns=max(sheets.columns, tables.columns),
-            cells=cells,
+            n_bytes=n_bytes + _CELL * sheets.cells + sheets.n_text,
+            columns=sheets.columns,
+            cells=sheets.cells,
         )
     if sheets.listed > len(parts):
         raise InputError(f"{name} lists more sheets than it holds: save it again, or as CSV")
@@ -77,21 +76,11 @@ def _unpacked(data: bytes, name: str, limits: Limits) -> dict[str, bytes]:
     return parts
 
 
-def _count(content: bytes, sheets: _Sheets, tables: _Tables) -> None:
+def _count(content: bytes, sheets: _Sheets) -> None:
     """Add what a part holds, by the names of its elements without prefixes."""
 
     def start(name: str, given: dict[str, str]) -> None:
-        name = name.rpartition(":")[2]
-        sheets.start(name, given)
-        tables.start(name, {key.rpartition(":")[2]: text for key, text in given.items()})
-
-    def text(data: str) -> None:
-        sheets.text(data)
-        tables.text(data)
-
-    def end(name: str) -> None:
-        if name.endswith("table-cell"):
-            tables.in_cell = False
+        sheets.start(name.rpartition(":")[2], given)
 
     def refuse(*_: object) -> None:  # it could define texts that grow
         raise ValueError("a document type")
@@ -100,14 +89,11 @@ def _count(content: bytes, sheets: _Sheets, tables: _Tables) -> None:
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
     parser.StartDoctypeDeclHandler = refuse
-    if _PREFIXED.search(content):
-        parser.StartElementHandler, parser.EndElementHandler = start, end
-        parser.CharacterDataHandler = text
-    else:  # the usual case, which is faster
-        parser.StartElementHandler, parser.CharacterDataHandler = sheets.start, sheets.text
+    # without prefixes, the usual case, it is faster
+    parser.StartElementHandler = start if _PREFIXED.search(content) else sheets.start
+    parser.CharacterDataHandler = sheets.text
     parser.Parse(content, True)  # noqa: FBT003
     sheets.end()
-    tables.end_row()
 
 
 @lru_cache(2**15)
@@ -181,59 +167,3 @@ class _Sheets:
     def n_text(self) -> int:
         known = len(self.lengths)
         return sum(times * self.lengths[k] for k, times in self.uses.items() if k < known)
-
-
-@dataclass
-class _Tables:
-    """Upper bounds of what sheets of OpenDocument hold; an element stands for equal rows or cells.
-
-    Empty cells and rows count only where filled ones follow: every sheet ends with a million.
-    """
-
-    rows: int = 0
-    columns: int = 0
-    n_text: int = 0
-    empty_rows: int = 0  # before the row
-    times: int = 0  # that the row stands for
-    width: int = 0  # of the row, and up to its last filled cell
-    filled: int = 0
-    cells_alike: int = 0
-    in_cell: bool = False
-
-    @property
-    def cells(self) -> int:
-        return self.rows * self.columns
-
-    def start(self, name: str, given: dict[str, str]) -> None:
-        if name == "table":
-            if self.in_cell:
-                raise ValueError("a table in a cell")
-            self.end_row()
-            self.empty_rows = 0
-        elif name == "table-row":
-            self.end_row()
-            self.times = int(given.get("number-rows-repeated", 1))
-        elif name in ("table-cell", "covered-table-cell"):
-            self.cells_alike = int(given.get("number-columns-repeated", 1))
-            self.width += self.cells_alike
-            self.in_cell = True
-            if any("value" in key or key == "formula" for key in given):
-                self.text("".join(given.values()))
-                self.filled = self.width
-        elif self.in_cell:
-            self.filled = self.width
-
-    def text(self, data: str) -> None:
-        if self.in_cell:
-            self.n_text += self.times * self.cells_alike * len(data)
-
-    def end_row(self) -> None:
-        """Add the rows that an element stands for."""
-        if self.filled:
-            self.rows += self.empty_rows + self.times
-            self.columns = max(self.columns, self.filled)
-            self.empty_rows = 0
-        else:
-            self.empty_rows += self.times
-        self.times = self.width = self.filled = 0
-        self.in_cell = False

@@ -1,4 +1,4 @@
-"""Spreadsheets (.xlsx, .ods) as the CSV text that their first sheet would be saved as."""
+"""Spreadsheets (.xlsx) as the CSV text that their first sheet would be saved as."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def looks_like_spreadsheet(data: bytes) -> bool:
 def sheet_as_csv(data: bytes, name: str) -> tuple[str, int, list[Note]]:
     """First sheet with entries as CSV text, the row of its header, and notes on other sheets."""
     if not data.startswith(ZIP):  # its cells cannot be counted before they are read
-        raise InputError(f"{name} is an old spreadsheet (.xls): save it as .xlsx, .ods or CSV")
+        raise InputError(f"{name} is an old spreadsheet (.xls): save it as .xlsx or CSV")
     try:
         from python_calamine import CalamineError, CalamineWorkbook
     except ImportError:

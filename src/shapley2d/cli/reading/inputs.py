@@ -158,7 +158,7 @@ def _check_inputs(
         called.where["X"] = lambda row: source.where(int(found.rows[row]))
         kept = found.rows_of(source.table)
         X = as_table(kept.select(chosen.features), "X", chosen.kinds_beside(target))
-    lines = None if row_id is not None else source.all_lines()
+    lines = None if row_id is not None else source.lines
     X = replace(X, lines=None if lines is None else lines[found.rows])
     missing = found.missing[:0] if table.drop_missing_target else found.missing
     X = _without_keys(source, X, missing, target, drop_keys=table.drop_keys)

@@ -130,7 +130,7 @@ def read_inspected(
     return InspectedFile(
         source=source,
         target=target,
-        X=replace(X, row_names=row_names, lines=source.all_lines() if row_id is None else None),
+        X=replace(X, row_names=row_names, lines=source.lines if row_id is None else None),
         y=None if target is None else source.table.select([target]),
         row_names=row_names,
         kinds=chosen.kinds,
