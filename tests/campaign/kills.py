@@ -1,7 +1,7 @@
 """Runs that are killed at random moments, with SIGKILL, and then go on: the same bits, and nothing left lying about.
 
 Every method that has checkpoints. Most runs are forked from this process, which has imported and
-compiled everything; some are commands, some have worker processes.
+compiled everything; some have worker processes.
 
     python -m tests.campaign.kills --count 1000
     python -m tests.campaign.kills --count 100 --kinds "knn sampled,knn exact" --modes forked,workers
@@ -12,7 +12,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import time
@@ -23,33 +22,18 @@ from pathlib import Path
 import numpy as np
 
 from shapley2d import Valuation
+from shapley2d._base.atomic_write import remove_stale
 from shapley2d._estimation import checkpoint, exact
 from shapley2d._models import exact as exact_method
 
 from .common import main
 from .damage import plain_result
-from .samples import DRAWS, KNN_LABELS, KNN_TABLE, PIECES, RUNS, X, Y
+from .samples import DRAWS, PIECES, RUNS
 
 COUNT = 1000
-SHARES = {"forked": 0.955, "command": 0.03, "workers": 0.015}
+SHARES = {"forked": 0.985, "workers": 0.015}
 N_DRAWS = {"cells": 12, "blocks": 10, "game": 14}
-COMMAND_DRAWS = 150
-METHODS = {
-    "cells": f"mc --model gaussian_nb --max-permutations {COMMAND_DRAWS} --tolerance 0".split(),
-    "knn sampled": ["knn", "--subsets", "sampled", "--n-subsets", 100],
-    "knn exact": ["knn", "--subsets", "all"],
-    "exact": ["exact", "--model", "gaussian_nb"],
-    "forest": ["forest", "--max-trees", 60, "--tolerance", 0],
-}
 PATIENCE_S = 120.0
-
-COMMAND = """
-import sys
-from shapley2d.cli import main
-from tests.campaign.kills import small_pieces
-small_pieces()
-sys.exit(main(sys.argv[1:]))
-"""
 
 
 def small_pieces():
@@ -108,36 +92,6 @@ class Forked:
         return None
 
 
-class Command:
-    """A process of its own: the command line, or a script."""
-
-    def __init__(self, code, *arguments, folder):
-        self._log = (folder.parent / "log.txt").open("w+")
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", code, *map(str, arguments)],
-            stdout=self._log, stderr=self._log, start_new_session=True,
-        )  # fmt: skip
-
-    def kill(self):
-        self._process.kill()
-        self._process.wait()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._log.close()
-
-    def wait(self):
-        try:
-            code = self._process.wait(PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            return None
-        if code:
-            self._log.seek(0)
-            sys.stderr.write(self._log.read()[-2000:])
-        self._log.close()
-        return code
-
-
 def ended_well(started, what):
     """Wait for a run, and tell one that failed from one that did not end."""
     code = started.wait()
@@ -160,32 +114,12 @@ class Kills:
             shutil.rmtree(self.base / "warm")
             (self.base / "warm").mkdir()
             work(kind, self.base / "warm", n_jobs=1)
-        for name, table, labels in (("few", X, Y), ("many", KNN_TABLE, KNN_LABELS)):
-            lines = [
-                ",".join(map(str, [*line, label]))
-                for line, label in zip(table, labels, strict=True)
-            ]
-            header = ",".join([*(f"x{j}" for j in range(table.shape[1])), "y"])
-            (self.base / f"{name}.csv").write_text("\n".join([header, *lines]) + "\n")
 
     def start(self, mode, kind):
-        folder = self.folder
-        if mode == "forked":
-            return Forked(kind, folder)
-        if mode == "workers":
-            return Forked(kind, folder, n_jobs=2)
-        table = self.base / (
-            "many.csv" if kind in ("knn sampled", "knn exact", "forest") else "few.csv"
-        )
-        return Command(
-            COMMAND, "cells", table, "-t", "y", "-m", *METHODS[kind], "--cv", "2",
-            "--checkpoint", folder / "run.npz",
-            "-o", folder / "values.parquet", "--report", folder / "report.html", folder=folder,
-        )  # fmt: skip
+        return Forked(kind, self.folder, **({"n_jobs": 2} if mode == "workers" else {}))
 
     def reference(self, mode, kind):
         """What an uninterrupted run gives, and how long it takes to its first state and to its end."""
-        key = (mode if mode == "command" else "any", kind)
         if (mode, kind) not in self.seconds:
             self._clear()
             begin = time.monotonic()
@@ -194,8 +128,8 @@ class Kills:
             ended_well(started, "an uninterrupted run")
             self.seconds[mode, kind] = until_state, time.monotonic() - begin
             found = self._result()
-            assert self.plain.setdefault(key, found) == found, f"{mode} gave other values"
-        return self.plain[key], self.seconds[mode, kind]
+            assert self.plain.setdefault(kind, found) == found, f"{mode} gave other values"
+        return self.plain[kind], self.seconds[mode, kind]
 
     def _until_a_state(self, begin):
         """Wait for the first state, or for results, and say how long it took."""
@@ -220,11 +154,7 @@ class Kills:
                 list(self.modes), p=np.array(list(self.modes.values())) / sum(self.modes.values())
             )
         )
-        can = METHODS if mode == "command" else self.kinds
-        kinds = [kind for kind in self.kinds if kind in can]
-        if not kinds:
-            return f"{mode} has none of these"
-        kind = kinds[random.integers(len(kinds))]
+        kind = self.kinds[random.integers(len(self.kinds))]
         wanted, (until_state, seconds) = self.reference(mode, kind)
         self._clear()
         state = "no state yet"
@@ -240,6 +170,10 @@ class Kills:
             state = self._look(wanted, state)
         ended_well(self.start(mode, kind), "the run that went on")
         assert self._result() == wanted, "the run that went on gave other values"
+        for name in KNOWN:  # what a killed process was writing goes with a run an hour later
+            for path in self.folder.glob(f".{name}.*.part"):
+                os.utime(path, (0, 0))
+            remove_stale(self.folder / name)
         names = sorted(path.name for path in self.folder.iterdir())
         left = [name for name in names if name not in KNOWN]
         assert not left, f"files were left: {left}"
