@@ -46,6 +46,12 @@ def test_what_is_saved_can_be_loaded_however_dense(tmp_path, monkeypatch):
         Valuation.load(path)
 
 
+def test_values_that_are_whole_numbers_are_saved_too(tmp_path):
+    v = Valuation(np.array([[1, 2]]), np.zeros((1, 2), dtype=int), np.arange(1), ["a", "b"])
+    v.save(tmp_path / "v.parquet")
+    assert Valuation.load(tmp_path / "v.parquet") == v
+
+
 def test_a_piece_of_another_file_is_noticed_wherever_it_is(tmp_path):
     """All bytes are checked, in order: any flipped bit and any splice is damage, but for the two whole files."""
     paths = [tmp_path / "one.parquet", tmp_path / "two.parquet"]

@@ -62,8 +62,8 @@ def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
 
     n, m = valuation.shape
     columns: dict[str, Any] = {
-        "value": valuation.values.ravel(),
-        "stderr": valuation.stderr.ravel(),
+        "value": valuation.values.ravel().astype(np.float64, copy=False),
+        "stderr": valuation.stderr.ravel().astype(np.float64, copy=False),
     }
     if valuation._contents is not None:
         by_row = [text for line in zip(*valuation._contents, strict=True) for text in line]
