@@ -124,3 +124,12 @@ def test_rounding_is_no_standard_error():
     assert not v.row_stderr.any() and not v.column_stderr.any()
     rows = [float(weight * Fraction(2, 5)) for weight in weights]  # the game adds up
     np.testing.assert_allclose(v.row_values, rows, rtol=1e-12)
+
+
+def test_labels_that_read_alike_are_one_owner():
+    X, y, X_valid, y_valid, _ = tables(30, 20)
+    found, same = (
+        value_blocks(X, y, X_valid, y_valid, rows=rows, parties="anonymous", progress=False)
+        for rows in ([1, "1", "A "] * 10, ["1", "1", "A"] * 10)
+    )
+    pd.testing.assert_frame_equal(found.owners, same.owners)

@@ -14,15 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from shapley2d import (
-    KNN,
-    InputError,
-    MonteCarlo,
-    Receipt,
-    Valuation,
-    value_blocks,
-    verify_receipt,
-)
+from shapley2d import KNN, InputError, MonteCarlo, Receipt, Valuation, value_blocks, verify_receipt
 from shapley2d.cli.verify import _headline as headline
 from shapley2d.exceptions import InputWarning, PrecisionWarning
 
@@ -89,6 +81,12 @@ def written(path, receipt, change=None, seal=True):
         record["digest"] = hashlib.sha256(canonical(record["body"])).hexdigest()
     path.write_text(json.dumps(record))
     return path
+
+
+def changed(body, change):
+    body = copy.deepcopy(body)
+    change(body)
+    return body
 
 
 def test_a_receipt_comes_back_and_holds_what_was_paid(valued, tmp_path):
@@ -182,43 +180,6 @@ def test_numbers_as_labels_may_come_as_text(tmp_path):
     v = value_blocks(X, coded[0], X_valid, coded[1], progress=False, **asked)
     v.receipt().check_block("Lab", X[["dose"]], [f"{label}.0" for label in coded[0]])
     v.receipt().check_block("Lab", X[["dose"]], coded[0].astype(float))
-
-
-def all_numbers(part, path=()):
-    """Places of all numbers and amounts below a part of a record."""
-    if isinstance(part, dict):
-        return [place for name, one in part.items() for place in all_numbers(one, (*path, name))]
-    if isinstance(part, list):
-        return [place for k, one in enumerate(part) for place in all_numbers(one, (*path, k))]
-    is_amount = isinstance(part, str) and part.lstrip("-").replace(".", "", 1).isdigit()
-    is_number = isinstance(part, (int, float)) and not isinstance(part, bool)
-    return [path] if is_amount or is_number else []
-
-
-def change_at(place, factor):
-    def change(body):
-        for step in place[:-1]:
-            body = body[step]
-        old = body[place[-1]]
-        new = float(old) * factor + (0.0 if float(old) else 1.0)
-        body[place[-1]] = f"{new:.2f}" if isinstance(old, str) else new
-
-    return change
-
-
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(data=st.data(), factor=st.sampled_from([2.0, 0.5, -1.0, 1.01]))
-def test_any_changed_number_is_noticed(valued, tmp_path, data, factor):
-    """Without a new seal always; with one where values or amounts break a sum; with a key always."""
-    receipt = valued.receipt(1000)
-    parts = {"values": receipt.body["values"], "payments": receipt.body["payments"]}
-    place = data.draw(st.sampled_from(all_numbers(parts)))
-    change, path = change_at(place, factor), tmp_path / "r.json"
-    with pytest.raises(InputError, match="its digest does not fit"):
-        Receipt.load(written(path, receipt, change, seal=False))
-    if place[-1] in ("value", "worth", "amount", "total", "digits"):
-        with pytest.raises(InputError, match="is refused: "):
-            Receipt.load(written(path, receipt, change))
 
 
 def doubled(body):
@@ -341,7 +302,11 @@ def test_any_field_removed_or_of_another_type_gets_one_line(valued, tmp_path, da
     place = data.draw(st.sampled_from(list(places(receipt.body))))
     other = data.draw(st.sampled_from(["gone", None, 5, 2**70, -(2**70), "text", [], {}, True]))
 
-    path = written(tmp_path / "r.json", receipt, set_at(*place, to=other))
+    change = set_at(*place, to=other)
+    if Receipt(receipt.body).digest != Receipt(changed(receipt.body, change)).digest:
+        with pytest.raises(InputError, match="its digest does not fit"):
+            Receipt.load(written(tmp_path / "r.json", receipt, change, seal=False))
+    path = written(tmp_path / "r.json", receipt, change)
     said = ""
     with contextlib.suppress(InputError):  # anything else is a fault
         try:
@@ -503,12 +468,11 @@ def test_a_receipt_is_computed_again_from_the_data(valued, tmp_path):
 
 def test_values_that_do_not_follow_from_the_data_are_named(valued):
     """All values doubled: every sum fits, and only the data tell."""
-    body = copy.deepcopy(valued.receipt(1000).body)
-    doubled(body)
+    body = changed(valued.receipt(1000).body, doubled)
     body["values"]["worth"] *= 2
     with pytest.raises(InputError, match=r"does not follow from the data: another '(worth|value)'"):
         verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
-    body = copy.deepcopy(valued.receipt(1000).body)
+    body = valued.receipt(1000).body
     high = float(body["payments"]["amounts"][0]["high"])
     for place, value, message in [
         (("payments", "amounts", 0, "high"), f"{high + 0.05:.2f}", "another 'high' of 'North'"),
@@ -517,10 +481,13 @@ def test_values_that_do_not_follow_from_the_data_are_named(valued):
         (("made", "intervals"), "no error", "another 'intervals'"),
         (("digests", "owners", 0, "n_cells"), 3, "another 'n_cells' of 'North'"),
     ]:
-        body = copy.deepcopy(valued.receipt(1000).body)
-        set_at(*place, to=value)(body)
         with pytest.raises(InputError, match=message):
-            verify_receipt(Receipt(body), *tables(), owners=OWNERS, progress=False)
+            verify_receipt(
+                Receipt(changed(body, set_at(*place, to=value))),
+                *tables(),
+                owners=OWNERS,
+                progress=False,
+            )
 
 
 def test_settings_that_no_file_can_hold_are_given_again():

@@ -64,9 +64,10 @@ class AxisNames:
         for position, key in enumerate(keys):
             known.setdefault(key, []).append(position)
         self._known = {key: np.array(places, dtype=np.intp) for key, places in known.items()}
-        if sets is not None:
-            for number, name in enumerate(sets.names):
-                self._known[entry_key(name)] = np.flatnonzero(sets.labels == number)
+        if sets is not None:  # 1 and "1" are two sets, with one name
+            called, code = np.unique([entry_key(one) for one in sets.names], return_inverse=True)
+            of_row = code[sets.labels]
+            self._known |= {str(key): np.flatnonzero(of_row == k) for k, key in enumerate(called)}
         shown = ", ".join(str(name) for name in names[:5])
         self._hint = f"are {shown}{', ...' if self.size > 5 else ''}"
         if keys == [str(k) for k in range(self.size)]:

@@ -21,11 +21,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from shapley2d._methods.method import Method
 
-_TOLERANCE = 0.1
-"""Of the judge, where parties are too many for all sets of them: about 100 orders.
-
-Other validation rows change an amount by more than that.
-"""
+_TOLERANCE = 0.1  # of a judge of many parties: 100 orders; other validation rows change more
 
 HOLDS = {
     "known": (

@@ -177,9 +177,7 @@ def cut_grid(
 def _refine(
     labels: NDArray[np.intp], sets: Sets | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    if sets is None:
-        return numbered(labels[:, None])
-    return numbered(np.column_stack([labels, sets.labels]))
+    return numbered(labels if sets is None else np.column_stack([labels, sets.labels]))
 
 
 def _names(

@@ -100,23 +100,17 @@ def verify_receipt(
 
 
 def _check_given(needed: Sequence[str], given: dict[str, Any]) -> None:
-    missing = [name for name in needed if name not in given]
-    if missing:
-        raise InputError(
-            "the receipt was made with ",
-            Setting(missing[0]),
-            ", which no file can hold: give it again",
-        )
-    extra = [name for name in given if name not in needed]
-    if extra:
-        raise InputError(
-            Setting(extra[0]), " is recorded in the receipt, or was not used: leave it out"
-        )
+    for name in [*needed, *given]:
+        if name not in given:
+            made = "the receipt was made with ", Setting(name), ", which no file can hold"
+            raise InputError(*made, ": give it again")
+        if name not in needed:
+            raise InputError(
+                Setting(name), " is recorded in the receipt, or was not used: leave it out"
+            )
 
 
-_UNTOLD = ("date", "versions", "target", "target_kind")
-"""When, by what and under which name: no data can tell."""
-
+_UNTOLD = ("date", "versions", "target", "target_kind")  # no data can tell
 _WORDS = {
     "labelled": "other labels", "claims": "other rows or columns of owners",
     **dict.fromkeys(("validation", "rows"), "other validation rows"),

@@ -37,7 +37,13 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         {**line, "worth": text, **joining.get(line["owner"], {})}
         for line, text in zip(lines, worth, strict=True)
     ]
-    info = valuation.info
+    info, blocks = valuation.info, []
+    shares, names = valuation._owner_shares, valuation._owner_names
+    if shares is not None:
+        for i, j in np.ndindex(valuation.shape):
+            blocks.append([i, j, ", ".join(names[k] for k in np.flatnonzero(shares[:, i, j]))])
+    # where every owner has one block, and every block one owner, the list says it all
+    grid = sorted(block for _, _, block in blocks) != sorted(names) or not blocks
     content = {
         "payments": lines,
         "points": page_units(valuation, 0.0)["columnUnit"],
@@ -46,31 +52,13 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         "negative_words": negative_words(lines),
         "audit": audit_tables(info),
         "look": info.get("look") or {"words": "", "alarms": []},
-        "grid": not _one_block_each(valuation),
+        "grid": grid,
         "pooled": info.get("pooled"),
     }
-    record = {"owners": [list(block) for block in block_owners(valuation)]}
     title = f"What every owner is {'worth' if payments is None else 'paid'}" if lines else ""
-    return PagePart(f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, record, title)
-
-
-def _one_block_each(valuation: BlockValues) -> bool:
-    """Whether every owner has one block, and every block one owner: the list says it all."""
-    shares = valuation._owner_shares
-    if shares is None or len(shares) != valuation.values.size:
-        return False
-    return bool((np.count_nonzero(shares.reshape(len(shares), -1), axis=1) == 1).all())
-
-
-def block_owners(valuation: BlockValues) -> list[tuple[int, int, str]]:
-    """Every block by its position, with the names of its owners; empty without owners."""
-    shares = valuation._owner_shares
-    if shares is None:
-        return []
-    return [
-        (i, j, ", ".join(valuation._owner_names[k] for k in np.flatnonzero(shares[:, i, j])))
-        for i, j in np.ndindex(valuation.shape)
-    ]
+    return PagePart(
+        f"{_HERE}/template.html.jinja", f"{_HERE}/owners.js", content, {"owners": blocks}, title
+    )
 
 
 def payment_lines(payments: Any) -> list[dict[str, Any]]:
@@ -89,18 +77,14 @@ def payment_lines(payments: Any) -> list[dict[str, Any]]:
 
 def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
     """Refuse payments that do not follow from the values, by any rule and number of decimals."""
-    worth = sorted(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
-    given = sorted((line["owner"], line["value"]) for line in lines)
-    scale = 1e-9 * max((abs(value) for _, value in worth), default=0.0)  # a file may hold less
-    same = len(worth) == len(given) and all(
-        one[0] == other[0] and abs(one[1] - other[1]) <= scale
-        for one, other in zip(worth, given, strict=True)
-    )
-    if not same:
+    exact = dict(zip(valuation._payee_names, valuation._payee_values.tolist(), strict=True))
+    given = {line["owner"]: line["value"] for line in lines}
+    off = 1e-9 * max(map(abs, exact.values()), default=0.0)  # a file may hold less
+    same = given.keys() == exact.keys() and len(lines) == len(exact)
+    if not same or any(abs(given[name] - value) > off for name, value in exact.items()):
         raise InputError(
             "these payments are of other owners or values: take them from valuation.payments"
         )
-    exact = dict(worth)
     amounts = [Decimal(repr(line["amount"])).normalize() for line in lines]
     digits = max(0, *(-int(amount.as_tuple().exponent) for amount in amounts))
     paid = [int(amount.scaleb(digits)) for amount in amounts]
