@@ -39,7 +39,8 @@ def find(columns):
 
 
 def all_of(kind, columns):
-    return [one for one in find_in_columns(as_table(columns)) if one.kind == kind]
+    found = find_in_columns(as_table(columns, infinite=True))
+    return [one for one in found if one.kind == kind]
 
 
 def changed(entries, changes):
@@ -81,8 +82,7 @@ def test_entries_are_named_and_rewritten(kind, entries, rows, new):
     columns = {"x": entries}
     if kind == "spilled":
         columns["y"] = ["OR", "CA", "NY"] * 8 + [""] * 3
-    (finding,) = [f for f in find_in_columns(as_table(columns))
-                  if f.kind == kind and f.columns[0] == "x"]  # fmt: skip
+    (finding,) = [one for one in all_of(kind, columns) if one.columns[0] == "x"]
     assert finding.rows.tolist() == rows
     assert list(finding.suggestions.values()) == new
     assert "'x'" in finding.text
