@@ -40,7 +40,7 @@ def texts(name):
 def read(path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about notations, which the tables are full of
-        return as_table(read_table(str(path)).table)
+        return as_table(read_table(str(path)).table, infinite=True)
 
 
 def dirty() -> None:

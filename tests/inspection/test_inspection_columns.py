@@ -38,6 +38,11 @@ def find(columns):
     return {finding.kind: finding for finding in find_in_columns(as_table(columns, infinite=True))}
 
 
+def all_of(kind, columns):
+    found = find_in_columns(as_table(columns, infinite=True))
+    return [one for one in found if one.kind == kind]
+
+
 def changed(entries, changes):
     """The entries with some replaced."""
     return [changes.get(k, entry) for k, entry in enumerate(entries)]
@@ -77,8 +82,7 @@ def test_entries_are_named_and_rewritten(kind, entries, rows, new):
     columns = {"x": entries}
     if kind == "spilled":
         columns["y"] = ["OR", "CA", "NY"] * 8 + [""] * 3
-    (finding,) = [f for f in find_in_columns(as_table(columns))
-                  if f.kind == kind and f.columns[0] == "x"]  # fmt: skip
+    (finding,) = [one for one in all_of(kind, columns) if one.columns[0] == "x"]
     assert finding.rows.tolist() == rows
     assert list(finding.suggestions.values()) == new
     assert "'x'" in finding.text
@@ -151,7 +155,7 @@ def test_rare_spellings():
         + ["huntsville"] * 15
         + ["birminghxm", "hunstville", "birmingam", "Birmingham", "boaz"]
     )
-    found = [f for f in find_in_columns(as_table({"city": entries})) if f.kind == "spellings"]
+    found = all_of("spellings", {"city": entries})
     probability, suggestions = cell_probabilities(found, ["city"], len(entries))
     assert suggestions == {
         (35, 0): "birmingham",
@@ -164,7 +168,7 @@ def test_rare_spellings():
 
 def chance_of(entries, row, kind="spellings"):
     """The largest chance that findings of a kind give to a row of a column; 0.0 without one."""
-    found = [f for f in find_in_columns(as_table({"x": entries})) if f.kind == kind]
+    found = all_of(kind, {"x": entries})
     probability, _ = cell_probabilities(found, ["x"], len(entries))
     return float(probability[row, 0])
 
@@ -190,7 +194,7 @@ def test_a_second_format_is_no_exception():
     holds = [*times, "8:15 a.m. (estimated)"]
     chances = [chance_of(one, 200, "formats") for one in (holds, rare, second)]
     assert chances[0] > 0.9 and chances[1] > 0.8 and chances[2] < 0.5
-    found = next(f for f in find_in_columns(as_table({"x": holds})) if f.kind == "formats")
+    (found,) = all_of("formats", {"x": holds})
     assert found.suggestions == {200: "8:15 a.m."}
 
 
@@ -204,7 +208,7 @@ def test_words_for_nothing_among_texts():
     assert finding.chances[0] > 0.8
     # a mark that the whole table uses is its own; one beside empty cells is not
     own = {name: [*"12345678"] * 4 + ["empty"] * 4 for name in "ab"}
-    found = [f for f in find_in_columns(as_table(own)) if f.kind == "words for missing"]
+    found = all_of("words for missing", own)
     assert [f.probability < 0.2 for f in found] == [True, True]
     beside = find({"a": [*"12345678"] * 4 + [""] * 4 + ["N/A"]})["words for missing"]
     assert beside.chances.tolist() == [0.8]
@@ -324,11 +328,7 @@ def test_rules_name_the_rows_that_break_them():
     truth = state.copy()
     state[[5, 50]] = "q"
     state[100] = None
-    finding = next(
-        f
-        for f in find_in_columns(as_table(pd.DataFrame({"c": city, "s": state, "n": street})))
-        if f.kind == "rule"
-    )
+    (finding,) = all_of("rule", {"c": city, "s": state, "n": street})
     assert finding.columns == ("s", "c")
     assert finding.rows.tolist() == [5, 50, 100]
     assert finding.suggestions == {k: truth[k] for k in (5, 50, 100)}
@@ -341,7 +341,7 @@ def test_a_wrong_cause_is_not_blamed_on_what_follows():
     columns = {name: np.array([f"{name}{k}" for k in range(10)])[place] for name in "abcd"}
     columns["a"] = columns["a"].copy()
     columns["a"][7] = "a0" if columns["a"][7] != "a0" else "a1"
-    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    found = all_of("rule", columns)
     probability, _ = cell_probabilities(found, list("abcd"), 500)
     assert (probability[7] > 0.5).tolist() == [True, False, False, False]
 
@@ -394,7 +394,7 @@ def test_rows_that_follow_another_rule_are_not_its_breaches():
     average = np.array([f"{s} {m}" for s, m in zip(state, measure, strict=True)])
     average[5] = "al x"
     columns = {"measure": np.array([f"m{k}" for k in measure]), "state": state, "average": average}
-    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    found = all_of("rule", columns)
     assert [(f.columns[0], f.rows.tolist()) for f in found] == [("average", [5])]
 
 
@@ -409,7 +409,7 @@ def test_rows_about_the_same_thing_vote():
     departure[wrong & (random.random(900) < 0.3)] = None
     wrong = departure != truth
     columns = {"flight": np.array([f"AA-{k}" for k in flight]), "departure": departure}
-    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    found = all_of("rule", columns)
     assert [f.columns for f in found] == [("departure", "flight")]  # the flights are not blamed
     (finding,) = found
     assert "contradict each other in 'departure'" in finding.text  # a third do not obey: no rule
@@ -448,7 +448,7 @@ def test_of_two_entries_that_contradict_each_other_the_outlier_is_blamed():
         rows = random.permutation(960)[:20]
         entries[rows] = entries[rows[::-1]]
     wrong = np.column_stack([swapped[name] != clean[name] for name in clean])
-    found = [f for f in find_in_columns(as_table(swapped)) if f.kind == "rule"]
+    found = all_of("rule", swapped)
     chances, new = cell_probabilities(found, clean, 960)
     named = chances > 0
     assert (named & wrong).sum() > 0.95 * wrong.sum()
@@ -456,7 +456,7 @@ def test_of_two_entries_that_contradict_each_other_the_outlier_is_blamed():
     assert abs(chances[named].mean() - wrong[named].mean()) < 0.05
     truth = np.column_stack(list(clean.values()))
     assert np.mean([entry == truth[cell] for cell, entry in new.items() if wrong[cell]]) >= 0.95
-    assert not [f for f in find_in_columns(as_table(clean)) if f.kind == "rule"]
+    assert not all_of("rule", clean)
 
 
 def test_entries_that_differ_from_a_column_that_is_nearly_always_equal():
@@ -504,7 +504,7 @@ def test_where_nothing_tells_which_of_two_entries_is_wrong_the_chance_is_split()
         "group": np.array([f"g{k}" for k in group]),
         "effect": np.array([f"e{k}" for k in effect]),
     }
-    (finding,) = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    (finding,) = all_of("rule", columns)
     assert finding.rows.tolist() == list(range(0, 800, 20))
     assert 0.4 < finding.chances.min() <= finding.chances.max() < 0.75
 
@@ -515,7 +515,7 @@ def test_a_second_way_to_write_an_entry_does_not_vouch_for_itself():
     written = advertised.copy()
     written[::25] *= 1000
     columns = {"month": [f"m{k}" for k in month], "advertised": [str(k) for k in written]}
-    found = [f for f in find_in_columns(as_table(columns)) if f.kind == "rule"]
+    found = all_of("rule", columns)
     assert [(f.columns[0], f.rows.tolist()) for f in found] == [
         ("advertised", list(range(0, 360, 25)))
     ]
@@ -608,8 +608,7 @@ def test_what_others_end_with_too_did_not_spill():
     """Breeds end with words that the next column has, whether it is empty or not."""
     breed = ["Shepherd, German", "Retriever, Labrador", "Terrier, Fox"] * 60
     second = ["", "", "Labrador"] * 30 + ["", "German", "Fox"] * 30
-    found = find_in_columns(as_table({"breed": breed, "second": second}))
-    assert not [one for one in found if one.kind == "spilled"]
+    assert not all_of("spilled", {"breed": breed, "second": second})
     city = ["Bend", "Gary", "Troy"] * 30 + ["Gary IN", "Bend OR"] * 5
     state = ["OR", "IN", "NY"] * 30 + [""] * 10
     found = [f for f in find_in_columns(as_table({"city": city, "state": state}))

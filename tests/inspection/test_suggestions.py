@@ -150,16 +150,6 @@ def test_the_list_and_a_finding_write_the_same(inspected):
             assert text == inspection._cells.expected_text(i, j) and wrong >= 0.5
 
 
-def test_suggestions_are_saved(inspected, tmp_path):
-    _, inspection = inspected
-    inspection.save(tmp_path / "cells.parquet")
-    loaded = Inspection.load(tmp_path / "cells.parquet")
-    assert loaded._cells.suggested == inspection._cells.suggested
-    first, again = inspection.rank(20), loaded.rank(20)
-    pd.testing.assert_frame_equal(first, again)
-    assert first["suggestion_probability"].between(0, 1).all()
-
-
 def test_an_entry_that_is_expected_never_comes_first(inspected):
     _, inspection = inspected
     ranked = inspection.rank(None)

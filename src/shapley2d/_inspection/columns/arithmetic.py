@@ -247,7 +247,7 @@ def _exceptions(numbers: _Numbers, rules: list[_Rule]) -> Iterator[ColumnFinding
             yield column.finding(
                 "arithmetic",
                 f"{one.rule}, except in {counted(one.n_broken, 'row')} of "
-                f"{one.n_known:,}: {column.counted_entries(np.array(which))} may be wrong",
+                f"{one.n_known:,}: {column.entries(np.array(which), 'may', 'may')} be wrong",
                 np.array(which, dtype=np.intp),
                 dict(zip(which, texts, strict=True)),
                 np.array(chances),

@@ -29,9 +29,8 @@ def find_duplicates(
         if column.name in keys and 0 < rows.size <= RARE * column.codes.size:
             yield column.finding(
                 "repeated key",
-                f"{column.counted_entries(rows)} {plural(rows.size, 'repeats', 'repeat')} another "
-                f"one, {column.example(rows)}, though nearly all differ: check which row it "
-                "belongs to",
+                f"{column.entries(rows, 'repeats', 'repeat')} another one, "
+                f"{column.example(rows)}, though nearly all differ: check which row it belongs to",
                 rows,
                 chance=0.5,  # of two rows with the same key one is wrong
             )
@@ -126,7 +125,7 @@ def find_spilled(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
         if rows.size < 3 or usual > COMMON * share:
             continue
         text = (
-            f"{full.counted_entries(rows)} end with what is missing in {empty.name!r}, "
+            f"{full.entries(rows, 'end', 'end')} with what is missing in {empty.name!r}, "
             f"such as {full.word(rows[0])!r}: move it there"
         )
         spilled = {int(i): parts[int(full.codes[i])] for i in rows}

@@ -54,8 +54,8 @@ def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[Colu
     ends = " to ".join(str(writer.text(float(end))) for end in (inside[0], inside[-1]))
     yield written.finding(
         "numbers far outside",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} far outside the others "
-        f"({ends}), {written.example(farthest)}: check {plural(rows.size, 'it', 'them')}",
+        f"{written.entries(rows)} far outside the others ({ends}), {written.example(farthest)}: "
+        f"check {plural(rows.size, 'it', 'them')}",
         rows,
         chance=chances[rows],
     )

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import plural
 from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.far import find_far
@@ -101,9 +100,9 @@ def _find_swallowed(column: WrittenColumn, width: int) -> Iterator[ColumnFinding
     if rows.size:
         yield column.finding(
             "swallowed rows",
-            f"{column.counted_entries(rows)} {plural(rows.size, 'holds', 'hold')} lines that look "
-            f"like other rows, {column.example(rows)}: close the quote where the entry ends, and "
-            "read the file again",
+            f"{column.entries(rows, 'holds', 'hold')} lines that look like other rows, "
+            f"{column.example(rows)}: close the quote where the entry ends, and read the file "
+            "again",
             rows,
             chance=UNSURE,
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.words import counted, shorten
+from shapley2d._base.words import counted, plural, shorten
 from shapley2d._tables.texts.column import as_texts, series_texts
 from shapley2d._tables.texts.numbers import LONGEST
 
@@ -163,9 +163,10 @@ class WrittenColumn:
             }
         return ColumnFinding(names, kind, text, rows, new, float(np.mean(chance)), chances, right)
 
-    def counted_entries(self, rows: NDArray[np.intp]) -> str:
-        """How many entries of the column: ``2 entries of 'age'``."""
-        return f"{counted(rows.size, 'entry', 'entries')} of {self.name!r}"
+    def entries(self, rows: NDArray[np.intp], one: str = "is", many: str = "are") -> str:
+        """How many entries of the column, and a verb: ``2 entries of 'age' are``."""
+        number = counted(rows.size, "entry", "entries")
+        return f"{number} of {self.name!r} {plural(rows.size, one, many)}"
 
     def example(self, rows: NDArray[np.intp]) -> str:
         """The first of some entries: ``such as '999'``."""

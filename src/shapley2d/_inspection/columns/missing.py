@@ -83,11 +83,11 @@ def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
     rows = np.array([row for row, text in strays.items() if _BEYOND.fullmatch(text)], dtype=np.intp)
     if rows.size:
         is_inf = all(strays[row].endswith("inf") for row in rows.tolist())
-        what = "infinite" if is_inf else f"infinite or beyond {MAX_MAGNITUDE:g}"
+        beyond = "" if is_inf else f" or beyond {MAX_MAGNITUDE:g}"
         yield written.finding(
             "infinite",
-            f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {what}, as after a "
-            f"division by zero: leave {plural(rows.size, 'the cell', 'the cells')} empty",
+            f"{written.entries(rows)} infinite{beyond}, as after a division by zero: leave the "
+            f"{plural(rows.size, 'cell')} empty",
             np.sort(rows),
             dict.fromkeys(sorted(rows.tolist()), ""),
             SURE,
@@ -115,9 +115,8 @@ def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
     means = plural(len(chances), "it is a code", "they are codes")
     yield written.finding(
         "codes",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {named}, apart from "
-        f"all others ({low_end} to {high_end}): if {means} for a missing entry, leave "
-        f"{plural(rows.size, 'the cell', 'the cells')} empty",
+        f"{written.entries(rows)} {named}, apart from all others ({low_end} to {high_end}): if "
+        f"{means} for a missing entry, leave the {plural(rows.size, 'cell')} empty",
         rows,
         dict.fromkeys(rows.tolist(), ""),
         np.array([chances[entry] for entry in entries[rows].tolist()]),
@@ -193,9 +192,8 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
         named = ", ".join(shortened(word) for word in sorted(set(of_column.values()))[:3])
         yield column.finding(
             "words for missing",
-            f"{column.counted_entries(rows)} {plural(rows.size, 'is', 'are')} {named}, which "
-            f"counts as missing: leave {plural(rows.size, 'it', 'them')} empty, or find the "
-            "right entry",
+            f"{column.entries(rows)} {named}, which counts as missing: leave "
+            f"{plural(rows.size, 'it', 'them')} empty, or find the right entry",
             rows,
             {i: "" if column.word(i) == own else own for i in rows.tolist()},
             np.array([chances[int(column.codes[i])] for i in rows]),

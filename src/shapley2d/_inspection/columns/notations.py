@@ -68,9 +68,9 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
     first = int(rows[0])
     yield written.finding(
         "notation",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'is', 'are')} written in another "
-        f"notation than the others, {shortened(column.from_text.strays[first])} for "
-        f"{shortened(suggestions[first])}: rewrite {plural(rows.size, 'it', 'them')}",
+        f"{written.entries(rows)} written in another notation than the others, "
+        f"{shortened(column.from_text.strays[first])} for {shortened(suggestions[first])}: "
+        f"rewrite {plural(rows.size, 'it', 'them')}",
         rows,
         suggestions,
         SURE,

@@ -255,9 +255,9 @@ def _spreadsheet_dates(written: WrittenColumn) -> Iterator[ColumnFinding]:
     if rows.size and written.share(odd) <= 1 - _USUAL:
         yield written.finding(
             "spreadsheet dates",
-            f"{written.counted_entries(rows)}, {written.example(rows)}, "
-            f"{plural(rows.size, 'looks', 'look')} like a date that a spreadsheet made of 3-22 or "
-            f"8/17: restore {plural(rows.size, 'it', 'them')} from the source",
+            f"{written.entries(rows, 'looks', 'look')} like a date that a spreadsheet made of 3-22 "
+            f"or 8/17, {written.example(rows)}: restore {plural(rows.size, 'it', 'them')} from the "
+            "source",
             rows,
             chance=LOW,
         )
@@ -276,8 +276,8 @@ def _broken_letters(written: WrittenColumn) -> Iterator[ColumnFinding]:
         advice = f"write {plural(rows.size, 'it', 'them')} again"
     yield written.finding(
         "encoding",
-        f"{written.counted_entries(rows)} {plural(rows.size, 'holds', 'hold')} broken letters, "
-        f"{written.example(rows)}: {advice}",
+        f"{written.entries(rows, 'holds', 'hold')} broken letters, {written.example(rows)}: "
+        f"{advice}",
         rows,
         {int(i): text for i in rows if (text := mended[int(written.codes[i])])},
         SURE,

@@ -107,12 +107,13 @@ def _finding(
     named = "; ".join(f"{times[part]}, {how} {times[usual[part]]}" for part in most)
     more = f"; and {len(usual) - len(most)} more" if len(usual) > len(most) else ""
     held = {int(i): of_words[written.codes[i]] for i in rows}
+    spelt = [words[usual[k]] if k in usual else word for k, word in enumerate(words)]
     yield written.finding(
         "spellings",
         f"{'the lists of ' if mark else ''}{written.name!r} may spell the same name in several "
         f"ways: {named}{more}",
         rows,
-        {i: mark.join(words[usual.get(k, k)] for k in part) for i, part in held.items()},
+        {i: mark.join(spelt[k] for k in part) for i, part in held.items()},
         np.array([max(chances[k] for k in part if k in usual) for part in held.values()]),
     )
 
