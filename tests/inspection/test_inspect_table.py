@@ -115,14 +115,6 @@ def test_a_number_to_predict_is_one_more_column_of_numbers():
     assert found.parts["distance"][11, -1] > 0
 
 
-def test_no_label_is_needed():
-    data, _ = make_data()
-    data["weight"][5] = 90.0
-    found = inspect(data)
-    assert not found.has_label
-    assert np.unravel_index(found.scores.argmax(), found.scores.shape) == (5, 1)
-
-
 @pytest.mark.parametrize("n_jobs", [2, 3])
 def test_threads_change_no_bit(n_jobs):
     data, y = make_data(120)
@@ -262,12 +254,6 @@ def test_any_table_is_inspected(entries, seed):
     n = min(len(one) for one in entries)
     data = {f"c{k}": pa.array(one[:n]) for k, one in enumerate(entries)}
     check_sound(inspect(pa.table(data), seed=seed))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_the_smallest_tables_are_inspected(n):
-    check_sound(inspect({"a": [1.5, 2.5, 9.0][:n]}))
-    check_sound(inspect({"a": [1.5, 2.5, 9.0][:n], "b": ["x", "y", None][:n]}))
 
 
 def test_a_time_limit_takes_fewer_trees_and_names_what_it_leaves_out(monkeypatch):

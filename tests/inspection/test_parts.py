@@ -39,6 +39,7 @@ from shapley2d._inspection.marginal import (
 from shapley2d._models.kernels.forest import CODES, is_seen
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
+from tests.inspection.test_forest_kernels import leaf_of, shares_of
 
 
 def numbers(entries, kind="number", **more):
@@ -126,19 +127,9 @@ def test_chances_are_means_over_unseen_trees_blurred_and_mixed(small):
     found = chances(coded[1], forests[1], codes, bags.seen)
     filled = coded[1].filled
     for row in (0, 17, 63):
-        shares = []
-        for t in range(100):
-            if is_seen.py_func(bags.seen, row, t):
-                continue
-            node, forest = forests[1].roots[t], forests[1]
-            while forest.lefts[node] >= 0:
-                left = forest.roots[t] + forest.lefts[node]
-                node = left if codes[row, forest.features[node]] <= forest.cuts[node] else left + 1
-            leaf = -1 - forest.lefts[node]
-            share = np.zeros(coded[1].n_bins)
-            for e in range(forest.leaves[leaf], forest.leaves[leaf + 1]):
-                share[forest.bins[e]] = forest.counts[e] / forest.sizes[leaf]
-            shares.append(share)
+        unseen = [t for t in range(100) if not is_seen.py_func(bags.seen, row, t)]
+        leaves = [leaf_of(codes[row], forests[1], t)[0] for t in unseen]
+        shares = [shares_of(forests[1], leaf, coded[1].n_bins) for leaf in leaves]
         mean = np.mean(shares, axis=0)
         blurred = mean.copy()
         for b in range(filled):

@@ -78,31 +78,25 @@ class Expected:
 
 @dataclass(frozen=True)
 class ScoredCells:
-    """The cells of n rows and p columns, the label included.
+    """The cells of n rows and p columns, the label included; arrays have the shape (n, p).
 
     Attributes
     ----------
     columns : tuple of Column
         The typed columns that were inspected, the label last where there is one.
-    has_label : bool
-    scores : ndarray of shape (n, p)
-        How unusual every entry is; comparable within the table.
-    probability : ndarray of shape (n, p)
-        Calibrated probability of being wrong.
-    expected : tuple of Expected
-        One for every column.
-    parts : dict of str to ndarray of shape (n, p)
+    scores, probability
+        How unusual every entry is, comparable within the table; how likely it is wrong, calibrated.
+    parts : dict of str to ndarray
         The parts of each cell's score, by reason; they add up to the scores.
-    usual : ndarray of bool of shape (n, p)
+    usual : ndarray of bool
         Which entries the forests expect; slips and findings can make them expect others.
     has_classes : bool
         Whether the label is a class, scored apart from the other columns.
     notes : dict of (int, int) to str
-        For the cells most likely wrong, by row and column, the slip that would explain the entry,
-        such as a misspelling.
+        For the cells most likely wrong the slip that would explain the entry.
     suggested : dict of (int, int) to (str or None, float)
-        By row and column, the entries that findings about columns suggest, None for an empty cell,
-        and how likely each is right. They come before what is expected.
+        The entries that findings about columns suggest, None for an empty cell, and how likely
+        each is right. They come before what is expected.
     info : dict
         Facts of the run: rows the forests saw, share of errors, seconds.
     written_like : tuple of Column or None

@@ -60,7 +60,7 @@ class Bags:
     seen: NDArray[np.uint64]
 
     @classmethod
-    def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int = _TREES) -> Bags:
+    def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int | None = None) -> Bags:
         """Draw them without replacement.
 
         ``alike`` is for every row the first one that holds the same: trees that have not seen that
@@ -70,7 +70,7 @@ class Bags:
         n_rows = alike.size
         size = int(min(_MOST_BAG_ROWS, _BAG_SHARE * n_rows))
         trees = int(np.clip(_TREES * _ROWS_OF_ALL_TREES / n_rows, FEWEST_TREES, _TREES))
-        trees = min(trees, most_trees)
+        trees = min(trees, most_trees or trees)
         rows, seen = draw_bags(n_rows, size, trees, _word(seed, "inspection bags"))
         return cls(rows, seen[alike])
 

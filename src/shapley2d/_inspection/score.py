@@ -96,17 +96,15 @@ def inspect_table(
             work.fit_trees(limit, threads)
             work.limit = limit.earlier((1 - _GROWN) * limit.left())
             limit = limit.earlier((1 - _TRIED) * limit.left())
-        forests: list[Forest | None] = []
-        grown = map_in_threads(work.learned_column, range(n_columns), threads)
-        for k, forest in enumerate(grown):
-            forests.append(forest)
+        learned = map_in_threads(work.learn, range(n_columns), threads)
+        for k, _ in enumerate(learned):
             report(_GROWN * (k + 1) / n_columns, f"predicting {lessons.names[k]!r}")
-        left_out = work.note_gains(forests, threads, report, limit)
+        left_out = work.note_gains(threads, report, limit)
         usual = work.as_expected()
         trees, alone = lessons.bags.rows.shape, work.left_out(left_out)
         lessons.binned.clear()  # a third of the memory, and no longer needed
         work.rows.binned.clear()
-        forests.clear()
+        lessons.forests.clear()
         give_back_memory()
         scores = work.scores()
         probability = wrong_probability(
@@ -156,8 +154,8 @@ def judge_rows(
     """
     known = lessons.codes.shape[0]
     work = _Work(lessons, lessons.new_rows(columns))
-    list(map_in_threads(work.judged_column, range(len(columns)), threads))
-    work.note_gains(lessons.forests, threads, lambda *_: None)
+    list(map_in_threads(work.judge, range(len(columns)), threads))
+    work.note_gains(threads, lambda *_: None)
     scores, usual = work.scores(), work.as_expected()
     probability = wrong_probability(
         np.concatenate([table.scores, scores]),
@@ -196,7 +194,7 @@ class Lessons:
 
     All but ``given`` are in that order. ``label`` is the position of the class labels among the
     given columns, or their number; ``groups`` has the class of every row, 0 without classes;
-    ``forests`` are there once they are grown (:meth:`grow_all`).
+    ``forests`` are None where none are grown.
     """
 
     def __init__(
@@ -210,24 +208,20 @@ class Lessons:
         self.codes = np.column_stack([binned.codes_of(binned.values) for binned in self.binned])
         self.bags = self.draw_bags(most_trees)
         self.groups = _groups(columns, label)[self.order.row_places]
-        self.forests: list[Forest | None] = []
+        self.forests: list[Forest | None] = [None] * len(columns)
 
     def draw_bags(self, most_trees: int | None = None) -> Bags:
         """Draw the rows of the trees; fewer trees where a time limit has no room for more."""
-        most = () if most_trees is None else (most_trees,)
-        return Bags.draw(self.order.alike, self.seed, *most)
+        return Bags.draw(self.order.alike, self.seed, most_trees)
 
-    def grow(self, k: int) -> Forest | None:
-        """The forest of a column."""
-        return grow(self.binned, self.codes, self.bags, k, self.seed)
+    def grow(self, k: int) -> None:
+        """Grow the forest of a column."""
+        self.forests[k] = grow(self.binned, self.codes, self.bags, k, self.seed)
 
     def grow_all(self, alone: Collection[str], threads: int) -> None:
         """Grow the forests of all columns but some, which had no time for one."""
-
-        def one(k: int) -> Forest | None:
-            return None if self.names[k] in alone else self.grow(k)
-
-        self.forests = list(map_in_threads(one, range(len(self.names)), threads))
+        grown = [k for k, name in enumerate(self.names) if name not in alone]
+        list(map_in_threads(self.grow, grown, threads))
 
     def own_rows(self) -> _Rows:
         """The table's own rows, which are judged by trees that have not seen them."""
@@ -306,24 +300,19 @@ class _Work:
         self.parts = {name: np.zeros(rows.codes.shape, dtype=np.float32) for name in WEIGHTS}
         self.in_tail = np.zeros(rows.codes.shape, dtype=bool)
 
-    def learned_column(self, k: int) -> Forest | None:
+    def learn(self, k: int) -> None:
         """Grow the forest of a column, if there is time, and judge the entries by it."""
-        forest = None
         if self.limit is None or self.limit.left() > 0:
-            forest = self.lessons.grow(k)
+            self.lessons.grow(k)
         else:
             self.alone.add(k)
-        self.judge(k, forest)
-        return forest
+        self.judge(k)
 
-    def judged_column(self, k: int) -> None:
-        """Judge the entries of a column whose forest is grown."""
-        self.judge(k, self.lessons.forests[k])
-
-    def judge(self, k: int, forest: Forest | None) -> None:
+    def judge(self, k: int) -> None:
         """Score the entries of a column, and note what is expected there."""
         rows, binned, j = self.rows, self.rows.binned[k], int(self.order.column_places[k])
         is_label = j == self.lessons.label
+        forest = self.lessons.forests[k]
         off = deviation(binned, forest, rows.codes, rows.seen, plain=is_label)
         self.note("surprise", j, off.surprise)
         if not is_label:
@@ -387,17 +376,13 @@ class _Work:
         self.parts[reason][self.rows.places, j] = weight * against
 
     def note_gains(
-        self,
-        forests: list[Forest | None],
-        threads: int,
-        report: Callable[..., None],
-        limit: TimeLimit | None = None,
+        self, threads: int, report: Callable[..., None], limit: TimeLimit | None = None
     ) -> int:
         """Score how much better the rest of a row fits with the expected entry.
 
         Returns the number of rows that a time limit left out.
         """
-        chunks, judged = row_chunks(len(self.new)), self.rows
+        chunks, judged, forests = row_chunks(len(self.new)), self.rows, self.lessons.forests
         # repairs of new rows are tried with as few trees as are needed, the first ones
         seen = without_trees(judged.seen, FEWEST_TREES) if judged.known else judged.seen
         scored = np.flatnonzero(self.order.column_places != self.lessons.label)

@@ -9,7 +9,7 @@ says.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -49,7 +49,7 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
     likelier right than not comes before an empty cell.
     """
     best = {
-        (i, j): _Offer.made(text, float(cells.probability[i, j]), sure)
+        (i, j): _offer(text, float(cells.probability[i, j]), sure)
         for (i, j), (text, sure) in cells.suggested.items()
     }
     notes = dict(cells.notes)
@@ -62,7 +62,7 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
         for i, text in finding.suggestions.items():
             if (text or None) == cells.entries[j][i]:
                 continue
-            offer = _Offer.made(text, wrong[i], right[i])
+            offer = _offer(text, wrong[i], right[i])
             if (i, j) in best and best[i, j] >= offer and finding.kind != "arithmetic":
                 continue
             if text not in notes.get((i, j), text):
@@ -75,21 +75,13 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
     return replace(
         cells,
         notes=notes,
-        suggested={cell: (one.text or None, one.sure) for cell, one in best.items()},
+        suggested={cell: (text or None, sure) for cell, (*_, sure, text) in best.items()},
     )
 
 
-class _Offer(NamedTuple):
-    """A suggested entry; of two the larger is taken."""
-
-    is_said: bool
-    both: float  # that the entry is wrong and this one right
-    sure: float
-    text: str
-
-    @classmethod
-    def made(cls, text: str | None, wrong: float, sure: float) -> _Offer:
-        return cls(bool(text) and sure >= 0.5, wrong * sure, sure, text or "")
+def _offer(text: str | None, wrong: float, sure: float) -> tuple[bool, float, float, str]:
+    """A suggested entry, last, and how likely it is right; of two offers the larger is taken."""
+    return bool(text) and sure >= 0.5, wrong * sure, sure, text or ""
 
 
 def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:

@@ -27,7 +27,6 @@ CODES = 64
 """Distinct codes that an input may have."""
 
 _MIDDLE = 0.5  # of ranks, which lie between 0 and 1
-_MANY = 32  # bins of a leaf from which a scan of all bins beats an insertion sort
 _TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
 _ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
 NONE: int = np.int64(0)  # type: ignore[assignment]  # a plain 0 is a type of its own: what it is passed to compiles twice
@@ -69,7 +68,7 @@ class Forest(NamedTuple):
     sizes : ndarray of shape (leaves,)
         Training rows of each leaf.
     bins, counts : ndarray of shape (entries,)
-        The bins of a leaf, ascending, and how many of its training rows have each.
+        The bins of a leaf, in any order, and how many of its training rows have each.
     """
 
     roots: NDArray[np.int64]
@@ -354,19 +353,6 @@ def _note_leaf(
             bins[n_entries] = b
             n_entries += 1
         tally[b] += 1
-    if n_entries - start > _MANY:
-        n_entries = start
-        for b in range(tally.size):
-            if tally[b] > 0:
-                bins[n_entries] = b
-                n_entries += 1
-    else:
-        for e in range(start + 1, n_entries):
-            b, at = bins[e], e
-            while at > start and bins[at - 1] > b:
-                bins[at] = bins[at - 1]
-                at -= 1
-            bins[at] = b
     for e in range(start, n_entries):
         counts[e] = tally[bins[e]]
         tally[bins[e]] = 0
