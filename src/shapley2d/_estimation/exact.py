@@ -107,14 +107,10 @@ def evaluate_designs(
 ) -> tuple[NDArray[np.float64], int]:
     """The mean of the games' exact values, and the number of blocks that a checkpoint had.
 
-    ``members``: the rows of the values behind the rows of each game; the others get 0.
-    ``n_rows``: rows of the values.
-    ``n_jobs``: workers, as in joblib. The result is the same, bit for bit, for any number.
-    ``progress`` {"auto", True, False}.
-    ``checkpoint``: where to resume from, and where to save what is done.
-    ``cluster``: where to work instead of here.
-    ``limit``: there is no value before the last utility: if time runs out first, an error says so,
-        and a checkpoint has what was done.
+    ``members`` has the rows of the values, ``n_rows`` in all, behind the rows of each game; the
+    others get 0. There is no value before the last utility: if time runs out first, an error says
+    so, and a checkpoint has what was done. The result is the same, bit for bit, for any number of
+    workers.
 
     Examples
     --------
