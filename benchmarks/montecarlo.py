@@ -107,9 +107,7 @@ def generic() -> None:
                     fitted = clone(estimator).fit(X[np.ix_(chosen, members)], y[chosen])  # noqa: B023
                     np.mean(fitted.predict(X_valid[:, members]) == y_valid)
 
-        game = ModelGame(
-            estimator, split.train, split.y, split.valid, split.y_valid, baseline="zero"
-        )
+        game = ModelGame(estimator, split, baseline="zero")
         pairs = [
             (seconds_of(bare), seconds_of(game.utilities, MaskCoalitions(rows), columns))
             for _ in range(4)

@@ -102,7 +102,7 @@ def _make_game(parts: Parts, model: str) -> Any:
         parts.X, parts.y, parts.X_valid, parts.y_valid, task="classification"
     ).splits
     if model == "sklearn":
-        return ModelGame(None, split.train, split.y, split.valid, split.y_valid, baseline="zero")
+        return ModelGame(None, split, baseline="zero")
     return TreeGame(split) if model == "tree" else SWEEPS[model](split, baseline="zero")
 
 

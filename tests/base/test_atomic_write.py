@@ -52,6 +52,26 @@ def test_many_writers_of_one_file_leave_one_whole_file(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
+def test_a_file_that_is_taken_for_left_behind_before_it_is_locked_is_made_again(
+    tmp_path, monkeypatch
+):
+    from shapley2d._base import atomic_write as module
+
+    target, real, seen = tmp_path / "a.txt", module._locks.flock, []
+
+    def flock(handle, kind):
+        if not seen:  # another writer looks around between the making of the file and its lock
+            seen.append(names(tmp_path))
+            module.remove_stale(target)
+        return real(handle, kind)
+
+    monkeypatch.setattr(module._locks, "flock", flock)
+    with module.atomic_write(target) as temporary:
+        temporary.write_text("done")
+    assert len(seen[0]) == 1
+    assert names(tmp_path) == ["a.txt"] and target.read_text() == "done"
+
+
 def names(folder):
     return sorted(path.name for path in folder.iterdir())
 
@@ -133,12 +153,15 @@ def test_a_full_disk_and_a_read_only_one_are_known_beforehand(tmp_path, monkeypa
 
 
 def test_only_what_killed_processes_left_for_this_file_is_removed(tmp_path):
-    own = ".a.txt.0123abcd.part"
-    others = [".a.txt.more.0123abcd.part", ".b.txt.0123abcd.part", ".a.txt.mine.part"]
+    own, others = (
+        ".a.txt.0123abcd.part",
+        [".a.txt.more.0123abcd.part", ".b.txt.0123abcd.part", ".a.txt.mine.part"],
+    )
     for name in (own, *others):
         (tmp_path / name).write_text("x")
-        os.utime(tmp_path / name, (0, 0))
-    with atomic_write(tmp_path / "a.txt") as living:  # another process may look meanwhile
+    with atomic_write(
+        tmp_path / "a.txt"
+    ) as living:  # another process may look while this one writes
         living.write_text("done")
         remove_stale(tmp_path / "a.txt")
         assert living.exists() and not (tmp_path / own).exists()

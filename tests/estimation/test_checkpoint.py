@@ -158,6 +158,7 @@ def test_kill_9_at_any_moment(tmp_path):
         reached = count(path)
     final = reached + 5
     assert same_bits(value(path, draws(final)), value(method=draws(final)))
+    assert not list(tmp_path.glob(".*.part"))
 
 
 @pytest.mark.slow
@@ -329,7 +330,7 @@ def test_blocks(tmp_path, monkeypatch):
     v = blocks(checkpoint=path)
     assert v.info["resumed_at"] == 5
     assert same_bits(v, plain)
-    assert v._payee_errors.covariance.tobytes() == plain._payee_errors.covariance.tobytes()
+    assert v._payee_errors == plain._payee_errors
     assert [file.name for file in tmp_path.iterdir()] == ["run.npz"]
     with pytest.raises(InputError, match="rows differs"):
         blocks(n_groups=5, checkpoint=path)
@@ -511,7 +512,6 @@ def test_loading_leaves_the_files_of_other_checkpoints_alone(tmp_path):
     others = [tmp_path / name for name in (".run.npz.x.01234567.part", ".other.npz.01234567.part")]
     for path in (own, *others):
         path.write_text("half")
-        os.utime(path, (0, 0))
     game_run(tmp_path / "run.npz")
     assert not own.exists() and all(path.read_text() == "half" for path in others)
 

@@ -32,7 +32,7 @@ def small_model_game():
     from shapley2d._theory.coalitions import SubsetCoalitions
 
     (split,) = make_problem(X, Y, X_VALID, Y_VALID).splits
-    game = ModelGame(GaussianNB(), split.train, split.y, split.valid, split.y_valid)
+    game = ModelGame(GaussianNB(), split)
     utilities = game.utilities(SubsetCoalitions(7), SubsetCoalitions(3))
 
     def h(S, F):

@@ -182,10 +182,10 @@ def test_sampled_columns_and_the_jackknife_know_the_weights():
     assert np.abs(sampled.values - exact.values).max() < 6 * sampled.stderr.max()
     asked = {"method": method, "rows": np.arange(30) % 2, "parties": "known", "valid_parts": 4}
     v, doubled = (value_blocks(*data, valid_weight=factor * weights, **asked) for factor in (1, 2))
-    np.testing.assert_allclose(
-        v._payee_errors.covariance, doubled._payee_errors.covariance, rtol=1e-12
-    )
-    assert (np.diag(v._payee_errors.covariance) > 0).all()
+    one, other = v._payee_errors, doubled._payee_errors
+    np.testing.assert_allclose(one.variances, other.variances, rtol=1e-12)
+    assert one.variance_of_sum() == pytest.approx(other.variance_of_sum(), rel=1e-9)
+    assert (one.variances > 0).all()
 
 
 def test_names_estimator_and_score():

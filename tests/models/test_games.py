@@ -36,7 +36,7 @@ EVERYTHING = (MaskCoalitions(np.ones((1, 12))), MaskCoalitions(np.ones((1, 3))))
 
 def game_of(model, data=(X, Y, X_VALID, Y_VALID), **options):
     (split,) = make_problem(*data).splits
-    return ModelGame(model, split.train, split.y, split.valid, split.y_valid, **options)
+    return ModelGame(model, split, **options)
 
 
 def test_function_is_not_asked_about_empty_coalitions():

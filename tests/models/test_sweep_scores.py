@@ -48,9 +48,9 @@ def test_every_grid_point_is_scikit_learns(name, scoring, n_classes, baseline):
     ]  # classes join in turn
     lists = NestedCoalitions(np.argsort(turns, kind="stable")), NestedCoalitions(rng.permutation(3))
     grid = SWEEPS[name](split, scoring=scoring, baseline=baseline).utilities(*lists)
-    parts = (ESTIMATORS[name], split.train, split.y, split.valid, split.y_valid)
     scorer = log_odds_area if (name, scoring) == ("gaussian_nb", "roc_auc") else scoring
-    expected = ModelGame(*parts, scoring=scorer, baseline=baseline).utilities(*lists)
+    game = ModelGame(ESTIMATORS[name], split, scoring=scorer, baseline=baseline)
+    expected = game.utilities(*lists)
     if baseline == "zero":  # a single class: both are certain of it, or both at a loss
         assert not grid[0].any() and not grid[:, 0].any()
     # a class of a row or two has next to no variance in naive Bayes, and the logarithms of its

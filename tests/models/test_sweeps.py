@@ -154,7 +154,7 @@ class CountedTree(DecisionTreeClassifier):
 
 def test_truncation_trains_less_and_keeps_the_total():
     split = make_split(9, 2, n=40, plain=True)
-    parts = (CountedTree(), split.train, split.y, split.valid, split.y_valid)
+    parts = (CountedTree(), split)
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grids, fits = [], []
     for truncation in (None, 0.0, 0.1, 2.0):

@@ -18,14 +18,18 @@ import tempfile
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_ABANDONED_S = 3600  # a temporary file that nobody has written to for so long
+_locks: Any  # fcntl; None on Windows, where an open file cannot be deleted anyway
+try:
+    import fcntl as _locks
+except ImportError:
+    _locks = None
 
 
 @contextmanager
@@ -45,7 +49,7 @@ def atomic_write(path: str | os.PathLike[str], *endings: str) -> Iterator[Path]:
             yield temporary
         return
     remove_stale(target)
-    temporary = _new_file(target)
+    temporary, lock = _new_file(target)
     try:
         yield temporary
         with temporary.open("rb+") as written:
@@ -53,6 +57,8 @@ def atomic_write(path: str | os.PathLike[str], *endings: str) -> Iterator[Path]:
         temporary.replace(target)
     finally:
         temporary.unlink(missing_ok=True)
+        if lock is not None:
+            os.close(lock)
 
 
 def why_unwritable(path: str | os.PathLike[str]) -> str:
@@ -65,7 +71,7 @@ def why_unwritable(path: str | os.PathLike[str]) -> str:
     if reason or is_stream(target):
         return reason
     try:
-        temporary = _new_file(target)
+        temporary, lock = _new_file(target)
     except OSError as error:
         if error.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
             return f"the folder {_folder(Path(path))} cannot be written to, choose another"
@@ -73,6 +79,8 @@ def why_unwritable(path: str | os.PathLike[str]) -> str:
             return "the disk is full, free some space or choose another place"
         return f"{error.strerror or error}, choose another name or place"
     temporary.unlink(missing_ok=True)
+    if lock is not None:
+        os.close(lock)
     return ""
 
 
@@ -91,13 +99,15 @@ def is_stream(target: Path) -> bool:
 
 
 def remove_stale(target: Path) -> None:
-    """Delete temporary files of this target that killed processes left behind an hour ago."""
+    """Delete temporary files of this target that killed processes left behind."""
     pattern = re.compile(rf"\.{re.escape(_label(target))}\.[0-9a-f]{{8}}\.part")
-    with suppress(OSError), os.scandir(target.parent) as entries:
-        for entry in entries:  # one that vanishes has a writer who looks too
-            ours = pattern.fullmatch(entry.name)
-            if ours and time.time() - entry.stat(follow_symlinks=False).st_mtime > _ABANDONED_S:
-                target.with_name(entry.name).unlink(missing_ok=True)
+    try:
+        names = [entry.name for entry in os.scandir(target.parent) if pattern.fullmatch(entry.name)]
+    except OSError:
+        return
+    for name in names:
+        with suppress(OSError):
+            _remove_abandoned(target.with_name(name))
 
 
 def obstacle(path: Path) -> str:
@@ -137,13 +147,46 @@ def _label(target: Path) -> str:
     return target.name if len(name) <= 200 else hashlib.sha256(name).hexdigest()[:32]
 
 
-def _new_file(target: Path) -> Path:
-    """Create an empty file beside the target, with default permissions."""
+def _new_file(target: Path) -> tuple[Path, int | None]:
+    """Create an empty file beside the target, with default permissions, and lock it.
+
+    The lock ends with the process, however that ends, so a file without a lock is abandoned.
+    """
     while True:
         temporary = target.with_name(f".{_label(target)}.{secrets.token_hex(4)}.part")
-        with suppress(FileExistsError):
-            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
-            return temporary
+        try:
+            handle = os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
+        except FileExistsError:
+            continue
+        if _locks is None:
+            os.close(handle)
+            return temporary, None
+        try:
+            _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
+            taken = temporary.stat().st_ino != os.fstat(handle).st_ino
+        except (BlockingIOError, FileNotFoundError):
+            taken = True  # another writer saw the file before its lock and removed it
+        except OSError:  # some network folders have no locks
+            taken = False
+        if not taken:
+            return temporary, handle
+        os.close(handle)
+
+
+def _remove_abandoned(temporary: Path) -> None:
+    """Delete a temporary file whose process has ended, under its lock."""
+    if _locks is None:
+        if time.time() - temporary.stat().st_mtime > 3600:
+            temporary.unlink(missing_ok=True)
+        return
+    handle = os.open(
+        temporary, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    )
+    try:
+        _locks.flock(handle, _locks.LOCK_EX | _locks.LOCK_NB)
+        temporary.unlink(missing_ok=True)
+    finally:
+        os.close(handle)
 
 
 @contextmanager

@@ -50,11 +50,7 @@ _MAX_ENTRY = 10_000  # characters of one entry of the identity; of a longer one,
 class Saved:
     """The state in a checkpoint.
 
-    ``count``: pieces of work that are done.
-    ``arrays``: arrays by name, of float64, float32 or uint8, as they were saved.
-    ``facts``: what else the method has saved, by name: anything that JSON can hold. It comes from a
-        file, so the method checks it.
-    ``identity``: what determines the work.
+    ``facts`` may be anything that JSON can hold: they come from a file, so the method checks them.
     """
 
     count: int
@@ -132,10 +128,8 @@ class Checkpoint:
     ) -> None:
         """Write the state; where that fails, warn once and go on.
 
-        ``count``: pieces of work that are done.
-        ``arrays``: arrays by name, of at most two dimensions and up to 1,023 of them; float32 and
-            uint8 stay what they are, all else becomes float64.
-        ``facts``: what else a run needs to go on, as JSON can hold it.
+        There may be up to 1,023 arrays of at most two dimensions; float32 and uint8 stay what they
+        are, all else becomes float64. ``facts`` are what else a run needs, as JSON can hold it.
         """
         begin = time.monotonic()
         record = {"count": count, "facts": dict(facts or {}), "identity": self._identity}

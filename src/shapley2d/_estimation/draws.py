@@ -39,6 +39,12 @@ class PermutationDraws:
         return combine_axes(utilities, rows, columns)
 
 
+def mean_draws(draws: Sequence[Work], rows: Sequence[NDArray[np.intp]], n_rows: int) -> Work:
+    """The mean of several games' draws; the draws of one game of all rows as they are."""
+    whole = len(draws) == 1 and rows[0].size == n_rows
+    return draws[0] if whole else MeanDraws(draws, rows, n_rows)
+
+
 class MeanDraws:
     """Draws of a cross-valuation: the mean of its games' draws, each over its own rows.
 

@@ -8,8 +8,6 @@ killed resumes after the last block in its checkpoint.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
-from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,14 +107,10 @@ def evaluate_designs(
 ) -> tuple[NDArray[np.float64], int]:
     """The mean of the games' exact values, and the number of blocks that a checkpoint had.
 
-    ``members``: the rows of the values behind the rows of each game; the others get 0.
-    ``n_rows``: rows of the values.
-    ``n_jobs``: workers, as in joblib. The result is the same, bit for bit, for any number.
-    ``progress`` {"auto", True, False}.
-    ``checkpoint``: where to resume from, and where to save what is done.
-    ``cluster``: where to work instead of here.
-    ``limit``: there is no value before the last utility: if time runs out first, an error says so,
-        and a checkpoint has what was done.
+    ``members`` has the rows of the values, ``n_rows`` in all, behind the rows of each game; the
+    others get 0. There is no value before the last utility: if time runs out first, an error says
+    so, and a checkpoint has what was done. The result is the same, bit for bit, for any number of
+    workers.
 
     Examples
     --------
@@ -130,26 +124,16 @@ def evaluate_designs(
     total = _Sums(games, members, n_rows)
     if checkpoint is not None:
         checkpoint.load(total.restore)
-    resumed, work = total.count, partial(_do_block, games)
+    resumed, places = total.count, total.places
+
+    def work(number: int) -> NDArray[np.float64]:
+        k, block = places[number]
+        return games[k](block)
+
     results = ordered_results(work, resumed, total.most, n_jobs=n_jobs, cluster=cluster)
     with reporting(progress, title, _SAMPLED) as report:
         add_rounds(results, total, report=report, limit=limit, checkpoint=checkpoint)
     return total.values, resumed
-
-
-def _do_block(games: Sequence[DesignBlocks], number: int) -> NDArray[np.float64]:
-    """The part of the values from block ``number``, counted over all games."""
-    k, block = _place(games, number)
-    return games[k](block)
-
-
-def _place(games: Sequence[DesignBlocks], number: int) -> tuple[int, int]:
-    """The game of a block, and its number there; the block after the last ends the last game."""
-    for k, game in enumerate(games[:-1]):
-        if number < game.n_blocks:
-            return k, number
-        number -= game.n_blocks
-    return len(games) - 1, number
 
 
 class _Sums(WholeSum):
@@ -159,21 +143,26 @@ class _Sums(WholeSum):
         self, games: Sequence[DesignBlocks], members: Sequence[NDArray[np.intp]], n_rows: int
     ) -> None:
         self._games, self._members = games, members
-        self._ends = list(accumulate(game.n_blocks for game in games))
-        super().__init__(self._ends[-1])
+        # the game of every block, and its number there
+        self.places = [(k, block) for k, game in enumerate(games) for block in range(game.n_blocks)]
+        super().__init__(len(self.places))
         self.values = np.zeros((n_rows, games[0].shape[1]))
         self._sum = np.zeros(games[0].shape)
 
     def add(self, part: NDArray[np.float64]) -> None:
-        k, _ = _place(self._games, self.count)
+        k = self._current()
         self._sum += part
         self.count += 1
-        if self.count == self._ends[k]:
+        if self.count == self.most or self._current() > k:
             self.values[self._members[k]] += self._sum / len(self._games)
-            self._sum = np.zeros(self._games[min(k + 1, len(self._games) - 1)].shape)
+            self._sum = np.zeros(self._games[self._current()].shape)
+
+    def _current(self) -> int:
+        """The game of the next block; at the end the last one."""
+        return self.places[min(self.count, self.most - 1)][0]
 
     def note(self) -> str:
-        k, block = _place(self._games, self.count - 1)
+        k, block = self.places[self.count - 1]
         game = self._games[k]
         fold = "" if len(self._games) == 1 else f"fold {k + 1} of {len(self._games)}: "
         done, all_of_it = game.n_utilities(block + 1), game.n_utilities(game.n_blocks)
@@ -186,9 +175,10 @@ class _Sums(WholeSum):
         """Resume from a checkpoint; a ValueError says why it is not sound."""
         if saved.count > self.most:
             raise ValueError(f"it counts {saved.count:,} blocks of {self.most:,}")
-        k, _ = _place(self._games, saved.count)
-        saved.check_arrays({_MEAN: self.values.shape, _SUM: self._games[k].shape})
-        self.count, self.values, self._sum = saved.count, saved.arrays[_MEAN], saved.arrays[_SUM]
+        self.count = saved.count
+        shape = self._games[self._current()].shape
+        saved.check_arrays({_MEAN: self.values.shape, _SUM: shape})
+        self.values, self._sum = saved.arrays[_MEAN], saved.arrays[_SUM]
 
 
 def gain_of_all(games: Sequence[Game]) -> float:

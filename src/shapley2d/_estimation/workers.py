@@ -47,9 +47,8 @@ def ordered_results(
 ) -> Generator[NDArray[np.float64], None, None]:
     """Results of tasks ``first .. stop - 1``, in order.
 
-    ``n_jobs``: workers, as in joblib; None asks joblib's active ``parallel_config``, and is 1
-        without one.
-    ``cluster``: a Dask cluster, or a pool, to work on instead.
+    ``n_jobs`` None asks joblib's active ``parallel_config``, and is 1 without one; ``cluster`` is a
+    Dask cluster, or a pool, to work on instead.
 
     Examples
     --------

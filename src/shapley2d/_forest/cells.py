@@ -18,8 +18,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.streams import draw_seeds
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
-from shapley2d._estimation.checkpoint import check_place
-from shapley2d._estimation.draws import MeanDraws
+from shapley2d._estimation.draws import mean_draws
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
@@ -48,7 +47,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._estimation.batches import Work
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._forest.ensemble import Ensemble
     from shapley2d._forest.fitted import FittedTrees
@@ -56,29 +54,14 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Problem
 
 
-def forest_cells(
-    problem: Problem,
-    run: Run,
-    model: Any,
-    *,
-    tolerance: float,
-    max_trees: int,
-    max_rounds: int,
-) -> Estimate:
-    """Values of cells under a tree ensemble, the mean over the splits.
-
-    ``model``: a tree ensemble, fitted or not, or the name of one; None grows a forest.
-    ``max_trees``: without a model, stop after this many trees.
-    ``max_rounds``: with a model that has deep leaves, stop after this many random orders of their
-        columns.
-    ``tolerance``: stop when the largest standard error is at most this share of the spread.
+def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
+    """Values of cells by the method ``Forest``, the mean over the splits.
 
     Without a model the standard errors are those of the mean over trees; with one they are 0, or
     those of the mean over orders where it has deep leaves.
     """
+    model, tolerance = method.model, method.tolerance
     check_scoring(problem)
-    if run.checkpoint is not None:
-        check_place(run.checkpoint)  # before anything is trained
     n_threads = count_threads(run.n_jobs)
     sample = partial(
         monte_carlo,
@@ -91,20 +74,27 @@ def forest_cells(
     )
     unweighed, problem = problem, weigh_problem(problem)
     if model is None:
-        grown = GrownForests(problem, run)
-        games, blind, facts = grown.games, grown.blind(), grown.facts(problem)
+        seeds = draw_seeds(run.seed, len(problem.splits))
+        grown = [TreeDraws(*one, problem, run) for one in zip(problem.splits, seeds, strict=True)]
+        games, blind = [one.game for one in grown], [one.blind() for one in grown]
+        sees: list[Any] = [partial(encoded_rows, split.train) for split in problem.splits]
+        baseline = float(np.mean([one.baseline() for one in grown]))
+        facts: dict[str, Any] = {"baseline_utility": baseline}
+        facts |= facts_of_score(problem, grown[0].loss, grown[0].unit)
         known = _checkpoint(problem, run, trees="grown")
-        most = max(-(-max_trees // GROVE), 2)  # one draw has no error
-        estimate = sample(
-            grown.draws, max_draws=most, title="forest", checkpoint=known, unit="grove"
-        )
+        most = max(-(-method.max_trees // GROVE), 2)  # one draw has no error
+        rows = [split.rows for split in problem.splits]
+        draws = mean_draws(grown, rows, problem.table.n_rows)
+        estimate = sample(draws, max_draws=most, title="forest", checkpoint=known, unit="grove")
         estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
-        run.warn_of_precision(estimate, tolerance, "max_trees", max_trees)
+        run.warn_of_precision(estimate, tolerance, "max_trees", method.max_trees)
         count = GROVE * estimate.info.pop("n_groves")
         facts |= {"n_trees": count, "forest": f"a forest of {counted(count, 'tree')}"}
         facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
-        hold = partial(grown.held, count, n_threads)
-        sees: list[Any] = grown.sees
+
+        def hold() -> list[FittedTrees]:
+            return [one.held(range(count), n_threads) for one in grown]
+
     else:
         ensembles, fitted = read_model(model, problem, run)
         _warn_of_seen_rows(model, problem)
@@ -118,7 +108,7 @@ def forest_cells(
         blind = [one.blind() for one in held]
         facts = {"model": _text(fitted), **_about_trees(fitted, ensembles)}
         facts |= facts_of_models(held) | facts_of_score(problem, held[0].model.loss, held[0].unit)
-        hold, sees = partial(list, held), [one.see for one in ensembles]
+        hold, sees = held.copy, [one.see for one in ensembles]
         if not deep.columns.any():
             total = _sum_pieces(pieces, problem, run, known)
             estimate, resumed = Estimate.exact(total.values), total.resumed
@@ -130,13 +120,13 @@ def forest_cells(
             values = _sum_pieces(pieces, problem, run, None).values
             estimate = sample(
                 partial(deep.values, values),
-                max_draws=max_rounds,
+                max_draws=method.max_rounds,
                 title="forest, deep leaves",
                 checkpoint=known,
                 unit="round",
             )
             estimate.stderr[:, ~deep.columns] = 0.0  # not on the path of a deep leaf
-            run.warn_of_precision(estimate, tolerance, "max_rounds", max_rounds)
+            run.warn_of_precision(estimate, tolerance, "max_rounds", method.max_rounds)
             facts["exact_share"] = 1.0 - deep.share
             count = counted(estimate.info["n_rounds"], "random order")
             facts["forest"] += (
@@ -174,43 +164,6 @@ def _baseline(problem: Problem, facts: dict[str, Any], blind: float) -> dict[str
     if blind == 0.0:  # without a label none is right
         return {"baseline_utility": None}
     return {"baseline_utility": blind, "baseline": MEAN_OF_ALL}
-
-
-class GrownForests:
-    """A forest for every split, whose trees are grown when they are needed.
-
-    ``draws``: values under groves of trees by number, the mean over the splits.
-    ``sees``: for every split, ``see(table)``: features of any rows.
-    """
-
-    def __init__(self, problem: Problem, run: Run) -> None:
-        seeds = draw_seeds(run.seed, len(problem.splits))
-        self._draws = [
-            TreeDraws(split, problem, run, seed)
-            for split, seed in zip(problem.splits, seeds, strict=True)
-        ]
-        self.games = [one.game for one in self._draws]
-        self.sees = [partial(encoded_rows, split.train) for split in problem.splits]
-        self.draws: Work = self._draws[0]
-        if len(self.games) > 1 or self.games[0].n_rows < problem.table.n_rows:
-            rows = [split.rows for split in problem.splits]
-            self.draws = MeanDraws(self._draws, rows, problem.table.n_rows)
-
-    def held(self, count: int, n_threads: int) -> list[FittedTrees]:
-        """The forests of the first ``count`` trees of each split."""
-        return [draws.held(range(count), n_threads) for draws in self._draws]
-
-    def blind(self) -> list[float]:
-        """The score of every split without any rows."""
-        return [draws.blind() for draws in self._draws]
-
-    def facts(self, problem: Problem) -> dict[str, Any]:
-        """The score and its baseline, for a result's record."""
-        baseline = float(np.mean([draws.baseline() for draws in self._draws]))
-        first = self._draws[0]
-        return {
-            "baseline_utility": baseline, **facts_of_score(problem, first.loss, first.unit),
-        }  # fmt: skip
 
 
 def _constant_columns(problem: Problem) -> NDArray[np.intp]:

@@ -49,7 +49,7 @@ class TreeDraws:
     mean of infinitely many trees.
     """
 
-    def __init__(self, split: Split, problem: Problem, run: Run, seed: int) -> None:
+    def __init__(self, split: Split, seed: int, problem: Problem, run: Run) -> None:
         self._matrix, features = encoded_matrices(split)
         self._seed = seed
         self._grown: dict[int, SplitTree] = {}

@@ -97,14 +97,7 @@ class Forest(Method):
         """Values under a tree ensemble whose splits are held fixed."""
         from shapley2d._forest.cells import forest_cells
 
-        return forest_cells(
-            problem,
-            run,
-            self.model,
-            tolerance=self.tolerance,
-            max_trees=self.max_trees,
-            max_rounds=self.max_rounds,
-        )
+        return forest_cells(self, problem, run)
 
     def seconds(self, problem: Problem, run: Run) -> float:
         """How long a forest that is grown here takes, about."""

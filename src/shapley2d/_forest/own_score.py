@@ -17,7 +17,7 @@ from shapley2d._forest.losses import (
     SoftmaxLoss,
     SquaredError,
 )
-from shapley2d._methods.score_facts import score_facts, target_variance
+from shapley2d._methods.score_facts import per_cent, score_facts, target_variance
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -178,12 +178,7 @@ def facts_of_score(problem: Problem, loss: Loss, unit: Unit) -> dict[str, Any]:
     if problem.scoring == "balanced_accuracy":
         name, says = f"{name}, balanced", f"{says}; all classes count the same"
     facts = score_facts(problem, "leaves")["score"]
-    rarest = {"rarest": facts["rarest"]} if "rarest" in facts else {}
-    return {
-        "score": {
-            "name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True, **rarest,
-        }
-    }  # fmt: skip
+    return {"score": per_cent(name, says, **{key: facts[key] for key in facts.keys() & {"rarest"}})}
 
 
 def facts_of_models(held: list[FittedTrees]) -> dict[str, Any]:

@@ -132,7 +132,6 @@ class KNN(Method):
         """Values under the K-nearest-neighbour utility, whose row axis has a closed form."""
         import numpy as np
 
-        from shapley2d._estimation.checkpoint import check_place
         from shapley2d._knn.devices import devices
         from shapley2d._knn.metric import check_metric
         from shapley2d._knn.run import KnnRun
@@ -157,8 +156,6 @@ class KNN(Method):
                 own = replace(run, sums=run.sums.take_columns(np.append(kept, beside)))
         plan = SubsetPlan(self.subsets, self.n_subsets, self.tolerance, part)
         plan.check(kept.size)
-        if run.checkpoint is not None:
-            check_place(run.checkpoint)  # before anything long is done
         for attempt in devices(self._device(run), plan.work()):
             with attempt as device:
                 found = KnnRun(

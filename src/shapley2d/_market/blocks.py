@@ -12,7 +12,6 @@ from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
-from shapley2d._estimation.checkpoint import check_place
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._market.cell_sums import MAX_JOINT
 from shapley2d._market.copies import RULES
@@ -190,8 +189,6 @@ def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
     if asked["valid_parts"] is not None:
         check_whole(asked["valid_parts"], "valid_parts", 0)
     check_choice(asked["unclaimed"], "unclaimed", ("refuse", "drop"))
-    if run.checkpoint is not None:
-        check_place(run.checkpoint)
     columns, by = asked["columns"], asked["owner_column"]
     X, X_valid, rows = named_rows(X, y, X_valid, asked["rows"], owners, by)
     # sets of both axes are blocks of a table, which nobody in particular contributed

@@ -37,9 +37,6 @@ def open_checkpoint(
     """
     if run.checkpoint is None:
         return None
-    from shapley2d._estimation.checkpoint import check_place
-
-    check_place(run.checkpoint)  # before a model is trained
     return checkpoint_of(
         run,
         fingerprint_games(games),

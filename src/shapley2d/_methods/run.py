@@ -58,6 +58,10 @@ class Run:
         limit = None if max_time is None else TimeLimit.of(max_time)
         check_jobs(n_jobs)
         check_progress(progress)
+        if checkpoint is not None:  # before anything long is done
+            from shapley2d._estimation.checkpoint import check_place
+
+            check_place(checkpoint)
         semivalues = axis_semivalues(semivalue)
         return cls(
             as_seed(random_state), semivalues, n_jobs, progress,

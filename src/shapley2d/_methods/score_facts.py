@@ -65,8 +65,7 @@ def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None)
     if not classifies:
         return {"score": _of_numbers(problem, asked)}
     if asked not in ("accuracy", "balanced_accuracy"):
-        share = is_share(asked)
-        return {"score": {**_own(asked), **({"factor": 100.0, "per_cent": True} if share else {})}}
+        return {"score": per_cent(asked) if is_share(asked) else _own(asked)}
     name, says = _NAMES[predicts]
     says = says.format(n_neighbors=n_neighbors)
     rarest = None
@@ -76,12 +75,7 @@ def score_facts(problem: Problem, predicts: str, n_neighbors: int | None = None)
         name, says = "balanced accuracy", f"{says}, all classes counting the same"
     else:
         name, says = f"{name}, balanced", f"{says}; all classes count the same"
-    return {
-        "score": {
-            "name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True,
-            **({"rarest": rarest} if rarest else {}),
-        }
-    }  # fmt: skip
+    return {"score": per_cent(name, says, **({"rarest": rarest} if rarest else {}))}
 
 
 _SQUARED = "neg_mean_squared_error"
@@ -92,21 +86,21 @@ def _own(name: str) -> dict[str, Any]:
     return {"name": name, "says": "", "factor": 1.0, "shift": 0.0, "per_cent": False}
 
 
+def per_cent(name: str, says: str = "", **more: Any) -> dict[str, Any]:
+    """A score that is shown in per cent."""
+    return {"name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True, **more}
+
+
 def _of_numbers(problem: Problem, scoring: str) -> dict[str, Any]:
     name, says = _VARIANCE
     if scoring == _SQUARED:
         variance = target_variance(problem)
         if not 0 < variance < np.inf:
             return _own("minus the mean squared error")
-        return {
-            "name": name, "says": says, "factor": 100.0 / variance, "shift": 100.0,
-            "per_cent": True, "squared": True,
-        }  # fmt: skip
+        return per_cent(name, says, squared=True) | {"factor": 100.0 / variance, "shift": 100.0}
     if scoring == "r2":
-        return {"name": name, "says": says, "factor": 100.0, "shift": 0.0, "per_cent": True}
-    if is_share(scoring):
-        return {**_own(scoring), "factor": 100.0, "per_cent": True}
-    return _own(scoring)
+        return per_cent(name, says)
+    return per_cent(scoring) if is_share(scoring) else _own(scoring)
 
 
 def target_variance(problem: Problem) -> float:

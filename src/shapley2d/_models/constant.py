@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
+from shapley2d._tables.per_row import weighted_mean
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -57,6 +59,13 @@ class ConstantRegressor(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> NDArray[np.float64]:
         """The number, once per row."""
         return np.full(len(X), self._number)
+
+    def score(self, X: Any, y: NDArray[np.float64], sample_weight: Any = None) -> float:
+        """R squared; 1 or 0 for constant targets, as scikit-learn scores them."""
+        weights = 1.0 if sample_weight is None else sample_weight
+        spread = float(np.sum(weights * (y - weighted_mean(y, sample_weight)) ** 2))
+        error = float(np.sum(weights * (self.predict(X) - y) ** 2))
+        return 1.0 - error / spread if spread > 0 else float(error == 0.0)
 
     def __sklearn_is_fitted__(self) -> bool:
         return True

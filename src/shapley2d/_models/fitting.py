@@ -199,10 +199,7 @@ class Trainer:
     ) -> float | NDArray[np.float64]:
         """The mean score of models, each of them constant."""
         try:
-            scores = np.mean(
-                [[self._plain_score(one, valid, rows) for rows in self._views] for one in models],
-                axis=0,
-            )
+            scores = np.mean([self._scores(one, valid) for one in models], axis=0)
         except Exception as error:
             raise UtilityError(
                 f"the best constant prediction from {describe()} cannot be scored: {error}; "
@@ -213,23 +210,6 @@ class Trainer:
                 f"the best constant prediction from {describe()} scored {scores.sum()}"
             )
         return self._replicated(scores[None])
-
-    def _plain_score(self, model: Any, valid: Any, rows: NDArray[np.intp] | None) -> float:
-        y_valid, some = self._y_valid[_view(rows)], self._weights_of(rows)
-        if self._score is not None:
-            weighing = {} if some is None else {"sample_weight": some}
-            valid = valid if rows is None else native_rows(valid, rows)
-            return float(self._score(model, valid, y_valid, **weighing))
-        predicted = model.predict(y_valid)
-        if self._classifies:
-            return weighted_mean(predicted == y_valid, some)
-        weights = 1.0 if some is None else some
-        centre = weighted_mean(y_valid, some)
-        spread = float(np.sum(weights * (y_valid - centre) ** 2))
-        error = float(np.sum(weights * (predicted - y_valid) ** 2))
-        if spread > 0:
-            return 1.0 - error / spread
-        return 1.0 if error == 0.0 else 0.0  # constant targets, as scikit-learn scores them
 
     def _fit(self, model: Any, train: Any, rows: NDArray[np.intp]) -> Any:
         if not self._classifies:

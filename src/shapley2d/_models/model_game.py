@@ -20,8 +20,7 @@ from shapley2d._theory.coalitions import NestedCoalitions
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shapley2d._tables.table import Table
-    from shapley2d._tables.target import Target
+    from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
 
     _Data = tuple[Any, Any, Any]  # training table, validation table, and the model for them
@@ -57,28 +56,16 @@ class ModelGame:
     def __init__(
         self,
         model: Any,
-        train: Table,
-        y: Target,
-        valid: Table,
-        y_valid: Target,
+        split: Split,
         *,
-        scoring: Any = None,
         preprocess: Literal["auto", "none"] = "auto",
-        weights: NDArray[np.float64] | None = None,
         truncation: float | None = None,
-        baseline: Literal["labels", "zero"] = "labels",
-        random_state: int = 0,
-        parts: NDArray[np.intp] | None = None,
+        baseline: str = "labels",
+        **asked: Any,
     ) -> None:
-        self._trainer = Trainer(
-            model,
-            y,
-            y_valid,
-            scoring=scoring,
-            weights=weights,
-            random_state=random_state,
-            parts=parts,
-        )
+        train, valid = split.train, split.valid
+        weights = split.valid_weights
+        self._trainer = Trainer(model, split.y, split.y_valid, weights=weights, **asked)
         self.n_replicates, self.n_seeds = self._trainer.n_replicates, self._trainer.n_seeds
         self.n_rows = train.n_rows
         self.n_columns = train.n_columns

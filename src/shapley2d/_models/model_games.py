@@ -79,15 +79,11 @@ def model_games(
             games = [
                 ModelGame(
                     resolved,
-                    split.train,
-                    split.y,
-                    split.valid,
-                    split.y_valid,
+                    split,
                     scoring=scoring,
                     preprocess=preprocess,
-                    weights=split.valid_weights,
                     truncation=truncation,
-                    baseline=problem.baseline,  # type: ignore[arg-type]
+                    baseline=problem.baseline,
                     random_state=run.seed % 2**32,
                     parts=None if parts is None else parts[k],
                 )

@@ -167,11 +167,10 @@ def permutation_draws(
 ) -> Work:
     """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
-    from shapley2d._estimation.draws import MeanDraws, PermutationDraws
+    from shapley2d._estimation.draws import PermutationDraws, mean_draws
 
-    draws: list[Work] = [
+    draws = [
         PermutationDraws(game, run.semivalues, seed)
         for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
-    whole = len(games) == 1 and rows[0].size == n_rows
-    return draws[0] if whole else MeanDraws(draws, rows, n_rows)
+    return mean_draws(draws, rows, n_rows)
