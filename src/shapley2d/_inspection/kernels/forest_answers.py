@@ -118,10 +118,11 @@ def _ask(
                 is_asked = bins[i] >= 0 and not is_seen(seen, i, t)
                 asked[i] += is_asked
                 own += is_asked
-            walks = _walk(codes, new, room, own)
             if not changes.size:
+                _walk(codes, room, own)
                 _add_bins(forest, room, own, shares)
                 continue
+            walks = _walk_and_turn(codes, new, room, own)
             _find_own(forest, predicted, bins, room, walks)
             for w in range(own):
                 shares[rows[w], 0] += room.found[w]
@@ -144,7 +145,29 @@ def _pack(forest: Forest, t: int, nodes: NDArray[np.int64]) -> None:
 
 
 @numba.njit(**INNER)
-def _walk(codes: NDArray[np.uint8], new: NDArray[np.uint8], room: _Room, walks: int) -> int:
+def _walk(codes: NDArray[np.uint8], room: _Room, walks: int) -> None:
+    """Go down to the leaves."""
+    nodes, rows, at, on = room.nodes, room.rows, room.at, room.on
+    going = NONE
+    for w in range(walks):
+        on[going] = w
+        going += at[w] >= 0
+    while going > 0:
+        still = NONE
+        for k in range(going):
+            w = on[k]
+            word = at[w]
+            code = codes[rows[w], (word >> _FEATURE) & _TWO_BYTES]
+            then = nodes[(word >> _LEFT) + np.int64(code > (word & _BYTE))]
+            at[w], on[still] = then, w
+            still += then >= 0
+        going = still
+
+
+@numba.njit(**INNER)
+def _walk_and_turn(
+    codes: NDArray[np.uint8], new: NDArray[np.uint8], room: _Room, walks: int
+) -> int:
     """Go down to the leaves; one more walk starts where a new entry first goes the other way.
 
     Returns the number of walks, the new ones last.
