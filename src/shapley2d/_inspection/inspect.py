@@ -29,8 +29,6 @@ from shapley2d._tables.target_entries import as_series
 from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import ScoredCells
@@ -142,20 +140,9 @@ def inspect_cells(
     X, y = collected(X), collected(y, "y")
     trusted = None
     if reference is not None:
-
-        def inspect(table: Any) -> Inspection:
-            return inspect_cells(
-                table,
-                y,
-                task=task,
-                kinds=kinds,
-                random_state=random_state,
-                n_jobs=n_jobs,
-                progress=progress,
-                max_time=max_time,
-            )
-
-        trusted = _as_reference(reference, y, inspect)
+        options = {"task": task, "kinds": kinds, "random_state": random_state, "n_jobs": n_jobs}
+        options |= {"progress": progress, "max_time": max_time}
+        trusted = _as_reference(reference, y, options)
         y = _target_name(trusted, X, y)
         named = y if isinstance(y, str) else None
     if y is not None:
@@ -209,7 +196,7 @@ def inspect_cells(
     return replace(inspection, _score_gains=inspection.gains(valuation, n=2000))
 
 
-def _as_reference(reference: Any, y: Any, inspect: Callable[[Any], Inspection]) -> Reference:
+def _as_reference(reference: Any, y: Any, options: dict[str, Any]) -> Reference:
     """The reference of new rows: an inspection, the file of one, or a table to inspect."""
     from shapley2d._inspection.reference import Reference
     from shapley2d._inspection.storage import is_inspection
@@ -226,7 +213,7 @@ def _as_reference(reference: Any, y: Any, inspect: Callable[[Any], Inspection]) 
             " as the name of a column of both tables, or the inspection of the trusted one",
         )
     try:
-        return Reference(inspect(reference))
+        return Reference(inspect_cells(reference, y, **options))
     except InputError as error:  # which calls the table X
         parts = (Setting("reference") if part == Place("X") else part for part in error.args)
         raise type(error)(*parts) from None
