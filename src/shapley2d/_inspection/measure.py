@@ -18,7 +18,7 @@ from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.repair_gain import RepairGain
 from shapley2d._methods.run import Run
 from shapley2d._models.by_name import check_model, knn_of
-from shapley2d._models.model_games import model_games
+from shapley2d._models.exact import Exact
 from shapley2d._tables.changes import Changes, change_cells, change_vector
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.entry_writer import EntryWriter
@@ -225,7 +225,7 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
     split = Split(np.arange(table.n_rows), table, target, match_columns(read, table, "X"), y_valid)
     threads = -1 if run.n_jobs is None else run.n_jobs
     problem = Problem(table, target, [split], scoring=scoring, baseline="zero")
-    game = model_games(problem, run, model, threads=threads).games[0]
+    game = Exact(model).games(problem, run, threads).games[0]
     everything = game.utilities(
         MaskCoalitions(np.ones((1, game.n_rows))), MaskCoalitions(np.ones((1, game.n_columns)))
     )

@@ -75,9 +75,7 @@ class Exact(Method):
         """The games of the model, one for every split; with parts of its validation rows."""
         from shapley2d._models.model_games import model_games
 
-        return model_games(
-            problem, run, self.model, preprocess=self.preprocess, threads=threads, parts=parts
-        )
+        return model_games(self, problem, run, threads, parts)
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the model trained on the whole table, less the baseline."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -38,21 +38,20 @@ class ProblemGames:
 
 
 def model_games(
+    method: Any,
     problem: Problem,
     run: Run,
-    model: Any,
-    *,
-    preprocess: Literal["auto", "none"] = "auto",
-    truncation: float | None = None,
     threads: int = 1,
     parts: Sequence[NDArray[np.intp]] | None = None,
 ) -> ProblemGames:
-    """Games of a model, given as an estimator or by name.
+    """Games of the model of ``MonteCarlo`` or ``Exact``, given as an estimator or by name.
 
     ``threads`` are for the built-in K nearest neighbours, which share a game of few coalitions.
     With ``parts``, the part of every validation row of each split, utilities have replicates:
     without each part in turn, and for scikit-learn's models by a seed of its own for each.
     """
+    model, preprocess = method.model, method.preprocess
+    truncation = getattr(method, "truncation", None)
     knn, games, info = knn_of(model), list[Any](), dict[str, Any]()
     scoring = problem.scoring
     if knn is not None:
