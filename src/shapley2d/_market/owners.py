@@ -122,7 +122,7 @@ def read_claims(
         raise InputError(
             Setting("owners"),
             " must be a frame or a CSV file with the columns owner, row and column, "
-            "or a list of dicts",
+            "a dict of such columns of one length, or a list of dicts",
         )
     claims = []
     for number, record in enumerate(owners):

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Sequence
 
+    from shapley2d._methods.method import Method
+
 
 def verify_receipt(
     receipt: Receipt | str | os.PathLike[str],
@@ -26,10 +28,17 @@ def verify_receipt(
     y_valid: Any = None,
     *,
     owners: Any = None,
+    method: Method | None = None,
+    rows: Any = None,
+    columns: Any = None,
+    cv: Any = None,
+    groups: Any = None,
+    time_order: Any = None,
+    valid_weight: Any = None,
+    scoring: Callable[..., float] | None = None,
     round: str | None = None,  # noqa: A002  (the word that people use)
     n_jobs: int | None = None,
     progress: Literal["auto"] | bool | Callable[[float, str], None] = "auto",
-    **given: Any,
 ) -> None:
     """Compute a receipt again from the data; an :class:`~shapley2d.InputError` names what differs.
 
@@ -43,13 +52,13 @@ def verify_receipt(
     receipt : Receipt or path of its file
     X, y, X_valid, y_valid, owners
         As in :func:`~shapley2d.value_blocks`; no ``owners`` where a column of X names them.
+    method, rows, columns, cv, groups, time_order, valid_weight, scoring
+        As in :func:`~shapley2d.value_blocks`, where the receipt could not record them: a method
+        with a model of your own, arrays, functions. The receipt names those that it needs.
     round : str, optional
         The round of payments that the receipt must be of.
     n_jobs, progress
         As in :func:`~shapley2d.value_blocks`.
-    **given
-        Settings of :func:`~shapley2d.value_blocks` that the receipt could not record, by name: a
-        ``method`` with a model of your own, arrays, functions. The receipt names those it needs.
 
     Examples
     --------
@@ -72,6 +81,10 @@ def verify_receipt(
     if round is not None:
         receipt.check_round(round)
     question, paid = receipt.body["question"], receipt.body["payments"]
+    given = {
+        "method": method, "rows": rows, "columns": columns, "cv": cv, "groups": groups,
+        "time_order": time_order, "valid_weight": valid_weight, "scoring": scoring,
+    }  # fmt: skip
     unrecorded = {name: value for name, value in given.items() if value is not None}
     _check_given(question["unrecorded"], unrecorded)
     settings = settings_of(question["settings"])
