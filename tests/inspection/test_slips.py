@@ -88,6 +88,8 @@ def test_no_slip_is_named_within_the_range_nor_where_any_would_do():
         ("1924-02-23", "2024-01-05", "2025-03-20", "2024-02-23", "another year"),
         ("2204-02-23", "2024-01-05", "2025-03-20", "2024-02-23", "two digits swapped"),
         ("2074-02-23", "2023-01-05", "2025-03-20", "2024-02-23", "another year"),
+        # just before the range that is expected
+        ("1924-01-03", "2024-01-20", "2024-12-20", "2024-01-03", "another year"),
     ],
 )
 def test_dates_keep_what_is_right(typed, low, high, meant, slip):

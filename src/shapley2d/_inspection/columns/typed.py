@@ -76,12 +76,14 @@ class Slips:
         is_tail = self._are_many(*ends)
         is_date = self.writer.column.kind == "date"
         by_chance = self.by_chance(entry)
+        # one in five of the right numbers is outside the expected range, few of them far
+        least, most = low - (high - low), high + (high - low)
         weights: dict[float, float] = defaultdict(float)
         names: dict[float, tuple[float, str]] = {}
         for slip, meant, chance in (
-            meant_dates(entry, low, high) if is_date else self._meant_numbers(entry)
+            meant_dates(entry, least, most) if is_date else self._meant_numbers(entry)
         ):
-            if meant == entry or not low <= meant <= high or (slip == SHIFTED and is_tail):
+            if meant == entry or not least <= meant <= most or (slip == SHIFTED and is_tail):
                 continue
             if not is_date and float(self.writer.rounded(np.array(meant))) != meant:
                 continue
