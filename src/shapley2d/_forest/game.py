@@ -111,8 +111,6 @@ class Leaves:
 class LeafGame:
     """The cells of one training table under single trees.
 
-    ``semivalues``: of the rows and of the columns.
-    ``n_columns``: columns of the table.
     ``labelled``: whether the label is valued as one more column.
     ``from_zero``: whether no columns, or no rows, score 0, rather than what the labels alone
         predict.

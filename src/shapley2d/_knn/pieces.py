@@ -262,13 +262,7 @@ def make_pieces(
     n_subsets: int,
     seed: int,
 ) -> Pieces:
-    """Deal the validation rows of all strata into chunks.
-
-    ``parts``: one per split.
-    ``strata``: of all splits.
-    ``labels``: labels or targets of the validation rows of every split.
-    ``n_subsets``: subsets of a piece.
-    """
+    """Deal the validation rows of all strata into chunks."""
     random = generator(seed, "validation chunks")
     takes_all = n_subsets >= 2**lines.n_columns
     dealt = []

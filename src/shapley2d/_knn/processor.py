@@ -37,7 +37,6 @@ class Processor(RowValues):
     """Row values by compiled kernels.
 
     ``n_jobs``: threads; all cores by default. The result does not depend on it.
-    ``limit``: when work under way is dropped.
     """
 
     def __init__(

@@ -51,13 +51,10 @@ _MARGIN = 1.25  # on the subsets of larger pieces: another pass costs as much as
 class KnnRun:
     """A run on one backend: its row values, strata and lines, and the lists of pieces it adds up.
 
-    ``n_neighbors``: K, the number of neighbours that vote.
-    ``metric`` {"auto", "sqeuclidean"}: see :mod:`shapley2d._knn.metric`.
     ``valid_rows`` {"all", "auto"}: a run ends with whole passes through all validation rows, unless
         time is up; or it may end after random ones of them, drawn about in proportion to what they
         can change (:mod:`~shapley2d._knn.strata`), until the tolerance is met, with what the others
         would change in all standard errors (``info["n_valid_used"]``).
-    ``device``: a GPU; None for the processor.
     """
 
     def __init__(
@@ -244,9 +241,6 @@ class KnnRun:
 class PieceTotal:
     """The sum over the first pieces of a list, and when it is enough.
 
-    ``n_subsets``: column subsets of a piece.
-    ``most``: pieces that may be added.
-    ``resumed_at``: pieces that a checkpoint had.
     ``n_better``: subsets of larger pieces that cost less than what the tolerance still takes; 0 for
         none.
     """

@@ -61,14 +61,13 @@ def what_rows_change(split: Split, task: str) -> NDArray[np.float64]:
     difference of their targets, or 1 where the labels differ. So rows of a rare class can change
     more than those of the usual one, whose neighbours are right anyway.
     """
-    weights = np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
     if task == "classification":
         labels, counts = np.unique(split.y.codes, return_counts=True)
         shares = dict(zip(labels.tolist(), (counts / counts.sum()).tolist(), strict=True))
         off = np.array([1.0 - shares.get(label, 0.0) for label in split.y_valid.codes.tolist()])
-        return np.asarray(weights * off)
+        return np.asarray(split.weights * off)
     targets = split.y.codes.astype(np.float64)
-    return np.asarray(weights * ((split.y_valid.codes - targets.mean()) ** 2 + targets.var()))
+    return np.asarray(split.weights * ((split.y_valid.codes - targets.mean()) ** 2 + targets.var()))
 
 
 def make_strata(split: int, sizes: NDArray[np.float64]) -> list[Stratum]:
@@ -146,7 +145,6 @@ def deal_rows(
     order where that is the same, are dealt out to the chunks in rounds, every round in an order of
     its own. So the first chunks are a stratified random sample of all rows.
 
-    ``y`` (T,): labels, or targets.
     ``size``: rows of a chunk, at most.
     ``sizes`` (T,): what every row can change; all the same by default.
 

@@ -37,7 +37,6 @@ class StratumSums:
     ``n_valid``: number of its validation rows.
     ``shape``: rows and lines: the columns, and the label where it is one.
     ``blocks``: further sums of the cells, whose joint errors are kept too.
-    ``arrays``: everything that was added up, by name.
     """
 
     def __init__(
@@ -226,7 +225,6 @@ def _add_moments(
 class TableSums:
     """Sums over the pieces of all strata, as one estimate of the whole table.
 
-    ``kinds``: the strata.
     ``rows``: the rows of the table that are in each split; a row has 0 in the others.
     ``shape``: of the values.
     ``blocks``: further sums of the cells, whose joint errors are wanted.

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 class AxisDesign(ABC):
     """A list of coalitions of one axis, with weights that turn utilities into values.
 
-    ``coalitions``: the coalitions to evaluate.
     ``n_players``: the number of players who receive a value.
     """
 
@@ -110,8 +109,6 @@ def combine_axes(
 
     ``utilities`` (n_row_coalitions, n_column_coalitions): the utilities of row coalitions ``start,
         start + 1, ...`` under all column coalitions; a third axis has replicates of them.
-    ``rows, columns``: the designs of the two axes.
-    ``start``: position of the first row of ``utilities`` in the row design.
 
     The result is (rows.n_players, columns.n_players); with replicates the columns of each follow
     those of the one before.

@@ -47,7 +47,6 @@ class ChunkDesign:
     ``coalitions`` (coalitions, m): no columns, all columns, then the others.
     ``weights`` (1 + error_lines, lines, coalitions): first those of the values, one line per
         column; then those of error lines, whose squares add up to the variances of the values.
-    ``dof``: degrees of freedom behind a variance.
     """
 
     coalitions: NDArray[np.bool_]

@@ -55,7 +55,6 @@ class PairSequence:
     ``shares`` (n_columns // 2 + 1,): how many pairs of each size to take in proportion to one
         another until the size runs out; by default the same number of every size. A share of 0
         leaves the size out.
-    ``n_pairs``: how many pairs there are in all.
 
     >>> sequence = PairSequence(6, np.random.SeedSequence(0))
     >>> sequence.n_pairs

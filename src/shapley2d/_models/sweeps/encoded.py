@@ -7,12 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._models.sweeps.chains import sweep_utilities
-from shapley2d._models.sweeps.scoring import (
-    ConstantBaseline,
-    r_squared,
-    varying_members,
-    weights_of,
-)
+from shapley2d._models.sweeps.scoring import ConstantBaseline, r_squared, varying_members
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
@@ -42,7 +37,7 @@ class Sweep:
         if scale_free:
             train, valid = near_one(train, valid, by_column=False)
         members = tuple(np.flatnonzero(encoded.owners == j) for j in range(self.n_columns))
-        weights = weights_of(split)
+        weights = split.weights
         self._total, self._classifies = float(weights.sum()), split.y.task == "classification"
         if self._classifies:
             # validation rows in blocks of one class, and where these begin; labels that training
@@ -86,5 +81,5 @@ def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float6
         raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
     train, valid = (np.asarray(y.codes, dtype=np.float64) for y in (split.y, split.y_valid))
     centre = float(train.mean())
-    off = valid - np.average(valid, weights=split.valid_weights)
-    return train - centre, valid - centre, float(weights_of(split) @ off**2)
+    off = valid - np.average(valid, weights=split.weights)
+    return train - centre, valid - centre, float(split.weights @ off**2)

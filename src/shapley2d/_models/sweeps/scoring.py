@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from shapley2d._tables.problem import Split
 
 
-def weights_of(split: Split) -> NDArray[np.float64]:
-    """The weights of the validation rows."""
-    return np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
-
-
 def r_squared(errors: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
     """R squared of sums of squared errors; ``spread`` is that of predicting the mean."""
     if spread > 0:
@@ -41,7 +36,7 @@ class ConstantBaseline:
 
     def __init__(self, split: Split, train: NDArray[np.float64]) -> None:
         self._train, self._codes = train, split.y.codes
-        self._weights, self._valid = weights_of(split), split.y_valid.codes
+        self._weights, self._valid = split.weights, split.y_valid.codes
         self._n_classes = split.y.classes.size
         if self._n_classes:
             known = self._valid >= 0
