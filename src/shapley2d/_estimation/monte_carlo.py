@@ -177,8 +177,6 @@ class Moments:
 
     ``sums``: further sums of the cells, whose covariance is kept too.
 
-    Examples
-    --------
     >>> moments = Moments()
     >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
     ...     moments.add(np.array(draw))

@@ -49,8 +49,6 @@ class AxisDesign(ABC):
 class AllSubsets(AxisDesign):
     """All coalitions of an axis, whose weighted sum is the exact value.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> AllSubsets(2).combine(np.array([0.0, 1.0, 2.0, 5.0]))
     array([2., 3.])
@@ -77,8 +75,6 @@ class Permutation(AxisDesign):
     it is multiplied by the probability of the coalition's size relative to Shapley's, where all
     sizes are equally likely; the mean over random orders is then that semivalue.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> Permutation([1, 0]).combine(np.array([0.0, 2.0, 5.0]))
     array([3., 2.])
@@ -120,8 +116,6 @@ def combine_axes(
     The result is (rows.n_players, columns.n_players); with replicates the columns of each follow
     those of the one before.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> H = np.array([[0.0, 0.0], [0.0, 6.0]])
     >>> combine_axes(H, AllSubsets(1), AllSubsets(1))

@@ -35,8 +35,6 @@ Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
 def check_semivalue(semivalue: object) -> Semivalue:
     """Check a semivalue and return its canonical form.
 
-    Examples
-    --------
     >>> check_semivalue("Shapley")
     'shapley'
     >>> check_semivalue(("beta", 16, 1))
@@ -64,8 +62,6 @@ def axis_semivalues(semivalue: object) -> tuple[Semivalue, Semivalue]:
 
     A single semivalue applies to both axes.
 
-    Examples
-    --------
     >>> axis_semivalues("banzhaf")
     ('banzhaf', 'banzhaf')
     >>> axis_semivalues(("shapley", ("beta", 4, 1)))
@@ -85,8 +81,6 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
     ``semivalue``: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
     ``n_players``: the number of players ``n``.
 
-    Examples
-    --------
     >>> marginal_weights("shapley", 3).round(4)
     array([0.3333, 0.1667, 0.3333])
     >>> marginal_weights("banzhaf", 3)
@@ -106,8 +100,6 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
 def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
     """Probabilities ``comb(n-1, s) p(s; n)`` that a player joins ``s = 0 .. n-1`` others.
 
-    Examples
-    --------
     >>> size_probabilities("shapley", 4)
     array([0.25, 0.25, 0.25, 0.25])
     >>> size_probabilities("banzhaf", 4)
@@ -135,8 +127,6 @@ def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
     label: joining ``s`` features and the label has weight ``p(s + 1; m + 1)``. In the mixture over
     ``t`` that is one more factor ``t``, which gives a named semivalue times the mean of ``t``.
 
-    Examples
-    --------
     >>> feature_semivalue("shapley")
     (0.5, ('beta', 1.0, 2.0))
     >>> feature_semivalue("banzhaf")
