@@ -190,7 +190,7 @@ def test_options_that_cannot_be_used_are_named(options, message):
 @pytest.mark.parametrize(
     ("method", "question", "message"),
     [
-        (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn"),
+        (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, or a model of scikit-learn"),
         (MonteCarlo("ridge"), {"scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
         (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
         (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='scaled_ridge'"),

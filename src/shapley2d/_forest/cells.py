@@ -18,7 +18,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.streams import draw_seeds
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
-from shapley2d._estimation.draws import mean_draws
+from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.estimate import Estimate
 from shapley2d._estimation.fingerprint import hash_parts
 from shapley2d._estimation.monte_carlo import monte_carlo
@@ -84,7 +84,7 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
         known = _checkpoint(problem, run, trees="grown")
         most = max(-(-method.max_trees // GROVE), 2)  # one draw has no error
         rows = [split.rows for split in problem.splits]
-        draws = mean_draws(grown, rows, problem.table.n_rows)
+        draws = MeanDraws(grown, rows, problem.table.n_rows)
         estimate = sample(draws, max_draws=most, title="forest", checkpoint=known, unit="grove")
         estimate.stderr[:, _constant_columns(problem)] = 0.0  # no tree can split on them
         run.warn_of_precision(estimate, tolerance, "max_trees", method.max_trees)

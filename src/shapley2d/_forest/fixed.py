@@ -103,10 +103,7 @@ def _fit(model: Any, split: Split) -> Ensemble:
 
 
 class TreePieces:
-    """Numbered batches of trees, and the part of each in the values, the mean over the splits.
-
-    ``held``: one per split.
-    """
+    """Numbered batches of trees, and the part of each in the values, the mean over the splits."""
 
     def __init__(self, held: list[FittedTrees], games: list[LeafGame]) -> None:
         self.held, self.games = held, games
