@@ -198,7 +198,9 @@ def test_compiling_is_seen_while_it_lasts_and_stops_the_clock_of_work(monkeypatc
 
     from shapley2d._base import progress
 
-    wall, seen = [1000.0], []
+    wall, seen, notes = [1000.0], [], []
+    monkeypatch.setattr(progress, "_compiling_notes", [])
+    progress.note_compiling(lambda: notes.append(1))
     for module in (cache, progress):
         monkeypatch.setattr(module, "monotonic", lambda: wall[0])
     before = cache.compiled_for(), progress.now()
@@ -215,6 +217,10 @@ def test_compiling_is_seen_while_it_lasts_and_stops_the_clock_of_work(monkeypatc
     assert not cache.compiling()
     wall[0] += 2.0
     assert progress.now() == before[1] + 2.0
+    cache.compiles_long()
+    progress.note_compiling(lambda: notes.append(2))
+    cache.compiles_long()
+    assert notes == [1]  # once in a process
 
 
 def _asked() -> int:

@@ -140,7 +140,8 @@ def test_rows_and_cells_are_in_points_of_as_many_as_it_takes():
     units = Units.of(v)
     assert units.cells == units.rows == units.points
     assert units.points.text(v.column_values[0]) == "10.0 points"
-    assert worth_words(v, -0.02) == "takes away 2.00 points"
+    assert worth_words(v, -0.02) == "takes away 2.0 points"
+    assert worth_words(v, -0.02, 0.0044) == "takes away 2.0 ± 0.4 points"
     small = replace(v, values=v.values / 100)  # the largest cell: .05 points, the largest row .07
     assert Units.of(small).cells.words == "points per 1,000 such cells"
     assert Units.of(small).cells.text(-0.0002) == "-20.0 points per 1,000 such cells"
@@ -311,6 +312,6 @@ def test_errors_and_labels_are_written_as_people_write_them():
     assert v.describe() == "standard error at most 18 points"
     limited = replace(v, info={**v.info, "time_up": True, "max_time": 60, "score": None})
     told = certainty_sentences(replace(limited, stderr=np.full((1, 2), 7e-5)))
-    assert "a typical cell from 0.000070 to 0.000049;" in told[-1]
+    assert "a typical cell's to 0.000049; about 2 cells would" in told[-1]
     assert replace(v, _target=np.array([114687.0]))._labels == ["114687"]
     assert replace(v, _target=np.array([0.5]))._labels == ["0.5"]

@@ -24,7 +24,8 @@ IN_TIME = 'max_time="{limit}" (--max-time {limit}) gives the best answer within 
 _SURE_S = 2.0  # of work before the time left is certain enough to be told
 _MINUTES = 5  # of a time limit that is proposed, at most
 _FIRST_NOTE = "starting"
-_COMPILING = "compiling, once per machine"
+COMPILING = "compiling, once per machine"
+_compiling_notes: list[Callable[[], object]] = []
 
 
 def _cache() -> Any:
@@ -35,6 +36,19 @@ def _cache() -> Any:
 def now() -> float:
     """The clock of work: it stands still while code is being compiled, once per machine."""
     return monotonic() - (_cache().compiled_for() if _cache() else 0.0)
+
+
+def note_compiling(note: Callable[[], object]) -> None:
+    """Call ``note`` once in this process, where code is compiled for more than a moment."""
+    if not _compiling_notes:
+        _compiling_notes.append(note)
+
+
+def compiles_long() -> None:
+    """Code has been compiled for more than a moment."""
+    for note in _compiling_notes:
+        note()
+    _compiling_notes[:] = [lambda: None]
 
 
 class Report(Protocol):
@@ -237,7 +251,7 @@ class _Bar:
 
             def render(self, task: Any) -> Text:
                 compiles = _cache() is not None and _cache().compiling()
-                return Text(_COMPILING if compiles else task.fields["note"], style="dim")
+                return Text(COMPILING if compiles else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
         if console.is_jupyter and find_spec("ipywidgets") is None:

@@ -330,7 +330,7 @@ class PieceTotal:
         rows = f"{self.sums.used:,} of {self._knn.problem.n_valid:,} validation rows"
         if self.pieces.takes_all:
             return rows
-        error = "" if self._every_row else "time to the first errors; "
+        error = "" if self._every_row else "no result yet; "
         if self.rounds.history and not (self._is_fixed and self._every_row):
             wanted = self._knn.plan.tolerance
             error = f"error {self.rounds.history[-1][1]:.3f} of the spread, wanted {wanted:g}; "

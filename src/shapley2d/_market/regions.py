@@ -59,29 +59,9 @@ class Regions:
                 held[owner] |= rows
         return held
 
-    def as_players(self) -> Regions:
-        """The regions as if rows that one owner alone has cells of were claimed in one pattern.
-
-        And so columns. So nobody is several players by claiming every few rows in other columns.
-        """
-        return self._filled().turned()._filled().turned()
-
     def turned(self) -> Regions:
         """The regions of the transposed table."""
         return replace(self, rows=self.columns, columns=self.rows)
-
-    def _filled(self) -> Regions:
-        held = self.of_rows()
-        alone = held & (held.sum(axis=0) == 1)
-        in_alone = (self.rows & alone[self.owner]).any(axis=1)
-        columns = np.zeros((len(self.names), self.columns.shape[1]), dtype=bool)
-        np.logical_or.at(columns, self.owner[in_alone], self.columns[in_alone])
-        return replace(
-            self,
-            owner=np.append(self.owner, np.arange(len(self.names))),
-            rows=np.concatenate([self.rows, alone]),
-            columns=np.concatenate([self.columns, columns]),
-        )
 
     def patterns(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The pattern of every row, and who has which columns of each: (patterns, owners, columns).
@@ -160,8 +140,9 @@ def cut_grid(
     players: bool = False,
 ) -> tuple[Grid, Ownership]:
     """The coarsest grid that respects sets and owners' regions, and who owns its blocks."""
-    cut = regions.as_players() if players else regions
-    patterns, held = cut.patterns()
+    patterns, held = regions.patterns()
+    if players:
+        patterns, held = _as_players(patterns, held)
     merged, _ = numbered(np.packbits(held.reshape(len(held), -1), axis=1))
     row_labels, first_rows = _refine(merged[patterns], row_sets)
     by_row = np.moveaxis(held[patterns[first_rows]], 2, 0)
@@ -172,6 +153,26 @@ def cut_grid(
         Sets(column_labels, _names(column_labels, column_names, column_sets, "columns")),
     )
     return grid, regions.ownership(grid)
+
+
+def _as_players(
+    patterns: NDArray[np.intp], held: NDArray[np.bool_]
+) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Patterns as if rows in which the same owners have cells were claimed alike.
+
+    And so columns that one owner alone has cells of: nobody is several players, or makes others
+    several, by claiming every few rows in other columns.
+    """
+    rows, _ = numbered(np.packbits(held.any(axis=2), axis=1))
+    joined = np.zeros((int(rows.max()) + 1, *held.shape[1:]), dtype=bool)
+    np.logical_or.at(joined, rows, held)
+    by_column = np.moveaxis(joined, 2, 0)
+    owners = by_column.any(axis=1)
+    shared = by_column & (owners.sum(axis=1) > 1)[:, None, None]
+    columns, _ = numbered(np.packbits(np.hstack([owners, shared.reshape(len(owners), -1)]), axis=1))
+    alike = np.zeros((int(columns.max()) + 1, *by_column.shape[1:]), dtype=bool)
+    np.logical_or.at(alike, columns, by_column)
+    return rows[patterns], np.moveaxis(alike[columns], 0, 2)
 
 
 def _refine(

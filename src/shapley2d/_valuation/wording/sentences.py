@@ -150,10 +150,11 @@ def harm_words(values: CellValues) -> str:
     return typeset(below_zero_words(values)) + means
 
 
-def worth_words(values: CellValues, value: float) -> str:
-    """What a value means, in words that can be repeated."""
-    verb = "takes away" if value < 0 else "adds"
-    return f"{verb} {Units.of(values).cells.text(abs(value))}"
+def worth_words(values: CellValues, value: float, reach: float = 0.0) -> str:
+    """What a value means, in words that can be repeated; ``reach``: half its interval."""
+    verb, unit = ("takes away" if value < 0 else "adds"), Units.of(values).cells
+    (number,), (half,) = unit.numbers([abs(value)]), unit.spreads([reach], [value])
+    return f"{verb} {number}{half and f' ± {half}'} {unit.words}".rstrip()
 
 
 def trees_words(values: CellValues) -> str:
