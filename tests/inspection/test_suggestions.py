@@ -178,6 +178,7 @@ def test_keys_are_left_out_of_the_list():
         (["$0.50", "$2.25", "$3.00"], 2.4, "$2.40"),
         (["1 200", "3 400", "500"], 2400.0, "2 400"),
         (["1,5", "2,25", "3,0"], 2.4999, "2,5"),
+        ([f"{k % 40}.0" for k in range(120)] + ["~14", "~15", "~16"], 50.0, "50.0"),
     ],
 )
 def test_new_numbers_are_written_as_the_others(entries, number, text):
@@ -199,6 +200,7 @@ def test_new_numbers_are_written_as_the_others(entries, number, text):
         ("3 of 4", []),
         ("2 x 3 m", []),
         ("<5", []),
+        ("90+", []),
         ("", []),
     ],
 )

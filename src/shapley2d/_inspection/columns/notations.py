@@ -103,7 +103,7 @@ def read_numbers(text: str, currency: str = "") -> Iterator[float]:
     if text != plain and re.fullmatch(r"[+-]?[\d.,]+", plain) and re.search(r"\d", text):
         text = plain
     match = _ONE_NUMBER.fullmatch(text)
-    if match is None or re.search("[<>\u2264\u2265]", text):
+    if match is None or re.search(r"[<>\u2264\u2265]|\d\+$", text):
         return
     around = match[1].strip(" .:~()") or match[3].strip(" .:~()")
     named = _currency(match[1] + match[3])
