@@ -82,8 +82,6 @@ class Checkpoint:
     ``max_bytes``: the most that the arrays can take. A larger file is not read.
     ``unit``: what is counted, for messages.
 
-    Examples
-    --------
     >>> import tempfile
     >>> path = Path(tempfile.mkdtemp()) / "run.npz"
     >>> Checkpoint(path, {"random_state": 0}).save(2, {"mean": np.array([0.5])}, {"step": "last"})

@@ -238,8 +238,6 @@ def own_entries(table: Table, j: int) -> list[Any]:
 def positions(entries: Sequence[Any], known: Sequence[Any]) -> Floats:
     """The position of every entry in a list of known ones; NaN for an unknown entry.
 
-    Examples
-    --------
     >>> positions(["b", None, "a", "z"], ["a", "b"])
     array([ 1., nan,  0., nan])
     """

@@ -37,15 +37,9 @@ if TYPE_CHECKING:
 class FewRows:
     """The game g of one training table, and what no rows are worth.
 
-    Attributes
-    ----------
-    n_neighbors : int
-    worth : ndarray of shape (n,)
-        ``w`` of every row; in regression ``y``, its target less the mean of all.
-    mean : float or None
-        ``v`` in regression; None in classification.
-    guess : float
-        The utility of no rows.
+    ``worth`` (n,): ``w`` of every row; in regression ``y``, its target less the mean of all.
+    ``mean``: ``v`` in regression; None in classification.
+    ``guess``: the utility of no rows.
     """
 
     n_neighbors: int
@@ -65,18 +59,10 @@ class FewRows:
     ) -> FewRows:
         """Set up the game.
 
-        Parameters
-        ----------
-        y, y_valid : ndarray
-            Codes of the classes, -1 for a label that no training row has; or numbers.
-        n_neighbors : int
-        n_classes : int or None
-            None in regression.
-        valid_weights : ndarray, optional
-            What each validation row counts; all count alike by default.
+        ``y, y_valid``: codes of the classes, -1 for a label that no training row has; or numbers.
+        ``n_classes``: None in regression.
+        ``valid_weights``: what each validation row counts; all count alike by default.
 
-        Examples
-        --------
         >>> few = FewRows.of(np.array([0, 1]), np.array([0, 0, 1]), n_neighbors=4, n_classes=2)
         >>> few.worth.round(3), few.guess, few.utilities(np.array([1]), few.worth[:1]).round(3)
         (array([0.667, 0.333]), 0.5, array([0.5]))
@@ -105,14 +91,8 @@ class FewRows:
     def values(self, semivalue: Semivalue, nothing: float) -> Floats:
         """The value of every row in the game g.
 
-        Parameters
-        ----------
-        semivalue : str or tuple
-        nothing : float
-            ``g`` of no rows: what they are worth more than with ``votes="k"``.
+        ``nothing``: ``g`` of no rows: what they are worth more than with ``votes="k"``.
 
-        Examples
-        --------
         Two rows of different classes, one neighbour: dividing by K is the same, but for the guess.
 
         >>> few = FewRows.of(np.array([0, 1]), np.array([0, 1]), n_neighbors=1, n_classes=2)

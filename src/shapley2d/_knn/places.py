@@ -29,19 +29,11 @@ def row_values(
 ) -> RowValues:
     """The row values of a training and a validation table.
 
-    Parameters
-    ----------
-    columns, y, y_valid, **asked
-        See :meth:`~shapley2d._knn.game.RowGame.of`.
-    n_jobs : int, optional
-        Threads of the processor; all cores by default. The result does not depend on it.
-    limit : TimeLimit, optional
-        When the processor drops work under way; a GPU finishes it.
-    device : Device, optional
-        A GPU; without one the processor computes.
+    ``columns, y, y_valid, **asked``: see :meth:`~shapley2d._knn.game.RowGame.of`.
+    ``n_jobs``: threads of the processor; all cores by default. The result does not depend on it.
+    ``limit``: when the processor drops work under way; a GPU finishes it.
+    ``device``: a GPU; without one the processor computes.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from shapley2d._knn.metric import Columns
     >>> train = np.array([[0.0, 1.0, 3.0], [0.0, 0.0, 5.0]])

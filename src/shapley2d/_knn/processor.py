@@ -36,13 +36,7 @@ _TILE = 2**14  # rows that are multiplied with the weights of subsets at a time
 class Processor(RowValues):
     """Row values by compiled kernels.
 
-    Parameters
-    ----------
-    game : RowGame
-    n_jobs : int, optional
-        Threads; all cores by default. The result does not depend on it.
-    limit : TimeLimit, optional
-        When work under way is dropped.
+    ``n_jobs``: threads; all cores by default. The result does not depend on it.
     """
 
     def __init__(

@@ -33,15 +33,8 @@ def with_votes(
 ) -> Estimate:
     """The estimate of ``votes="k"`` with the votes counted as asked.
 
-    Parameters
-    ----------
-    estimate : Estimate
-        Of all columns, the label last if it is valued.
-    problem : Problem
-        With the weights of its validation rows.
-    run : Run
-    n_neighbors : int
-    votes : {"share", "k"}
+    ``estimate``: of all columns, the label last if it is valued.
+    ``problem``: with the weights of its validation rows.
     """
     from_zero = problem.baseline == "zero"
     if votes == "k" or (not from_zero and problem.label is None):
@@ -75,8 +68,6 @@ def _column_weights(problem: Problem, run: Run, *, from_zero: bool) -> NDArray[n
 def varying_columns(table: Table) -> NDArray[np.intp]:
     """Positions of the columns that are not constant; the first column where all are.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> varying_columns(as_table([[1, "a", None, 0], [1, "b", None, 0]]))
     array([1])

@@ -132,8 +132,6 @@ class Method(ABC):
         A warning to readers where values are not contributions to a score; else empty.
     needs_validation : bool
         Whether it evaluates a model, which takes a validation table or folds.
-    values_games : bool
-        Whether :meth:`solve_games` values games of any kind.
     averages : bool
         Whether values are means over validation rows, so that parts of the validation rows can be
         valued separately.
@@ -165,7 +163,6 @@ class Method(ABC):
     total_from_zero: ClassVar[str] = "the model's score"
     caution: ClassVar[str] = ""
     needs_validation: ClassVar[bool] = True
-    values_games: ClassVar[bool] = False
     averages: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

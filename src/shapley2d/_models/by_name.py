@@ -84,12 +84,12 @@ MODELS = {
             "gaussian_nb",
             "Gaussian naive Bayes, built in",
             classifies_only=True,
-            scorings=("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"),
+            scorings=("accuracy", "balanced_accuracy"),
         ),
         Model(
             "ridge",
             "ridge regression or classification, built in, columns not scaled",
-            scorings=("accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"),
+            scorings=("accuracy", "balanced_accuracy", "r2"),
         ),
         Model(
             "knn",
@@ -201,20 +201,6 @@ def resolve_model(
     if record.scorings:
         _check_scoring(record, task, scoring)
     return model if record.make is None else record.make(task)
-
-
-def built_in_weighs_not(model: str) -> InputError:
-    """The error for weights of validation rows that a built-in model cannot use."""
-    instead = {"ridge": "scaled_ridge", "gaussian_nb": "logistic"}[model]
-    return InputError(
-        Setting("valid_weight"),
-        " does not go with the built-in ",
-        Setting("model", model),
-        ", whose score has no weights: use ",
-        Setting("model", instead),
-        ", another model of scikit-learn, or ",
-        Setting("model", "knn"),
-    )
 
 
 def _check_scoring(record: Model, task: str, scoring: Any) -> None:

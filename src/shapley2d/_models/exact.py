@@ -53,7 +53,6 @@ class Exact(Method):
         "any model, trained on every subset: for a dozen rows and columns in all"
     )
     how: ClassVar[str] = "every subset of rows and columns"
-    values_games: ClassVar[bool] = True
 
     model: Annotated[Any, MODEL] = "tree"
     preprocess: Annotated[Literal["auto", "none"], PREPROCESS] = "auto"

@@ -65,7 +65,6 @@ class MonteCarlo(Method):
         "any model, sampled: Monte Carlo over random orders of rows and columns"
     )
     how: ClassVar[str] = "Monte Carlo over random orders of rows and columns"
-    values_games: ClassVar[bool] = True
 
     model: Annotated[Any, MODEL] = "tree"
     max_permutations: Annotated[int, Option("stop after this many permutations")] = 1000
@@ -159,10 +158,10 @@ def permutation_draws(
 ) -> Work:
     """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
-    from shapley2d._estimation.draws import PermutationDraws, mean_draws
+    from shapley2d._estimation.draws import MeanDraws, PermutationDraws
 
     draws = [
         PermutationDraws(game, run.semivalues, seed)
         for game, seed in zip(games, draw_seeds(run.seed, len(games)), strict=True)
     ]
-    return mean_draws(draws, rows, n_rows)
+    return MeanDraws(draws, rows, n_rows)

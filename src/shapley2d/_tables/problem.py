@@ -48,6 +48,11 @@ class Split:
     # their positions in the user's table; None where they are a table of their own
     valid_rows: NDArray[np.intp] | None = None
 
+    @property
+    def weights(self) -> NDArray[np.float64]:
+        """The weights of the validation rows, all 1 where none are given."""
+        return np.ones(self.valid.n_rows) if self.valid_weights is None else self.valid_weights
+
     def take_valid(self, rows: NDArray[np.intp]) -> Split:
         """The split with some of its validation rows."""
         weights = None if self.valid_weights is None else self.valid_weights[rows]
@@ -302,7 +307,7 @@ def _mean_one(split: Split, *, balanced: bool) -> NDArray[np.float64] | None:
 
     Balanced accuracy gives every class of the validation rows the same weight.
     """
-    weights = np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
+    weights = split.weights
     if balanced:
         _, labels = np.unique(split.y_valid.y.astype(str), return_inverse=True)
         of_class = np.bincount(labels, weights)[labels]

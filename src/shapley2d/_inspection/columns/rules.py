@@ -116,10 +116,13 @@ def find_rules(
         names = tuple(columns[cause].name for cause in causes)
         words, best = columns[effect].words, usual[rows].tolist()
         same, name = f"rows with the same {' or '.join(map(repr, names))}", columns[effect].name
-        differ = f"{counted(rows.size, 'row')} of {usual.size:,}"
-        text = f"{same} have the same {name!r}, except {differ}"
-        if rows.size > HABIT * usual.size:  # no rule, but sources that contradict each other
+        n_differ = int((columns[effect].codes[rows] >= 0).sum())
+        differ = f"{counted(n_differ, 'row')} of {usual.size:,}"
+        text = f"{same} have the same {name!r}{f', except {differ}' if n_differ else ''}"
+        if n_differ > HABIT * usual.size:  # no rule, but sources that contradict each other
             text = f"{same} contradict each other in {name!r}: {differ} differ from the commonest"
+        if n_differ < rows.size:
+            text += f"; it tells {counted(rows.size - n_differ, 'empty entry', 'empty entries')}"
         yield columns[effect].finding(
             "rule",
             text,

@@ -84,9 +84,7 @@ def sweep_utilities(
         part = slice(chain.start, chain.start + chain.sizes.size)
         constant = np.zeros((chain.sizes.size, 1))
         if baseline is not None:
-            constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
-            if not baseline.from_zero:
-                matrix[part] = constant
+            matrix[part] = constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
         for columns_part, order, ends in encoded:
             filled = fill(chain.order, chain.sizes, order, ends)
             if baseline is not None:

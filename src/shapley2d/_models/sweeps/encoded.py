@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._models.kernels.scores import ACCURACY
 from shapley2d._models.sweeps.chains import sweep_utilities
-from shapley2d._models.sweeps.scoring import ConstantBaseline, class_score, varying_members
+from shapley2d._models.sweeps.scoring import ConstantBaseline, r_squared, varying_members
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
@@ -27,43 +26,44 @@ class Sweep:
     whole training table, so that its value does not depend on the coalition. With ``scale_free``,
     all columns may be multiplied by one number without changing the model, and extremely large or
     small numbers are brought near 1.
+
+    ``_fill`` gives the weight of right answers, or squared errors times weights.
     """
 
-    def __init__(
-        self,
-        split: Split,
-        *,
-        baseline: str = "labels",
-        scoring: str | None = None,
-        scale_free: bool = False,
-    ) -> None:
+    def __init__(self, split: Split, *, baseline: str = "labels", scale_free: bool = False) -> None:
         self.n_rows, self.n_columns = split.train.n_rows, split.train.n_columns
         encoded = encode_tables(split.train, split.valid)
         train, valid = fill_means(encoded.train), fill_means(encoded.valid, encoded.train)
         if scale_free:
             train, valid = near_one(train, valid, by_column=False)
         members = tuple(np.flatnonzero(encoded.owners == j) for j in range(self.n_columns))
-        self._score = None
-        if split.y.task == "classification":
-            self._score = class_score(split, scoring)
+        weights = split.weights
+        self._total, self._classifies = float(weights.sum()), split.y.task == "classification"
+        if self._classifies:
             # validation rows in blocks of one class, and where these begin; labels that training
             # never shows are left out: they are never right
             codes = split.y_valid.codes
             order = np.argsort(codes, kind="stable")
             order = order[codes[order] >= 0]
             starts = np.searchsorted(codes[order], np.arange(split.y.classes.size + 1))
-            valid, self._blocks = valid[order], starts.astype(np.int64)
+            valid, weights = valid[order], weights[order]
+            self._blocks = starts.astype(np.int64)
+        else:
+            self._targets, self._targets_valid, self._spread = number_targets(split)
         self._train, self._valid = train, np.ascontiguousarray(valid.T)
+        self._weights = np.ascontiguousarray(weights)
         zero = baseline == "zero"
         # without one, the model decides what rows that are all alike are worth
-        self._baseline: ConstantBaseline | None = None
-        if not zero or (self._score is not None and self._score.kind != ACCURACY):
-            self._baseline = ConstantBaseline(split, train, self._score, from_zero=zero)
+        self._baseline = None if zero else ConstantBaseline(split, train)
         self._members = members if zero else varying_members(train, members)
 
     def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
         """Matrix of utilities."""
-        return sweep_utilities(rows, columns, self._members, self._fill, self._baseline)
+        return sweep_utilities(rows, columns, self._members, self._scores, self._baseline)
+
+    def _scores(self, *chain: NDArray[np.intp]) -> NDArray[np.float64]:
+        grid = self._fill(*chain)
+        return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
     def _fill(
         self,
@@ -81,4 +81,5 @@ def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float6
         raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")
     train, valid = (np.asarray(y.codes, dtype=np.float64) for y in (split.y, split.y_valid))
     centre = float(train.mean())
-    return train - centre, valid - centre, float(np.sum((valid - valid.mean()) ** 2))
+    off = valid - np.average(valid, weights=split.weights)
+    return train - centre, valid - centre, float(split.weights @ off**2)

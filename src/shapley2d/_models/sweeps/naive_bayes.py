@@ -8,7 +8,6 @@ import numpy as np
 
 from shapley2d._models.kernels.naive_bayes import fill_grid
 from shapley2d._models.sweeps.encoded import Sweep
-from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class NaiveBayesSweep(Sweep):
-    """A score of Gaussian naive Bayes, scikit-learn's ``GaussianNB()``, swept over whole grids.
+    """The accuracy of scikit-learn's ``GaussianNB()``, swept over whole grids.
 
     Rows of a single class predict that class. The variances are those of ``GaussianNB``: of a
     coalition's rows of one class, plus 1e-9 times the largest variance of any of the coalition's
@@ -25,8 +24,7 @@ class NaiveBayesSweep(Sweep):
     coalition, likelihoods do not exist; with ``baseline="zero"`` the first class present is
     predicted, as ``GaussianNB`` does. Sums are added in the order in which players join, so that a
     validation row whose two best classes are equally likely except for rounding may be decided
-    differently. The area under the ROC curve ranks by log-odds, which still differ where
-    probabilities are rounded to 0 or 1.
+    differently.
 
     >>> from shapley2d._theory.coalitions import NestedCoalitions
     >>> from shapley2d._tables.problem import make_problem
@@ -38,12 +36,6 @@ class NaiveBayesSweep(Sweep):
     """
 
     def __init__(self, split: Split, **asked: Any) -> None:
-        if split.y.task != "classification":
-            raise InputError(
-                Setting("model", "gaussian_nb"),
-                " predicts classes, but the task is regression: use ",
-                Setting("model", "ridge"),
-            )
         super().__init__(split, **asked, scale_free=True)
         self._codes = split.y.codes.astype(np.int64)
 
@@ -54,8 +46,7 @@ class NaiveBayesSweep(Sweep):
         columns: NDArray[np.intp],
         ends: NDArray[np.intp],
     ) -> NDArray[np.float64]:
-        assert self._score is not None
         grid = np.empty((sizes.size, ends.size))
-        tables = (self._train, self._codes, self._valid, self._blocks)
-        fill_grid(*tables, self._score.asked, rows, sizes, columns, ends, grid)
-        return self._score.finished(grid)
+        tables = (self._train, self._codes, self._valid, self._blocks, self._weights)
+        fill_grid(*tables, rows, sizes, columns, ends, grid)
+        return grid

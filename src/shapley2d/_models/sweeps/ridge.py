@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shapley2d._models.kernels.ridge import ALPHA, fill_classes, fill_numbers
-from shapley2d._models.kernels.scores import class_score
-from shapley2d._models.sweeps.encoded import Sweep, number_targets
-from shapley2d._models.sweeps.scoring import r_squared
+from shapley2d._models.kernels.scores import weight_right
+from shapley2d._models.sweeps.encoded import Sweep
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,12 +31,9 @@ class RidgeSweep(Sweep):
 
     def __init__(self, split: Split, **asked: Any) -> None:
         super().__init__(split, **asked)
-        if self._score is not None:
+        if self._classifies:
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
-        else:
-            train, self._targets_valid, self._spread = number_targets(split)
-            self._targets = train[:, None]
 
     def _fill(
         self,
@@ -48,30 +44,22 @@ class RidgeSweep(Sweep):
     ) -> NDArray[np.float64]:
         grid = np.empty((sizes.size, ends.size))
         chain = (rows, sizes, columns, ends)
-        if self._score is not None:
+        if self._classifies:
             tables = (self._train, self._indicators, self._valid, self._blocks)
-            fill_classes(*tables, self._score.asked, chain, grid)
+            fill_classes(*tables, self._weights, chain, grid)
         else:
-            fill_numbers(
-                self._train,
-                self._targets,
-                self._valid,
-                self._targets_valid,
-                self._spread,
-                chain,
-                grid,
-            )
+            numbers = (self._train, self._targets[:, None], self._valid, self._targets_valid)
+            fill_numbers(*numbers, self._weights, chain, grid)
         for a, b in np.argwhere(~np.isfinite(grid)):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
-        return grid if self._score is None else self._score.finished(grid)
+        return grid
 
     def _stable(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
-        """One score by singular values, for numbers that lose the penalty in their rounding."""
+        """The same by singular values, for numbers that lose the penalty in their rounding."""
         chosen, valid = self._train[np.ix_(rows, columns)], self._valid[columns].T
-        if self._score is None:
-            predictions = _ridge_predictions(chosen, self._targets[rows], valid)
-            error = float(np.sum((predictions[:, 0] - self._targets_valid) ** 2))
-            return float(r_squared(np.array(error), self._spread))
+        if not self._classifies:
+            predictions = _ridge_predictions(chosen, self._targets[rows, None], valid)
+            return float(self._weights @ (predictions[:, 0] - self._targets_valid) ** 2)
         indicators = self._indicators[rows]
         present = np.flatnonzero(indicators.any(axis=0))
         predictions = _ridge_predictions(chosen, 2.0 * indicators[:, present] - 1.0, valid)
@@ -81,7 +69,7 @@ class RidgeSweep(Sweep):
         scores[present] = predictions.T
         right = np.zeros(len(predictions), dtype=np.uint8)
         return float(
-            class_score(self._score.asked, scores, present, present.size, self._blocks, right)
+            weight_right(scores, present, present.size, self._blocks, self._weights, right)
         )
 
 
