@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_wine
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 
@@ -311,19 +310,6 @@ def test_game_objects_are_taken_and_checked():
     assert value_game(game, 2, 3).total == 6
     with pytest.raises(InputError, match="the game has 2 rows and 3 columns, not n_rows=3"):
         value_game(game, 3, 2)
-
-
-def test_worker_count_changes_no_bit():
-    data = load_wine()
-    X, y = data.data[::6, :4], data.target[::6]
-    X_valid, y_valid = data.data[1::6, :4], data.target[1::6]
-    options = {"method": MonteCarlo(GaussianNB(), max_permutations=12, tolerance=0)}
-    one = value_cells(X, y, X_valid, y_valid, n_jobs=1, progress=False, **options)
-    two = value_cells(X, y, X_valid, y_valid, n_jobs=2, progress=False, **options)
-    assert one.values.tobytes() == two.values.tobytes()
-    assert one.stderr.tobytes() == two.stderr.tobytes()
-    score = GaussianNB().fit(X, y).score(X_valid, y_valid)
-    assert one.total == pytest.approx(score - one.info["baseline_utility"])
 
 
 @pytest.mark.slow

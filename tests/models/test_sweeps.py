@@ -8,7 +8,6 @@ import pytest
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics import r2_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from knn.row_oracles import (
@@ -80,19 +79,6 @@ def test_ridge_regression_is_scikit_learns(plain):
                 split.y_valid.y, Ridge().fit(X, split.y.y[members]).predict(X_valid)
             )
             assert grid[a, b] == pytest.approx(expected, rel=1e-8, abs=1e-8)
-
-
-def test_knn_is_the_share_of_votes_of_scikit_learns():
-    split = make_split(0, 3, plain=True)
-    rows, columns = orders(split)
-    game = knn_game(split, n_neighbors=3, metric="sqeuclidean")
-    grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
-    for a, b, X, members, X_valid in grid_points(split, rows, columns):
-        if a >= 3:
-            estimator = KNeighborsClassifier(3).fit(X, split.y.y[members])
-            votes = estimator.predict_proba(X_valid)
-            own = split.y_valid.y[:, None] == estimator.classes_[None, :]
-            assert grid[a, b] == pytest.approx(np.mean(np.sum(votes * own, axis=1)))
 
 
 @pytest.mark.parametrize(
