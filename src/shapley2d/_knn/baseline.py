@@ -15,7 +15,7 @@ from shapley2d._methods.baseline import (
 )
 
 if TYPE_CHECKING:
-    from shapley2d._tables.problem import Problem, Split
+    from shapley2d._tables.problem import Problem
 
 
 def knn_baseline(problem: Problem, n_neighbors: int, votes: str) -> dict[str, Any]:
@@ -29,17 +29,6 @@ def knn_baseline(problem: Problem, n_neighbors: int, votes: str) -> dict[str, An
         return votes_baseline(problem, n_neighbors, votes)
     if classifies and votes == "k":  # without a label no vote is right
         return {}
-    utilities = [few_rows(split, n_neighbors).guess for split in problem.splits]
+    utilities = [FewRows.of(split, n_neighbors).guess for split in problem.splits]
     words = BLIND_GUESS if classifies else MEAN_OF_ALL
     return {"baseline_utility": float(np.mean(utilities)), "baseline": words}
-
-
-def few_rows(split: Split, n_neighbors: int) -> FewRows:
-    """What dividing by the votes there are changes in a split."""
-    return FewRows.of(
-        split.y.codes,
-        split.y_valid.codes,
-        n_neighbors=n_neighbors,
-        n_classes=split.y.classes.size if split.y.task == "classification" else None,
-        valid_weights=split.valid_weights,
-    )

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._knn.baseline import few_rows
+from shapley2d._knn.few_rows import FewRows
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def with_votes(
     of_columns = _column_weights(problem, run, from_zero=from_zero)
     of_rows = np.zeros(problem.table.n_rows)
     for split in problem.splits:
-        few = few_rows(split, n_neighbors)
+        few = FewRows.of(split, n_neighbors)
         # in regression no rows are a guess already where values count from the labels
         guessed = not from_zero and problem.target.task == "regression"
         of_rows[split.rows] += few.values(run.semivalues[0], 0.0 if guessed else few.guess)

@@ -14,6 +14,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
 
@@ -61,17 +62,11 @@ class Sweep:
         """Matrix of utilities."""
         return sweep_utilities(rows, columns, self._members, self._scores, self._baseline)
 
-    def _scores(self, *chain: NDArray[np.intp]) -> NDArray[np.float64]:
-        grid = self._fill(*chain)
+    def _scores(self, pair: Pair) -> NDArray[np.float64]:
+        grid = self._fill(pair)
         return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
-    def _fill(
-        self,
-        rows: NDArray[np.intp],
-        sizes: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        ends: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> NDArray[np.float64]:
         raise NotImplementedError
 
 

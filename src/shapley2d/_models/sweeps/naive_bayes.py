@@ -12,6 +12,7 @@ from shapley2d._models.sweeps.encoded import Sweep
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Split
 
 
@@ -39,14 +40,9 @@ class NaiveBayesSweep(Sweep):
         super().__init__(split, **asked, scale_free=True)
         self._codes = split.y.codes.astype(np.int64)
 
-    def _fill(
-        self,
-        rows: NDArray[np.intp],
-        sizes: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        ends: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+        _, sizes, _, ends = pair
         grid = np.empty((sizes.size, ends.size))
         tables = (self._train, self._codes, self._valid, self._blocks, self._weights)
-        fill_grid(*tables, rows, sizes, columns, ends, grid)
+        fill_grid(*tables, *pair, grid)
         return grid

@@ -13,6 +13,7 @@ from shapley2d._models.sweeps.encoded import Sweep
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Split
 
 
@@ -35,21 +36,15 @@ class RidgeSweep(Sweep):
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
 
-    def _fill(
-        self,
-        rows: NDArray[np.intp],
-        sizes: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        ends: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+        rows, sizes, columns, ends = pair
         grid = np.empty((sizes.size, ends.size))
-        chain = (rows, sizes, columns, ends)
         if self._classifies:
             tables = (self._train, self._indicators, self._valid, self._blocks)
-            fill_classes(*tables, self._weights, chain, grid)
+            fill_classes(*tables, self._weights, pair, grid)
         else:
             numbers = (self._train, self._targets[:, None], self._valid, self._targets_valid)
-            fill_numbers(*numbers, self._weights, chain, grid)
+            fill_numbers(*numbers, self._weights, pair, grid)
         for a, b in np.argwhere(~np.isfinite(grid)):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
         return grid
