@@ -12,12 +12,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
 from shapley2d._knn.game import RowValues
-from shapley2d._knn.kernels.rows import (
-    add_classification,
-    add_regression,
-    make_room,
-    subset_codes,
-)
+from shapley2d._knn.kernels.rows import add_classification, add_regression, make_room, subset_codes
 from shapley2d._knn.lens import bins_and_slack
 
 if TYPE_CHECKING:

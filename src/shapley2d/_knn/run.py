@@ -137,10 +137,7 @@ class KnnRun:
         plan, m = self.plan, self.lines.n_columns
         fixed = plan.n_subsets is not None or plan.takes_all_subsets(m)
         to_the_end = fixed and self.valid_rows != "auto"
-        return {
-            "n_subsets": plan.n_subsets,
-            "tolerance": None if to_the_end else plan.tolerance,
-        }
+        return {"n_subsets": plan.n_subsets, "tolerance": None if to_the_end else plan.tolerance}
 
     def _checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run, and of no other."""
