@@ -15,7 +15,6 @@ from shapley2d._models.kernels.forest import (
     Predicted,
     draw_bags,
     grow_forest,
-    is_seen,
 )
 
 SEED = np.uint64(5)
@@ -72,14 +71,22 @@ def best_split(codes, goal, rows, inputs, smallest):
     return splits
 
 
+def parts(word):
+    """The left child, the column and the cut of a node."""
+    return int(word) >> 24, (int(word) >> 8) & 0xFFFF, int(word) & 0xFF
+
+
 def leaf_of(row, forest, tree):
-    """The leaf of a row by a plain walk, and the columns that it is asked about."""
-    node, path = forest.roots[tree], []
-    while forest.lefts[node] >= 0:
-        path.append(int(forest.features[node]))
-        left = forest.roots[tree] + forest.lefts[node]
-        node = left if row[forest.features[node]] <= forest.cuts[node] else left + 1
-    return -1 - forest.lefts[node], path
+    """The leaf of a row by a plain walk."""
+    word = forest.nodes[forest.roots[tree]]
+    while word >= 0:
+        left, column, cut = parts(word)
+        word = forest.nodes[left if row[column] <= cut else left + 1]
+    return -1 - word
+
+
+def is_seen(seen, row, tree):
+    return bool(int(seen[row, tree // 64]) >> (tree % 64) & 1)
 
 
 def shares_of(forest, leaf, n_bins):
@@ -106,16 +113,17 @@ def test_every_node_has_the_best_split_of_its_rows(kind, seed):
         splits = (
             best_split(codes, goal, rows, inputs, smallest) if rows.size >= 2 * smallest else []
         )
-        left = forest.lefts[node]
-        if left < 0:
+        word = forest.nodes[node]
+        if word < 0:
             assert splits == []
-            leaf = -1 - left
+            leaf = -1 - word
             assert forest.sizes[leaf] == rows.size
             expected = np.bincount(bins[rows], minlength=predicted.n_bins) / rows.size
             np.testing.assert_allclose(shares_of(forest, leaf, predicted.n_bins), expected)
             return 1
-        assert (forest.features[node], forest.cuts[node]) in splits
-        goes_left = codes[rows, forest.features[node]] <= forest.cuts[node]
+        left, column, cut = parts(word)
+        assert (column, cut) in splits
+        goes_left = codes[rows, column] <= cut
         return visit(left, rows[goes_left]) + visit(left + 1, rows[~goes_left])
 
     assert visit(0, bags[0]) == forest.sizes.size > 2
@@ -155,7 +163,7 @@ def test_random_numbers_are_those_of_splitmix64():
 def test_bags_are_drawn_without_replacement_and_remembered():
     bags, seen = draw_bags(30, 18, 70, SEED)
     for tree, bag in enumerate(bags):
-        assert sorted(bag) == sorted(row for row in range(30) if is_seen.py_func(seen, row, tree))
+        assert sorted(bag) == sorted(row for row in range(30) if is_seen(seen, row, tree))
         assert np.unique(bag).size == 18
     drawn = np.bincount(bags.ravel(), minlength=30)
     assert drawn.min() > 70 * 0.6 - 20
@@ -178,13 +186,13 @@ def test_entries_that_cannot_be_learnt_from_are_left_out():
     learnt = [forest.sizes[a:b].sum() for a, b in _stretches(forest)]
     bags, _ = draw_bags(60, 36, 6, SEED)
     assert learnt == [(predicted.bins[bag] >= 0).sum() for bag in bags]
-    assert forest.features[forest.lefts >= 0].min() >= 1  # of the inputs alone
+    assert min(parts(word)[1] for word in forest.nodes if word >= 0) >= 1  # of the inputs alone
 
 
 def _stretches(forest):
     """The leaves of each tree."""
     counts = [
-        int((forest.lefts[a:b] < 0).sum())
+        int((forest.nodes[a:b] < 0).sum())
         for a, b in zip(forest.roots[:-1], forest.roots[1:], strict=True)
     ]
     ends = np.cumsum([0, *counts])
@@ -195,10 +203,10 @@ def _stretches(forest):
 def test_rows_are_asked_of_trees_that_have_not_seen_them(is_category):
     codes, predicted, seen, forest = grown(2, is_category=is_category)
     sums, asked = np.zeros((60, predicted.n_bins)), np.zeros(60, np.int32)
-    add_shares(codes, seen, forest, predicted, sums, asked)
+    add_shares(codes, seen, forest, sums, asked)
     for row in range(60):
-        trees = [tree for tree in range(6) if not is_seen.py_func(seen, row, tree)]
-        leaves = [leaf_of(codes[row], forest, tree)[0] for tree in trees]
+        trees = [tree for tree in range(6) if not is_seen(seen, row, tree)]
+        leaves = [leaf_of(codes[row], forest, tree) for tree in trees]
         wanted = sum(
             (shares_of(forest, leaf, predicted.n_bins) for leaf in leaves),
             np.zeros(predicted.n_bins),
@@ -218,7 +226,7 @@ def test_a_replaced_entry_is_asked_again(is_category, blurred, empty):
     add_replaced(codes, new, seen, forest, predicted, predicted.bins, shares, asked, changes)
 
     def own(row, entries, tree):
-        b, leaf = predicted.bins[row], leaf_of(entries, forest, tree)[0]
+        b, leaf = predicted.bins[row], leaf_of(entries, forest, tree)
         found = shares_of(forest, leaf, n_bins)
         if not blurred or b > last:
             return found[b]
@@ -226,7 +234,7 @@ def test_a_replaced_entry_is_asked_again(is_category, blurred, empty):
 
     for row in range(60):
         trees = (
-            [tree for tree in range(6) if not is_seen.py_func(seen, row, tree)]
+            [tree for tree in range(6) if not is_seen(seen, row, tree)]
             if predicted.bins[row] >= 0
             else []
         )
@@ -250,10 +258,10 @@ def test_a_bag_without_anything_to_learn_from_is_not_asked():
     bags, seen = draw_bags(60, 10, 8, SEED)
     forest = grow_forest(codes, np.arange(4), predicted, bags, 2, 2, SEED)
     sums, asked = np.zeros((60, 2)), np.zeros(60, np.int32)
-    add_shares(codes, seen, forest, predicted, sums, asked)
+    add_shares(codes, seen, forest, sums, asked)
     useful = [tree for tree, bag in enumerate(bags) if 0 in bag]
     assert [int(asked[row]) for row in range(60)] == [
-        sum(not is_seen.py_func(seen, row, tree) for tree in useful) for row in range(60)
+        sum(not is_seen(seen, row, tree) for tree in useful) for row in range(60)
     ]
 
 
@@ -266,7 +274,7 @@ def test_empty_cells_among_numbers_are_told_apart_by_some_nodes_and_ranks_by_oth
     bags, seen = draw_bags(400, 240, 30, SEED)
     forest = grow_forest(codes, np.arange(2), predicted, bags, 5, 2, SEED)
     sums, asked = np.zeros((400, 5)), np.zeros(400, np.int32)
-    add_shares(codes, seen, forest, predicted, sums, asked)
+    add_shares(codes, seen, forest, sums, asked)
     right = (sums / asked[:, None])[np.arange(400), bins]
     assert right[bins == 4].mean() > 0.9
     assert right[bins < 4].mean() > 0.9

@@ -36,7 +36,7 @@ from shapley2d._inspection.marginal import (
     standing_alone,
     vouched,
 )
-from shapley2d._models.kernels.forest import CODES, is_seen
+from shapley2d._models.kernels.forest import CODES
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Column
 from tests.inspection.test_forest_kernels import leaf_of, shares_of
@@ -127,8 +127,8 @@ def test_chances_are_means_over_unseen_trees_blurred_and_mixed(small):
     found = chances(coded[1], forests[1], codes, bags.seen)
     filled = coded[1].filled
     for row in (0, 17, 63):
-        unseen = [t for t in range(100) if not is_seen.py_func(bags.seen, row, t)]
-        leaves = [leaf_of(codes[row], forests[1], t)[0] for t in unseen]
+        unseen = [t for t in range(100) if not int(bags.seen[row, t // 64]) >> (t % 64) & 1]
+        leaves = [leaf_of(codes[row], forests[1], t) for t in unseen]
         shares = [shares_of(forests[1], leaf, coded[1].n_bins) for leaf in leaves]
         mean = np.mean(shares, axis=0)
         blurred = mean.copy()

@@ -70,12 +70,15 @@ def test_every_kind_of_error_stands_out_and_is_named(found):
     assert found.shape == NEW.shape
     wrong = {(i, found.column_names[j]) for i, j in np.argwhere(found._cells.standing_out)}
     assert wrong == set(WRONG)
-    assert {"known key", "new format"} <= kinds(found, "id")
+    assert {"known key", "formats"} <= kinds(found, "id")
     assert {"new range"} <= kinds(found, "day") & kinds(found, "age")
     assert "another type" in kinds(found, "age")
     assert "new category" in kinds(found, "region")
     assert "missing entries" in kinds(found, "product")
     assert found.info["reference"]["rows"] == len(TRUSTED)
+    of_ages = [one.text for one in found.findings if "'430'" in one.text]
+    assert len(of_ages) == 1  # not once more as a number far outside
+    assert "outside the reference's range, 18 to 89" in of_ages[0]
     texts = " ".join(one.text for one in found.findings)
     assert (
         "1 of 40 entries of 'region' (2.5 %) is none of the reference's 3 categories: 'West'"

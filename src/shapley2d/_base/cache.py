@@ -20,7 +20,7 @@ from typing import Any
 import numba
 from numba.core import event
 
-from shapley2d._base.progress import compiles_long
+from shapley2d._base.compiling import compiles_long
 
 _LONG_S = 2.0  # of compiling, which is worth a note
 

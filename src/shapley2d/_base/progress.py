@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from shapley2d._base.compiling import COMPILING
 from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, Setting
 
@@ -24,8 +25,6 @@ IN_TIME = 'max_time="{limit}" (--max-time {limit}) gives the best answer within 
 _SURE_S = 2.0  # of work before the time left is certain enough to be told
 _MINUTES = 5  # of a time limit that is proposed, at most
 _FIRST_NOTE = "starting"
-COMPILING = "compiling, once per machine"
-_compiling_notes: list[Callable[[], object]] = []
 
 
 def _cache() -> Any:
@@ -36,19 +35,6 @@ def _cache() -> Any:
 def now() -> float:
     """The clock of work: it stands still while code is being compiled, once per machine."""
     return monotonic() - (_cache().compiled_for() if _cache() else 0.0)
-
-
-def note_compiling(note: Callable[[], object]) -> None:
-    """Call ``note`` once in this process, where code is compiled for more than a moment."""
-    if not _compiling_notes:
-        _compiling_notes.append(note)
-
-
-def compiles_long() -> None:
-    """Code has been compiled for more than a moment."""
-    for note in _compiling_notes:
-        note()
-    _compiling_notes[:] = [lambda: None]
 
 
 class Report(Protocol):
@@ -134,15 +120,14 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     clock, begin, done, shown = _Clock(), now(), 0.0, 0.0
 
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
-        sure = clock.seconds_left(fraction, seconds_left)
+        left = clock.seconds_left(fraction, seconds_left)
         nonlocal done, shown
-        left = sure if seconds_left is None else seconds_left
         shown, done = (0.0 if fraction < done else shown), fraction  # less is another stage
         if left is not None and left > 0:  # a share of the time, which fits what is left of it
             fraction = shown = max((now() - begin) / (now() - begin + left), shown)
         display.report(fraction, note, left)
-        if sure is not None and sure > 60:
-            run.announce(display, sure, in_time)
+        if left is not None and left > 60:
+            run.announce(display, left, in_time)
 
     try:
         yield report

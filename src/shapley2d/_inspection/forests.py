@@ -120,7 +120,7 @@ def chances(
     sums = np.zeros((len(codes), column.n_bins))
     asked = np.zeros(len(codes), dtype=np.int32)
     if forest is not None:
-        add_shares(codes, seen, forest, column.predicted, sums, asked)
+        add_shares(codes, seen, forest, sums, asked)
         sums /= np.maximum(asked, 1)[:, None]
     sums[asked == 0] = column.shares
     if column.blurred:

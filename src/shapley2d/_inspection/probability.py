@@ -16,7 +16,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import UNKNOWN
+from shapley2d._inspection.columns.finding import RARE, UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -135,7 +135,7 @@ def wrong_probability(
         said = CELLS.probability(asked, n_judged, threads)
         if in_tail is not None:
             usual = in_tail[:, j] & ~found[judged, j]
-            said[usual] = np.minimum(said[usual], UNKNOWN)
+            said[usual] = as_in_tail(said[usual])
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
         codes = columns[label].entries
@@ -146,6 +146,11 @@ def wrong_probability(
         said = label_probability(scores[:, label], shares, table.known)
         probability[judged, label] = said[judged]
     return probability[judged]
+
+
+def as_in_tail(said: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of numbers that a tail explains: below one half, in the order of before."""
+    return np.minimum(said, UNKNOWN + RARE * said)
 
 
 def label_probability(

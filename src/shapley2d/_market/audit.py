@@ -18,6 +18,7 @@ from shapley2d._knn.method import KNN
 from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_rows
 from shapley2d._market.audit_result import MOVES, Audit
 from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
+from shapley2d._market.grid import numbered
 from shapley2d._market.job import Variation, leaving_time
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
@@ -270,8 +271,8 @@ class _Auditor:
     def _halved(self) -> Variation:
         """Half of the rows of every owner, at random."""
         random = self._random(len(self.regions.names))
-        _, who = np.unique(self.regions.of_rows(), axis=1, return_inverse=True)
-        parts = [np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1)]
+        who, first = numbered(self.regions.of_rows().T)
+        parts = [np.flatnonzero(who == k) for k in range(first.size)]
         kept = [random.permutation(rows)[: -(-rows.size // 2)] for rows in parts]
         return Variation(table=partial(take_rows, index=np.sort(np.concatenate(kept))))
 

@@ -44,8 +44,9 @@ def verify_receipt(
 
     The data must have the digests of the receipt, every value must be the same up to rounding, and
     every amount the same to the last digit. Owners and validation rows may come in any order. Its
-    date and its versions are what its maker says. A receipt decides nothing: only the settings of
-    its question are read, no file is written and nobody is contacted.
+    date, versions and round are what its maker says, and only a signature vouches for them. A
+    receipt decides nothing: only the settings of its question are read, no file is written and
+    nobody is contacted.
 
     Parameters
     ----------

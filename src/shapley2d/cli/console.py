@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from shapley2d._base.progress import COMPILING, note_compiling
+from shapley2d._base.compiling import COMPILING, note_compiling
 from shapley2d._base.words import format_seconds, printable
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError

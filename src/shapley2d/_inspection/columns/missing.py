@@ -205,15 +205,16 @@ def is_mark(word: str) -> bool:
     return word in MISSING or word.lower() in MISSING_AMONG_NUMBERS
 
 
+def is_missing(word: str) -> bool:
+    """Whether a text is a word for missing, or what a failing program writes."""
+    return is_mark(word) or word.lower() in _ERRORS | _NOTHING
+
+
 def _marks(column: WrittenColumn) -> dict[int, str]:
     """The words for missing among the texts of a column, by position."""
     if not column.is_text:
         return {}
-    return {
-        k: word
-        for k, word in enumerate(column.words)
-        if column.counts[k] and (is_mark(word) or word.lower() in (*_ERRORS, *_NOTHING))
-    }
+    return {k: word for k, word in enumerate(column.words) if column.counts[k] and is_missing(word)}
 
 
 def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:

@@ -21,15 +21,18 @@ from numba.cpython.unsafe import numbers
 from numpy.typing import NDArray  # noqa: TC002  (numba reads the named tuples' annotations)
 
 from shapley2d._base.cache import CACHE, INNER
-from shapley2d._models.kernels.random_words import bell, next_below, next_word
+from shapley2d._models.kernels.random_words import bell, below, next_below, next_word, words
 
 CODES = 64
 """Distinct codes that an input may have."""
 
 _MIDDLE = 0.5  # of ranks, which lie between 0 and 1
 _TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
-_ONE, _WORD, _BITS = np.uint64(1), np.int64(6), np.int64(63)
+_NO_BITS, _ONE = np.uint64(0), np.uint64(1)
+_WORD, _BITS = np.int64(6), np.int64(63)
 NONE: int = np.int64(0)  # type: ignore[assignment]  # a plain 0 is a type of its own: what it is passed to compiles twice
+FEATURE, LEFT = np.int64(8), np.int64(24)  # bits below a node's feature and left child
+BYTE, TWO_BYTES = np.int64(0xFF), np.int64(0xFFFF)
 _lowest_bit: Any = numbers.trailing_zeros
 _FIRST: int = np.int32(0)  # type: ignore[assignment]
 
@@ -58,11 +61,9 @@ class Forest(NamedTuple):
     ----------
     roots : ndarray of shape (trees + 1,)
         Where the nodes of each tree start.
-    features, cuts : ndarray of shape (nodes,)
-        The input that a node tests and the largest code that goes left.
-    lefts : ndarray of shape (nodes,)
-        The left child, the right one behind it, counted from the tree's root; minus one minus its
-        number at a leaf.
+    nodes : ndarray of shape (nodes,)
+        The left child, the right one behind it, the input that a node tests and the largest code
+        that goes left, in one word; minus one minus its number at a leaf.
     leaves : ndarray of shape (leaves + 1,)
         Where the entries of each leaf start.
     sizes : ndarray of shape (leaves,)
@@ -72,9 +73,7 @@ class Forest(NamedTuple):
     """
 
     roots: NDArray[np.int64]
-    features: NDArray[np.int16]
-    cuts: NDArray[np.uint8]
-    lefts: NDArray[np.int32]
+    nodes: NDArray[np.int64]
     leaves: NDArray[np.int64]
     sizes: NDArray[np.int32]
     bins: NDArray[np.int32]
@@ -87,29 +86,14 @@ def draw_bags(
     """The rows that each tree learns from, and for every row one bit per tree that has seen it."""
     bags = np.empty((trees, size), np.int32)
     seen = np.zeros((n, (trees + _BITS) >> _WORD), np.uint64)
-    _fill_bags(np.array([seed], np.uint64), np.arange(n, dtype=np.int32), bags, seen)
+    order, left = list(range(n)), n - np.arange(size)
+    for t, bag in enumerate(bags):
+        steps = below(words(seed, t * size, size), left).tolist()
+        for r, step in enumerate(steps):
+            order[r], order[r + step] = order[r + step], order[r]
+        bag[:] = order[:size]
+        seen[bag, t >> _WORD] |= _ONE << np.uint64(t & _BITS)
     return bags, seen
-
-
-@numba.njit(nogil=True, cache=CACHE)
-def _fill_bags(
-    state: NDArray[np.uint64],
-    order: NDArray[np.int32],
-    bags: NDArray[np.int32],
-    seen: NDArray[np.uint64],
-) -> None:
-    for t in range(len(bags)):
-        for r in range(bags.shape[1]):
-            k = r + next_below(state, order.size - r)
-            order[r], order[k] = order[k], order[r]
-            bags[t, r] = order[r]
-            seen[order[r], t >> _WORD] |= _ONE << np.uint64(t & _BITS)
-
-
-@numba.njit(**INNER)
-def is_seen(seen: NDArray[np.uint64], row: int, tree: int) -> bool:
-    """Whether a tree has learnt from a row."""
-    return bool((seen[row, tree >> _WORD] >> np.uint64(tree & _BITS)) & _ONE)
 
 
 def grow_forest(
@@ -132,32 +116,28 @@ def grow_forest(
     (trees, size), tried = bags.shape, min(tried, inputs.size)
     most = 2 * (size // smallest) + 3
     roots, leaves = np.zeros(trees + 1, np.int64), np.zeros(trees * most + 1, np.int64)
-    features, cuts = np.empty(trees * most, np.int16), np.empty(trees * most, np.uint8)
-    lefts, sizes = np.empty(trees * most, np.int32), np.empty(trees * most, np.int32)
+    nodes, sizes = np.empty(trees * most, np.int64), np.empty(trees * most, np.int32)
     bins, counts = np.empty(trees * size, np.int32), np.empty(trees * size, np.int32)
     room = _Room(
         np.array([seed], np.uint64),
         np.empty((inputs.size, size), np.uint8),
         np.empty(size, np.int32),
         np.empty(size),
-        np.empty(size, np.int32),
-        np.empty(size, np.int32),
+        np.empty(size, np.uint32),
+        np.empty(size, np.uint32),
         np.empty(size),
         np.empty(most, np.int32),
         np.empty(most, np.int32),
-        np.arange(inputs.size),
+        np.arange(inputs.size, dtype=np.uint32),
         np.zeros(predicted.n_bins, np.int32),
         np.zeros(CODES),
         np.zeros(CODES),
     )
-    whole = Forest(roots, features, cuts, lefts, leaves, sizes, bins, counts)
+    whole = Forest(roots, nodes, leaves, sizes, bins, counts)
     n_leaves, n_entries = _grow(codes, inputs, predicted, bags, smallest, tried, room, whole)
-    n_nodes = roots[trees]
     return Forest(
         roots,
-        features[:n_nodes].copy(),
-        cuts[:n_nodes].copy(),
-        lefts[:n_nodes].copy(),
+        nodes[: roots[trees]].copy(),
         leaves[: n_leaves + 1].copy(),
         sizes[:n_leaves].copy(),
         bins[:n_entries].copy(),
@@ -172,12 +152,12 @@ class _Room(NamedTuple):
     local: NDArray[np.uint8]
     own: NDArray[np.int32]
     ranks: NDArray[np.float64]
-    place: NDArray[np.int32]
-    spare: NDArray[np.int32]
+    place: NDArray[np.uint32]
+    spare: NDArray[np.uint32]
     goal: NDArray[np.float64]
     starts: NDArray[np.int32]
     stops: NDArray[np.int32]
-    order: NDArray[np.int64]
+    order: NDArray[np.uint32]
     tally: NDArray[np.int32]
     sums: NDArray[np.float64]
     numbers: NDArray[np.float64]
@@ -196,7 +176,7 @@ def _grow(
 ) -> tuple[int, int]:
     """Fill a forest's arrays; return the numbers of leaves and entries."""
     state, local, own, ranks, place, spare, goal, starts, stops, order, tally, sums, numbers = room
-    roots, features, cuts, lefts, leaves, sizes, bins, counts = forest
+    roots, nodes, leaves, sizes, bins, counts = forest
     n_leaves, n_entries = NONE, NONE
     for t in range(len(bags)):
         used = 0
@@ -208,38 +188,37 @@ def _grow(
                 for k in range(inputs.size):
                     local[k, used] = codes[row, inputs[k]]
                 used += 1
-        root = roots[t]
+        node, first, free = roots[t], roots[t], roots[t] + 1
         starts[0], stops[0] = 0, used
-        nodes, node = 1, 0
-        while node < nodes:
-            low, high = starts[node], stops[node]
-            best, cut = -1, 0
+        while node < free:
+            low, high = starts[node - first], stops[node - first]
+            best, cut = -1, _NO_BITS
             if high - low >= 2 * smallest:
                 _set_goals(place, low, high, own, ranks, predicted, next_word(state), goal)
                 best, cut = _best_split(
                     local, place, low, high, goal, order, tried, smallest, state, sums, numbers
                 )
             if best < 0:
-                lefts[root + node] = -1 - n_leaves
+                nodes[node] = -1 - n_leaves
                 n_entries = _note_leaf(place, low, high, own, tally, bins, counts, n_entries)
                 sizes[n_leaves] = high - low
                 n_leaves += 1
                 leaves[n_leaves] = n_entries
             else:
                 middle = _part(local, best, cut, place, low, high, spare)
-                features[root + node], cuts[root + node] = inputs[best], cut
-                lefts[root + node] = nodes
-                starts[nodes], stops[nodes] = low, middle
-                starts[nodes + 1], stops[nodes + 1] = middle, high
-                nodes += 2
+                nodes[node] = (free << LEFT) | (inputs[best] << FEATURE) | cut
+                left = free - first
+                starts[left], stops[left] = low, middle
+                starts[left + 1], stops[left + 1] = middle, high
+                free += 2
             node += 1
-        roots[t + 1] = root + nodes
+        roots[t + 1] = free
     return n_leaves, n_entries
 
 
 @numba.njit(**INNER)
 def _set_goals(
-    place: NDArray[np.int32],
+    place: NDArray[np.uint32],
     low: int,
     high: int,
     own: NDArray[np.int32],
@@ -262,17 +241,17 @@ def _set_goals(
 @numba.njit(**INNER)
 def _best_split(
     local: NDArray[np.uint8],
-    place: NDArray[np.int32],
+    place: NDArray[np.uint32],
     low: int,
     high: int,
     goal: NDArray[np.float64],
-    order: NDArray[np.int64],
+    order: NDArray[np.uint32],
     tried: int,
     smallest: int,
     state: NDArray[np.uint64],
     sums: NDArray[np.float64],
     numbers: NDArray[np.float64],
-) -> tuple[int, int]:
+) -> tuple[int, np.uint64]:
     """The input, by its place, and the code that leave least variance; -1 if none removes any."""
     size = high - low
     total, square = 0.0, 0.0
@@ -281,13 +260,13 @@ def _best_split(
         square += goal[r] * goal[r]
     least = total * total / size
     if square - least <= _TIE * square:
-        return -1, 0
-    most, best, cut = least + _TIE * square, -1, 0
+        return -1, _NO_BITS
+    most, best, cut = least + _TIE * square, -1, _NO_BITS
     for turn in range(tried):
         pick = turn + next_below(state, order.size - turn)
         k = order[pick]
         order[pick], order[turn] = order[turn], k
-        there = np.uint64(0)  # one bit per code: few rows have few of them
+        there = _NO_BITS  # one bit per code: few rows have few of them
         for r in range(low, high):
             code = local[k, place[r]]
             sums[code] += goal[r]
@@ -313,11 +292,11 @@ def _best_split(
 def _part(
     local: NDArray[np.uint8],
     column: int,
-    cut: int,
-    place: NDArray[np.int32],
+    cut: np.uint64,
+    place: NDArray[np.uint32],
     low: int,
     high: int,
-    spare: NDArray[np.int32],
+    spare: NDArray[np.uint32],
 ) -> int:
     """Rows up to the cut first, both sides in their order; where the others start."""
     first, second = low, 0
@@ -336,7 +315,7 @@ def _part(
 
 @numba.njit(**INNER)
 def _note_leaf(
-    place: NDArray[np.int32],
+    place: NDArray[np.uint32],
     low: int,
     high: int,
     own: NDArray[np.int32],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numba
 
 from shapley2d._base.cache import CACHE
+from shapley2d._models.kernels.forest import BYTE, FEATURE, LEFT, TWO_BYTES
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,13 +24,12 @@ def add_leaves(
     sums: NDArray[np.float64],
 ) -> None:
     """Add the line of ``leaves`` that each row reaches in every tree to its line of ``sums``."""
-    roots, features, cuts, lefts = forest.roots, forest.features, forest.cuts, forest.lefts
+    roots, nodes = forest.roots, forest.nodes
     for t in range(roots.size - 1):
         for r in range(len(codes)):
-            at = roots[t]
-            while lefts[at] >= 0:
-                right = codes[r, features[at]] > cuts[at]
-                at = roots[t] + lefts[at] + right
-            leaf = -1 - lefts[at]
+            at = nodes[roots[t]]
+            while at >= 0:
+                at = nodes[(at >> LEFT) + (codes[r, (at >> FEATURE) & TWO_BYTES] > (at & BYTE))]
+            leaf = -1 - at
             for k in range(sums.shape[1]):
                 sums[r, k] += leaves[leaf, k]

@@ -26,6 +26,17 @@ def scrambled(word: Any) -> Any:
     return word ^ (word >> _S31)
 
 
+def words(state: np.uint64, skipped: int, n: int) -> NDArray[np.uint64]:
+    """The next n random words of a state, after some that are skipped."""
+    steps = np.arange(skipped + 1, skipped + n + 1, dtype=np.uint64)
+    return np.asarray(scrambled(state + _STEP * steps))
+
+
+def below(some: NDArray[np.uint64], stops: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Whole numbers from 0 up to each stop, by random words."""
+    return ((some >> _S11).astype(np.float64) * _UNIT * stops).astype(np.int64)
+
+
 _scramble: Any = numba.njit(**INNER)(scrambled)
 
 

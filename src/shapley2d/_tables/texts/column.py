@@ -64,7 +64,9 @@ def text_column(
         _example(reading, words),
         reading.remark,
         kind is not None,
-        places=common_places(words) if reading.kind == "number" and reading.plain else 0,
+        places=common_places(words, counts * ~reading.strays)
+        if reading.kind == "number" and reading.plain
+        else 0,
         unit=reading.unit,
     )
     if reading.kind == "category":

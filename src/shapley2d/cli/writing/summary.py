@@ -21,6 +21,7 @@ from shapley2d._valuation.wording.sentences import (
 from shapley2d._valuation.wording.units import Units, sums_to_score, unit_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
+from shapley2d.cli.wording import in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -162,7 +163,7 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
     lines = [
         f"{table}, predicting {inputs.target!r} ({info.get('task')}), {rows}",
         score_words(valuation),
-        rare_words(valuation),
+        in_words(rare_words(valuation)),
         f"method {info.get('method')}: {caution or f'{certain}.'}",
         "" if caution else below_zero_words(valuation),
         f"took {took}" if took else "",
