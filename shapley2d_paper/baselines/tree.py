@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._models.sweeps.chains import sweep_utilities
-from shapley2d._models.sweeps.encoded import number_targets
+from shapley2d._models.sweeps.models import number_targets
 from shapley2d._models.sweeps.scoring import r_squared
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one

@@ -210,7 +210,7 @@ class KNN(Method):
         )
 
     def _facts(self, problem: Problem) -> dict[str, Any]:
-        from shapley2d._knn.baseline import knn_baseline
+        from shapley2d._knn.votes import knn_baseline
         from shapley2d._tables.problem import weigh_problem
 
         self._check(problem)

@@ -102,6 +102,8 @@ def common_places(texts: Any, rows: NDArray[np.int64] | None = None) -> int:
     known = pc.drop_null(texts)
     points = pc.find_substring(known, ".").to_numpy(zero_copy_only=False)
     lengths = pc.utf8_length(known).to_numpy(zero_copy_only=False)
+    if rows is not None:
+        rows = rows[texts.is_valid().to_numpy(zero_copy_only=False)]
     counts = np.bincount(np.where(points >= 0, lengths - points - 1, 0), rows)
     places = int(counts.argmax()) if counts.size else 0
     return places if places and counts[places] >= NEARLY_ALL * counts.sum() else 0
