@@ -233,7 +233,7 @@ def column_attacks(pool: Pool, seed: int) -> Iterator[tuple[str, str, Pool]]:
         for name in pool.numbers
     }
     best = max(gaps, key=lambda name: gaps[name])
-    numbers = pool.numbers
+    numbers, names = pool.numbers, pool.owners[0]["column"]
 
     def score(part: pd.DataFrame, trees: int = 100, noise: float = 0.0) -> np.ndarray:
         """What a forest says of the label by the columns of the others."""
@@ -258,6 +258,10 @@ def column_attacks(pool: Pool, seed: int) -> Iterator[tuple[str, str, Pool]]:
     }
     for words, columns in made.items():
         yield "derived columns", f"T sells {words}", pool.with_columns(columns)
+    (mine, rest), thirds = (names[:1], names[1:]), list(range(0, len(pool.X), 3))
+    lines = [{"owner": "A", "row": thirds, "column": mine}, {"owner": "A", "column": rest}]
+    some = replace(pool, owners=[*lines, *pool.owners[1:]])
+    yield "other patterns", "A claims one of its columns in every third row only", some
     hidden = pool.with_columns({"copied": lambda part: score(part, noise=0.15)})
     yield "tuned", "T sells a forest's score with noise of 0.15", hidden
 

@@ -39,7 +39,6 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 
 from shapley2d import inspect_cells
 from shapley2d._inspection import score
-from shapley2d._inspection.columns.finding import UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -54,7 +53,7 @@ from shapley2d._inspection.evidence import (
 from shapley2d._inspection.kernels.boosted_trees import BoostedTrees
 from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
 from shapley2d._inspection.marginal import vouched
-from shapley2d._inspection.probability import wrong_probability
+from shapley2d._inspection.probability import as_in_tail, wrong_probability
 
 ROWS, MADE_UP = 1000, 80
 FEWEST_ERRORS, SOME_ERRORS = 0.0005, 0.003  # shares of a spoiled table's entries
@@ -234,7 +233,7 @@ def chances(part: Any, model: HistGradientBoostingClassifier) -> Any:
     """The probability of every cell, as an inspection says it."""
     logit = model.decision_function(part["T"]) + SETTINGS["order"] * part["logit"]
     said = SETTINGS["most"] / (1 + np.exp(-logit))
-    return np.maximum(np.where(part["usual"], np.minimum(said, UNKNOWN), said), part["least"])
+    return np.maximum(np.where(part["usual"], as_in_tail(said), said), part["least"])
 
 
 def label_chances(part: Any, model: HistGradientBoostingClassifier) -> Any:

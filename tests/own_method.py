@@ -17,7 +17,6 @@ class LeaveOut(Method):
     how = "leaving out a row and a column"
     meaning = "what its row and its column add together to all the others"
     total = ""
-    values_games = True
 
     n_votes: Annotated[int, Option("number of neighbours that vote")] = 5
     signs: Annotated[Literal["both", "plus"], Option("values of both signs, or none below 0")] = (

@@ -62,6 +62,12 @@ def test_the_conda_recipe_needs_what_the_package_needs():
     assert f'version: "{__version__}"' in recipe
 
 
+def test_files_that_a_workflow_leaves_out_are_there():
+    workflow = (ROOT / ".github" / "workflows" / "test.yml").read_text(encoding="utf-8")
+    left_out = re.findall(r"--ignore (tests/\S+)", workflow)
+    assert left_out and [one for one in left_out if not (ROOT / one).exists()] == []
+
+
 def test_the_lock_file_has_all_dependencies_and_no_address():
     """Whoever installs it chooses where from; ``make lock`` writes it."""
     lock = (ROOT / "requirements-dev.txt").read_text(encoding="utf-8")

@@ -44,8 +44,7 @@ fig, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
 v.plot_heatmap(ax=ax)
 
 # %%
-# A larger table or a slower model: more clusters and a time limit, which chooses how many subsets
-# and folds there is time for, and says how precise the values are (not run here)::
+# A larger table or a slower model: more clusters and a time limit::
 #
 #     v = value_blocks(X, y, rows="clusters=40", method=MonteCarlo(model), max_time="10m")
 #     print(v.describe())

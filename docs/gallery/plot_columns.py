@@ -31,14 +31,14 @@ classes = np.unique(y)
 fig, ax = plt.subplots(figsize=(7, 4.4), layout="constrained")
 left_positive, left_negative = np.zeros(X.shape[1]), np.zeros(X.shape[1])
 for c, colour in zip(classes, ("#0b5c6b", "#c8763a", "#7a5ea8"), strict=True):
-    part = v.values[y == c].sum(axis=0)[order]
+    part = 100 * v.values[y == c].sum(axis=0)[order]
     left = np.where(part > 0, left_positive, left_negative)
     ax.barh(np.arange(order.size), part, left=left, color=colour, label=f"wine {c}")
     left_positive += np.maximum(part, 0)
     left_negative += np.minimum(part, 0)
 ax.set_yticks(np.arange(order.size), [v.column_names[j] for j in order])
 ax.axvline(0, color="0.3", lw=0.8)
-ax.set_xlabel("sum of cell values")
+ax.set_xlabel("sum of cell values, points of the score")
 ax.legend(frameon=False, loc="lower right")
 
 # %%

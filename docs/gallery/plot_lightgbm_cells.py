@@ -32,12 +32,14 @@ print(v)
 # more than a quarter of them are below zero.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 order = np.argsort(v.column_values)
-axes[0].barh(np.array(v.column_names)[order], v.column_values[order], color="#0b5c6b")
-axes[0].set_xlabel("sum of cell values")
+axes[0].barh(np.array(v.column_names)[order], 100 * v.column_values[order], color="#0b5c6b")
+axes[0].set_xlabel("sum of cell values, points")
 for j in order[::-1][:3]:
-    shares = np.cumsum(np.sort(v.values[:, j])[::-1])
+    shares = 100 * np.cumsum(np.sort(v.values[:, j])[::-1])
     axes[1].plot(np.linspace(0, 100, len(shares)), shares, label=v.column_names[j])
-axes[1].set(xlabel="% of the rows, highest first", ylabel="sum of their cells in the column")
+axes[1].set(
+    xlabel="% of the rows, highest first", ylabel="sum of their cells in the column, points"
+)
 axes[1].legend()
 
 # %%

@@ -29,16 +29,20 @@ fig, ax = plt.subplots(figsize=(7, 3.8), layout="constrained")
 place = np.arange(X.shape[1])
 ax.bar(
     place - 0.2,
-    from_nothing.column_values,
+    100 * from_nothing.column_values,
     0.38,
     color="#0b5c6b",
     label="from what the labels alone predict (default)",
 )
 ax.bar(
-    place + 0.2, from_zero.column_values, 0.38, color="#d9a273", label='from zero (baseline="zero")'
+    place + 0.2,
+    100 * from_zero.column_values,
+    0.38,
+    color="#d9a273",
+    label='from zero (baseline="zero")',
 )
 ax.set_xticks(place, X.columns, rotation=30, ha="right")
 ax.axhline(0, color="0.3", lw=0.8)
-ax.set_ylabel("sum of cell values")
+ax.set_ylabel("points of the score")
 ax.legend(frameon=False)
-print(f"sum of all values: {from_nothing.total:.3f} and {from_zero.total:.3f}")
+print(f"all values: {100 * from_nothing.total:.1f} and {100 * from_zero.total:.1f} points")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import math
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,8 @@ def test_a_row_is_explained_on_click(open_report):
     assert read[-1] == pytest.approx(v.row_values[7], abs=0.01)
     page.locator("#row-list button").first.click()
     assert page.inner_text("#row-title") == f"Row {v.row_values.argmin()}"
+    share = math.ceil(100 / len(v.row_values))
+    assert f"among the {share} % most harmful rows; " in page.inner_text("#row-words")
 
 
 def test_filters_the_cells(open_report):

@@ -81,7 +81,7 @@ def python_calls():
             (value_blocks, partial(value_blocks, X, Y, cv=2, progress=False, **grid)),
             (CellValuer, fit),
         ]
-        if kind.values_games:
+        if kind.name in ("mc", "exact"):
             functions.append((value_game, partial(value_game, h=game, n_rows=3, n_columns=2)))
         for function, call in functions:
             known = [option for option in keywords(function) if option != "method"]

@@ -168,7 +168,7 @@ CASES = [
     (GOOD + "--method exact -k 3 --max-trees 3", "--n-neighbors goes with --method knn, not with exact: set --model knn or leave --n-neighbors out"),
     (GOOD + "-k 0", "--n-neighbors 0 must be a whole number of at least 1"),
     (GOOD + "--model ridge --method mc --scoring neg_log_loss", ("--scoring neg_log_loss cannot be computed by the built-in --model ridge "
-     "in classification: use accuracy, balanced_accuracy, f1, roc_auc, or a model of")),
+     "in classification: use accuracy, balanced_accuracy, or a model of")),
     (GOOD + "--model forrest --method mc", "'forrest' is not one of 'tree'"),
     (GOOD + "--method mc --scoring acuracy", ("--scoring acuracy is not one of scikit-learn's scores: did you mean "
      "'accuracy'?")),

@@ -225,9 +225,9 @@ def slow(monkeypatch):
     monkeypatch.setattr(progress, "now", lambda: next(clock))
 
 
-IN_TIME = 'max_time="1m" (--max-time 1m) gives the best answer within a minute'
-SAMPLED = 'method="mc" with max_time="1m" (--method mc --max-time 1m) samples for a minute'
-FOREST = 'method="forest" (--method forest) values the cells under a forest in about 1 s'
+IN_TIME = "--max-time 1m gives the best answer within a minute"
+SAMPLED = "--method mc --max-time 1m samples for a minute"
+FOREST = "--method forest values the cells under a forest in about 1 s"
 OF_OWNERS = FOREST.replace(" in about 1 s", ", usually in seconds")
 
 
@@ -235,7 +235,7 @@ OF_OWNERS = FOREST.replace(" in about 1 s", ", usually in seconds")
     ("command", "ways"),
     [
         ("cells -m mc --model gaussian_nb --max-permutations 20", [IN_TIME, FOREST]),
-        ("cells -m mc --model gaussian_nb --max-permutations 20 --scoring f1", [IN_TIME]),
+        ("cells -m mc --model tree --max-permutations 20 --scoring f1", [IN_TIME]),
         ("cells -m exact --model gaussian_nb --cv 2", [SAMPLED, FOREST]),
         ("cells -m knn", [IN_TIME, FOREST]),
         ("cells -m knn --max-time 9h", [FOREST]),

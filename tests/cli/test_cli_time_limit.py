@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,7 +36,7 @@ def test_it_says_how_precise_it_got_and_what_twice_the_time_would_give(capsys, m
     monkeypatch.setattr(cells_command, "start_clock", lambda run: CountedLimit(14, 1e-6))
     out = " ".join(run(capsys, "cells train.csv -t kind --max-time 1m").out.split())
     assert re.search(r"\(a random \d+ of 90 rows\)", out)
-    assert "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of " in out
+    assert "Stopped by the time limit of 1 min 0 s. The sign is certain (95 %) of " in out
     assert re.search(r"\d+ of 270 cells, \d+ of 90 rows and \d of 3 columns", out)
     assert "Twice the time would shrink the errors by about 30 %" in out
 
@@ -120,6 +121,10 @@ def test_groups_of_one_axis_are_named_where_their_sign_is_certain():
         values, stderr, ["north", "south", "west"], ["all"], stderr[:, 0], np.zeros(1), info=info
     )
     assert time_limit_sentences(v)[0] == (
-        "Stopped after 1 min 0 s, as asked. The sign is certain (95 %) of 2 of 3 sets of rows "
+        "Stopped by the time limit of 1 min 0 s. The sign is certain (95 %) of 2 of 3 sets of rows "
         "('north' above 0, 'south' below); so is the rank of 3 sets of rows."
     )
+    uncertain = replace(v, stderr=19 * stderr, row_stderr=19 * stderr[:, 0])
+    first, then = time_limit_sentences(uncertain)
+    assert first.endswith("No value has a certain sign (95 %) yet.")
+    assert then.endswith(" a typical block's to 2.7; about 1 block would then have a certain sign.")

@@ -139,6 +139,35 @@ def test_units_of_one_quantity_are_converted_or_nothing_is_suggested(entry, new)
     assert find({"weight": comma})["suffix"].suggestions == wanted
 
 
+@pytest.mark.parametrize(("mark", "other"), [(".", ","), (",", ".")])
+def test_one_entry_with_another_decimal_mark_changes_no_other_suggestion(mark, other):
+    entries = [f"{k / 2 + 3:.1f} kg".replace(".", mark) for k in range(60)]
+    entries[7], entries[9] = "6400 g", f"7{other}5 kg"
+    suggestions = find({"weight": entries})["suffix"].suggestions
+    assert suggestions == {7: f"6{mark}4 kg", 9: f"7{mark}5 kg"}
+
+
+@pytest.mark.parametrize(("unit", "other"), [("°C", "°F"), ("mg/dl", "mg/l"), ("CAD/h", "CHF/h")])
+def test_another_unit_that_is_not_known_is_not_taken_for_this_one(unit, other):
+    entries = [f"{k - 30}.5 {unit}" for k in range(60)]
+    entries[7] = f"6.5 {other}"
+    found = find({"x": entries})
+    assert found["suffix"].suggestions == {}
+    assert "formats" not in found  # signs and decimals are no other format
+    halves = [one.replace(unit, (unit, other)[k % 2]) for k, one in enumerate(entries)]
+    assert "units" not in find({"x": halves})
+
+
+def test_a_rule_tells_empty_entries_and_exceptions_apart():
+    town = [f"town {k % 12}" for k in range(240)]
+    code = [f"X{k % 12 * 37 + 100}" for k in range(240)]
+    code[5] = "X137"
+    code[40:60] = [""] * 20
+    (rule,) = [one for one in all_of("rule", {"town": town, "code": code}) if len(one.rows) > 1]
+    text = "rows with the same 'town' have the same 'code', except 1 row of 240; it tells 20 empty entries"
+    assert rule.text == text
+
+
 def test_broken_letters_are_mended():
     names = ["Müller", "Weiß", "Meyer", "Köhler"] * 10
     names[4], names[9], names[11] = "MÃ¼ller", "WeiÃ\x9f", "K\ufffdhler"

@@ -37,6 +37,13 @@ def test_chances_never_reach_certainty():
     assert chances.min() > 0 and chances.mean() < 0.03
 
 
+def test_numbers_in_a_tail_keep_their_order_below_one_half():
+    said = np.linspace(0.0, 0.99, 100)
+    usual = probability.as_in_tail(said)
+    assert (np.diff(usual) > 0).all() and usual.max() < 0.5
+    assert np.array_equal(usual[said < 0.45], said[said < 0.45])
+
+
 def test_the_same_entry_is_likelier_wrong_in_a_table_with_more_errors():
     """The share of errors is the table's own."""
     random = np.random.default_rng(0)

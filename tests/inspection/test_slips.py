@@ -60,6 +60,18 @@ def test_a_slip_into_the_expected_range_is_named_and_suggested():
     assert explain(-17, 16, 19, 18) == ("the sign: -17 for 17", 17)
     assert explain(94, 96, 96.4, 96)[0] is None
     assert explain(64, 93, 96, 94) == ("a neighbouring key: 64 for 94", 94)
+    others = [
+        51.0,
+        51.1,
+        48.3,
+        53.9,
+        50.2,
+        49.7,
+    ] * 20  # rather 51.1 without its point than a 1 twice
+    assert explain(511, 45, 56, 51, others=others) == (
+        "the decimal point slipped: 511 for 51.1",
+        51.1,
+    )
 
 
 def test_no_slip_is_named_within_the_range_nor_where_any_would_do():
@@ -76,6 +88,8 @@ def test_no_slip_is_named_within_the_range_nor_where_any_would_do():
         ("1924-02-23", "2024-01-05", "2025-03-20", "2024-02-23", "another year"),
         ("2204-02-23", "2024-01-05", "2025-03-20", "2024-02-23", "two digits swapped"),
         ("2074-02-23", "2023-01-05", "2025-03-20", "2024-02-23", "another year"),
+        # just before the range that is expected
+        ("1924-01-03", "2024-01-20", "2024-12-20", "2024-01-03", "another year"),
     ],
 )
 def test_dates_keep_what_is_right(typed, low, high, meant, slip):

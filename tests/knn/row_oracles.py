@@ -87,11 +87,11 @@ def tie_groups(distances, slack=0.0):
     return groups
 
 
-def binned_groups(columns, subset, t):
+def binned_groups(columns, subset, t, near=NEAR, ranked=2 * NEAR):
     """The groups of the definition: near rows ranked, by whole bins, and the others by bin."""
     distances, slack = lens_distances(columns, subset, t)
     groups = tie_groups(distances, slack)
-    if columns.n_rows <= 2 * NEAR:
+    if columns.n_rows <= ranked:
         return groups
     farthest = np.sum(make_lens(columns)[t, subset, REACH])
 
@@ -99,7 +99,7 @@ def binned_groups(columns, subset, t):
         return np.asarray(numbers, dtype=float).view(np.int64) >> 42
 
     bins = np.maximum(leading(distances), leading(farthest) - (BINS - 1))
-    last = np.sort(bins)[NEAR - 1]  # the bin of the farthest row that must be ranked
+    last = np.sort(bins)[near - 1]  # the bin of the farthest row that must be ranked
     keys = np.where(bins <= last, groups, groups.max() + 1 + bins)
     return np.unique(keys, return_inverse=True)[1]
 

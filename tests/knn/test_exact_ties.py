@@ -1,7 +1,7 @@
 """Rows rank as exact fractions do, so no way to write the same table down changes a value."""
 
-import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations
 
 import numpy as np
@@ -13,9 +13,11 @@ from row_oracles import TASKS, all_subsets, lens_distances, tie_groups, twin
 from shapley2d import KNN, value_cells
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
+
+from oracles import brute_force
 
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 
@@ -69,39 +71,22 @@ def test_rows_rank_as_fractions_do(seeds):
 
 
 def exact_values(train, y, valid, y_valid, k, metric, task="classification"):
-    """The values of all cells by the definition: all subsets of rows and of columns, in fractions."""
+    """The values of all cells by the definition, neighbours ranked and scored in fractions."""
     n, m = train.shape
     exact = exact_distances(train, valid, metric)
-    utility = {}
-    for F in range(2**m):
-        lines = [
-            [sum(exact[j][t][i] for j in range(m) if F >> j & 1) for i in range(n)]
-            for t in range(len(valid))
+
+    @cache
+    def h(S, F):
+        if not S or not F:
+            return 0.0
+        lines = [[sum(exact[j][t][i] for j in F) for i in range(n)] for t in range(len(valid))]
+        found = [
+            exact_utility(sorted(S), line, y, t, k, task)
+            for line, t in zip(lines, y_valid, strict=True)
         ]
-        for S in range(2**n):
-            rows = [i for i in range(n) if S >> i & 1]
-            seen = range(len(valid)) if rows and F else ()
-            utility[S, F] = sum(
-                (exact_utility(rows, lines[t], y, y_valid[t], k, task) for t in seen), Fraction(0)
-            ) / len(valid)
+        return float(sum(found) / len(valid))
 
-    def weight(size, players):
-        return Fraction(1, players * math.comb(players - 1, size))
-
-    values = np.zeros((n, m))
-    for i in range(n):
-        for j in range(m):
-            total = Fraction(0)
-            for S in range(2**n):
-                for F in range(2**m):
-                    if S >> i & 1 or F >> j & 1:
-                        continue
-                    with_i, with_j = S | 1 << i, F | 1 << j
-                    gain = utility[with_i, with_j] + utility[S, F]
-                    gain -= utility[with_i, F] + utility[S, with_j]
-                    total += weight(S.bit_count(), n) * weight(F.bit_count(), m) * gain
-            values[i, j] = float(total)
-    return values
+    return brute_force(h, n, m)
 
 
 def exact_utility(rows, distances, y, target, k, task):

@@ -24,6 +24,11 @@ SAMPLED = KNN(n_neighbors=3, subsets="sampled", n_subsets=30)
 ALL = KNN(n_neighbors=3, subsets="all")
 KINDS = {
     "sampled": (table(), {"method": SAMPLED}),
+    "to a tolerance": (table(m=11), {"method": SAMPLED.but(n_subsets=None, tolerance=0.06)}),
+    "some rows": (
+        table(m=11),
+        {"method": SAMPLED.but(n_subsets=None, tolerance=0.3, valid_rows="auto")},
+    ),
     "exact": (table(), {"method": ALL}),
     "sampled regression": (table(task="regression"), {"method": SAMPLED}),
     "exact regression": (table(task="regression"), {"method": ALL}),
@@ -35,13 +40,13 @@ KINDS = {
 pytestmark = pytest.mark.filterwarnings("ignore::shapley2d.exceptions.PrecisionWarning")
 
 
-def crash_after(monkeypatch, calls):
-    """Let a few pieces be computed."""
+def crash_after(monkeypatch, calls, *, last=False):
+    """Let a few pieces be computed, of all subsets where they come last."""
     done, real = [], Pieces.under
 
     def limited(self, *arguments):
-        done.append(1)
-        if len(done) > calls:
+        done.append(self.takes_all or not last)
+        if sum(done) > calls:
             raise CrashError
         return real(self, *arguments)
 
@@ -72,15 +77,7 @@ def test_sampling_in_vain_goes_on_with_all_columns(small_pieces, monkeypatch, tm
     plain = value_cells(*data, **options)
     assert plain.info["subsets"] == "all"
     with monkeypatch.context() as patch:
-        real, calls = Pieces.under, []
-
-        def limited(self, *arguments):
-            calls.append(self.takes_all)
-            if sum(calls) > 3:
-                raise CrashError
-            return real(self, *arguments)
-
-        patch.setattr(Pieces, "under", limited)
+        crash_after(patch, 3, last=True)
         with pytest.raises(CrashError):
             value_cells(*data, checkpoint=path, **options)
     resumed = value_cells(*data, checkpoint=path, **options)

@@ -304,6 +304,11 @@ def test_nobody_is_several_players_by_claims_of_other_columns():
     np.testing.assert_allclose(v.values.ravel(), one.values.ravel(), atol=1e-12)
     cells = (1 + 2 + 4) / 12
     assert by_owner(v)["A"] == pytest.approx(cells * v.values[0, 0])
+    # so in rows of which others have columns, too
+    claims = [*FOUR[1:], {**FOUR[0], "column": "age"}, {**FOUR[0], "row": [0, 7, 9]}]
+    v, whole = valued(claims), valued(FOUR)
+    np.testing.assert_allclose(v.values, whole.values, atol=1e-12)
+    assert by_owner(v)["Bank A"] == pytest.approx((20 + 3) / 40 * by_owner(whole)["Bank A"])
 
 
 def test_rows_that_nobody_claims_are_refused_or_left_out_of_everything():

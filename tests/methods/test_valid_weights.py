@@ -20,6 +20,7 @@ Y, Y_VALID = np.array([0, 1, 0, 1, 2]), np.array([0, 0, 0, 0, 1, 2, 1])
 NUMBERS, NUMBERS_VALID = RNG.normal(size=N).round(2), RNG.normal(size=T).round(2)
 WEIGHTS = np.array([0.5, 2.0, 0.0, 1.0, 3.0, 0.25, 1.5])
 NEAR = KNN(n_neighbors=2, metric="sqeuclidean")
+TREE = DecisionTreeClassifier(max_depth=2, random_state=0)
 
 
 def balanced(y, weights=None):
@@ -120,20 +121,19 @@ def test_a_weight_counts_like_repeated_rows():
 
 
 @pytest.mark.parametrize(
-    ("task", "scoring"),
+    ("model", "task", "scoring"),
     [
-        ("classification", "balanced_accuracy"),
-        pytest.param("classification", None, marks=pytest.mark.slow),
-        pytest.param("classification", "neg_log_loss", marks=pytest.mark.slow),
-        ("regression", None),
+        (TREE, "classification", "balanced_accuracy"),
+        pytest.param(TREE, "classification", None, marks=pytest.mark.slow),
+        pytest.param(TREE, "classification", "neg_log_loss", marks=pytest.mark.slow),
+        (DecisionTreeRegressor(max_depth=2, random_state=0), "regression", None),
+        ("gaussian_nb", "classification", "balanced_accuracy"),
+        ("ridge", "regression", None),
     ],
 )
-def test_models_weigh_their_score(task, scoring):
-    y, y_valid, kind = Y % 2, Y_VALID % 2, DecisionTreeClassifier
-    if task == "regression":
-        y, y_valid, kind = NUMBERS, NUMBERS_VALID, DecisionTreeRegressor
-    method = Exact(kind(max_depth=2, random_state=0))
-    asked = {"method": method, "scoring": scoring, "task": task}
+def test_models_weigh_their_score(model, task, scoring):
+    y, y_valid = (Y % 2, Y_VALID % 2) if task == "classification" else (NUMBERS, NUMBERS_VALID)
+    asked = {"method": Exact(model), "scoring": scoring, "task": task}
     v = value_cells(X, y, X_VALID, y_valid, valid_weight=WEIGHTS, **asked)
     again = np.repeat(np.arange(T), (WEIGHTS * 4).astype(int))
     repeated = value_cells(X, y, X_VALID[again], y_valid[again], **asked)
@@ -223,7 +223,6 @@ class NoValidation(KNN):
         ({"scoring": "balanced"}, "is not one of scikit-learn's scores: did you mean 'balanced_ac"),
         ({"scoring": make_scorer(max_error)}, CLOSED),
         ({"method": MonteCarlo("knn"), "scoring": "f1"}, CLOSED),
-        ({"method": MonteCarlo("ridge")}, "does not go with the built-in .*scaled_ridge"),
         ({"method": NoValidation()}, "valid_weight weighs validation rows, but this method eval"),
         ({"valid_weight": 0 * WEIGHTS}, "is 0 in every row: give some row a positive weight"),
         ({"valid_weight": -WEIGHTS}, "is -0.5 in row 0: weights must be finite and not negative"),

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from shapley2d._models.sweeps.ridge import RidgeSweep
+from shapley2d._models.sweeps.models import RidgeSweep
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions
 
@@ -40,5 +40,8 @@ def test_ridge_stands_numbers_beside_which_its_penalty_is_lost(classifies):
     game = RidgeSweep(split)
     for a, b in ((3, 2), (12, 3)):  # where the factor serves, singular values say the same
         known = game.utilities(*orders)[a, b]
-        count = len(y_valid) if classifies else 1  # of classes, the number of right answers
-        assert game._stable(rows[:a], columns[:b]) / count == pytest.approx(known, rel=1e-9)
+        found = game._stable(
+            rows[:a], columns[:b]
+        )  # the number of right answers, or squared errors
+        score = found / len(y_valid) if classifies else 1 - found / game._spread
+        assert score == pytest.approx(known, rel=1e-9)

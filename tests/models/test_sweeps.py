@@ -2,28 +2,28 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.linear_model import Ridge, RidgeClassifier
 from sklearn.metrics import r2_score
 from sklearn.naive_bayes import GaussianNB
-from sklearn.neighbors import KNeighborsClassifier
 from sklearn.tree import DecisionTreeClassifier
 
 from knn.row_oracles import (
     TASKS,
     random_labels,
-    random_table,
     score_of,
     table_distances,
     tie_averaged_utility,
 )
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import Exact, InputError, MonteCarlo, value_cells
-from shapley2d._knn.utility_game import KnnGame, knn_game
+from shapley2d._knn.metric import measure
+from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps import SWEEPS
+from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
@@ -32,6 +32,8 @@ from shapley2d._theory.coalitions import (
     NestedCoalitions,
     SubsetCoalitions,
 )
+
+from small_tables import split_of
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -82,19 +84,6 @@ def test_ridge_regression_is_scikit_learns(plain):
             assert grid[a, b] == pytest.approx(expected, rel=1e-8, abs=1e-8)
 
 
-def test_knn_is_the_share_of_votes_of_scikit_learns():
-    split = make_split(0, 3, plain=True)
-    rows, columns = orders(split)
-    game = knn_game(split, n_neighbors=3, metric="sqeuclidean")
-    grid = game.utilities(NestedCoalitions(rows), NestedCoalitions(columns))
-    for a, b, X, members, X_valid in grid_points(split, rows, columns):
-        if a >= 3:
-            estimator = KNeighborsClassifier(3).fit(X, split.y.y[members])
-            votes = estimator.predict_proba(X_valid)
-            own = split.y_valid.y[:, None] == estimator.classes_[None, :]
-            assert grid[a, b] == pytest.approx(np.mean(np.sum(votes * own, axis=1)))
-
-
 @pytest.mark.parametrize(
     ("name", "regression"),
     [
@@ -106,7 +95,7 @@ def test_knn_is_the_share_of_votes_of_scikit_learns():
 )
 def test_other_lists_of_coalitions_give_the_same(name, regression):
     split = make_split(4, 3, n=12, plain=True, regression=regression)
-    game = knn_game(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
+    game = KnnGame(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grid = game.utilities(rows, columns)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
@@ -190,7 +179,7 @@ def test_options_that_cannot_be_used_are_named(options, message):
 @pytest.mark.parametrize(
     ("method", "question", "message"),
     [
-        (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, f1, roc_auc, or a model of scikit-learn"),
+        (MonteCarlo("ridge"), {"scoring": "neg_log_loss"}, "use accuracy, balanced_accuracy, or a model of scikit-learn"),
         (MonteCarlo("ridge"), {"scoring": "r2"}, "scoring='r2' cannot be computed by the built-in model='ridge'"),
         (MonteCarlo("knn"), {"scoring": "f1"}, "has no closed form: it is not a mean over validation rows: use 'accuracy'"),
         (MonteCarlo("ridge", preprocess="none"), {}, "or use another model, such as model='scaled_ridge'"),
@@ -222,11 +211,13 @@ def test_constant_validation_targets_score_as_in_scikit_learn():
 def test_nearest_neighbours_at_every_point_of_the_grid(task):
     """The mean over all choices among the rows at the distance of the k-th nearest."""
     rng = np.random.default_rng(3)
-    columns = random_table(rng, 7, 3, 4)
+    X, X_valid = (rng.choice([0, 1, 2, np.nan], (size, 3)) for size in (7, 4))
     y, y_valid = random_labels(rng, task, 7, 4)
     factors = np.array([1.0, 0.5, 2.0, 0.5])
-    game = KnnGame(
-        columns, y, y_valid, task=task, n_neighbors=3, baseline="zero", valid_weights=factors
+    split = replace(split_of(X, y, X_valid, y_valid, task), valid_weights=factors)
+    game, columns = (
+        KnnGame(split, n_neighbors=3, baseline="zero"),
+        measure(split.train, split.valid),
     )
     rows, members = rng.permutation(7), rng.permutation(3)
     grid = game.utilities(NestedCoalitions(rows.tolist()), NestedCoalitions(members.tolist()))

@@ -40,9 +40,6 @@ SMALL = {
 }
 
 
-# ---------------------------------------------------------------- removing and refilling
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_refilled_cells_are_the_mean_of_what_is_left_in_their_column(seed):
     rng = np.random.default_rng(seed)
@@ -107,9 +104,6 @@ def test_a_curve_falls_when_what_carries_the_label_is_removed_and_not_before():
         for evaluated_on in EVALUATED_ON
     }
     assert set(records[3]) == names | {"share"}
-
-
-# ---------------------------------------------------------------- pieces and work
 
 
 @pytest.fixture(scope="module")
@@ -186,12 +180,6 @@ def test_heart_is_mostly_repeats(paper_data):
     )
     assert describe_parts(parts)["repeats"] == 0
     assert describe_parts(parts)["test_known"] == 0
-
-
-# ---------------------------------------------------------------- figure and tables
-
-
-# ---------------------------------------------------------------- statistics and judges
 
 
 def test_the_best_share_is_that_of_the_mean_curve():

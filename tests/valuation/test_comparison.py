@@ -8,7 +8,6 @@ import pytest
 
 from shapley2d import KNN, InputError, Valuation, value_cells, value_game
 from shapley2d._tables.convert import as_table
-from shapley2d._valuation.comparison.match import matched_names, matched_rows
 
 
 def of_table(X, names=None, error=0.0):
@@ -24,8 +23,7 @@ def of_table(X, names=None, error=0.0):
 
 
 def partners(before, after):
-    pairs = matched_names(before.column_names, after.column_names)
-    old, new = matched_rows(before, after, pairs)
+    old, new, *_ = after.compare(before)._both
     return dict(zip(new.tolist(), old.tolist(), strict=True))
 
 

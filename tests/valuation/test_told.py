@@ -47,7 +47,7 @@ def test_a_record_has_the_score_the_columns_and_the_extremes():
     v = value_cells(X, y, X, y, method="exact", progress=False)
     told = v.to_dict()
     assert told["schema"] == "shapley2d.valuation/1"
-    assert told["unit"] == "accuracy; times 100 points of the score"
+    assert told["unit"] == "accuracy; 1 is 100 points of the score"
     assert told["columns"][0] == {
         "column": "size", "value": pytest.approx(v.column_values[0], rel=1e-4),
         "shown": f"+{100 * v.column_values[0]:.1f} points",

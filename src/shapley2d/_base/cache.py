@@ -20,6 +20,10 @@ from typing import Any
 import numba
 from numba.core import event
 
+from shapley2d._base.compiling import compiles_long
+
+_LONG_S = 2.0  # of compiling, which is worth a note
+
 
 class _Watch(event.Listener):
     """Counts the functions that are being compiled now, one inside the other, and the time."""
@@ -36,6 +40,8 @@ class _Watch(event.Listener):
         self.depth -= 1
         if not self.depth:
             self.spent += monotonic() - self.begun
+        if compiled_for() > _LONG_S:
+            compiles_long()
 
 
 _watch = _Watch()  # numba compiles one function at a time, in whatever thread

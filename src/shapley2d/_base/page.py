@@ -27,7 +27,7 @@ _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "audit", "date",
-    "digests", "asked", "score", "other_trees",
+    "digests", "asked", "score",
     "baseline", "baseline_utility", "utility_all", "look", "alone", "without", "pooled",
 )  # fmt: skip
 
@@ -84,8 +84,6 @@ def open_page(write: Callable[[Path], object]) -> Path:
 def policy_hash(text: str) -> str:
     """The digest by which a page's policy knows its own style and script.
 
-    Examples
-    --------
     >>> policy_hash("")
     'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
     """
@@ -115,8 +113,6 @@ def _templates() -> Any:
 def whole_words(text: str) -> Any:
     """The text as HTML in which browsers do not break options such as ``--encoding`` at a hyphen.
 
-    Examples
-    --------
     >>> str(whole_words("set --encoding, <b>"))
     'set <span class="whole">--encoding,</span> &lt;b&gt;'
     """
@@ -134,8 +130,6 @@ def whole_words(text: str) -> Any:
 def known_facts(info: dict[str, Any]) -> dict[str, str]:
     """Facts for the head of a page: task, date, version, time taken.
 
-    Examples
-    --------
     >>> known_facts({"task": "regression", "date": "2026-05-01", "versions": {"shapley2d": "1.0"}})
     {'task': 'regression', 'made': '2026-05-01', 'by': 'shapley2d 1.0'}
     >>> known_facts({"seconds": 75.0})
@@ -154,8 +148,6 @@ def known_facts(info: dict[str, Any]) -> dict[str, str]:
 def settings_words(info: dict[str, Any]) -> dict[str, str]:
     """The entries of a record as text, the method's settings last.
 
-    Examples
-    --------
     >>> settings_words({"method": "knn", "converged": True, "settings": {"n_neighbors": 5}})
     {'method': 'knn', 'converged': 'yes', 'n_neighbors': '5'}
     """

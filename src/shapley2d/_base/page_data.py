@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 def quantise(values: NDArray[np.float64]) -> tuple[bytes, list[float]]:
     """Bytes of a matrix as int16, column after column, and the scale of each column.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> planes, scales = quantise(np.array([[1.0], [-0.5]]))
     >>> np.frombuffer(planes[:2] + planes[2:], np.uint8).tolist(), round(scales[0] * 32767, 12)
@@ -44,8 +42,6 @@ def quantise_errors(errors: NDArray[np.float64]) -> tuple[bytes, float]:
 
     Code 255 is the largest error, each step down is a sixteenth of an octave, 0 is no error.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> codes, largest = quantise_errors(np.array([[0.0], [0.5], [1.0]]))
     >>> list(codes), largest
@@ -61,8 +57,6 @@ def quantise_errors(errors: NDArray[np.float64]) -> tuple[bytes, float]:
 def codes_of(texts: Sequence[str | None], levels: Sequence[str | None]) -> tuple[bytes, int]:
     r"""Positions of texts among levels as little-endian integers, and their width in bytes.
 
-    Examples
-    --------
     >>> codes_of(["b", "a", "b"], ["a", "b"])
     (b'\x01\x00\x01', 1)
     """
@@ -79,8 +73,6 @@ def brief(text: str | None, length: int = 300) -> str | None:
 def pack(data: bytes) -> str:
     """Bytes deflated and as base64, which holds no character that HTML would read.
 
-    Examples
-    --------
     >>> unpacked = zlib.decompress(base64.b64decode(pack(b"abc")))
     >>> unpacked
     b'abc'
@@ -91,8 +83,6 @@ def pack(data: bytes) -> str:
 def script_json(data: Any) -> str:
     r"""JSON that is inert inside a script element, whatever text it holds.
 
-    Examples
-    --------
     >>> script_json("</script>")
     '"\\u003c/script>"'
     """

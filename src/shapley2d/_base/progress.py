@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
+from shapley2d._base.compiling import COMPILING
 from shapley2d._base.words import format_seconds
 from shapley2d.exceptions import InputError, Setting
 
@@ -24,7 +25,6 @@ IN_TIME = 'max_time="{limit}" (--max-time {limit}) gives the best answer within 
 _SURE_S = 2.0  # of work before the time left is certain enough to be told
 _MINUTES = 5  # of a time limit that is proposed, at most
 _FIRST_NOTE = "starting"
-_COMPILING = "compiling, once per machine"
 
 
 def _cache() -> Any:
@@ -120,15 +120,14 @@ def reporting(progress: Any, title: str, in_time: str = IN_TIME) -> Iterator[Rep
     clock, begin, done, shown = _Clock(), now(), 0.0, 0.0
 
     def report(fraction: float, note: str, seconds_left: float | None = None) -> None:
-        sure = clock.seconds_left(fraction, seconds_left)
+        left = clock.seconds_left(fraction, seconds_left)
         nonlocal done, shown
-        left = sure if seconds_left is None else seconds_left
         shown, done = (0.0 if fraction < done else shown), fraction  # less is another stage
         if left is not None and left > 0:  # a share of the time, which fits what is left of it
             fraction = shown = max((now() - begin) / (now() - begin + left), shown)
         display.report(fraction, note, left)
-        if sure is not None and sure > 60:
-            run.announce(display, sure, in_time)
+        if left is not None and left > 60:
+            run.announce(display, left, in_time)
 
     try:
         yield report
@@ -237,7 +236,7 @@ class _Bar:
 
             def render(self, task: Any) -> Text:
                 compiles = _cache() is not None and _cache().compiling()
-                return Text(_COMPILING if compiles else task.fields["note"], style="dim")
+                return Text(COMPILING if compiles else task.fields["note"], style="dim")
 
         console = Console(stderr=True)
         if console.is_jupyter and find_spec("ipywidgets") is None:

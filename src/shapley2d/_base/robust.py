@@ -19,8 +19,6 @@ def centre_and_spread(entries: NDArray[np.float64]) -> tuple[float, float]:
     The spread is the interquartile range over that of a standard normal. Where the quartiles are
     equal, it is the median distance of the other entries from the median; 0.0 where all are equal.
 
-    Examples
-    --------
     >>> centre_and_spread(np.array([0.0, 0, 0, 0, 0, 0, 0, 3, 5]))
     (0.0, 4.0)
     """

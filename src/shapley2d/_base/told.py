@@ -24,8 +24,6 @@ _PIECES = re.compile(r"[A-Za-z]{1,4}|\d{1,3}|\n[ ]*|[ ](?=\w)|[\x00-\x7f]|.", re
 def tokens(text: str) -> int:
     """How many tokens a text has at most, about: of byte pairs, whichever vocabulary.
 
-    Examples
-    --------
     >>> tokens("three columns"), tokens("-12.345"), tokens("\N{GREEK SMALL LETTER ALPHA}")
     (5, 4, 1)
     """
@@ -65,8 +63,6 @@ def json_words(record: Any) -> str:
 def as_markdown(record: dict[str, Any]) -> str:
     """A record as Markdown: a heading, and every list as a fenced block of lines.
 
-    Examples
-    --------
     >>> print(as_markdown({"schema": "s/1", "total": 1.5, "columns": [{"column": "``" + "`"}]}))
     # s/1
     <BLANKLINE>

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 class PermutationDraws:
     """One random order of the rows and one of the columns per draw.
 
-    ``semivalues``: of the rows and of the columns.
     ``seed``: with a draw's number, the seed of its random orders.
     """
 
@@ -39,17 +38,10 @@ class PermutationDraws:
         return combine_axes(utilities, rows, columns)
 
 
-def mean_draws(draws: Sequence[Work], rows: Sequence[NDArray[np.intp]], n_rows: int) -> Work:
-    """The mean of several games' draws; the draws of one game of all rows as they are."""
-    whole = len(draws) == 1 and rows[0].size == n_rows
-    return draws[0] if whole else MeanDraws(draws, rows, n_rows)
-
-
 class MeanDraws:
     """Draws of a cross-valuation: the mean of its games' draws, each over its own rows.
 
     ``rows``: the rows of the whole table behind the rows of each game; the others get 0.
-    ``n_rows``: rows of the whole table.
     """
 
     def __init__(
@@ -60,11 +52,8 @@ class MeanDraws:
         self._n_rows = n_rows
 
     def __call__(self, number: int) -> NDArray[np.float64]:
-        mean: NDArray[np.float64] | None = None
-        for draw, rows in zip(self._draws, self._rows, strict=True):
-            values = draw(number) / len(self._draws)
-            if mean is None:
-                mean = np.zeros((self._n_rows, values.shape[1]))
-            mean[rows] += values
-        assert mean is not None
+        parts = [draw(number) for draw in self._draws]
+        mean = np.zeros((self._n_rows, parts[0].shape[1]))
+        for part, rows in zip(parts, self._rows, strict=True):
+            mean[rows] += part / len(parts)
         return mean

@@ -112,8 +112,6 @@ def evaluate_designs(
     so, and a checkpoint has what was done. The result is the same, bit for bit, for any number of
     workers.
 
-    Examples
-    --------
     >>> from shapley2d._models.function import FunctionGame
     >>> from shapley2d._theory.designs import AllSubsets
     >>> game = FunctionGame(lambda S, F: S.sum() * F.sum(), 2, 1)

@@ -71,8 +71,6 @@ def describe(value: Any, option: str = "model") -> Any:
 
     Functions and classes go by module and name, so one without a name of its own is refused.
 
-    Examples
-    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> describe(GaussianNB())
     'sklearn.naive_bayes.GaussianNB(priors=None, var_smoothing=1e-09)'
@@ -122,8 +120,6 @@ def _full_name(thing: Any, option: str) -> str:
 def differences(there: Mapping[str, Any], here: Mapping[str, Any]) -> list[str]:
     """What differs between two fingerprints, in words.
 
-    Examples
-    --------
     >>> differences({"random_state": 0, "model": None}, {"random_state": 1, "model": None})
     ['random_state is 0 there and 1 here']
 

@@ -53,14 +53,10 @@ def monte_carlo(
 ) -> Estimate:
     """The mean of independent draws, until the standard errors are small enough.
 
-    ``draws``: numbered draws of the values.
     ``tolerance``: stop when the largest standard error is at most this share of the spread of the
         values. Identical draws do not prove convergence: then stop when at most this share of all
         orders can differ (119 draws for 0.025).
-    ``max_draws``: the largest number of draws.
     ``n_jobs``: workers, as in joblib. The result is the same, bit for bit, for any number.
-    ``progress`` {"auto", True, False}.
-    ``sums``: sums of the values whose covariance is wanted.
     ``checkpoint``: where to resume from, and where to save what is done.
     ``cluster``: a Dask cluster to draw on.
     ``unit``: what a draw is, for messages and for the name of its count.
@@ -177,8 +173,6 @@ class Moments:
 
     ``sums``: further sums of the cells, whose covariance is kept too.
 
-    Examples
-    --------
     >>> moments = Moments()
     >>> for draw in ([[0.0, 2.0]], [[2.0, 2.0]]):
     ...     moments.add(np.array(draw))

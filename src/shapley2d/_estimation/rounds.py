@@ -71,8 +71,6 @@ class Rounds:
 class RunningSum(Protocol):
     """What pieces are added to.
 
-    ``count``: pieces that were added.
-    ``most``: pieces that may be added.
     ``has_error``: whether there is an answer with standard errors.
     """
 
@@ -154,7 +152,6 @@ def add_rounds(
     a checkpoint has it.
 
     ``results``: of the pieces from number ``total.count`` on, in order; it is closed.
-    ``checkpoint``: where to save, now and then and at the end.
     """
     kept, rule, pace = total.count, _Rule(total), Pace()
     added: Future[None] | None = None

@@ -50,8 +50,6 @@ def ordered_results(
     ``n_jobs`` None asks joblib's active ``parallel_config``, and is 1 without one; ``cluster`` is a
     Dask cluster, or a pool, to work on instead.
 
-    Examples
-    --------
     >>> [int(square) for square in ordered_results(lambda number: np.array(number**2), 1, 4)]
     [1, 4, 9]
     """

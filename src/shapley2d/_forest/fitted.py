@@ -133,7 +133,6 @@ class FittedTrees:
     ``leaves``: what every leaf adds to the prediction.
     ``scales, rest``: of every leaf, see the module; of the same shape.
     ``places``: the leaf of every validation row in each tree.
-    ``predicted`` (T, outputs).
     ``slopes`` (T, outputs): what a unit of the prediction of each validation row adds to the score.
     ``masses``: their sums in every leaf, by kind.
     ``pieces``: numbered batches of rounds of trees.

@@ -66,8 +66,6 @@ def most_columns(n_rows: int) -> int:
     On Census, 32,561 rows, a leaf of 13 or 14 columns took 4.3 ms for all d 2^d steps, and 0.9 ms
     for a random order: ten orders take about 16 steps per row. States have 16 bits.
 
-    Examples
-    --------
     >>> most_columns(1000), most_columns(32_561), most_columns(10**6)
     (12, 15, 16)
     """
@@ -113,8 +111,6 @@ class Leaves:
 class LeafGame:
     """The cells of one training table under single trees.
 
-    ``semivalues``: of the rows and of the columns.
-    ``n_columns``: columns of the table.
     ``labelled``: whether the label is valued as one more column.
     ``from_zero``: whether no columns, or no rows, score 0, rather than what the labels alone
         predict.
@@ -239,11 +235,7 @@ class LeafGame:
             add_rows(states, *leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
     def _add_order(
-        self,
-        leaves: Leaves,
-        deep: NDArray[np.bool_],
-        random: np.random.Generator,
-        values: Floats,
+        self, leaves: Leaves, deep: NDArray[np.bool_], random: np.random.Generator, values: Floats
     ) -> None:
         tree, n = leaves.tree, self.n_rows
         nodes, paths, bundles = self._plan(tree, deep, 0)

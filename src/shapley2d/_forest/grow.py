@@ -54,11 +54,8 @@ class TreeDraws:
         self._seed = seed
         self._grown: dict[int, SplitTree] = {}
         self.game = split_game(features, problem, run)
-        weights = (
-            np.ones(split.y_valid.y.size) if split.valid_weights is None else split.valid_weights
-        )
-        target = (split.y.codes, split.y_valid.codes, weights / weights.sum())
-        self.rows = Rows(features, *target)
+        weights = split.weights / split.weights.sum()
+        self.rows = Rows(features, split.y.codes, split.y_valid.codes, weights)
         self._classifies = split.y.task == "classification"
         self.loss: Loss = RightProbability() if self._classifies else SquaredError()
         self._start = np.zeros(max(split.y.classes.size, 1))

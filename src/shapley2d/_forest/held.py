@@ -212,9 +212,7 @@ class HeldForest:
         """Weights of validation rows, whose labels may be others now."""
         changed = replace(split, y=y, y_valid=y_valid)
         (found,) = weigh_problem(replace(self._problem, splits=[changed])).splits
-        weights = found.valid_weights
-        weights = np.ones(y_valid.y.size) if weights is None else weights
-        return np.asarray(weights / weights.sum())
+        return np.asarray(found.weights / found.weights.sum())
 
     def _alone(self, cells: Sequence[dict[Cell, Any]]) -> Floats:
         """The change of the score by every new entry alone, none of them a label."""

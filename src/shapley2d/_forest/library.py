@@ -130,8 +130,7 @@ class Library(ABC):
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                about(model),
-                f" keeps its trees in a way that is not known: {self.version_words}",
+                about(model), f" keeps its trees in a way that is not known: {self.version_words}"
             ) from error
 
     @property
@@ -238,8 +237,6 @@ def own_entries(table: Table, j: int) -> list[Any]:
 def positions(entries: Sequence[Any], known: Sequence[Any]) -> Floats:
     """The position of every entry in a list of known ones; NaN for an unknown entry.
 
-    Examples
-    --------
     >>> positions(["b", None, "a", "z"], ["a", "b"])
     array([ 1., nan,  0., nan])
     """

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._methods.method import Method, Option
+from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
@@ -74,14 +74,7 @@ class Forest(Method):
             shown_default="a forest grown until the tolerance is met",
         ),
     ] = None
-    tolerance: Annotated[
-        float,
-        Option(
-            "stop when the largest standard error is at most this share of the spread of the "
-            "values",
-            least=0,
-        ),
-    ] = TOLERANCE
+    tolerance: Annotated[float, PRECISE] = TOLERANCE
     max_trees: Annotated[int, Option("without a model, stop after this many trees, 8 at least")] = (
         1000
     )
@@ -108,18 +101,12 @@ class Forest(Method):
 
     def score(self, problem: Problem, run: Run) -> float:
         """The score of the trees with all rows and columns, less the baseline."""
+        from shapley2d._base.warnings import without_warnings
         from shapley2d._forest.cells import forest_score
 
         if self.model is not None:
             return forest_score(problem, run, self.model)
-        return self._score_of_grown(problem, run)
-
-    def _score_of_grown(self, problem: Problem, run: Run) -> float:
-        """How many trees are grown depends on the values."""
-        from dataclasses import replace
-
-        from shapley2d._base.warnings import without_warnings
-
+        # how many trees are grown depends on the values
         plain = replace(run.quiet(), semivalues=("shapley", "shapley"))
         problem = replace(problem, label=None, baseline="labels")
         with without_warnings():

@@ -61,7 +61,6 @@ def hold_models(
     """The trees of every split with their residuals; refuses what cannot be told exactly.
 
     ``model``: named in messages.
-    ``ensembles``: one per split.
     """
     both = list(zip(ensembles, problem.splits, strict=True))
     rows = [_rows(model, ensemble, split, problem) for ensemble, split in both]
@@ -81,7 +80,11 @@ def hold_models(
         size = sum(float(np.abs(leaf).max(initial=0.0)) for leaf in reading.model.leaves)
         size += float(np.abs(own).max(initial=0.0))
         if not np.abs(own - predicted).max() <= 1e-6 * size:
-            raise _not_reproduced(model)
+            raise InputError(
+                about(model),
+                " predicts the validation rows otherwise than its trees as they were read "
+                f"({library_of(model).version_words}): nothing is valued",
+            )
         held.append(FittedTrees(trees, these, unit, (places, predicted), n_threads))
     _check_explained(model, held)
     return held
@@ -99,8 +102,8 @@ def _rows(model: Any, ensemble: Ensemble, split: Split, problem: Problem) -> Row
         bags = reading.bags(labels)
         if bags is not None and split.rows.size < labels.size:
             bags = [bag[split.rows] for bag in bags]
-    weights = np.ones(y_valid.size) if split.valid_weights is None else split.valid_weights
-    return Rows(ensemble.features, y, y_valid, weights / weights.sum(), bags, place)
+    weights = split.weights / split.weights.sum()
+    return Rows(ensemble.features, y, y_valid, weights, bags, place)
 
 
 def _class_places(model: Any, ensemble: Ensemble, split: Split) -> NDArray[np.int64]:
@@ -206,12 +209,4 @@ def _check_explained(model: Any, held: list[FittedTrees]) -> None:
         about(model),
         f" predicts what these rows do not: they leave {nobodys / moved:.0%} of its gain open, so "
         f"that its values would not be theirs; {why}",
-    )
-
-
-def _not_reproduced(model: Any) -> InputError:
-    return InputError(
-        about(model),
-        " predicts the validation rows otherwise than its trees as they were read "
-        f"({library_of(model).version_words}): nothing is valued",
     )

@@ -38,8 +38,6 @@ def _is_ensemble(model: Any, *kinds: str) -> bool:
 def read_tree(estimator: Any) -> SplitTree:
     """The splits of one of scikit-learn's decision trees.
 
-    Examples
-    --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> tree = read_tree(DecisionTreeClassifier().fit([[0.0], [1.0]], [0, 1]))
     >>> tree.left.tolist(), tree.threshold.tolist()

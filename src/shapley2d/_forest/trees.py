@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 def bits(members: NDArray[np.bool_]) -> NDArray[np.uint32]:
     """A set of categories as 32-bit words, given whether each category is a member.
 
-    Examples
-    --------
     >>> bits(np.array([True, False, True])).tolist()
     [5]
     """

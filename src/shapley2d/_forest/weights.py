@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 def absent_moments(semivalue: Semivalue, count: int) -> Floats:
     """``q(k)``, the probability that k given players are all absent, for k = 0 .. count - 1.
 
-    Examples
-    --------
     >>> absent_moments("shapley", 3).round(4), absent_moments("banzhaf", 3)
     (array([1.    , 0.5   , 0.3333]), array([1.  , 0.5 , 0.25]))
     """
@@ -47,8 +45,6 @@ def mean_weights(semivalue: Semivalue, n_rows: int) -> Floats:
     Row 0 has P(s = 0), for a row that joins none; row 1 has E[1 / (s + 1); s >= 1], for one that
     moves the mean of s others. Column 0, no rows, is not used.
 
-    Examples
-    --------
     >>> mean_weights("shapley", 3).round(4).tolist()
     [[0.0, 1.0, 0.5, 0.3333], [0.0, 0.0, 0.25, 0.2778]]
     """
@@ -68,8 +64,6 @@ def weight_table(
     ``weigh``: of a semivalue and d: ``marginal_weights`` for the sum over all subsets of columns,
         or ``size_probabilities`` for the mean over random orders.
 
-    Examples
-    --------
     >>> from shapley2d._theory.semivalues import marginal_weights
     >>> weight_table(marginal_weights, "shapley", 2).tolist()
     [[0.0, 0.0], [1.0, 0.0], [0.5, 0.5]]

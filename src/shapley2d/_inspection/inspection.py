@@ -15,6 +15,7 @@ from shapley2d._base.page import open_page
 from shapley2d._base.told import as_markdown
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import percent, reasons_text
+from shapley2d._inspection.compare import compare
 from shapley2d._inspection.entry_gains import entry_gains
 from shapley2d._inspection.inspected import InspectedCells
 from shapley2d._inspection.learned import SETTINGS
@@ -176,6 +177,7 @@ class Inspection(InspectedCells):
         return list(texts.tolist())
 
     gains = entry_gains
+    compare = compare
 
     @cached_property
     def _reference(self) -> Reference:

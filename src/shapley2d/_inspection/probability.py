@@ -16,7 +16,7 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_in_threads
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import UNKNOWN
+from shapley2d._inspection.columns.finding import RARE, UNKNOWN
 from shapley2d._inspection.evidence import (
     Scores,
     Tail,
@@ -135,7 +135,7 @@ def wrong_probability(
         said = CELLS.probability(asked, n_judged, threads)
         if in_tail is not None:
             usual = in_tail[:, j] & ~found[judged, j]
-            said[usual] = np.minimum(said[usual], UNKNOWN)
+            said[usual] = as_in_tail(said[usual])
         logit[judged, j] = np.maximum(said, least_chance(about[j], of_cells, n)[judged])
     if label < len(columns):
         codes = columns[label].entries
@@ -148,6 +148,11 @@ def wrong_probability(
     return probability[judged]
 
 
+def as_in_tail(said: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of numbers that a tail explains: below one half, in the order of before."""
+    return np.minimum(said, UNKNOWN + RARE * said)
+
+
 def label_probability(
     surprise: NDArray[np.float64], shares: NDArray[np.float64], known: int | None = None
 ) -> NDArray[np.float64]:
@@ -156,8 +161,6 @@ def label_probability(
     ``surprise`` is its negative log-likelihood, out-of-bag, ``shares`` how frequent its class is;
     the first ``known`` rows are the table.
 
-    Examples
-    --------
     >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
     array([0.03, 0.67])

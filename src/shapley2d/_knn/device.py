@@ -31,17 +31,10 @@ class DeviceError(RuntimeError):
 class Device:
     """One GPU.
 
-    Attributes
-    ----------
-    name : str
-    processors : int
-        Multiprocessors, each of which takes a block of threads at a time.
-    block_bytes : int
-        Memory on the chip that a block can have.
-    processor_bytes : int
-        The same for all blocks of a multiprocessor.
-    memory_errors : tuple of exception types
-        Raised where its memory does not suffice.
+    ``processors``: multiprocessors, each of which takes a block of threads at a time.
+    ``block_bytes``: memory on the chip that a block can have.
+    ``processor_bytes``: the same for all blocks of a multiprocessor.
+    ``memory_errors``: raised where its memory does not suffice.
     """
 
     def __init__(self, cupy: Any) -> None:
@@ -94,13 +87,7 @@ class Device:
         self._cupy.get_default_memory_pool().free_all_blocks()
 
     def compile(self, source: str, **defined: int) -> Callable[..., None]:
-        """Compile one of the sources of this room.
-
-        Returns
-        -------
-        callable
-            ``launch(name, grid, threads, arguments, on_chip=0)``
-        """
+        """Compile one of the sources: ``launch(name, grid, threads, arguments, on_chip=0)``."""
         key = (source, *sorted(defined.items()))
         if key not in self._compiled:
             self._compiled[key] = self._build(source, defined)

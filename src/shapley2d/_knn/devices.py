@@ -30,15 +30,10 @@ def devices(device: str, work: float) -> Iterator[AbstractContextManager[Device 
     What fails on a GPU that ``device="auto"`` has chosen is done again on the processor, with a
     warning.
 
-    Parameters
-    ----------
-    device : {"auto", "cpu", "cuda"}
-        ``"auto"`` takes a GPU where CuPy is installed and the work is large enough.
-    work : float
-        Triples of row, validation row and coalition.
+    ``device`` {"auto", "cpu", "cuda"}: ``"auto"`` takes a GPU where CuPy is installed and the work
+        is large enough.
+    ``work``: triples of row, validation row and coalition.
 
-    Examples
-    --------
     >>> for attempt in devices("cpu", 1e15):
     ...     with attempt as device:
     ...         print(device)

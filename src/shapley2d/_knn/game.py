@@ -46,26 +46,16 @@ _BLOCK = (16, 1024)  # of this many subsets at least and at most
 class RowGame:
     """The K-nearest-neighbour game of a training and a validation table, rows sorted by label.
 
-    Attributes
-    ----------
-    classifies : bool
-        Whether the utility is the share of matching labels among the K nearest, or minus the
-        squared error of their mean, where neighbours that are not there count as the mean of ``y``.
-    n_neighbors : int
-    weights : RankWeights
-        What a rank is worth.
-    by_column, by_row : ndarray of shape (m, n) and (n, m)
-        Training entries.
-    nominal : ndarray of shape (m,), bool
-        Which columns are categories.
-    lens : ndarray of shape (T, m, 7)
-        How validation rows see the entries (:mod:`shapley2d._knn.lens`).
-    y, y_valid : ndarray
-        Labels; in regression, targets less the mean of ``y``.
-    valid_weights : ndarray of shape (T,)
-        What each validation row counts, 1 on average.
-    order : ndarray of int
-        The rows of the table in the order of the game.
+    ``classifies``: whether the utility is the share of matching labels among the K nearest, or
+        minus the squared error of their mean, where neighbours that are not there count as the mean
+        of ``y``.
+    ``weights``: what a rank is worth.
+    ``by_column, by_row`` (m, n) and (n, m): training entries.
+    ``nominal`` (m,): which columns are categories.
+    ``lens`` (T, m, 7): how validation rows see the entries (:mod:`shapley2d._knn.lens`).
+    ``y, y_valid``: labels; in regression, targets less the mean of ``y``.
+    ``valid_weights`` (T,): what each validation row counts, 1 on average.
+    ``order``: the rows of the table in the order of the game.
     """
 
     classifies: bool
@@ -94,20 +84,10 @@ class RowGame:
     ) -> RowGame:
         """Set up the game.
 
-        Parameters
-        ----------
-        columns : Columns
-        y : ndarray of shape (n,)
-            Classification: codes ``0 .. C-1``. Regression: float targets.
-        y_valid : ndarray of shape (T,)
-            Same; the code -1 is a label that no training row has.
-        task : {"classification", "regression"}
-        n_neighbors : int
-            The number of neighbours K.
-        semivalue : str or tuple, default "shapley"
-            See :mod:`shapley2d._theory.semivalues`.
-        valid_weights : ndarray of shape (T,), optional
-            What each validation row counts, in any unit; by default all count alike.
+        ``y`` (n,): classification: codes ``0 .. C-1``. Regression: float targets.
+        ``y_valid`` (T,): same; the code -1 is a label that no training row has.
+        ``valid_weights`` (T,): what each validation row counts, in any unit; by default all count
+            alike.
         """
         n, n_valid = columns.n_rows, columns.n_valid
         if task not in ("classification", "regression"):
@@ -186,14 +166,7 @@ class RowGame:
 class RowValues(ABC):
     """Weighted sums of phi(F), the row values under column subsets, computed somewhere.
 
-    Parameters
-    ----------
-    game : RowGame
-
-    Attributes
-    ----------
-    rows_at_a_time : int
-        Validation rows that are computed side by side: give at least as many.
+    ``rows_at_a_time``: validation rows that are computed side by side: give at least as many.
     """
 
     rows_at_a_time: int = 1
@@ -266,16 +239,11 @@ class RowValues(ABC):
     ) -> Floats:
         """Weighted sums of phi(F), mean over validation rows: (lines, n), rows as in the table.
 
-        Parameters
-        ----------
-        blocks : iterable of (subsets, weights)
-            Of :meth:`blocks` or :meth:`all_blocks`. Without any column all rows tie: a vote among
-            all of them.
-        n_lines : int
-        valid : ndarray of int, optional
-            The validation rows to use; all by default. Of some of them, the mean of value times
-            weight is taken, with weights whose mean over all validation rows is 1: so random parts
-            are unbiased, and parts of all sizes add up.
+        ``blocks``: of :meth:`blocks` or :meth:`all_blocks`. Without any column all rows tie: a vote
+            among all of them.
+        ``valid``: the validation rows to use; all by default. Of some of them, the mean of value
+            times weight is taken, with weights whose mean over all validation rows is 1: so random
+            parts are unbiased, and parts of all sizes add up.
         """
         chosen = np.arange(self.n_valid) if valid is None else np.asarray(valid, dtype=np.intp)
         if self.game.all_vote:  # phi is the same under all columns, here to the bit

@@ -53,12 +53,7 @@ class _Batch(NamedTuple):
 class GpuRows(RowValues):
     """Row values on a GPU.
 
-    Parameters
-    ----------
-    game : RowGame
-    device : Device
-    near : int, optional
-        Rows that are ranked, at least; as many as the game says by default.
+    ``near``: rows that are ranked, at least; as many as the game says by default.
     """
 
     rows_at_a_time = 64

@@ -45,8 +45,6 @@ _DIGITS = 2.0**-50  # of an entry, relative to the largest: beyond are errors of
 def make_lens(columns: Columns) -> Floats:
     """How the validation rows of a table see its training rows: (T, m, 7).
 
-    Examples
-    --------
     >>> from shapley2d._knn.metric import Columns
     >>> numbers = np.array([[1.0, 2.0, 5.0]]), np.array([[3.0]])
     >>> lens = make_lens(Columns(*numbers, np.array([False]), np.ones(1), np.zeros(1)))
@@ -92,15 +90,9 @@ def _categories(there: Floats, v: Floats, weight: float, missing: float | None) 
 def _numbers(there: Floats, v: Floats, weight: float, missing: float | None) -> Floats:
     """Numbers of a lens for a column of numbers: (T, 7).
 
-    Parameters
-    ----------
-    there : ndarray
-        The training entries, sorted, each once.
-    v : ndarray of shape (T,)
-    weight : float
-        What a squared difference counts.
-    missing : float or None
-        How far a missing entry is from any other; None where no training row has one.
+    ``there``: the training entries, sorted, each once.
+    ``weight``: what a squared difference counts.
+    ``missing``: how far a missing entry is from any other; None where no training row has one.
     """
     after = np.clip(np.searchsorted(there, v), 1, max(there.size - 1, 1))
     low, high = there[after - 1], there[np.minimum(after, there.size - 1)]
@@ -121,8 +113,6 @@ def _numbers(there: Floats, v: Floats, weight: float, missing: float | None) -> 
 def _power(numbers: Floats) -> Floats:
     """The next power of two from each number on; 0 where it is 0.
 
-    Examples
-    --------
     >>> _power(np.array([3.0, 4.0, 0.0]))
     array([4., 4., 0.])
     """

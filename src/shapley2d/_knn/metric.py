@@ -60,17 +60,10 @@ _SMALLEST = 2.0**-900  # that a squared difference counts: a column this small d
 class Columns:
     """A training and a validation table as numbers, and how their columns are measured.
 
-    Attributes
-    ----------
-    train : ndarray of shape (m, n)
-        Numbers, or codes of categories; NaN where missing.
-    valid : ndarray of shape (m, T)
-    nominal : ndarray of shape (m,), bool
-        Whether a column holds categories.
-    weight : ndarray of shape (m,)
-        What a squared difference of numbers counts, or two different categories do.
-    missing : ndarray of shape (m,)
-        How far a missing entry is from any other.
+    ``train`` (m, n): numbers, or codes of categories; NaN where missing.
+    ``nominal`` (m,): whether a column holds categories.
+    ``weight`` (m,): what a squared difference of numbers counts, or two different categories do.
+    ``missing`` (m,): how far a missing entry is from any other.
     """
 
     train: Floats
@@ -98,16 +91,10 @@ class Columns:
 def measure(train: Table, valid: Table, metric: str = "auto", *, tells: bool = True) -> Columns:
     """Measure the columns of a training and a validation table.
 
-    Parameters
-    ----------
-    train, valid : Table
-        Tables with the same columns (see :func:`shapley2d._tables.kinds.match_columns`).
-    metric : {"auto", "sqeuclidean"}
-    tells : bool
-        Whether to warn of columns whose differences are too small: once for all folds.
+    ``train, valid``: tables with the same columns (see
+        :func:`shapley2d._tables.kinds.match_columns`).
+    ``tells``: whether to warn of columns whose differences are too small: once for all folds.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> table = as_table([[1.0, "a"], [2.0, "b"], [4.0, "b"]])
     >>> columns = measure(table, table)
@@ -253,8 +240,6 @@ def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) 
 def _few(names: list[str]) -> str:
     """Some names in words.
 
-    Examples
-    --------
     >>> _few(["a"]), _few(["a", "b"]), _few(list("abcde"))
     ('a', 'a and b', 'a, b, c and 2 more')
     """

@@ -73,15 +73,9 @@ class ColumnLines:
     over the column subsets F that it meets, of size s with weight p(s; m + 1) each. For Shapley's
     value it is what the columns leave of phi(everything).
 
-    Attributes
-    ----------
-    n_columns : int
-        The number m of columns, without the label.
-    semivalue : Semivalue
-        Of all of them, with the label.
-    has_label : bool
-    zero_baseline : bool
-        Whether no columns are worth 0.
+    ``n_columns``: the number m of columns, without the label.
+    ``semivalue``: of all of them, with the label.
+    ``zero_baseline``: whether no columns are worth 0.
     """
 
     n_columns: int
@@ -103,8 +97,6 @@ class ColumnLines:
     def of_all_subsets(self, subsets: Masks) -> Floats:
         """Weights (lines, subsets) of row values where all subsets are evaluated, some at a time.
 
-        Examples
-        --------
         >>> ColumnLines(1, "shapley", True, False).of_all_subsets(np.array([[False], [True]]))
         array([[-0.5,  0.5],
                [ 0.5,  0.5]])
@@ -124,11 +116,7 @@ class ColumnLines:
     def design(self, n_subsets: int, seed: np.random.SeedSequence, error_lines: int) -> ChunkDesign:
         """Some subsets, and weights (1 + error lines, lines, subsets) of their row values."""
         design = chunk_design(
-            self._target,
-            n_subsets,
-            seed,
-            error_lines=error_lines,
-            empty_is_zero=self.zero_baseline,
+            self._target, n_subsets, seed, error_lines=error_lines, empty_is_zero=self.zero_baseline
         )
         if not self.has_label:
             return design
@@ -168,15 +156,10 @@ _LABEL = 2**31 + 1  # beyond the keys of the design
 class PieceResult:
     """What a piece of work has given.
 
-    Attributes
-    ----------
-    values : ndarray of shape (lines, n)
-    errors : ndarray of shape (error lines, lines, n)
-        Lines whose squares add up to the variances of the values by the sampled subsets.
-    n_valid : int
-        Validation rows of the piece.
-    dof : float
-        Degrees of freedom behind such a variance.
+    ``errors`` (error lines, lines, n): lines whose squares add up to the variances of the values by
+        the sampled subsets.
+    ``n_valid``: validation rows of the piece.
+    ``dof``: degrees of freedom behind such a variance.
     """
 
     values: Floats
@@ -194,18 +177,10 @@ class PieceResult:
 class Pieces:
     """Chunks of validation rows, each under all column subsets, or under some of its own.
 
-    Attributes
-    ----------
-    parts : list of RowValues
-        One per stratum: that of its split.
-    chunks : list of (int, ndarray)
-        The stratum and the validation rows of every piece of a pass.
-    lines : ColumnLines
-    n_subsets : int
-        Subsets of a piece; 2^m are all of them.
-    error_lines : int
-        Lines for every column whose squares add up to the variances.
-    seed : int
+    ``parts``: one per stratum: that of its split.
+    ``chunks``: the stratum and the validation rows of every piece of a pass.
+    ``n_subsets``: subsets of a piece; 2^m are all of them.
+    ``error_lines``: lines for every column whose squares add up to the variances.
     """
 
     parts: list[RowValues]
@@ -283,21 +258,7 @@ def make_pieces(
     n_subsets: int,
     seed: int,
 ) -> Pieces:
-    """Deal the validation rows of all strata into chunks.
-
-    Parameters
-    ----------
-    parts : list of RowValues
-        One per split.
-    strata : list of Stratum
-        Of all splits.
-    labels : list of ndarray
-        Labels or targets of the validation rows of every split.
-    lines : ColumnLines
-    n_subsets : int
-        Subsets of a piece.
-    seed : int
-    """
+    """Deal the validation rows of all strata into chunks."""
     random = generator(seed, "validation chunks")
     takes_all = n_subsets >= 2**lines.n_columns
     dealt = []
@@ -321,8 +282,6 @@ def chunk_rows(
 
     Many chunks make for good errors; with some rows each, adding up and algebra cost little beside.
 
-    Examples
-    --------
     >>> chunk_rows(32_561, 1_000, 168), chunk_rows(1_000_000, 10_000, 400)
     (24, 4)
     >>> chunk_rows(100, 50, 40), chunk_rows(100, 500, 2_000)
@@ -349,8 +308,6 @@ def n_error_lines(n_cells: float, n_chunks: int) -> int:
 
     A cell's value may come from one chunk alone, and what is known of its error then does too.
 
-    Examples
-    --------
     >>> n_error_lines(200_000, 32), n_error_lines(200_000, 600), n_error_lines(5e7, 8)
     (6, 1, 3)
     """

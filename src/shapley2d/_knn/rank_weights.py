@@ -34,20 +34,12 @@ if TYPE_CHECKING:
 class RankWeights(NamedTuple):
     """Weights by rank and their sums, for ``n`` rows; index 0 repeats rank 1.
 
-    Attributes
-    ----------
-    single : ndarray of shape (n + 1,)
-        ``c(r)``, the value of being at rank ``r``.
-    single_beyond : ndarray of shape (n + 1,)
-        ``c(r+1) + ... + c(n)``.
-    pair : ndarray of shape (n + 1,)
-        ``c2(r)``, the value to each of a pair whose farther row is at rank ``r``.
-    pair_beyond : ndarray of shape (n + 1,)
-        ``c2(r+1) + ... + c2(n)``.
-    ranked_pair_beyond : ndarray of shape (n + 1,)
-        ``(r+1) c2(r+1) + ... + n c2(n)``.
-    alone : float
-        Weight of the empty coalition, ``p(0; n)``.
+    ``single`` (n + 1,): ``c(r)``, the value of being at rank ``r``.
+    ``single_beyond`` (n + 1,): ``c(r+1) + ... + c(n)``.
+    ``pair`` (n + 1,): ``c2(r)``, the value to each of a pair whose farther row is at rank ``r``.
+    ``pair_beyond`` (n + 1,): ``c2(r+1) + ... + c2(n)``.
+    ``ranked_pair_beyond`` (n + 1,): ``(r+1) c2(r+1) + ... + n c2(n)``.
+    ``alone``: weight of the empty coalition, ``p(0; n)``.
     """
 
     single: NDArray[np.float64]
@@ -61,21 +53,8 @@ class RankWeights(NamedTuple):
 def rank_weights(semivalue: Semivalue, n_rows: int, n_neighbors: int) -> RankWeights:
     """Tables of the rank weights of ``n_rows`` rows.
 
-    Parameters
-    ----------
-    semivalue : str or tuple
-        ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
-    n_rows : int
-        The number of rows ``n``.
-    n_neighbors : int
-        The number of neighbours ``K``; it may exceed ``n``.
+    ``n_neighbors``: it may exceed ``n_rows``.
 
-    Returns
-    -------
-    RankWeights
-
-    Examples
-    --------
     >>> weights = rank_weights("shapley", 6, 2)
     >>> weights.single[1:].round(4)
     array([0.5   , 0.5   , 0.3333, 0.25  , 0.2   , 0.1667])

@@ -23,7 +23,7 @@ from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, piece
 from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
 from shapley2d._knn.metric import measure
 from shapley2d._knn.pieces import ColumnLines, make_pieces
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._knn.strata import make_strata, what_rows_change
 from shapley2d._knn.subset_plan import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._knn.sums import TableSums
@@ -51,22 +51,10 @@ _MARGIN = 1.25  # on the subsets of larger pieces: another pass costs as much as
 class KnnRun:
     """A run on one backend: its row values, strata and lines, and the lists of pieces it adds up.
 
-    Parameters
-    ----------
-    problem : Problem
-    run : Run
-    plan : SubsetPlan
-    n_neighbors : int
-        K, the number of neighbours that vote.
-    metric : {"auto", "sqeuclidean"}
-        See :mod:`shapley2d._knn.metric`.
-    valid_rows : {"all", "auto"}
-        A run ends with whole passes through all validation rows, unless time is up; or it may end
-        after random ones of them, drawn about in proportion to what they can change
-        (:mod:`~shapley2d._knn.strata`), until the tolerance is met, with what the others would
-        change in all standard errors (``info["n_valid_used"]``).
-    device : Device or None
-        A GPU; None for the processor.
+    ``valid_rows`` {"all", "auto"}: a run ends with whole passes through all validation rows, unless
+        time is up; or it may end after random ones of them, drawn about in proportion to what they
+        can change (:mod:`~shapley2d._knn.strata`), until the tolerance is met, with what the others
+        would change in all standard errors (``info["n_valid_used"]``).
     """
 
     def __init__(
@@ -149,10 +137,7 @@ class KnnRun:
         plan, m = self.plan, self.lines.n_columns
         fixed = plan.n_subsets is not None or plan.takes_all_subsets(m)
         to_the_end = fixed and self.valid_rows != "auto"
-        return {
-            "n_subsets": plan.n_subsets,
-            "tolerance": None if to_the_end else plan.tolerance,
-        }
+        return {"n_subsets": plan.n_subsets, "tolerance": None if to_the_end else plan.tolerance}
 
     def _checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run, and of no other."""
@@ -253,23 +238,8 @@ class KnnRun:
 class PieceTotal:
     """The sum over the first pieces of a list, and when it is enough.
 
-    Parameters
-    ----------
-    knn : KnnRun
-    n_subsets : int
-        Column subsets of a piece.
-
-    Attributes
-    ----------
-    pieces : Pieces
-    sums : TableSums
-    most : int
-        Pieces that may be added.
-    rounds : Rounds
-    resumed_at : int
-        Pieces that a checkpoint had.
-    n_better : int
-        Subsets of larger pieces that cost less than what the tolerance still takes; 0 for none.
+    ``n_better``: subsets of larger pieces that cost less than what the tolerance still takes; 0 for
+        none.
     """
 
     def __init__(self, knn: KnnRun, n_subsets: int) -> None:
@@ -357,7 +327,7 @@ class PieceTotal:
         rows = f"{self.sums.used:,} of {self._knn.problem.n_valid:,} validation rows"
         if self.pieces.takes_all:
             return rows
-        error = "" if self._every_row else "time to the first errors; "
+        error = "" if self._every_row else "no result yet; "
         if self.rounds.history and not (self._is_fixed and self._every_row):
             wanted = self._knn.plan.tolerance
             error = f"error {self.rounds.history[-1][1]:.3f} of the spread, wanted {wanted:g}; "

@@ -40,18 +40,10 @@ _FEW_ROWS = 2 * LEAST_PIECES  # with fewer, a stratum is taken whole
 class Stratum(NamedTuple):
     """Validation rows of one split that are drawn alike.
 
-    Attributes
-    ----------
-    split : int
-    rows : ndarray of int
-    sizes : ndarray
-        What each of them can change.
-    share : float
-        What part of the validation rows of the split they are.
-    effort : float
-        What part of a round they are.
-    whole : bool
-        Whether all of them are used in the first rounds.
+    ``sizes``: what each of them can change.
+    ``share``: what part of the validation rows of the split they are.
+    ``effort``: what part of a round they are.
+    ``whole``: whether all of them are used in the first rounds.
     """
 
     split: int
@@ -69,27 +61,20 @@ def what_rows_change(split: Split, task: str) -> NDArray[np.float64]:
     difference of their targets, or 1 where the labels differ. So rows of a rare class can change
     more than those of the usual one, whose neighbours are right anyway.
     """
-    weights = np.ones(split.valid.n_rows) if split.valid_weights is None else split.valid_weights
     if task == "classification":
         labels, counts = np.unique(split.y.codes, return_counts=True)
         shares = dict(zip(labels.tolist(), (counts / counts.sum()).tolist(), strict=True))
         off = np.array([1.0 - shares.get(label, 0.0) for label in split.y_valid.codes.tolist()])
-        return np.asarray(weights * off)
+        return np.asarray(split.weights * off)
     targets = split.y.codes.astype(np.float64)
-    return np.asarray(weights * ((split.y_valid.codes - targets.mean()) ** 2 + targets.var()))
+    return np.asarray(split.weights * ((split.y_valid.codes - targets.mean()) ** 2 + targets.var()))
 
 
 def make_strata(split: int, sizes: NDArray[np.float64]) -> list[Stratum]:
     """The strata of a split: ordinary rows first, then heavier ones, at last those taken whole.
 
-    Parameters
-    ----------
-    split : int
-    sizes : ndarray of shape (T,)
-        What every validation row can change.
+    ``sizes`` (T,): what every validation row can change.
 
-    Examples
-    --------
     >>> [one.rows.size for one in make_strata(0, np.ones(40))]
     [40]
     >>> heavy = make_strata(0, np.append(np.ones(40), 50.0))[1]
@@ -127,19 +112,11 @@ def deal_stratum(
 ) -> list[NDArray[np.intp]]:
     """Random chunks of the rows of a stratum, one for every round until they are used up.
 
-    Parameters
-    ----------
-    stratum : Stratum
-    y : ndarray of shape (T,)
-        Labels, or targets, of all validation rows of the split.
-    a_round : int
-        Validation rows of a round, over all strata.
-    random : Generator
-    least : int
-        Rows of a chunk, at least.
-    repeats : bool
-        Whether the few rows of a stratum that is taken whole are in several chunks, each with other
-        column subsets: they count for much, and so does the choice of their subsets.
+    ``y`` (T,): labels, or targets, of all validation rows of the split.
+    ``a_round``: validation rows of a round, over all strata.
+    ``least``: rows of a chunk, at least.
+    ``repeats``: whether the few rows of a stratum that is taken whole are in several chunks, each
+        with other column subsets: they count for much, and so does the choice of their subsets.
     """
     n_rows = stratum.rows.size
     size, slowly = round(a_round * stratum.effort), -(-n_rows // LEAST_PIECES)
@@ -168,18 +145,9 @@ def deal_rows(
     order where that is the same, are dealt out to the chunks in rounds, every round in an order of
     its own. So the first chunks are a stratified random sample of all rows.
 
-    Parameters
-    ----------
-    y : ndarray of shape (T,)
-        Labels, or targets.
-    size : int
-        Rows of a chunk, at most.
-    random : Generator
-    sizes : ndarray of shape (T,), optional
-        What every row can change; all the same by default.
+    ``size``: rows of a chunk, at most.
+    ``sizes`` (T,): what every row can change; all the same by default.
 
-    Examples
-    --------
     >>> labels = np.array([0, 0, 1, 1, 0, 1])
     >>> [labels[chunk].tolist() for chunk in deal_rows(labels, 2, np.random.default_rng(0))]
     [[0, 1], [0, 1], [0, 1]]

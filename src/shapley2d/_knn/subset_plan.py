@@ -37,18 +37,13 @@ MOST_SUBSETS = 2**15
 class SubsetPlan:
     """How many column subsets a run evaluates.
 
-    Attributes
-    ----------
-    subsets : {"auto", "all", "sampled"}
-        All column subsets, a sample of them, or whichever is cheaper for the tolerance.
-    n_subsets : int or None
-        Column subsets to evaluate when sampled; None for as many as the tolerance takes. With
-        fewer than three to a column the result says that its intervals are not to be trusted
+    ``subsets`` {"auto", "all", "sampled"}: all column subsets, a sample of them, or whichever is
+        cheaper for the tolerance.
+    ``n_subsets``: column subsets to evaluate when sampled; None for as many as the tolerance takes.
+        With fewer than three to a column the result says that its intervals are not to be trusted
         (``info["caveat"]``), and a :class:`~shapley2d.exceptions.PrecisionWarning` does.
-    tolerance : float
-        Largest standard error that is good enough, relative to the spread of the values.
-    problem : Problem
-        Its pairs of a row and a validation row see every subset.
+    ``tolerance``: largest standard error that is good enough, relative to the spread of the values.
+    ``problem``: its pairs of a row and a validation row see every subset.
     """
 
     subsets: str

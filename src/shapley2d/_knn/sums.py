@@ -34,27 +34,12 @@ if TYPE_CHECKING:
 class StratumSums:
     """Sums over the pieces of one stratum of validation rows.
 
-    Parameters
-    ----------
-    n_valid : int
-        Number of its validation rows.
-    shape : (int, int)
-        Rows and lines: the columns, and the label where it is one.
-    blocks : BlockSums or None
-        Further sums of the cells, whose joint errors are kept too.
-
-    Attributes
-    ----------
-    arrays : dict
-        Everything that was added up, by name.
+    ``n_valid``: number of its validation rows.
+    ``shape``: rows and lines: the columns, and the label where it is one.
+    ``blocks``: further sums of the cells, whose joint errors are kept too.
     """
 
-    def __init__(
-        self,
-        n_valid: int,
-        shape: tuple[int, int],
-        blocks: BlockSums | None,
-    ) -> None:
+    def __init__(self, n_valid: int, shape: tuple[int, int], blocks: BlockSums | None) -> None:
         n, m = shape
         self._n_valid, self._blocks = n_valid, blocks
         count = 0 if blocks is None else len(blocks)
@@ -216,8 +201,6 @@ class StratumSums:
 def _unit(values: Floats) -> float:
     """A power of two about as large as the largest of some values, 1 where all are 0.
 
-    Examples
-    --------
     >>> _unit(np.array([3.0, -5.0])), _unit(np.zeros(2))
     (8.0, 1.0)
     """
@@ -237,16 +220,9 @@ def _add_moments(
 class TableSums:
     """Sums over the pieces of all strata, as one estimate of the whole table.
 
-    Parameters
-    ----------
-    kinds : sequence of Stratum
-        The strata.
-    rows : sequence of ndarray
-        The rows of the table that are in each split; a row has 0 in the others.
-    shape : (int, int)
-        Of the values.
-    blocks : BlockSums or None
-        Further sums of the cells, whose joint errors are wanted.
+    ``rows``: the rows of the table that are in each split; a row has 0 in the others.
+    ``shape``: of the values.
+    ``blocks``: further sums of the cells, whose joint errors are wanted.
     """
 
     def __init__(

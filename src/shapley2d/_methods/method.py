@@ -72,6 +72,13 @@ class Option:
     shown_default: str | None = None
 
 
+PRECISE = Option(
+    "stop when the largest standard error is at most this share of the spread of the values",
+    least=0,
+)
+"""The option ``tolerance`` of methods that sample."""
+
+
 @dataclass(frozen=True)
 class Field:
     """An option of a method: a field of its class, read."""
@@ -132,8 +139,6 @@ class Method(ABC):
         A warning to readers where values are not contributions to a score; else empty.
     needs_validation : bool
         Whether it evaluates a model, which takes a validation table or folds.
-    values_games : bool
-        Whether :meth:`solve_games` values games of any kind.
     averages : bool
         Whether values are means over validation rows, so that parts of the validation rows can be
         valued separately.
@@ -165,7 +170,6 @@ class Method(ABC):
     total_from_zero: ClassVar[str] = "the model's score"
     caution: ClassVar[str] = ""
     needs_validation: ClassVar[bool] = True
-    values_games: ClassVar[bool] = False
     averages: ClassVar[bool] = False
 
     def __post_init__(self) -> None:

@@ -15,7 +15,14 @@ from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._models.model_games import ProblemGames
+    from shapley2d._tables.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -84,17 +91,14 @@ MODELS = {
             "gaussian_nb",
             "Gaussian naive Bayes, built in",
             classifies_only=True,
-            scorings=("accuracy", "balanced_accuracy", "f1", "neg_log_loss", "roc_auc"),
+            scorings=("accuracy", "balanced_accuracy"),
         ),
         Model(
             "ridge",
             "ridge regression or classification, built in, columns not scaled",
-            scorings=("accuracy", "balanced_accuracy", "f1", "roc_auc", "r2"),
+            scorings=("accuracy", "balanced_accuracy", "r2"),
         ),
-        Model(
-            "knn",
-            "the K-nearest-neighbour utility, built in; KNN(...) for other options",
-        ),
+        Model("knn", "the K-nearest-neighbour utility, built in; KNN(...) for other options"),
         Model("forest", "a random forest of 50 trees on binned columns", _forest),
         Model(
             "hist_gradient_boosting",
@@ -159,6 +163,29 @@ PREPROCESS = Option(
 """How a table is prepared for it."""
 
 
+class ModelMethod(Method):
+    """What the methods share that train a ``model``."""
+
+    def games(
+        self,
+        problem: Problem,
+        run: Run,
+        threads: int = 1,
+        parts: Sequence[NDArray[np.intp]] | None = None,
+    ) -> ProblemGames:
+        """The games of the model, one for every split; with parts of its validation rows."""
+        from shapley2d._models.model_games import model_games
+
+        return model_games(self, problem, run, threads, parts)
+
+    def score(self, problem: Problem, run: Run) -> float:
+        """The score of the model trained on the whole table, less the baseline."""
+        from shapley2d._estimation.exact import gain_of_all
+
+        threads = -1 if run.n_jobs is None else run.n_jobs
+        return gain_of_all(self.games(problem, run, threads).games)
+
+
 def is_built_in(model: Any) -> bool:
     """Whether a model is one of this package's own: by name, or nearest neighbours with options."""
     return isinstance(model, KNN) or (isinstance(model, str) and MODELS[model].built_in)
@@ -201,20 +228,6 @@ def resolve_model(
     if record.scorings:
         _check_scoring(record, task, scoring)
     return model if record.make is None else record.make(task)
-
-
-def built_in_weighs_not(model: str) -> InputError:
-    """The error for weights of validation rows that a built-in model cannot use."""
-    instead = {"ridge": "scaled_ridge", "gaussian_nb": "logistic"}[model]
-    return InputError(
-        Setting("valid_weight"),
-        " does not go with the built-in ",
-        Setting("model", model),
-        ", whose score has no weights: use ",
-        Setting("model", instead),
-        ", another model of scikit-learn, or ",
-        Setting("model", "knn"),
-    )
 
 
 def _check_scoring(record: Model, task: str, scoring: Any) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._methods.baseline import BEST_CONSTANT, BLIND_GUESS, warn_of_perfect_zero
 from shapley2d._methods.score_facts import score_facts
-from shapley2d._models.by_name import built_in_weighs_not, knn_of, resolve_model
+from shapley2d._models.by_name import knn_of, resolve_model
 from shapley2d._models.wrapped import PartedGame
 from shapley2d._tables.problem import weigh_problem
 from shapley2d._theory.coalitions import MaskCoalitions
@@ -135,12 +135,10 @@ def part_shares(split: Split, parts: NDArray[np.intp]) -> NDArray[np.float64]:
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:
     """The games of a built-in model that fills whole grids."""
-    from shapley2d._models.sweeps import SWEEPS
+    from shapley2d._models.sweeps.models import SWEEPS
 
-    if any(split.valid_weights is not None for split in problem.splits):
-        raise built_in_weighs_not(model)
-    scored = {} if problem.scoring in (None, "r2") else {"scoring": problem.scoring}
-    return [SWEEPS[model](split, baseline=problem.baseline, **scored) for split in problem.splits]
+    splits = weigh_problem(problem).splits
+    return [SWEEPS[model](split, baseline=problem.baseline) for split in splits]
 
 
 def _constant_baseline(games: Sequence[Game], problem: Problem) -> dict[str, Any]:

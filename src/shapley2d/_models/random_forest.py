@@ -83,8 +83,6 @@ def _cuts(entries: Floats) -> Floats:
 class BinnedForestClassifier(ClassifierMixin, _BinnedForest):  # type: ignore[misc]
     """A forest that votes by the shares of the classes in its leaves.
 
-    Examples
-    --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], ["a", "a", "b", "b"]
     >>> BinnedForestClassifier(random_state=0).fit(X, y).predict([[-1.0], [9.0]]).tolist()
     ['a', 'b']
@@ -107,8 +105,6 @@ class BinnedForestClassifier(ClassifierMixin, _BinnedForest):  # type: ignore[mi
 class BinnedForestRegressor(RegressorMixin, _BinnedForest):  # type: ignore[misc]
     """A forest that predicts the mean of its leaves.
 
-    Examples
-    --------
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [5.0, 5.0, 7.0, 7.0]
     >>> BinnedForestRegressor(random_state=0).fit(X, y).predict([[-1.0], [9.0]]).round(1).tolist()
     [5.2, 6.8]

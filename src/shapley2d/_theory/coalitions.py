@@ -42,8 +42,6 @@ class Coalitions(ABC):
 class MaskCoalitions(Coalitions):
     """Coalitions given by their membership masks.
 
-    Examples
-    --------
     >>> MaskCoalitions([[True, False], [True, True]]).n_players
     2
     """
@@ -62,8 +60,6 @@ class MaskCoalitions(Coalitions):
 class SubsetCoalitions(Coalitions):
     """All ``2 ** n`` coalitions; the bits of a coalition's number are its members.
 
-    Examples
-    --------
     >>> SubsetCoalitions(2).masks().tolist()
     [[False, False], [True, False], [False, True], [True, True]]
     """
@@ -83,8 +79,6 @@ class SubsetCoalitions(Coalitions):
 class NestedCoalitions(Coalitions):
     """The ``n + 1`` nested coalitions of players who join one after the other.
 
-    Examples
-    --------
     >>> NestedCoalitions([1, 0]).masks().tolist()
     [[False, False], [False, True], [True, True]]
     """
@@ -109,8 +103,6 @@ class GroupedCoalitions(Coalitions):
     ``groups``: coalitions whose players are groups.
     ``labels``: the group of every member.
 
-    Examples
-    --------
     >>> GroupedCoalitions(SubsetCoalitions(2), [0, 0, 1]).masks(1, 3).tolist()
     [[True, True, False], [False, False, True]]
     """

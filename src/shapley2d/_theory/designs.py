@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._theory.coalitions import (
-    Coalitions,
-    NestedCoalitions,
-    SubsetCoalitions,
-)
+from shapley2d._theory.coalitions import Coalitions, NestedCoalitions, SubsetCoalitions
 from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:
@@ -31,7 +27,6 @@ if TYPE_CHECKING:
 class AxisDesign(ABC):
     """A list of coalitions of one axis, with weights that turn utilities into values.
 
-    ``coalitions``: the coalitions to evaluate.
     ``n_players``: the number of players who receive a value.
     """
 
@@ -49,8 +44,6 @@ class AxisDesign(ABC):
 class AllSubsets(AxisDesign):
     """All coalitions of an axis, whose weighted sum is the exact value.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> AllSubsets(2).combine(np.array([0.0, 1.0, 2.0, 5.0]))
     array([2., 3.])
@@ -77,8 +70,6 @@ class Permutation(AxisDesign):
     it is multiplied by the probability of the coalition's size relative to Shapley's, where all
     sizes are equally likely; the mean over random orders is then that semivalue.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> Permutation([1, 0]).combine(np.array([0.0, 2.0, 5.0]))
     array([3., 2.])
@@ -114,14 +105,10 @@ def combine_axes(
 
     ``utilities`` (n_row_coalitions, n_column_coalitions): the utilities of row coalitions ``start,
         start + 1, ...`` under all column coalitions; a third axis has replicates of them.
-    ``rows, columns``: the designs of the two axes.
-    ``start``: position of the first row of ``utilities`` in the row design.
 
     The result is (rows.n_players, columns.n_players); with replicates the columns of each follow
     those of the one before.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> H = np.array([[0.0, 0.0], [0.0, 6.0]])
     >>> combine_axes(H, AllSubsets(1), AllSubsets(1))

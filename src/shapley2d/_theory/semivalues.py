@@ -35,8 +35,6 @@ Semivalue = Literal["shapley", "banzhaf"] | tuple[Literal["beta"], float, float]
 def check_semivalue(semivalue: object) -> Semivalue:
     """Check a semivalue and return its canonical form.
 
-    Examples
-    --------
     >>> check_semivalue("Shapley")
     'shapley'
     >>> check_semivalue(("beta", 16, 1))
@@ -64,8 +62,6 @@ def axis_semivalues(semivalue: object) -> tuple[Semivalue, Semivalue]:
 
     A single semivalue applies to both axes.
 
-    Examples
-    --------
     >>> axis_semivalues("banzhaf")
     ('banzhaf', 'banzhaf')
     >>> axis_semivalues(("shapley", ("beta", 4, 1)))
@@ -82,32 +78,25 @@ def marginal_weights(semivalue: Semivalue, n_players: int) -> NDArray[np.float64
 
     Over all coalitions without the player they sum to 1: ``sum(comb(n-1, s) p(s)) = 1``.
 
-    ``semivalue``: ``"shapley"``, ``"banzhaf"`` or ``("beta", a, b)``.
-    ``n_players``: the number of players ``n``.
-
-    Examples
-    --------
     >>> marginal_weights("shapley", 3).round(4)
     array([0.3333, 0.1667, 0.3333])
     >>> marginal_weights("banzhaf", 3)
     array([0.25, 0.25, 0.25])
     """
-    s = np.arange(n_players, dtype=np.float64)
     if semivalue == "banzhaf":
         return np.full(n_players, 0.5 ** (n_players - 1))
-    if semivalue == "shapley":
-        return _shapley_weights(n_players)
+    if semivalue == "shapley" and n_players <= 1000:  # correctly rounded: binomials fit a float
+        return np.array([1 / (n_players * math.comb(n_players - 1, s)) for s in range(n_players)])
     from scipy.special import betaln
 
-    _, a, b = semivalue
+    s = np.arange(n_players, dtype=np.float64)
+    _, a, b = ("beta", 1.0, 1.0) if semivalue == "shapley" else semivalue
     return np.asarray(np.exp(betaln(s + b, n_players - s - 1 + a) - betaln(a, b)))
 
 
 def size_probabilities(semivalue: Semivalue, n_players: int) -> NDArray[np.float64]:
     """Probabilities ``comb(n-1, s) p(s; n)`` that a player joins ``s = 0 .. n-1`` others.
 
-    Examples
-    --------
     >>> size_probabilities("shapley", 4)
     array([0.25, 0.25, 0.25, 0.25])
     >>> size_probabilities("banzhaf", 4)
@@ -135,8 +124,6 @@ def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
     label: joining ``s`` features and the label has weight ``p(s + 1; m + 1)``. In the mixture over
     ``t`` that is one more factor ``t``, which gives a named semivalue times the mean of ``t``.
 
-    Examples
-    --------
     >>> feature_semivalue("shapley")
     (0.5, ('beta', 1.0, 2.0))
     >>> feature_semivalue("banzhaf")
@@ -146,13 +133,3 @@ def feature_semivalue(semivalue: Semivalue) -> tuple[float, Semivalue]:
         return 0.5, "banzhaf"
     _, a, b = ("beta", 1.0, 1.0) if semivalue == "shapley" else semivalue
     return b / (a + b), ("beta", a, b + 1)
-
-
-def _shapley_weights(n: int) -> NDArray[np.float64]:
-    """Weights ``1 / (n comb(n-1, s))``, correctly rounded as long as the binomials fit a float."""
-    if n <= 1000:
-        return np.array([1 / (n * math.comb(n - 1, s)) for s in range(n)])
-    from scipy.special import gammaln
-
-    s = np.arange(n, dtype=np.float64)
-    return np.asarray(np.exp(gammaln(s + 1) + gammaln(n - s) - gammaln(n + 1)))

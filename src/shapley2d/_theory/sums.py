@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 class BlockSums:
     """Sums of cells with one weight per block.
 
-    Attributes
-    ----------
-    weights : ndarray of shape (k, row groups, column groups)
-        Weights of the blocks in each of k sums.
-    rows, columns : ndarray of int
-        The group of every row and of every column.
+    ``weights`` (k, row groups, column groups): weights of the blocks in each of k sums.
+    ``rows, columns``: the group of every row and of every column.
 
-    Examples
-    --------
     >>> halves = np.array([[[1.0], [0.0]], [[0.0], [0.5]]])
     >>> sums = BlockSums(halves, np.array([0, 1, 1]), np.array([0, 0]))
     >>> sums.of(np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])).tolist()

@@ -13,7 +13,6 @@ from shapley2d._valuation.wording.sentences import (
     measured_words,
     rare_words,
     score_words,
-    trees_words,
 )
 from shapley2d._valuation.wording.units import Units, unit_words
 
@@ -65,7 +64,7 @@ def told_in_markdown(valuation: CellValues) -> str:
 def _record(valuation: CellValues, n: int) -> dict[str, Any]:
     units, (heading, names, worth, reach) = Units.of(valuation), valuation._sums
     info, strays, rows = valuation.info, valuation._strays, valuation._shown_rows
-    notes = [below_zero_words(valuation), rare_words(valuation), trees_words(valuation)]
+    notes = [below_zero_words(valuation), rare_words(valuation)]
     row_sums = valuation.row_values, valuation._interval_factor * valuation.row_stderr
     return {
         "schema": f"shapley2d.{'valuation' if valuation._kind == 'cells' else valuation._kind}/1",
@@ -82,10 +81,8 @@ def _record(valuation: CellValues, n: int) -> dict[str, Any]:
         f"{heading}s": _sums(
             heading, names, (worth, reach), units.points, np.argsort(-worth, kind="stable")[:n]
         ),
-        "lowest": [_cell(valuation, int(flat), units.cells) for flat in valuation._first(n)],
-        "highest": [
-            _cell(valuation, int(flat), units.cells) for flat in valuation._first(n, highest=True)
-        ],
+        "lowest": _cells(valuation, valuation._first(n), units.cells),
+        "highest": _cells(valuation, valuation._first(n, highest=True), units.cells),
         "lowest_rows": _sums(
             valuation._row_word,
             rows,
@@ -108,35 +105,35 @@ def _sums(
     unit: Unit,
     order: NDArray[np.intp],
 ) -> list[dict[str, Any]]:
-    shown = unit.numbers(sums[0][order].tolist(), signed=True)
-    return [
-        _one({noun: names[k]}, float(sums[0][k]), float(sums[1][k]), f"{number} {unit.words}")
-        for k, number in zip(order.tolist(), shown, strict=True)
-    ]
+    named = [{noun: names[k]} for k in order.tolist()]
+    return _listed(named, sums[0][order].tolist(), sums[1][order].tolist(), unit)
 
 
 def _place(valuation: CellValues, i: int, j: int) -> dict[str, Any]:
     return {valuation._row_word: valuation._shown_rows[i], "column": valuation.column_names[j]}
 
 
-def _cell(valuation: CellValues, flat: int, unit: Unit) -> dict[str, Any]:
-    i, j = divmod(flat, valuation.shape[1])
-    known = {"entry": valuation._entry(i, j), "label": valuation._label(i)}
-    named = {key: text for key, text in known.items() if text is not None}
-    reach = valuation._interval_factor * float(valuation.stderr[i, j])
-    value = float(valuation.values[i, j])
-    shown = unit.text(value, signed=True)
-    return _one({**_place(valuation, i, j), **named}, value, reach, shown)
+def _cells(valuation: CellValues, flat: NDArray[np.intp], unit: Unit) -> list[dict[str, Any]]:
+    named: list[dict[str, Any]] = []
+    for i, j in zip(*np.unravel_index(flat, valuation.shape), strict=True):
+        known = {"entry": valuation._entry(i, j), "label": valuation._label(i)}
+        texts = {key: text for key, text in known.items() if text is not None}
+        named.append({**_place(valuation, i, j), **texts})
+    reach = valuation._interval_factor * valuation.stderr.ravel()[flat]
+    return _listed(named, valuation.values.ravel()[flat].tolist(), reach.tolist(), unit)
 
 
-def _one(named: dict[str, Any], value: float, reach: float, shown: str) -> dict[str, Any]:
-    ends = {"low": brief_number(value - reach), "high": brief_number(value + reach)}
-    return {
-        **_brief(named),
-        "value": brief_number(value),
-        **(ends if reach else {}),
-        "shown": shown.rstrip(),
-    }
+def _listed(
+    named: list[dict[str, Any]], values: list[float], reach: list[float], unit: Unit
+) -> list[dict[str, Any]]:
+    """What is named, with its value, the ends of its interval, and the value as people read it."""
+    found = []
+    shown = unit.numbers(values, signed=True)
+    for one, value, half, number in zip(named, values, reach, shown, strict=True):
+        ends = {"low": brief_number(value - half), "high": brief_number(value + half)}
+        worth = {"value": brief_number(value), **(ends if half else {})}
+        found.append({**_brief(one), **worth, "shown": f"{number} {unit.words}".rstrip()})
+    return found
 
 
 def _brief(named: dict[str, Any]) -> dict[str, Any]:

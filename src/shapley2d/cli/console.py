@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from shapley2d._base.compiling import COMPILING, note_compiling
 from shapley2d._base.words import format_seconds, printable
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError
@@ -121,7 +122,10 @@ class ProgressNotes:
 
 def progress() -> Any:
     """The option ``progress`` of a command: a bar on a terminal, a few notes elsewhere."""
-    return "auto" if sys.stderr.isatty() else ProgressNotes()
+    if sys.stderr.isatty():
+        return "auto"
+    note_compiling(lambda: note(COMPILING, keep=False))
+    return ProgressNotes()
 
 
 @contextmanager

@@ -1,7 +1,8 @@
 """``shapley2d demo``: errors planted in a table, found, repaired; what its parts are worth."""
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import typer
@@ -21,6 +22,7 @@ SURE = 0.9
 """Entries that are at least this likely wrong are repaired, where the suggestion is sure too."""
 
 TARGET, OWNER, KEY = "returned", "office", "order"
+KINDS: dict[str, Literal["number"]] = {"weight": "number"}  # with a unit behind it
 
 Out = Annotated[Path, typer.Option("--out", metavar="FOLDER", help="Where to write the files.")]
 
@@ -53,10 +55,14 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         inspection = inspect_cells(files["table"], TARGET)
         clean, log = inspection.repair(table, probability=SURE)
         write_csv(clean, files["clean"])
-        gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET])
+        gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET], kinds=KINDS)
         labels, known = clean[TARGET].to_pylist(), clean.drop_columns([KEY, TARGET])
-        valuation = value_cells(known.drop_columns([OWNER]), labels, method=Forest())
-        owners = value_blocks(known, labels, owner_column=OWNER)
+        parts = known.drop_columns([OWNER])
+        valuation = value_cells(parts, labels, kinds=KINDS, method=Forest())
+        owners = value_blocks(known, labels, kinds=KINDS, owner_column=OWNER)
+    assert valuation._table is not None  # and by lines as the other page has them
+    in_file = replace(valuation._table, lines=np.arange(2, len(labels) + 2))
+    valuation = replace(valuation, _table=in_file)
     title = "Demo: which entries are wrong"
     write_inspection(inspection, files["page"], title=title, target=TARGET)
     with naming(files["report"]):
@@ -103,9 +109,7 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
         for one in (-valuation.column_values, -owners.row_values, valuation.row_values)
     )
     parties = [str(owners.row_names[k]) for k in offices_first]
-    lines = [
-        f"line {row + 2}, returned: {labels[row]}" for row in lowest[:5]
-    ]  # the header is line 1
+    lines = [f"line {valuation._shown_rows[row]}, returned: {labels[row]}" for row in lowest[:5]]
     worth = Table.grid(padding=(0, 6))
     worth.add_row(
         _worth_table(

@@ -42,9 +42,7 @@ _AFFORDABLE = 1.5e7
 InspectedTable = Annotated[str, o.argument("TABLE", f"The table: {o.TableFile}")]
 AnyTarget = Annotated[
     str | None,
-    o.option(
-        o.COMMON, "COLUMN", "The column to predict; its labels are inspected too.", "--target", "-t"
-    ),
+    o.column(o.COMMON, "The column to predict; its labels are inspected too.", "--target", "-t"),
 ]
 SavedValues = Annotated[
     Path | None,
@@ -53,14 +51,12 @@ SavedValues = Annotated[
         "VALUES.parquet",
         "Values of the same table, from shapley2d cells -o, shown as harm. (default: computed for "
         "small tables with a target)",
-        "--valuation",
     ),
 ]
 Gains = Annotated[
     bool,
-    o.option(
+    o.flag(
         o.COMMON,
-        None,
         "Value the cells with a forest, and show what its score gains by each expected entry.",
         "--gains",
     ),
@@ -72,14 +68,11 @@ Trusted = Annotated[
         "FILE",
         "A trusted table, or its inspection from shapley2d inspect -o: the rows of TABLE are "
         "judged by it.",
-        "--reference",
     ),
 ]
 FailIf = Annotated[
     int | None,
-    o.option(
-        o.OUTPUT, "N", "Exit with code 3 if more than N entries stand out.", "--fail-if", min=0
-    ),
+    o.option(o.OUTPUT, "N", "Exit with code 3 if more than N entries stand out.", min=0),
 ]
 Earlier = Annotated[
     Path | None,
@@ -87,7 +80,6 @@ Earlier = Annotated[
         o.COMMON,
         "FILE.csv",
         "Earlier decisions: entries that were called right are not listed again.",
-        "--decisions",
     ),
 ]
 By = Annotated[
@@ -106,10 +98,10 @@ CellsOutput = Annotated[
 ]
 PagePath = Annotated[
     Path | None,
-    o.option(o.COMMON, "FILE.html", "Write a page on which to decide.", "--report"),
+    o.option(o.COMMON, "FILE.html", "Write a page on which to decide."),
 ]
 Top = Annotated[
-    int, o.option(o.OUTPUT, "N", "How many entries to print.", "--top", min=0, show_default=True)
+    int, o.option(o.OUTPUT, "N", "How many entries to print.", min=0, show_default=True)
 ]
 
 

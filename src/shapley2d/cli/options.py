@@ -38,16 +38,18 @@ def argument(metavar: str, text: str) -> Any:
     return typer.Argument(metavar=metavar, help=text, show_default=False)
 
 
-def _column(panel: str | None, text: str, *flags: str) -> Any:
+def column(panel: str | None, text: str, *flags: str) -> Any:
+    """An option that names a column."""
     return option(panel, "COLUMN", text, *flags)
 
 
-def _flag(panel: str | None, text: str, flag: str) -> Any:
-    return option(panel, None, text, flag)
+def flag(panel: str | None, text: str, name: str) -> Any:
+    """An option without a value."""
+    return option(panel, None, text, name)
 
 
 Columns = list[str] | None
-AsJson = Annotated[bool, _flag(OUTPUT, "Print one JSON object, for machines.", "--json")]
+AsJson = Annotated[bool, flag(OUTPUT, "Print one JSON object, for machines.", "--json")]
 NJobs = Annotated[
     int | None,
     option(RUN, "N", "Cores to use, -1 for all. (default: all; 1 to train models)", "--jobs", "-j"),
@@ -93,14 +95,14 @@ class FileOptions:
     """How a table is read; of all commands that read one."""
 
     drop: Annotated[
-        Columns, _column(COMMON, "Columns to leave out: several options, or commas between.")
+        Columns, column(COMMON, "Columns to leave out: several options, or commas between.")
     ] = None
-    row_id: Annotated[str | None, _column(COMMON, "The column that names the rows.", "--id")] = None
-    number: Annotated[Columns, _column(TABLE, "Columns of numbers; other entries are missing.")] = (
+    row_id: Annotated[str | None, column(COMMON, "The column that names the rows.", "--id")] = None
+    number: Annotated[Columns, column(TABLE, "Columns of numbers; other entries are missing.")] = (
         None
     )
-    date: Annotated[Columns, _column(TABLE, "Columns of dates.")] = None
-    text: Annotated[Columns, _column(TABLE, "Columns of text, even if it looks otherwise.")] = None
+    date: Annotated[Columns, column(TABLE, "Columns of dates.")] = None
+    text: Annotated[Columns, column(TABLE, "Columns of text, even if it looks otherwise.")] = None
     separator: Annotated[
         str | None, option(TABLE, "MARK", "Separator of a CSV file. (default: auto-detected)")
     ] = None
@@ -119,7 +121,7 @@ class TrainOptions:
     """The table that ``cells`` and ``blocks`` value, and the rows that it is evaluated on."""
 
     train: Annotated[str, argument("TRAIN", f"The training table: {TableFile}")]
-    target: Annotated[str, _column(COMMON, "The column to predict.", "--target", "-t")]
+    target: Annotated[str, column(COMMON, "The column to predict.", "--target", "-t")]
     valid: Annotated[
         str | None, option(COMMON, "FILE", "A validation table with the same columns.")
     ] = None
@@ -128,17 +130,17 @@ class TrainOptions:
         option(QUESTION, "N", f"Without --valid: number of folds. (default: {FOLDS})", min=2),
     ] = None
     groups: Annotated[
-        str | None, _column(QUESTION, "Without --valid: rows with equal entries share a fold.")
+        str | None, column(QUESTION, "Without --valid: rows with equal entries share a fold.")
     ] = None
     time_order: Annotated[
-        str | None, _column(QUESTION, "Without --valid: earlier rows train, later ones validate.")
+        str | None, column(QUESTION, "Without --valid: earlier rows train, later ones validate.")
     ] = None
-    valid_weight: Annotated[str | None, _column(QUESTION, "The weight of each validation row.")] = (
+    valid_weight: Annotated[str | None, column(QUESTION, "The weight of each validation row.")] = (
         None
     )
     task: Task = "auto"
     include_label: Annotated[
-        bool, _flag(QUESTION, "Value the labels too, as one more column.", "--include-label")
+        bool, flag(QUESTION, "Value the labels too, as one more column.", "--include-label")
     ] = False
     scoring: Annotated[
         str | None,
@@ -159,10 +161,10 @@ class TrainOptions:
         ),
     ] = "labels"
     drop_keys: Annotated[
-        bool, _flag(TABLE, "Leave out columns that look like keys.", "--drop-keys")
+        bool, flag(TABLE, "Leave out columns that look like keys.", "--drop-keys")
     ] = False
     drop_missing_target: Annotated[
-        bool, _flag(TABLE, "Leave out rows without a target.", "--drop-missing-target")
+        bool, flag(TABLE, "Leave out rows without a target.", "--drop-missing-target")
     ] = False
 
 
@@ -218,7 +220,7 @@ class BlockOptions:
         ),
     ] = None
     owner_column: Annotated[
-        str | None, _column(COMMON, "Instead of --owners: the column that names each row's owner.")
+        str | None, column(COMMON, "Instead of --owners: the column that names each row's owner.")
     ] = None
     rows: Annotated[
         str | None,
@@ -279,7 +281,7 @@ class BlockOptions:
     ] = None
     trusted: Annotated[
         bool,
-        _flag(
+        flag(
             PAYMENTS,
             "Pay without --valid: every owner's rows are trusted as a test of the others', though "
             "rows that an owner invents vouch for each other.",
@@ -304,7 +306,7 @@ class BlockOptions:
     ] = None
     audit: Annotated[
         bool,
-        _flag(
+        flag(
             PAYMENTS,
             "Compute what owners could gain by fabricating rows and by posing as two, and how "
             "payments depend on the settings. Takes four valuations per owner.",
@@ -313,7 +315,7 @@ class BlockOptions:
     ] = False
     no_look: Annotated[
         bool,
-        _flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look"),
+        flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look"),
     ] = False
 
 

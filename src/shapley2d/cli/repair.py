@@ -59,24 +59,16 @@ CleanTable = Annotated[
 ]
 AfterPage = Annotated[
     Path | None,
-    o.option(
-        o.COMMON,
-        "FILE.html",
-        "Write a page with the gain, what changed and what is left.",
-        "--report",
-    ),
+    o.option(o.COMMON, "FILE.html", "Write a page with the gain, what changed and what is left."),
 ]
 Target = Annotated[
     str | None,
-    o.option(
-        o.COMMON, "COLUMN", "The column to predict. (default: as in DECISIONS)", "--target", "-t"
-    ),
+    o.column(o.COMMON, "The column to predict. (default: as in DECISIONS)", "--target", "-t"),
 ]
 KeepFormulas = Annotated[
     bool,
-    o.option(
+    o.flag(
         o.COMMON,
-        None,
         "Of a spreadsheet, write text that a spreadsheet would run as a formula, too.",
         "--keep-formulas",
     ),

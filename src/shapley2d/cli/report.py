@@ -20,12 +20,11 @@ ReportPath = Annotated[
         "-o",
     ),
 ]
-Title = Annotated[str | None, o.option(o.COMMON, "TEXT", "Its title.", "--title")]
+Title = Annotated[str | None, o.option(o.COMMON, "TEXT", "Its title.")]
 Trusted = Annotated[
     bool,
-    o.option(
+    o.flag(
         o.PAYMENTS,
-        None,
         "Pay where there was no validation table: every owner's rows are trusted as a test of the "
         "others'.",
         "--trusted",
@@ -39,7 +38,6 @@ Against = Annotated[
         "FILE",
         "Values of another run, or of an earlier version of the table: write a page of what moved "
         "since.",
-        "--against",
     ),
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from functools import cache
 from typing import TYPE_CHECKING
@@ -10,6 +11,10 @@ from shapley2d.exceptions import Place, Row, Setting, Worded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+
+# advice in both languages: ``max_time="5m" (--max-time 5m)``
+_BOTH = re.compile(r'\w+="[^"]*"(?: with \w+="[^"]*")? \((--[^)]*)\)')
 
 
 class Names(dict[str, str]):
@@ -33,7 +38,7 @@ def _flags() -> dict[str, str]:
 def in_words(message: object, names: Mapping[str, str] | None = None) -> str:
     """A message of the library as the command line says it; ``names`` are those of tables."""
     if not isinstance(message, Worded):
-        return str(message)
+        return _BOTH.sub(r"\1", str(message))
     return message.worded(lambda part: _word(part, names or {}))
 
 

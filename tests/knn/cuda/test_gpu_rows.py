@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from knn.cuda.emulator import COMPILER, EmulatedDevice
-from knn.cuda.reference import make_game, mean_values
+from knn.cuda.reference import make_case, mean_values, random_case
 from shapley2d._knn.device import DeviceError, find_device
-from shapley2d._knn.game import RowGame
 from shapley2d._knn.gpu import GpuRows
 from shapley2d._knn.metric import Columns
 from shapley2d._knn.processor import Processor
@@ -31,10 +30,10 @@ def all_subsets(m):
     return (np.arange(1 << m)[:, None] >> np.arange(m) & 1).astype(bool)
 
 
-def off_by(device, game, subsets, valid):
+def off_by(device, case, subsets, valid):
     """The largest difference from the definition, relative to the spread of the row values."""
-    found = GpuRows(game, device, NEAR).values(subsets, valid=valid)
-    wanted = mean_values(game, subsets, valid, NEAR)
+    found = GpuRows(case.game, device, NEAR).values(subsets, valid=valid)
+    wanted = mean_values(case, subsets, valid, NEAR)
     spread = np.ptp(wanted, axis=1, keepdims=True)
     return np.abs((found - wanted) / np.where(spread > 0, spread, 1.0)).max()
 
@@ -44,65 +43,65 @@ def off_by(device, game, subsets, valid):
 @pytest.mark.parametrize("n", [1, NEAR])
 def test_all_rows_of_a_small_table_are_ranked(device, task, n, semivalue):
     for seed, values in enumerate([None, 3, 20]):
-        game = make_game(task, n=n, m=4, k=3, seed=seed, values=values, semivalue=semivalue)
-        assert off_by(device, game, all_subsets(4), np.arange(5)) < 1e-9
+        case = random_case(task, n=n, m=4, k=3, seed=seed, values=values, semivalue=semivalue)
+        assert off_by(device, case, all_subsets(4), np.arange(5)) < 1e-9
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("n", [NEAR + 1, 517])
 @pytest.mark.parametrize("values", [None, 3])
 def test_far_rows_share_ranks(device, task, n, values):
-    game = make_game(task, n=n, values=values, seed=n)
-    assert off_by(device, game, all_subsets(5)[::3], np.array([0, 1, 4])) < 1e-6
+    case = random_case(task, n=n, values=values, seed=n)
+    assert off_by(device, case, all_subsets(5)[::3], np.array([0, 1, 4])) < 1e-6
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("n", [NEAR, 100])
 @pytest.mark.parametrize("m", [9, 41])
 def test_more_columns_than_are_seen_from_the_chip(device, task, n, m):
-    game = make_game(task, n=n, m=m)
+    case = random_case(task, n=n, m=m)
     subsets = np.random.default_rng(0).random((6, m)) < 0.5
     subsets[1] = subsets[0] ^ (np.arange(m) < 3)  # as the one before but for the first four columns
-    assert off_by(device, game, subsets, np.arange(5)) < 1e-6
+    assert off_by(device, case, subsets, np.arange(5)) < 1e-6
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_crowded_bins_do_not_fit_the_chip(device, task):
     # near rows of few values are more than the 1,024 that are ranked there
-    game = make_game(task, n=9_001, n_valid=2, m=3, values=4)
+    case = random_case(task, n=9_001, n_valid=2, m=3, values=4)
     subsets = np.array([[0, 0, 0], [1, 0, 0], [0, 1, 0], [1, 0, 1]], dtype=bool)
-    assert off_by(device, game, subsets, np.arange(2)) < 1e-6
+    assert off_by(device, case, subsets, np.arange(2)) < 1e-6
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 @pytest.mark.parametrize("apart", [1e-12, 1e-9, 1e-6])
 def test_crowds_at_the_edge_that_are_equal_or_not(device, task, apart):
     # rows nearly as far as each other, on both sides of where a bin begins; some are equal but for rounding
-    game = make_game(task, n=2_500, n_valid=2, m=3, values=4)
+    case = random_case(task, n=2_500, n_valid=2, m=3, values=4)
     rng = np.random.default_rng(1)
     train = np.where(rng.random((3, 2_500)) < 0.01, 0.25, 1.0)
     train[1:] += apart * rng.integers(0, 3, (2, 2_500))
     columns = Columns(train, np.zeros((3, 2)), np.zeros(3, bool), np.ones(3), np.ones(3))
-    game = RowGame.of(columns, game.y, game.y_valid, task=task, n_neighbors=5)
-    assert off_by(device, game, all_subsets(3)[1:], np.arange(2)) < 1e-6
+    case = make_case(columns, case.y, case.y_valid, task=task)
+    assert off_by(device, case, all_subsets(3)[1:], np.arange(2)) < 1e-6
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_the_processor_has_the_same_values(device, task):
-    game = make_game(task, n=1500, n_valid=3)
+    case = random_case(task, n=1500, n_valid=3)
     subsets = all_subsets(5)[[0, 5, 11, 31]]
-    wanted = Processor(game, 1).values(subsets)
-    found = GpuRows(game, device).values(subsets)
+    wanted = Processor(case.game, 1).values(subsets)
+    found = GpuRows(case.game, device).values(subsets)
     assert np.abs(found - wanted).max() < 1e-6 * np.ptp(wanted)
 
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_sums_over_subsets_and_batches(device, task, monkeypatch):
-    game = make_game(task, n=100)
+    case = random_case(task, n=100)
     subsets, weights = all_subsets(5)[:20], np.random.default_rng(0).normal(size=(3, 20))
-    rows = GpuRows(game, device, NEAR)
+    rows = GpuRows(case.game, device, NEAR)
     valid = np.array([3, 0, 2, 4])
-    wanted = weights @ mean_values(game, subsets, valid, NEAR)
+    wanted = weights @ mean_values(case, subsets, valid, NEAR)
     found = rows.contract(subsets, weights, valid=valid)
     assert np.abs(found - wanted).max() < 1e-6 * np.ptp(wanted)
     assert np.array_equal(found, rows.contract(subsets, weights, valid=valid))
@@ -115,14 +114,14 @@ def test_sums_over_subsets_and_batches(device, task, monkeypatch):
 @needs_compiler
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_a_gpu_with_less_memory_on_the_chip(tmp_path, task):
-    game = make_game(task, n=100)
+    case = random_case(task, n=100)
     device = EmulatedDevice(tmp_path, block_bytes=49_152)
-    assert off_by(device, game, all_subsets(5)[::5], np.arange(5)) < 1e-6
+    assert off_by(device, case, all_subsets(5)[::5], np.arange(5)) < 1e-6
 
 
 @needs_compiler
 def test_memory_that_does_not_suffice_is_said(tmp_path):
-    game = make_game("classification", n=100)
-    rows = GpuRows(game, EmulatedDevice(tmp_path, memory=10_000), NEAR)
+    case = random_case("classification", n=100)
+    rows = GpuRows(case.game, EmulatedDevice(tmp_path, memory=10_000), NEAR)
     with pytest.raises(DeviceError, match="memory does not suffice"):
         rows.values(all_subsets(5))

@@ -13,15 +13,13 @@ from sklearn.datasets import load_wine
 from sklearn.metrics import r2_score
 from sklearn.tree import DecisionTreeClassifier
 
-from model_oracles import make_split, tree_by_hand
+from model_oracles import tree_by_hand
 from shapley2d import InputError, value_cells
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.encoding import encode_tables
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputWarning
 from shapley2d_paper.baselines.flat import Flat, FlatDraws, FlatTree, stand_in
-from shapley2d_paper.baselines.tree import TreeGame
 
 from oracles import semivalue_weight
 
@@ -154,15 +152,6 @@ def test_errors(changes, message):
         value_cells(*TABLES, method=QUICK, **changes)
 
 
-def test_options_are_checked():
-    with pytest.raises(InputError, match="max_permutations=0 must be a whole number"):
-        Flat(max_permutations=0)
-    with pytest.raises(InputError, match="tolerance=-1 must be a number and not be negative"):
-        Flat(tolerance=-1)
-    with pytest.raises(TypeError, match="unexpected keyword argument 'model'"):
-        Flat(model="ridge")
-
-
 def mixed_split(seed, n_classes=2, n=24, T=40):
     """Numbers, small integers, a category, a constant and a boolean, with missing entries."""
     rng = np.random.default_rng(seed)
@@ -244,18 +233,6 @@ def test_the_regression_tree_is_grown_on_the_filled_table():
         assert utilities[k] == pytest.approx(r2_score(y[8:], predictions)), k
     assert game.utility_all == pytest.approx(utilities[-1])
     assert game.baseline_utility == pytest.approx(utilities[0])
-
-
-@pytest.mark.parametrize("regression", [False, True])
-def test_the_tree_is_that_of_the_grid_on_a_larger_table(regression):
-    split = make_split(7, 3, n=60, T=80, plain=True, regression=regression)
-    order = random_order(split, 1)
-    utilities = FlatTree(split).along(order)
-    for k, (part, X_valid) in enumerate(filled_along(split, order)):
-        if k % 9 == 0:
-            whole = split_of(part, split.y.y, X_valid, split.y_valid.y)
-            rows, columns = MaskCoalitions(np.ones((1, 60))), MaskCoalitions(np.ones((1, 3)))
-            assert utilities[k] == pytest.approx(TreeGame(whole).utilities(rows, columns)[0, 0]), k
 
 
 def test_labels_that_training_never_shows_are_never_right():

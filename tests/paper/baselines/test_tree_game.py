@@ -1,7 +1,5 @@
 """The tree of the baselines on whole grids: its tie rule, and scikit-learn's tree where none tie."""
 
-import pickle
-
 import numpy as np
 import pytest
 from sklearn.metrics import r2_score
@@ -10,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from model_oracles import grid_points, make_split, orders, tree_by_hand
 from shapley2d import InputError
 from shapley2d._tables.problem import make_problem
-from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
+from shapley2d._theory.coalitions import NestedCoalitions
 from shapley2d_paper.baselines.tree import TreeGame
 
 
@@ -54,23 +52,6 @@ def test_one_column_is_scikit_learns(regression):
     for a in range(1, 51):
         score = estimator.fit(X[rows[:a]], y[rows[:a]]).score(X[50:], y[50:])
         assert grid[a, 1] == pytest.approx(score)
-
-
-@pytest.mark.parametrize("regression", [False, True])
-def test_other_lists_of_coalitions_give_the_same(regression):
-    split = make_split(4, 3, n=12, plain=True, regression=regression)
-    game = TreeGame(split)
-    rows, columns = (NestedCoalitions(order) for order in orders(split))
-    grid = game.utilities(rows, columns)
-    order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
-    shuffled = game.utilities(
-        MaskCoalitions(rows.masks()[order]), MaskCoalitions(columns.masks()[part])
-    )
-    assert shuffled == pytest.approx(grid[np.ix_(order, part)], rel=1e-9, abs=1e-12)
-    everything = game.utilities(SubsetCoalitions(12), SubsetCoalitions(3))
-    numbers = [masks.masks() @ (1 << np.arange(masks.n_players)) for masks in (rows, columns)]
-    assert everything[np.ix_(*numbers)] == pytest.approx(grid, rel=1e-9, abs=1e-12)
-    assert np.array_equal(pickle.loads(pickle.dumps(game)).utilities(rows, columns), grid)
 
 
 def test_targets_of_validation_rows():

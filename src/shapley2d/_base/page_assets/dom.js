@@ -47,6 +47,11 @@ function numberText(value, unit, precision = 0) {
   return signed.replace(/\B(?=(\d{3})+(?!\d))(?<!\.\d*)/g, ",");
 }
 
+/** How many decimals a number has that others are to be compared with. */
+function decimalsOf(text) {
+  return (text.split(".")[1] ?? "").length;
+}
+
 /** A share of the sum of all values, in whole per cent. */
 function shareText(value, total) {
   return `${String(Math.round((100 * value) / total) || 0).replace("-", "−")} %`;
@@ -58,9 +63,9 @@ interval.factor = NaN;
 
 /** A value with its 95 % interval to two digits, unless that is too small to show. */
 function worthText(value, error, unit, precision = 0) {
-  const step = interval(error) / 10;
-  const spread = numberText(interval(error), unit, step);
-  return numberText(value, unit, Math.max(precision, step)) + (Number(spread) === 0 ? "" : ` ± ${spread}`);
+  const shown = numberText(value, unit, Math.max(precision, interval(error) / 10));
+  const spread = numberText(interval(error), { ...unit, decimals: decimalsOf(shown) });
+  return shown + (Number(spread) === 0 ? "" : ` ± ${spread}`);
 }
 
 /** A bar from 0 to a value on a scale, with its interval as a line. */

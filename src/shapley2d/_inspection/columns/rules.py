@@ -23,7 +23,7 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import COMMON, HABIT, LOW, SCREENED, SUREST
+from shapley2d._inspection.columns.finding import COMMON, HABIT, LOW, SCREENED, SUREST, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -116,10 +116,13 @@ def find_rules(
         names = tuple(columns[cause].name for cause in causes)
         words, best = columns[effect].words, usual[rows].tolist()
         same, name = f"rows with the same {' or '.join(map(repr, names))}", columns[effect].name
-        differ = f"{counted(rows.size, 'row')} of {usual.size:,}"
-        text = f"{same} have the same {name!r}, except {differ}"
-        if rows.size > HABIT * usual.size:  # no rule, but sources that contradict each other
+        n_differ = int((columns[effect].codes[rows] >= 0).sum())
+        differ = f"{counted(n_differ, 'row')} of {usual.size:,}"
+        text = f"{same} have the same {name!r}{f', except {differ}' if n_differ else ''}"
+        if n_differ > HABIT * usual.size:  # no rule, but sources that contradict each other
             text = f"{same} contradict each other in {name!r}: {differ} differ from the commonest"
+        if n_differ < rows.size:
+            text += f"; it tells {counted(rows.size - n_differ, 'empty entry', 'empty entries')}"
         yield columns[effect].finding(
             "rule",
             text,
@@ -153,7 +156,7 @@ def _judge(
     surest = np.where(broken | (speaks & empty), odds, -np.inf).argmax(axis=0)
     chosen = surest, np.arange(empty.size)
     share = (votes / np.maximum(size - ~empty, 1))[chosen]  # of the other rows
-    right = 1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share))
+    right = logistic(_SHARE[0] + _SHARE[1] * share)
     return usual[chosen], np.minimum(chances, SUREST), np.minimum(right, SUREST)
 
 

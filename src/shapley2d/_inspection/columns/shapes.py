@@ -15,6 +15,7 @@ from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, SURE, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_mark
 from shapley2d._inspection.columns.notations import untold_dates
+from shapley2d._inspection.columns.spellings import misspellings
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.entry_writer import EntryWriter, NumberStyle
 from shapley2d._tables.texts.units import convert, is_unit
@@ -61,9 +62,11 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     common = [unit for unit, n in units.most_common() if unit and n >= HABIT * written.n_written]
     if not common or not _are_one_unit(common):
         return
+    marks = np.array([_decimal_mark(match[1]) if match else "" for match in matches])
+    comma = written.share(marks == ",") > written.share(marks == ".")
     if len(common) > 1:
         rows = written.rows(fits)
-        plain = [match and typed_number(_number(match[1], comma=False)) for match in matches]
+        plain = [match and typed_number(_number(match[1], comma=comma)) for match in matches]
         yield written.finding(
             "units",
             f"{written.name!r} holds numbers with a unit in the text, written in {len(common)} "
@@ -75,10 +78,11 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
         return
     (unit,) = common
     usual = np.array([match is not None and match[2] == unit for match in matches], dtype=bool)
+    usual &= marks != ("." if comma else ",")
     missing = written.where(is_mark)
     rows = written.rows(~usual & ~missing)
     others = f", except in {counted(rows.size, 'entry', 'entries')}" if rows.size else ""
-    new = _in_unit(written, unit, usual)
+    new = _in_unit(written, unit, usual, comma=comma)
     yield written.finding(
         "suffix",
         f"{written.name!r} holds numbers followed by {unit!r}{others}: remove it, so that they "
@@ -91,7 +95,7 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
 
 
 def _in_unit(
-    written: WrittenColumn, unit: str, usual: NDArray[np.bool_]
+    written: WrittenColumn, unit: str, usual: NDArray[np.bool_], *, comma: bool
 ) -> dict[int, tuple[str, float]]:
     """The other texts of a column in its unit, by position, and how likely they are right.
 
@@ -101,45 +105,67 @@ def _in_unit(
     numbers = [
         match[1] for k in np.flatnonzero(usual) if (match := _WITH_UNIT.fullmatch(written.words[k]))
     ]
-    comma = any(re.search(r",(?!\d{3}(?!\d))", number) for number in numbers)
     known = {_number(number, comma=comma): f"{number} {unit}" for number in numbers}
     space = " " if " " + unit in written.words[int(np.flatnonzero(usual)[0])] else ""
     style, mark = replace(NumberStyle.of(known), after=space + unit), "," if comma else "."
     found = {}
     for k in np.flatnonzero(~usual).tolist():
         match = _WITH_UNIT.fullmatch(
-            written.words[k] + (unit if written.words[k][-1].isdigit() else "")
+            written.words[k] + (unit if written.words[k][-1:].isdigit() else "")
         )
         if match is None:
             continue
-        text, named, sure = match[1] + space + unit, match[2].strip(), SURE
+        named, sure = match[2].strip(), SURE
         number: float | None = _number(match[1], comma=comma)
+        of_entry = _decimal_mark(match[1]) or mark
+        text = match[1].replace(of_entry, mark) + space + unit
         if is_unit(named) and is_unit(unit):
-            step = convert(10.0 ** -len(match[1].partition(mark)[2]), named, unit)
+            step = convert(10.0 ** -len(match[1].partition(of_entry)[2]), named, unit)
             number = convert(_number(match[1], comma=comma), named, unit)
             if number is not None and step is not None and named != unit:
                 told = math.floor(1e-9 - math.log10(step))
                 sure = SURE if told >= style.places else UNSURE
                 rounded = typed_number(round(number, max(told, style.places)))
                 text = style.write(rounded, comma=comma)
+        elif not _are_one_unit([named, unit]):
+            continue
         if number is not None and min(known) <= number <= max(known):
             found[k] = text, sure
     return found
 
 
+def _decimal_mark(number: str) -> str:
+    """The decimal mark of a number; empty where it shows none, as ``1,200`` does."""
+    return "." if "." in number else "," if re.search(r",(?!\d{3}(?!\d))", number) else ""
+
+
 def _number(text: str, *, comma: bool) -> float:
-    """A number with a decimal comma, or with commas between thousands."""
-    return float(text.replace(",", "." if comma else ""))
+    """A number as it shows its decimal mark; where it does not, commas may be the mark."""
+    mark = _decimal_mark(text) or ("," if comma else ".")
+    return float(text.replace(",", "." if mark == "," else ""))
 
 
 def _are_one_unit(units: list[str]) -> bool:
-    """Whether spellings may be those of one unit: they begin alike, and none is another unit.
+    """Whether spellings may be those of one unit: the same letters, or short forms and slips.
 
-    >>> _are_one_unit(["oz", "OZ.", "ounces"]), _are_one_unit(["m", "mm"])
-    (True, False)
+    They begin alike, and none is another unit. Of a unit that is known, others may be any form.
+
+    >>> [_are_one_unit(some) for some in (["oz", "OZ.", "ounces"], ["gk", "kg"], ["m", "mm"])]
+    [True, True, False]
+    >>> [_are_one_unit(some) for some in (["°C", "°F"], ["mg/dl", "mg/l"], ["CAD", "CHF"])]
+    [False, False, False]
     """
-    plain = {re.sub(r"[^a-z%°]", "", unit.lower()) for unit in units}
-    return len({unit[:1] for unit in plain}) == 1 and sum(map(is_unit, plain)) <= 1
+    plain = {re.sub(r"[^\w%]", "", unit.lower()) for unit in units}
+    if len({"".join(sorted(unit)) for unit in plain}) == 1:
+        return True
+    n_known, longest = sum(map(is_unit, plain)), max(plain, key=len)
+    if n_known > 1 or len({unit[:1] for unit in plain}) > 1:
+        return False
+    forms = [".*".join(map(re.escape, unit)) for unit in plain]
+    # as if the longest were the usual one
+    slips = misspellings([longest, *plain], np.array([99] + [1] * len(plain)))
+    are_forms = all(re.search(form, longest) or k in slips for k, form in enumerate(forms, 1))
+    return n_known == 1 or (are_forms and not any("/" in unit for unit in units))
 
 
 def _likely(share: float) -> float:
@@ -240,11 +266,13 @@ def _usual_parts(written: WrittenColumn, rows: NDArray[np.intp], main: str) -> d
 
 
 def _shape(word: str) -> str:
-    """The shape of a text, with runs of space as one.
+    """The shape of a text, with runs of space as one, and so the number before a unit.
 
-    >>> _shape("12/02/2011  6:55 a.m.")
-    '9/9/9 9:9 a.a.'
+    >>> _shape("12/02/2011  6:55 a.m."), _shape("-1,200.5 kg")
+    ('9/9/9 9:9 a.a.', '9 a')
     """
+    if match := _WITH_UNIT.fullmatch(word):
+        word = "9" + word[match.end(1) :]
     return re.sub(r"\s+", " ", shape_of(word))
 
 

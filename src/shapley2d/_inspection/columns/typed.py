@@ -76,12 +76,14 @@ class Slips:
         is_tail = self._are_many(*ends)
         is_date = self.writer.column.kind == "date"
         by_chance = self.by_chance(entry)
+        # one in five of the right numbers is outside the expected range, few of them far
+        least, most = low - (high - low), high + (high - low)
         weights: dict[float, float] = defaultdict(float)
         names: dict[float, tuple[float, str]] = {}
         for slip, meant, chance in (
-            meant_dates(entry, low, high) if is_date else meant_numbers(entry)
+            meant_dates(entry, least, most) if is_date else self._meant_numbers(entry)
         ):
-            if meant == entry or not low <= meant <= high or (slip == SHIFTED and is_tail):
+            if meant == entry or not least <= meant <= most or (slip == SHIFTED and is_tail):
                 continue
             if not is_date and float(self.writer.rounded(np.array(meant))) != meant:
                 continue
@@ -136,8 +138,14 @@ class Slips:
 
     def typed(self, entry: float, meant: float) -> float:
         """How likely an error makes this entry of a number that was meant."""
-        slips = sum(chance for _, one, chance in meant_numbers(entry) if one == meant)
+        slips = sum(chance for _, one, chance in self._meant_numbers(entry) if one == meant)
         return slips + self.by_chance(entry)
+
+    def _meant_numbers(self, entry: float) -> Iterator[tuple[str, float, float]]:
+        """Numbers from which one slip leads to this one, a decimal point left out included."""
+        yield from meant_numbers(entry)
+        if self.step < 1 and entry == round(entry):
+            yield SHIFTED, float(self.writer.rounded(np.array(entry * self.step))), 1.0
 
 
 def meant_dates(entry: float, low: float, high: float) -> Iterator[tuple[str, float, float]]:

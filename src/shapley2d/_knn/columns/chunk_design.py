@@ -44,15 +44,9 @@ _SIGNS = 2**31  # beyond the keys of sizes of coalitions
 class ChunkDesign:
     """Coalitions, and the weights of their row values in lines of results.
 
-    Attributes
-    ----------
-    coalitions : ndarray of shape (coalitions, m)
-        No columns, all columns, then the others.
-    weights : ndarray of shape (1 + error_lines, lines, coalitions)
-        First those of the values, one line per column; then those of error lines, whose squares add
-        up to the variances of the values.
-    dof : float
-        Degrees of freedom behind a variance.
+    ``coalitions`` (coalitions, m): no columns, all columns, then the others.
+    ``weights`` (1 + error_lines, lines, coalitions): first those of the values, one line per
+        column; then those of error lines, whose squares add up to the variances of the values.
     """
 
     coalitions: NDArray[np.bool_]
@@ -63,8 +57,6 @@ class ChunkDesign:
 def few_subsets(n_subsets: int, n_players: int) -> bool:
     """Whether sampled subsets are too few to trust the intervals of every player.
 
-    Examples
-    --------
     >>> few_subsets(20, 10), few_subsets(30, 10), few_subsets(2, 1)
     (True, False, False)
     """
@@ -81,20 +73,11 @@ def chunk_design(
 ) -> ChunkDesign:
     """Coalitions of one chunk.
 
-    Parameters
-    ----------
-    target : ColumnSemivalue
-    n_subsets : int
-        No columns, all columns, and complement pairs.
-    seed : SeedSequence
-        Of this chunk alone.
-    error_lines : int
-        For every column: with more of them variances are known better.
-    empty_is_zero : bool
-        Whether no columns are worth 0.
+    ``n_subsets``: no columns, all columns, and complement pairs.
+    ``seed``: of this chunk alone.
+    ``error_lines``: for every column: with more of them variances are known better.
+    ``empty_is_zero``: whether no columns are worth 0.
 
-    Examples
-    --------
     >>> from shapley2d._knn.columns.semivalue import ColumnSemivalue
     >>> semivalue = ColumnSemivalue(6, "shapley")
     >>> design = chunk_design(semivalue, 34, np.random.SeedSequence(0), error_lines=2)

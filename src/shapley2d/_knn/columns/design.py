@@ -39,8 +39,6 @@ _DRAWS_AT_ONCE = 256
 def pair_counts(n_columns: int) -> list[int]:
     """Number of complement pairs whose smaller half has ``s = 0 .. n_columns // 2`` members.
 
-    Examples
-    --------
     >>> pair_counts(5), pair_counts(6)
     ([1, 5, 10], [1, 6, 15, 10])
     """
@@ -53,22 +51,11 @@ def pair_counts(n_columns: int) -> list[int]:
 class PairSequence:
     """All complement pairs of ``n_columns`` columns but ({}, everything), in one random order.
 
-    Parameters
-    ----------
-    n_columns : int
-    seed : SeedSequence
-        Determines the sequence; it is not changed (no children are spawned from it).
-    shares : ndarray of shape (n_columns // 2 + 1,), optional
-        How many pairs of each size to take in proportion to one another until the size runs out; by
-        default the same number of every size. A share of 0 leaves the size out.
+    ``seed``: determines the sequence; it is not changed (no children are spawned from it).
+    ``shares`` (n_columns // 2 + 1,): how many pairs of each size to take in proportion to one
+        another until the size runs out; by default the same number of every size. A share of 0
+        leaves the size out.
 
-    Attributes
-    ----------
-    n_pairs : int
-        How many pairs there are in all.
-
-    Examples
-    --------
     >>> sequence = PairSequence(6, np.random.SeedSequence(0))
     >>> sequence.n_pairs
     31

@@ -63,19 +63,9 @@ class PairKernel:
     sampling without replacement leaves of a size. Predictions without the pair are worse than those
     with it; by how much this overstates the error of a random game is known, and divided out.
 
-    Parameters
-    ----------
-    target : ColumnSemivalue
-    coalitions : ndarray of shape (pairs, m)
-    odd : bool
-        Whether it is for the odd part, or for the even one.
-
-    Attributes
-    ----------
-    weights : ndarray of shape (m, pairs)
-        Of the sampled part in the values.
-    expected : float
-        Squared error of all values together for a random game.
+    ``odd``: whether it is for the odd part, or for the even one.
+    ``weights`` (m, pairs): of the sampled part in the values.
+    ``expected``: squared error of all values together for a random game.
     """
 
     def __init__(
@@ -153,8 +143,6 @@ class PairKernel:
 def _on_sampled(of_sizes: Floats, sampled: NDArray[np.intp]) -> Floats:
     """What the sampled sizes count: a size without a sample is read off the nearest that has one.
 
-    Examples
-    --------
     >>> _on_sampled(np.array([0.0, 0.5, 0.3, 0.2]), np.array([1, 3]))
     array([0.8, 0.2])
     """
@@ -168,18 +156,10 @@ def expected_error(
 ) -> Floats:
     """Expected squared errors of linear estimates of a part of the random game.
 
-    Parameters
-    ----------
-    target : ColumnSemivalue
-    coalitions : ndarray of shape (pairs, m)
-        The sampled pairs by their smaller halves.
-    weights : ndarray of shape (m, pairs)
-        Of the sampled part in the values.
-    odd : bool
-        Whether it is the odd part, or the even one.
+    ``coalitions`` (pairs, m): the sampled pairs by their smaller halves.
+    ``weights`` (m, pairs): of the sampled part in the values.
+    ``odd``: whether it is the odd part, or the even one.
 
-    Examples
-    --------
     >>> from shapley2d._knn.columns.design import PairSequence
     >>> from shapley2d._knn.columns.semivalue import ColumnSemivalue
     >>> target = ColumnSemivalue(4, "shapley")

@@ -33,8 +33,6 @@ def kernel_profile(n_columns: int, *, odd: bool = True) -> tuple[Floats, Floats]
     (Tuned on nearest-neighbour games of 8 to 12 columns with 3 to 12 subsets to a column. Half or
     twice any of these numbers changes errors by 2 %; 20 K1 makes them 7 % larger at 3 subsets.)
 
-    Examples
-    --------
     >>> profile, amplitude = kernel_profile(3)
     >>> profile.round(3).tolist(), amplitude.round(3).tolist()
     ([6.0, 0.667, -0.667, -6.0], [0.0, 1.042, 1.042, 0.0])
@@ -56,20 +54,10 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
 
     By symmetry they depend on ``t = |T|`` alone. A player joins ``s`` of the others with
     probability ``joins[s]``; of these, a hypergeometric number lies in ``T``, which determines the
-    distance.
+    distance. The results are for ``t = 0 .. m // 2`` (``inside[0]`` is 0).
 
-    Parameters
-    ----------
-    joins : ndarray of shape (m,)
-    profile, amplitude : ndarray of shape (m + 1,)
+    ``joins`` (m,), ``profile, amplitude`` (m + 1,).
 
-    Returns
-    -------
-    inside, outside : ndarray of shape (m // 2 + 1,)
-        For ``t = 0 .. m // 2`` (``inside[0]`` is 0).
-
-    Examples
-    --------
     >>> inside, outside = kernel_semivalues(np.full(3, 1 / 3), *kernel_profile(3))
     >>> inside.round(3).tolist(), outside.round(3).tolist()
     ([0.0, 4.631], [0.0, -2.316])
@@ -104,16 +92,7 @@ def kernel_semivalues(joins: Floats, profile: Floats, amplitude: Floats) -> tupl
 class RandomGames:
     """The kernel of random games, odd or even, over the subsets of m columns; its semivalues.
 
-    Parameters
-    ----------
-    joins : ndarray of shape (m,)
-        As of :func:`kernel_semivalues`.
-    odd : bool
-
-    Attributes
-    ----------
-    profile, amplitude : ndarray of shape (m + 1,)
-    inside, outside : ndarray of shape (m // 2 + 1,)
+    See :func:`kernel_semivalues` for its attributes.
     """
 
     def __init__(self, joins: Floats, *, odd: bool) -> None:

@@ -24,19 +24,11 @@ _COUNTLESS = 10**300  # pairs: more than float64 can count
 class ColumnSemivalue:
     """A semivalue of ``n_columns`` players, as the estimators need it.
 
-    Attributes
-    ----------
-    joins : ndarray of shape (m,)
-        ``q(s)``, the probability that a player joins a coalition of ``s`` others.
-    ends : tuple of float
-        Weights of ``phi({})`` and ``phi(everything)`` in the value of every column.
-    symmetric : bool
-        Whether the odd part decides alone.
-    efficient : bool
-        Whether the values sum to ``phi(everything) - phi({})``.
+    ``joins`` (m,): ``q(s)``, the probability that a player joins a coalition of ``s`` others.
+    ``ends``: weights of ``phi({})`` and ``phi(everything)`` in the value of every column.
+    ``symmetric``: whether the odd part decides alone.
+    ``efficient``: whether the values sum to ``phi(everything) - phi({})``.
 
-    Examples
-    --------
     >>> target = ColumnSemivalue(4, "shapley")
     >>> target.ends, target.symmetric
     ((-0.25, 0.25), True)

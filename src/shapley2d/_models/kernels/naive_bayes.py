@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
-from shapley2d._models.kernels.scores import class_score
+from shapley2d._models.kernels.scores import weight_of_class, weight_right
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,14 +24,14 @@ def fill_grid(
     codes: NDArray[np.int64],
     valid: NDArray[np.float64],
     blocks: NDArray[np.int64],
-    score: tuple[int, float],
+    weights: NDArray[np.float64],
     rows: NDArray[np.intp],
     sizes: NDArray[np.intp],
     columns: NDArray[np.intp],
     ends: NDArray[np.intp],
     grid: NDArray[np.float64],
 ) -> None:
-    """Scores, see :func:`~shapley2d._models.kernels.scores.class_score`, of all prefixes."""
+    """The weight of right answers for all prefixes."""
     n_classes, width, n_valid = blocks.size - 1, columns.size, valid.shape[1]
     counts = np.zeros(n_classes, np.int64)
     means, squares = np.zeros((n_classes, width)), np.zeros((n_classes, width))
@@ -64,7 +64,7 @@ def fill_grid(
             for k in range(added, ends[b]):
                 largest = max(largest, square[k] / joined)
             if n_present == 1 or VAR_SMOOTHING * largest == 0.0:
-                grid[a, b] = blocks[present[0] + 1] - blocks[present[0]]
+                grid[a, b] = weight_of_class(present[0], blocks, weights)
                 continue
             if VAR_SMOOTHING * largest != smoothing:  # the earlier columns' variances change too
                 smoothing = VAR_SMOOTHING * largest
@@ -78,7 +78,7 @@ def fill_grid(
                     variance = squares[c, k] / counts[c] + smoothing
                     add_log_density(column, means[c, k], variance, scores[c])
             added = ends[b]
-            grid[a, b] = class_score(score, scores, present, n_present, blocks, right)
+            grid[a, b] = weight_right(scores, present, n_present, blocks, weights, right)
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})

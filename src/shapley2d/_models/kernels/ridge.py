@@ -9,7 +9,7 @@ import numba
 import numpy as np
 
 from shapley2d._base.cache import CACHE
-from shapley2d._models.kernels.scores import class_score, r_squared, squared_error
+from shapley2d._models.kernels.scores import squared_error, weight_of_class, weight_right
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -119,11 +119,11 @@ def fill_numbers(
     targets: NDArray[np.float64],
     valid: NDArray[np.float64],
     targets_valid: NDArray[np.float64],
-    spread: float,
+    weights: NDArray[np.float64],
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """R squared for all prefixes of rows and columns; NaN where the factor is."""
+    """Squared errors for all prefixes of rows and columns; NaN where the factor is."""
     rows, sizes, columns, ends = chain
     width, n_valid = columns.size, valid.shape[1]
     means, y_means, off = np.zeros(width), np.zeros(1), np.zeros(width)
@@ -146,7 +146,7 @@ def fill_numbers(
                 solution[k] = _solve_forward(factor, solution, k)
                 _add_scaled(predictions, solution[k], basis[k])
             added = ends[b]
-            grid[a, b] = r_squared(squared_error(predictions, targets_valid), spread)
+            grid[a, b] = squared_error(predictions, targets_valid, weights)
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
@@ -155,14 +155,14 @@ def fill_classes(
     indicators: NDArray[np.float64],
     valid: NDArray[np.float64],
     blocks: NDArray[np.int64],
-    score: tuple[int, float],
+    weights: NDArray[np.float64],
     chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
     grid: NDArray[np.float64],
 ) -> None:
-    """Scores, see :func:`~shapley2d._models.kernels.scores.class_score`, of all prefixes.
+    """The weight of right answers for all prefixes; NaN where the factor is.
 
-    They are NaN where the factor is. A target of -1 and 1 is twice the class's indicator less 1,
-    so the regression is on the indicators.
+    A target of -1 and 1 is twice the class's indicator less 1, so the regression is on the
+    indicators.
     """
     rows, sizes, columns, ends = chain
     width, n_valid, n_classes = columns.size, valid.shape[1], blocks.size - 1
@@ -186,7 +186,7 @@ def fill_classes(
                 present[n_present] = c
                 n_present += 1
         if n_present == 1:
-            grid[a] = blocks[present[0] + 1] - blocks[present[0]]
+            grid[a] = weight_of_class(present[0], blocks, weights)
             continue
         _factor(gram, factor)
         first = 1 if n_present == 2 else 0  # of two classes only the second is regressed on
@@ -205,4 +205,4 @@ def fill_classes(
             if added and not factor[added - 1, added - 1] > 0.0:
                 grid[a, b] = math.nan
                 continue
-            grid[a, b] = class_score(score, scores, present, n_present, blocks, right)
+            grid[a, b] = weight_right(scores, present, n_present, blocks, weights, right)

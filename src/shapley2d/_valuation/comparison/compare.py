@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._valuation.comparison.match import Texts
     from shapley2d._valuation.values import CellValues
 
 _FOLDER = "_valuation/comparison"
@@ -114,7 +115,13 @@ class Comparison:
         """Positions of what both have: rows before and after, columns before and after."""
         pairs = matched_names(self.before.column_names, self.after.column_names)
         old, new = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
-        return (*matched_rows(self.before, self.after, pairs), old, new)
+        both = ((self.before, old), (self.after, new))
+        known = self.before._table is not None and self.after._table is not None
+        rows = matched_rows(
+            [one.row_names for one, _ in both],
+            (lambda: [_texts(one, columns) for one, columns in both]) if known else None,
+        )
+        return (*rows, old, new)
 
     @cached_property
     def _changes(self) -> NDArray[np.float64]:
@@ -276,6 +283,12 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
 
 def _largest(changes: NDArray[np.float64], n: int | None) -> NDArray[np.intp]:
     return np.argsort(-np.abs(changes), kind="stable")[:n]
+
+
+def _texts(values: CellValues, columns: NDArray[np.intp]) -> list[Texts]:
+    contents = values._contents or []
+    labels = [] if values._labels is None else [values._labels]
+    return list(zip(*(contents[j] for j in columns.tolist()), *labels, strict=True))
 
 
 def _entries(values: CellValues, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:

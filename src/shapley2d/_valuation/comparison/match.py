@@ -8,56 +8,52 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
-    from shapley2d._valuation.values import CellValues
+Texts = tuple[str | None, ...]
+"""The entries of a row."""
 
 
 def matched_names(before: Sequence[Any], after: Sequence[Any]) -> list[tuple[int, int]]:
-    """Positions of equal names, each used once."""
+    """Positions of equal names, each used once: at the same place if possible, else the first."""
+    stay = {k for k, (one, other) in enumerate(zip(before, after, strict=False)) if one == other}
     waiting = defaultdict(list)
     for i in range(len(before) - 1, -1, -1):
-        waiting[before[i]].append(i)
-    return [(waiting[name].pop(), k) for k, name in enumerate(after) if waiting[name]]
+        if i not in stay:
+            waiting[before[i]].append(i)
+    pairs = []
+    for k, name in enumerate(after):
+        if k in stay:
+            pairs.append((k, k))
+        elif waiting[name]:
+            pairs.append((waiting[name].pop(), k))
+    return pairs
 
 
 def matched_rows(
-    before: CellValues, after: CellValues, columns: Sequence[tuple[int, int]]
+    names: Sequence[NDArray[Any]], texts: Callable[[], Sequence[list[Texts]]] | None
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Positions of the rows that both have, in the order of the second.
+    """Positions of the rows that two tables have, in the order of the second.
 
-    Rows with names of their own go by these. Others go by their entries; rows that were edited, by
-    their place between rows that were not, if at least half of their entries are the same.
+    Rows with names of their own go by these. Others go by their entries, which ``texts`` gives of
+    the columns that both have; rows that were edited, by their place between rows that were not, if
+    at least half of their entries are the same.
     """
-    names = [[str(name) for name in one.row_names.tolist()] for one in (before, after)]
-    if not (_is_numbered(before) and _is_numbered(after)) or before._table is None:
-        pairs = matched_names(*names)
-    else:
-        old = _texts(before, [i for i, _ in columns])
-        new = _texts(after, [j for _, j in columns])
+    numbered = all(np.array_equal(one, np.arange(len(one))) for one in names)
+    if numbered and texts is not None:
+        old, new = texts()
         pairs = matched_names(old, new)
         pairs = sorted([*pairs, *_edited(old, new, pairs)], key=lambda pair: pair[1])
+    else:
+        pairs = matched_names(*([str(name) for name in one.tolist()] for one in names))
     both = np.array(pairs, dtype=np.intp).reshape(-1, 2)
     return both[:, 0], both[:, 1]
 
 
-def _is_numbered(values: CellValues) -> bool:
-    """Whether rows have no names but their positions."""
-    return np.array_equal(values.row_names, np.arange(len(values.row_names)))
-
-
-def _texts(values: CellValues, columns: Sequence[int]) -> list[tuple[str | None, ...]]:
-    contents = values._contents or []
-    labels = [] if values._labels is None else [values._labels]
-    return list(zip(*(contents[j] for j in columns), *labels, strict=True))
-
-
 def _edited(
-    before: list[tuple[str | None, ...]],
-    after: list[tuple[str | None, ...]],
-    pairs: list[tuple[int, int]],
+    before: list[Texts], after: list[Texts], pairs: list[tuple[int, int]]
 ) -> list[tuple[int, int]]:
     """Rows of both that are left, behind the same row, and equal in half of their entries."""
     partner = dict(pairs)  # from old to new

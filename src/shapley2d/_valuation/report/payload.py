@@ -62,6 +62,7 @@ def make_payload(
     position[kept] = np.arange(kept.size)
     record = {
         "n": int(kept.size),
+        "nRows": valuation.shape[0],
         "m": m,
         "rowWord": valuation._row_word,
         "columnNames": [brief(name) for name in valuation.column_names],

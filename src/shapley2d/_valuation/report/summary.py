@@ -18,10 +18,8 @@ from shapley2d._valuation.wording.sentences import (
     score_meaning,
     score_tiles,
     score_words,
-    trees_words,
     worth_words,
 )
-from shapley2d._valuation.wording.units import Units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +57,7 @@ def summarise(
         "score": " ".join(
             filter(None, (typeset(score_words(valuation)), score_meaning(valuation)))
         ),
-        "remarks": [*filter(None, (rare_words(valuation), trees_words(valuation)))],
+        "remark": rare_words(valuation),
         "measured": measured_words(valuation.info),
         "certainty": typeset(" ".join(certainty_sentences(valuation))),
         "harmful": harm_words(valuation),
@@ -95,14 +93,13 @@ def _place(valuation: CellValues, i: int, j: int) -> dict[str, str | None]:
 
 def _finding(valuation: CellValues, flat: int, typical: Sequence[str]) -> dict[str, Any]:
     i, j = divmod(flat, valuation.shape[1])
-    value, error = worth_words(valuation, float(valuation.values[i, j])), valuation.stderr[i, j]
-    if 0 < error < np.inf:
-        value += f", ± {Units.of(valuation).cells.error(valuation._interval_factor * float(error))}"
+    value, error = float(valuation.values[i, j]), float(valuation.stderr[i, j])
+    reach = valuation._interval_factor * error if error < np.inf else 0.0
     return {
         **_place(valuation, i, j),
         "entry": brief(valuation._entry(i, j), 80),
         "known": valuation._table is not None,
-        "value": typeset(value),
+        "value": typeset(worth_words(valuation, value, reach)),
         "typical": typical[j],
     }
 

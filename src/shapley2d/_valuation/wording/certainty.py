@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.words import counted, format_seconds, plural, typeset
+from shapley2d._base.words import counted, format_seconds, typeset
 from shapley2d._valuation.wording.units import Units
 
 if TYPE_CHECKING:
@@ -39,8 +39,8 @@ def certainty_tile(values: CellValues) -> tuple[str, str]:
     typical = values._interval_factor * float(np.median(values.stderr))
     trusted = ", not reliable" if values.caveat else ""
     noun = values._nouns[0][0]
-    shown = typeset(Units.of(values).cells.error(typical))
-    return f"± {shown}", f"typical 95 % interval of a {noun}{trusted}"
+    shown, _, many = typeset(Units.of(values).cells.error(typical)).partition(" per ")
+    return f"± {shown}", f"typical 95 % interval of {many or f'a {noun}'}{trusted}"
 
 
 def certainty_sentences(values: CellValues) -> list[str]:
@@ -84,24 +84,25 @@ def time_limit_sentences(values: CellValues) -> list[str]:
     ]
     listed = " and ".join([part for part in (", ".join(counts[:-1]), counts[-1]) if part])
     ranks = n_known_ranks(*ranked[:2])
-    stopped = f"Stopped after {format_seconds(limit)}, as asked."
+    stopped = f"Stopped by the time limit of {format_seconds(limit)}."
     if late := _late(values):
         stopped = (
             f"Stopped after {late}; {format_seconds(limit)} were asked for, but a piece of work "
             "that has begun is finished."
         )
-    known = (
-        f"{stopped} The sign is certain (95 %) of "
-        f"{listed}{named}; so is the rank of {counted(ranks, *ranked[2]) if ranks else 'none'}."
-    )
+    if not any(n_known_signs(part, half) for part, half, _ in parts):
+        known = f"{stopped} No value has a certain sign (95 %) yet."
+    else:
+        known = f"{stopped} The sign is certain (95 %) of {listed}{named}; "
+        known += f"so is the rank of {counted(ranks, *ranked[2]) if ranks else 'none of them'}."
     points, typical, after = Units.of(values).cells, np.median(values.stderr), math.sqrt(0.5)
     signs = n_known_signs(values.values, after * reach)
     then = (
-        f"Twice the time would shrink the errors by about 30 %, a typical {cells[0]} from "
-        f"{points.error(typical)} to {points.error(after * typical)}; about {signs:,} "
-        f"{plural(signs, *cells)} would then have a certain sign."
+        f"Twice the time would shrink the errors by about 30 %, a typical {cells[0]}'s to "
+        f"{points.error(after * typical)}"
     )
-    return [known, then]
+    certain = f"; about {counted(signs, *cells)} would then have a certain sign" * bool(signs)
+    return [known, f"{then}{certain}."]
 
 
 def _late(values: CellValues) -> str:

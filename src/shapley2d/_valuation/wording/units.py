@@ -150,13 +150,13 @@ def unit_words(info: dict[str, Any]) -> str:
     """The utility's own unit, in which frames, files and JSON keep all values.
 
     >>> unit_words({"score": {"name": "accuracy", "factor": 100.0, "per_cent": True}})
-    'accuracy; times 100 points of the score'
+    'accuracy; 1 is 100 points of the score'
     """
     score = Score.of(info)
     if score is None:
         return "utility of the game"
     name = "minus the mean squared error" if score.squared else score.name
-    return f"{name}; times {score.factor:.6g} points of the score" if score.per_cent else name
+    return f"{name}; 1 is {score.factor:.6g} points of the score" if score.per_cent else name
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rich.text import Text
 
-from shapley2d._base.words import counted, figure, is_harmless, printable, took_words
+from shapley2d._base.words import counted, is_harmless, printable, took_words
 from shapley2d._valuation.wording.certainty import time_limit_sentences
 from shapley2d._valuation.wording.sentences import (
     about,
@@ -17,11 +17,11 @@ from shapley2d._valuation.wording.sentences import (
     evaluated_words,
     rare_words,
     score_words,
-    trees_words,
 )
 from shapley2d._valuation.wording.units import Units, sums_to_score, unit_words
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
+from shapley2d.cli.wording import in_words
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,13 +144,11 @@ def print_summary(
         console.print()
     if cells:
         columns = place_columns(cells, _WIDTHS, named=inputs.named)
-        numbers = units.cells.numbers([cell["value"] for cell in cells], signed=True)
-        columns[units.cells.words or "value"] = numbers
-        if not valuation.exact:
-            columns["stderr"] = [figure(units.cells.factor * cell["stderr"], 2) for cell in cells]
+        values, errors = ([cell[name] for cell in cells] for name in ("value", "stderr"))
+        columns |= _worth(valuation, units.cells, values, errors)
         hurt = bool((valuation.values < 0).any()) and not about(valuation).get("caution")
         title = "Cells that hurt most" if hurt else "Lowest cells"
-        console.print(make_table(title, columns, ("stderr", *_less(inputs))))
+        console.print(make_table(title, columns, ("95 %", *_less(inputs))))
     print_files(files, console)
 
 
@@ -165,9 +163,8 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
     lines = [
         f"{table}, predicting {inputs.target!r} ({info.get('task')}), {rows}",
         score_words(valuation),
-        rare_words(valuation),
+        in_words(rare_words(valuation)),
         f"method {info.get('method')}: {caution or f'{certain}.'}",
-        trees_words(valuation),
         "" if caution else below_zero_words(valuation),
         f"took {took}" if took else "",
         *time_limit_sentences(valuation),
@@ -182,18 +179,24 @@ def _column_table(valuation: Valuation, points: Unit) -> Table:
     more = f" ({len(order)} of {sums.size})" if len(order) < sums.size else ""
     columns: dict[str, list[Any]] = {
         "column": [shown(valuation.column_names[j]) for j in order],
-        points.words or "value": points.numbers(sums[order].tolist(), signed=True),
+        **_worth(valuation, points, sums[order].tolist(), errors[order].tolist()),
     }
-    if errors.any():  # sums may be exact where cells are not
-        reach = (valuation._interval_factor * errors[order]).tolist()
-        columns["95 %"] = [
-            half and f"+- {half}" for half in points.spreads(reach, sums[order].tolist())
-        ]
     if sums_to_score(valuation) and valuation.total > 0:
         shares = 100 * sums[order] / valuation.total
         columns["share"] = [f"{share:.0f} %" for share in (shares + 0.0).round() + 0.0]
     title = Text(f"What the columns add{more}", no_wrap=True, overflow="ignore")
     return make_table(title, columns, ("95 %",))
+
+
+def _worth(
+    valuation: Valuation, unit: Unit, values: list[float], errors: list[float]
+) -> dict[str, list[str]]:
+    """Columns of values, and of half the widths of their intervals where there are errors."""
+    columns = {unit.words or "value": unit.numbers(values, signed=True)}
+    if any(errors):  # sums may be exact where cells are not
+        reach = unit.spreads([valuation._interval_factor * error for error in errors], values)
+        columns["95 %"] = [half and f"+- {half}" for half in reach]
+    return columns
 
 
 def place_columns(

@@ -149,9 +149,10 @@ def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspecti
             text.stylize("green")
     columns["wrong"] = [f"{100 * cell['probability']:.0f} %" for cell in cells]
     for name, heading in (("value", "value"), ("gain", "gain if changed")):
-        known = [cell.get(name) for cell in cells]
-        if any(one is not None for one in known):
-            texts = ["" if one is None else points.number(one, signed=True) for one in known]
-            columns[f"{heading}{unit}"] = texts
+        values = [cell.get(name) for cell in cells]
+        if any(one is not None for one in values):
+            numbers = points.numbers([one or 0.0 for one in values], signed=True)
+            pairs = zip(values, numbers, strict=True)
+            columns[f"{heading}{unit}"] = ["" if one is None else text for one, text in pairs]
     columns["why"] = [shown(cell["why"], 160) for cell in cells]
     return make_table(title, columns, ("why", *(("line",) if named else ())))

@@ -20,8 +20,17 @@ function rowWords(table, i) {
   const words = [];
   if (table.label(i) !== null) words.push("labelled ", quoted(table.label(i)), "; ");
   words.push(`worth ${worthText(table.rows[i], table.rowError(i), table.rowUnit, table.rowScale)}${table.rowUnit.suffix}`);
-  words.push(`, from its ${table.noun}s, largest first.`);
+  words.push(`${shareWords(table, i)}; from its ${table.noun}s, largest first.`);
   return words;
+}
+
+/** Where a row stands, as a share of all rows: if the page has them all, and its sign is certain. */
+function shareWords(table, i) {
+  const harms = table.rows[i] < 0;
+  if (table.n < table.nRows || Math.abs(table.rows[i]) <= interval(table.rowError(i))) return "";
+  const behind = table.rows.filter((value) => (harms ? value <= table.rows[i] : value >= table.rows[i])).length;
+  const share = Math.ceil((100 * behind) / table.n);
+  return share > 50 ? "" : `, among the ${share} % most ${harms ? "harmful" : "valuable"} ${table.blocks ? "sets" : "rows"}`;
 }
 
 function waterfall(table, i, j, steps, others) {
@@ -35,16 +44,18 @@ function waterfall(table, i, j, steps, others) {
   const total = { from: 0, to: table.rows[i], low: table.rows[i] - error, high: table.rows[i] + error };
   const ends = [0, ...[...bars, total].flatMap((one) => [one.from, one.to, one.low, one.high])];
   const scale = [Math.min(...ends), Math.max(...ends)];
-  const rows = bars.map((step) => waterfallStep(table, i, j, step, others, scale));
+  const largest = Math.max(...steps.map((step) => Math.abs(step.value)));
+  const unit = { ...table.unit, decimals: decimalsOf(numberText(largest, table.unit)) };
+  const rows = bars.map((step) => waterfallStep(table, i, j, step, others, scale, unit));
   const last = make("tr", { className: "total" }, make("th", { scope: "row", colSpan: table.hasEntries ? 2 : 1, textContent: `the ${table.blocks ? "set" : "row"}'s value` }));
   last.append(make("td", { className: "bars" }, bar(total, scale)));
-  last.append(make("td", { className: "right number", textContent: numberText(table.rows[i], table.unit, table.rowScale) }));
+  last.append(make("td", { className: "right number", textContent: numberText(table.rows[i], unit) }));
   const entry = table.hasEntries ? [["entry", "what"]] : [];
   const head = headRow([["column", "name"], ...entry, ["adds up", "bars"], [table.unit.heading, "right"]]);
   return [make("caption", { className: "visually-hidden", textContent: `What the ${table.blocks ? "set" : "row"}'s value is made of` }), head, make("tbody", {}, ...rows, last)];
 }
 
-function waterfallStep(table, i, j, step, others, scale) {
+function waterfallStep(table, i, j, step, others, scale, unit) {
   const name = make("th", { scope: "row", className: "name" });
   const entry = make("td", { className: "what" });
   if (step.column === null) {
@@ -59,7 +70,7 @@ function waterfallStep(table, i, j, step, others, scale) {
       entry.title = table.entry(i, step.column) ?? "missing";
     }
   }
-  const value = make("td", { className: "right number", textContent: numberText(step.value, table.unit, step.column === null ? 0 : table.scales[step.column]) });
+  const value = make("td", { className: "right number", textContent: numberText(step.value, unit) });
   const parts = [name, ...(table.hasEntries && step.column !== null ? [entry] : []), make("td", { className: "bars" }, bar(step, scale)), value];
   return make("tr", { className: step.column === j ? "here" : "" }, ...parts);
 }
