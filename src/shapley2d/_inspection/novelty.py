@@ -255,22 +255,18 @@ def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFindin
     if min(known.size, new.size) < 20:
         return
     if column.column.kind in ("category", "boolean"):
-        seen = np.isin(new, known)  # others are told apart
-        if not seen.any():
-            return
-        distinct, codes = np.unique(np.concatenate([known, new[seen]]), return_inverse=True)
-        parts = codes[: known.size], codes[known.size :]
-        counts = np.array([np.bincount(part, minlength=distinct.size) for part in parts])
-        share = float(np.abs(counts[0] / known.size - counts[1] / seen.sum()).sum() / 2)
-        often = counts.sum(axis=0) * seen.sum() >= 5 * codes.size  # the others count as one
-        counts = np.column_stack([counts[:, often], counts[:, ~often].sum(axis=1)])
-        counts = counts[:, counts.sum(axis=0) * seen.sum() >= 5 * codes.size]
-        chance = _by_chance(counts)
         names = column.column.categories or ("false", "true")
-        there, here = (
-            np.bincount(part.astype(np.intp), minlength=len(names)) / part.size
-            for part in (known, new)
-        )
+        parts = (known, new)
+        counts = np.array([np.bincount(one.astype(np.intp), minlength=len(names)) for one in parts])
+        there, here = counts[0] / known.size, counts[1] / new.size
+        counts = counts[:, counts[0] > 0]  # others are told apart
+        size, total = counts[1].sum(), counts.sum()
+        if not size:
+            return
+        share = float(np.abs(counts[0] / known.size - counts[1] / size).sum() / 2)
+        often = counts.sum(axis=0) * size >= 5 * total  # the others count as one
+        counts = np.column_stack([counts[:, often], counts[:, ~often].sum(axis=1)])
+        chance = _by_chance(counts[:, counts.sum(axis=0) * size >= 5 * total])
         most = int(np.abs(here - there).argmax())
         words = (
             f"{shortened(names[most])} is {100 * here[most]:.0f} % of them, there "
