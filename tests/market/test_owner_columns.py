@@ -79,7 +79,9 @@ def test_owners_of_a_column_are_owners_however_many():
     v = value_blocks(many, y, X_valid, y_valid, **asked)
     assert len(v.receipt(100).body["payments"]["amounts"]) == 300
     assert "300 owners were looked at" in v.info["look"]["words"]
-    with pytest.raises(InputError, match=r"owners names 10,001, more than the 10,000 .*value_cells"):
+    with pytest.raises(
+        InputError, match=r"owners names 10,001, more than the 10,000 .*value_cells"
+    ):
         value_blocks(X, y, owners=[{"owner": str(k), "row": 0} for k in range(10_001)])
 
 

@@ -235,8 +235,8 @@ def test_repr_speaks_in_points():
     assert repr(v).split("\n")[1:] == [
         f"  {score_words(v)}",
         "  columns  x0 +10.0, x1 0.0 points",
-        "  lowest   -2.00 points at row 1, column 'x1'",
-        "  highest  +5.00 points at row 0, column 'x0'",
+        "  lowest   -2.0 points at row 1, column 'x1'",
+        "  highest  +5.0 points at row 0, column 'x0'",
     ]
 
 

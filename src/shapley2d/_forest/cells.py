@@ -29,12 +29,7 @@ from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model, split_gam
 from shapley2d._forest.grow import GROVE, TreeDraws
 from shapley2d._forest.held import HeldForest
 from shapley2d._forest.library import has_text
-from shapley2d._forest.own_score import (
-    check_scoring,
-    facts_of_models,
-    facts_of_score,
-    hold_models,
-)
+from shapley2d._forest.own_score import check_scoring, facts_of_models, facts_of_score, hold_models
 from shapley2d._knn.votes import varies
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums

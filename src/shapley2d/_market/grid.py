@@ -60,7 +60,7 @@ class Grid:
         return len(self.rows.names), len(self.columns.names)
 
 
-def numbered(lines: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def numbered(lines: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
     """Numbers of equal lines in order of first occurrence, and the position of each first."""
     wide = lines.reshape(len(lines), -1)
     keys = np.ascontiguousarray(np.packbits(wide, axis=1) if wide.dtype == bool else wide)
@@ -78,8 +78,7 @@ def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None 
         absent = [name for name in names if name not in labels]
         if absent:
             raise InputError(
-                Setting(option),
-                f" has no set for {kind} {absent[0]!r}: name one for every {kind}",
+                Setting(option), f" has no set for {kind} {absent[0]!r}: name one for every {kind}"
             )
         unknown = [name for name in labels if name not in set(names)]
         if unknown:

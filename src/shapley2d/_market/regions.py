@@ -63,10 +63,6 @@ class Regions:
                 held[owner] |= rows
         return held
 
-    def turned(self) -> Regions:
-        """The regions of the transposed table."""
-        return replace(self, rows=self.columns, columns=self.rows)
-
     def patterns(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The pattern of every row, and who has which columns of each: (patterns, owners, columns).
 
@@ -171,11 +167,11 @@ def _as_players(
     And so columns that one owner alone has cells of: nobody is several players, or makes others
     several, by claiming every few rows in other columns.
     """
-    rows, _ = numbered(held.any(axis=2))
+    rows, _ = numbered(np.asarray(held.any(axis=2)))
     joined = np.zeros((int(rows.max()) + 1, *held.shape[1:]), dtype=bool)
     np.logical_or.at(joined, rows, held)
     by_column = np.moveaxis(joined, 2, 0)
-    owners = by_column.any(axis=1)
+    owners = np.asarray(by_column.any(axis=1))
     shared = by_column & (owners.sum(axis=1) > 1)[:, None, None]
     columns, _ = numbered(np.hstack([owners, shared.reshape(len(owners), -1)]))
     alike = np.zeros((int(columns.max()) + 1, *by_column.shape[1:]), dtype=bool)

@@ -76,8 +76,7 @@ def verify_receipt(
     Traceback (most recent call last):
     shapley2d.exceptions.InputError: the data are not those of the receipt: other labels of 'A'
     """
-    if not isinstance(receipt, Receipt):
-        receipt = Receipt.load(receipt)
+    receipt = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     receipt.check()
     if round is not None:
         receipt.check_round(round)

@@ -51,10 +51,6 @@ def heatmap(
         quantile of the magnitudes. Axes are in points of the score, of 1,000 such cells or rows
         where these are many.
 
-    Returns
-    -------
-    Axes
-
     Examples
     --------
     >>> from shapley2d import value_game
@@ -111,10 +107,6 @@ def waterfall(
     max_columns : int
         Cells drawn one by one; the rest share a bar.
 
-    Returns
-    -------
-    Axes
-
     Examples
     --------
     >>> from shapley2d import value_game
@@ -164,10 +156,6 @@ def beeswarm(valuation: CellValues, ax: Axes | None = None, *, max_columns: int 
     ax : Axes, optional
     max_columns : int
         The columns whose cells are largest in magnitude are drawn.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

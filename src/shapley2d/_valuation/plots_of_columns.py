@@ -31,10 +31,6 @@ def column_bars(valuation: CellValues, ax: Axes | None = None, *, max_columns: i
     max_columns : int
         The columns with the largest sums are drawn.
 
-    Returns
-    -------
-    Axes
-
     Examples
     --------
     >>> from shapley2d import value_game
@@ -55,10 +51,6 @@ def owner_bars(valuation: CellValues, ax: Axes | None = None, *, max_owners: int
         Where to draw; a new figure by default.
     max_owners : int
         The owners with the largest values are drawn.
-
-    Returns
-    -------
-    Axes
     """
     check_whole(max_owners, "max_owners", 1)
     return _bars(valuation, valuation._sums, max_owners, ax)
@@ -108,10 +100,6 @@ def entry_dots(
         those beyond the others' entries are drawn at its end. The eight lowest show their text.
     max_categories : int
         The most frequent categories have a place each; the rest share one.
-
-    Returns
-    -------
-    Axes
 
     Examples
     --------

@@ -37,8 +37,8 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         {**line, "worth": text, **joining.get(line["owner"], {})}
         for line, text in zip(lines, worth, strict=True)
     ]
-    info, blocks = valuation.info, []
-    shares, names = valuation._owner_shares, valuation._owner_names
+    info, shares, names = valuation.info, valuation._owner_shares, valuation._owner_names
+    blocks = []
     if shares is not None:
         for i, j in np.ndindex(valuation.shape):
             blocks.append([i, j, ", ".join(names[k] for k in np.flatnonzero(shares[:, i, j]))])

@@ -19,11 +19,7 @@ import numpy as np
 from shapley2d._base.clusters import equal_lines
 from shapley2d._base.streams import generator
 from shapley2d._base.words import counted, plural
-from shapley2d._market.sellers.chances import (
-    corrected,
-    count_p_value,
-    excess_p_value,
-)
+from shapley2d._market.sellers.chances import corrected, count_p_value, excess_p_value
 from shapley2d._market.sellers.forest import (
     forest_features,
     how_computable,
@@ -340,10 +336,10 @@ def double_claims(regions: Regions) -> Iterator[Alarm]:
         for pattern, column in np.argwhere(held.sum(axis=1) > 1).tolist()
         for pair in combinations(np.flatnonzero(held[pattern, :, column]).tolist(), 2)
     }
-    both = {pair: held[:, pair].all(axis=1) for pair in pairs}
-    cells = {pair: int(n_rows @ shared.sum(axis=1)) for pair, shared in both.items()}
-    for pair in sorted(pairs, key=lambda pair: (-cells[pair], pair))[:_PAIRS]:
-        count, (one, two) = cells[pair], (regions.names[k] for k in pair)
+    both = {pair: np.asarray(held[:, pair].all(axis=1)) for pair in pairs}
+    counts = [(-int(n_rows @ shared.sum(axis=1)), pair) for pair, shared in both.items()]
+    for less, pair in sorted(counts)[:_PAIRS]:
+        count, (one, two) = -less, (regions.names[k] for k in pair)
         rows = int(n_rows[both[pair].any(axis=1)].sum())
         shares = (
             f"{100 * count / int(n_rows @ held[:, k].sum(axis=1)):.3g} % of what "

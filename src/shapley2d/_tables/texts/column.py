@@ -10,12 +10,7 @@ import numpy as np
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.frames import with_columns
 from shapley2d._tables.table import Column, FromText
-from shapley2d._tables.texts.numbers import (
-    TextReading,
-    are_long,
-    common_places,
-    plain_numbers,
-)
+from shapley2d._tables.texts.numbers import TextReading, are_long, common_places, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, read_texts
 from shapley2d.exceptions import InputError, Setting
 

@@ -98,9 +98,12 @@ def _headline(values: CellValues) -> str:
 
 def _extremes(values: CellValues, units: Units) -> list[tuple[str, str, str, str]]:
     """The cells of lowest and highest value: which it is, value, row and column."""
+    whats = ("lowest", "highest")
+    flat = [int(values._first(1, highest=what == "highest")[0]) for what in whats]
+    numbers = units.cells.numbers(values.values.ravel()[flat].tolist(), signed=True)
     found = []
-    for what in ("lowest", "highest"):
-        i, j = divmod(int(values._first(1, highest=what == "highest")[0]), values.shape[1])
-        value = units.cells.text(float(values.values[i, j]), signed=True)
-        found.append((what, value, str(values._shown_rows[i]), values.column_names[j]))
+    for what, number, at in zip(whats, numbers, flat, strict=True):
+        i, j = divmod(at, values.shape[1])
+        worth = f"{number} {units.cells.words}".rstrip()
+        found.append((what, worth, str(values._shown_rows[i]), values.column_names[j]))
     return found
