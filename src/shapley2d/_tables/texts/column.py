@@ -67,7 +67,7 @@ def text_column(
         _strays(reading, words, codes),
         reading.notation,
         _example(reading, words),
-        reading.remark,
+        "" if kind is not None and reading.unit else reading.remark,  # nothing was guessed
         kind is not None,
         places=common_places(words) if reading.kind == "number" and reading.plain else 0,
         unit=reading.unit,
