@@ -129,7 +129,7 @@ def plan_tree(
         if left[k] >= 0:
             one, other = nodes[left[k], BELOW], nodes[right[k], BELOW]
             if one >= 0 or other >= 0:
-                below = 1 + (one if one > 0 else 0) + (other if other > 0 else 0)
+                below = np.int64(1 + (one if one > 0 else 0) + (other if other > 0 else 0))
         nodes[k, BELOW] = below
     found = 0
     for k in range(count):
