@@ -1,4 +1,4 @@
-"""The two streams of a command: results on stdout, notes on stderr."""
+"""What a command prints: results on stdout, notes on stderr."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.compiling import COMPILING, note_compiling
+from shapley2d._base.progress import compiled_for
 from shapley2d._base.words import format_seconds, printable
+from shapley2d.cli.streams import silence_stdout
 from shapley2d.cli.wording import in_words
-from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +25,6 @@ if TYPE_CHECKING:
 _SILENT_S = 10.0  # shorter work needs no note
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
 _notes: list[str] = []
-
-
-def open_streams() -> None:
-    """Make stdout and stderr usable: letters that their encoding lacks are escaped."""
-    if sys.stderr is None:  # closed by the caller, as in ``2>&-``
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    if sys.stdout is None:
-        raise InputError("standard output is closed: send it to a file or to /dev/null")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 class ResultConsole(Console):
@@ -48,23 +38,6 @@ class ResultConsole(Console):
     def on_broken_pipe(self) -> NoReturn:
         silence_stdout()
         raise SystemExit(0)
-
-
-def silence_stdout() -> None:
-    """Discard what cannot be written, so that the interpreter's last flush does not complain."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (AttributeError, ValueError):  # there is none, or it is closed
-        pass
-
-
-def say(line: str) -> None:
-    """Print a line on stderr, if anyone still reads it."""
-    with suppress(OSError, ValueError):
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
 
 
 class _NoteConsole(Console):
@@ -99,7 +72,7 @@ class ProgressNotes:
     """Progress without a terminal: a note after 10 s, then one whenever the time has doubled."""
 
     def __init__(self) -> None:
-        self._start = time.monotonic()
+        self._start, self._compiled = time.monotonic(), compiled_for()
         self._next = _SILENT_S
 
     def say(self, words: str) -> None:
@@ -117,6 +90,9 @@ class ProgressNotes:
         done = f"{fraction:.0%} done " if fraction > 0 else ""
         left = "" if seconds_left is None else f", about {format_seconds(seconds_left)} left"
         what = f" ({words})" if words else ""
+        spent, self._compiled = compiled_for() - self._compiled, compiled_for()
+        if spent >= 1:
+            left = f", {format_seconds(spent)} of them compiling, once per machine{left}"
         note(f"{done}after {format_seconds(elapsed)}{left}{what}", keep=False)
 
 

@@ -16,7 +16,6 @@ from shapley2d.cli.console import (
     collect_notes,
     note,
     progress,
-    say,
     warnings_as_notes,
 )
 from shapley2d.cli.errors import STANDS_OUT, computing
@@ -26,6 +25,7 @@ from shapley2d.cli.reading.inspected import (
     read_inspected,
     read_reference,
 )
+from shapley2d.cli.streams import say
 from shapley2d.cli.writing.outputs import (
     check_outputs,
     stop_if_unwritten,
