@@ -124,19 +124,6 @@ def test_how_much_time_is_left(display, marks, said):
         assert display.left == [None, 240.0]  # not of the first piece alone
 
 
-def test_a_step_that_waited_for_the_compiler_tells_no_time(display, monkeypatch):
-    compiled, pace = [0.0], progress.Pace()
-    monkeypatch.setattr(progress, "compiled_for", lambda: compiled[0])
-    with progress.reporting(display, "work") as report:
-        for display.time, compiled[0], done in ((20.0, 5.0, 1), (22.0, 5.0, 2), (24.0, 5.0, 3)):
-            pace.tick()
-            report(done / 100, "")
-            if done == 1:
-                assert pace.seconds() is None
-    assert display.left == [None, pytest.approx(2.0 * 98), pytest.approx(2.0 * 97)]
-    assert pace.seconds() == 2.0
-
-
 @pytest.mark.parametrize(
     ("minutes", "limit", "words"),
     [(2, "1m", "a minute"), (14, "1m", "a minute"), (31, "3m", "3 minutes"), (6000, "5m", "5 min")],

@@ -32,14 +32,9 @@ def _cache() -> Any:
     return sys.modules.get("shapley2d._base.cache")
 
 
-def compiled_for() -> float:
-    """Seconds that this process has spent on compiling so far."""
-    return float(_cache().compiled_for()) if _cache() else 0.0
-
-
 def now() -> float:
     """The clock of work: it stands still while code is being compiled, once per machine."""
-    return monotonic() - compiled_for()
+    return monotonic() - (_cache().compiled_for() if _cache() else 0.0)
 
 
 class Report(Protocol):
@@ -152,24 +147,21 @@ def _open_display(option: Any, title: str) -> Display | None:
 class _Clock:
     """The time that a run has left, by the share it has done since the first report.
 
-    A share that falls begins another stage of the run, which has a pace of its own; so does work
-    that waited for the compiler, which is slow for other reasons too.
+    A share that falls begins another stage of the run, which has a pace of its own.
     """
 
     def __init__(self) -> None:
         self._begin, self._before, self._done = now(), 0.0, 0.0
-        self._compiled = compiled_for()
         self._wait = 10.0  # before the first report workers start and compiled code loads
 
     def seconds_left(self, fraction: float, known: float | None) -> float | None:
         """Seconds left, those ``known`` to the caller if any; None while that is uncertain."""
         here = now()
         worked, share, wait = here - self._begin, fraction - self._before, self._wait
-        waited, self._compiled = compiled_for() > self._compiled, compiled_for()
-        if wait > _SURE_S or fraction < self._done or waited:
+        if wait > _SURE_S or fraction < self._done:
             self._begin, self._before, self._wait = here, fraction, _SURE_S
         self._done = fraction
-        if worked < wait or waited:
+        if worked < wait:
             return None
         if known is not None:
             return known
@@ -275,21 +267,17 @@ class _Bar:
 class Pace:
     """Seconds per step over about the last minute of this run.
 
-    Early steps are slow (workers start), so only recent ones count, and no first ones that waited
-    for the compiler.
+    Early steps are slow (workers start), so only recent ones count.
     """
 
     def __init__(self) -> None:
-        self._steps, self._compiled = 0, compiled_for()
+        self._steps = 0
         self._marks = deque([(now(), 0)], maxlen=60)  # at least a second apart
 
     def tick(self) -> None:
         """Count a step."""
-        here, before, self._compiled = now(), self._compiled, compiled_for()
-        if not self._steps and self._compiled > before:
-            self._marks[0] = (here, 0)
-            return
         self._steps += 1
+        here = now()
         if self._steps == 1:
             self._first = here - self._marks[0][0]
             self._marks[0] = (here, 1)

@@ -170,7 +170,7 @@ def add_rounds(
                 added.result()
                 pace.tick()
                 more = rule.wants_more()
-                report(*rule.progress(pace.seconds(), limit))
+                report(*rule.progress(pace.seconds() or 0.0, limit))
                 if checkpoint is not None and checkpoint.due():
                     total.save(checkpoint)
                     kept = total.count
@@ -221,16 +221,12 @@ class _Rule:
             rounds.end = round_end(count, rounds.needed)
         return count < total.most
 
-    def progress(
-        self, pace_s: float | None, limit: TimeLimit | None
-    ) -> tuple[float, str, float | None]:
+    def progress(self, pace_s: float, limit: TimeLimit | None) -> tuple[float, str, float | None]:
         """The share of the pieces that fit or are needed, what to say, and the seconds left."""
         total, rounds, count = self._total, self._total.rounds, self._total.count
         if not rounds.needed:
             return 0.0, total.note(), None
         expected = min(max(rounds.needed, rounds.end), total.most)
-        if pace_s is None:  # a first step that waited for the compiler
-            return count / expected, total.note(), None
         if limit is not None:
             expected = min(expected, count + max(limit.left(), 0.0) / max(pace_s, 1e-9))
         return count / expected, total.note(), pace_s * (expected - count)

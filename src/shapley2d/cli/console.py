@@ -14,7 +14,6 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.compiling import COMPILING, note_compiling
-from shapley2d._base.progress import compiled_for
 from shapley2d._base.words import format_seconds, printable
 from shapley2d.cli.streams import silence_stdout
 from shapley2d.cli.wording import in_words
@@ -72,7 +71,7 @@ class ProgressNotes:
     """Progress without a terminal: a note after 10 s, then one whenever the time has doubled."""
 
     def __init__(self) -> None:
-        self._start, self._compiled = time.monotonic(), compiled_for()
+        self._start = time.monotonic()
         self._next = _SILENT_S
 
     def say(self, words: str) -> None:
@@ -90,9 +89,6 @@ class ProgressNotes:
         done = f"{fraction:.0%} done " if fraction > 0 else ""
         left = "" if seconds_left is None else f", about {format_seconds(seconds_left)} left"
         what = f" ({words})" if words else ""
-        spent, self._compiled = compiled_for() - self._compiled, compiled_for()
-        if spent >= 1:
-            left = f", {format_seconds(spent)} of them compiling, once per machine{left}"
         note(f"{done}after {format_seconds(elapsed)}{left}{what}", keep=False)
 
 
