@@ -11,13 +11,7 @@ from sklearn.metrics import r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from knn.row_oracles import (
-    TASKS,
-    random_labels,
-    score_of,
-    table_distances,
-    tie_averaged_utility,
-)
+from knn.row_oracles import TASKS, random_labels, score_of, table_distances, tie_averaged_utility
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import InputError, MonteCarlo, value_cells
 from shapley2d._knn.metric import measure

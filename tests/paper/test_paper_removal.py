@@ -8,13 +8,7 @@ from shapley2d_paper.harness.records import Records, read_records, write_records
 from shapley2d_paper.removal import experiment as removal
 from shapley2d_paper.removal.claims import MAIN, judge_dip, judge_drop, judge_gain, judge_loo
 from shapley2d_paper.removal.experiment import SHARES
-from shapley2d_paper.removal.statistics import (
-    Curve,
-    Interval,
-    best_share,
-    first_dip,
-    mean_gap,
-)
+from shapley2d_paper.removal.statistics import Curve, Interval, best_share, first_dip, mean_gap
 from shapley2d_paper.removal.work import (
     DIRECTIONS,
     EVALUATED_ON,
