@@ -200,12 +200,7 @@ def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
 
 
 def _of_new_kinds(
-    column: WrittenColumn,
-    n: int,
-    kind: str,
-    codes: NDArray[np.intp],
-    what: str,
-    least: float = 0.0,
+    column: WrittenColumn, n: int, kind: str, codes: NDArray[np.intp], what: str, least: float = 0.0
 ) -> Iterator[ColumnFinding]:
     """Entries whose code the reference does not have; where it has most once, they are usual."""
     seen = _seen(codes, n)
