@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 
 # Like a census: levels of the categorical columns, and (levels, share at the most frequent one) of
 # the numeric ones.
@@ -81,7 +81,7 @@ def kernel_seconds(table, n_subsets: int, **options) -> dict[str, float]:
         Random pairs of complements, as they are sampled; and all subsets of as many columns as have
         so many.
     **options
-        Of :func:`~shapley2d._knn.places.row_values`.
+        Of :func:`~shapley2d._knn.processor.row_values`.
     """
     columns, y, y_valid = table
     options = {"task": "classification", "n_neighbors": 10, **options}

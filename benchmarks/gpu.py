@@ -30,7 +30,7 @@ from _knn_kernel import census_like, census_tables, kernel_seconds, timed
 from shapley2d import KNN, value_cells
 from shapley2d._knn.device import find_device
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 
 
 def on_gpu(*data, **options):

@@ -40,7 +40,7 @@ from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.kernels.rows import NEAR, make_room
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
 
 ROOT = Path(__file__).parent.parent

@@ -24,7 +24,7 @@ import numpy as np
 
 from shapley2d import KNN, value_cells
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
 
 if TYPE_CHECKING:

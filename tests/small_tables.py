@@ -3,6 +3,10 @@
 import numpy as np
 import pandas as pd
 
+from shapley2d._tables.convert import as_table
+from shapley2d._tables.problem import Split
+from shapley2d._tables.target import Target
+
 
 def numbers(n, m=4, seed=0, *, gaps=0.0):
     """Whole numbers with ties, and a number to predict from the first three columns."""
@@ -45,3 +49,11 @@ def two_classes(seed=0, n=30, m=4, n_valid=25):
     )
     y, y_valid = ((part["a"] + part["b"] > 0).astype(int) for part in (X, X_valid))
     return X, y, X_valid, y_valid
+
+
+def split_of(X, y, X_valid, y_valid, task, n_classes=3):
+    """A split whose labels are codes of classes, -1 for one that no training row has, or numbers."""
+    known = np.arange(n_classes if task == "classification" else 0)
+    kind = int if task == "classification" else float
+    y, y_valid = (Target(task, one, np.asarray(one).astype(kind), known) for one in (y, y_valid))
+    return Split(np.arange(len(X)), as_table(X), y, as_table(X_valid), y_valid)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from shapley2d._models.sweeps.chains import sweep_utilities
-from shapley2d._models.sweeps.encoded import number_targets
+from shapley2d._models.sweeps.models import number_targets
 from shapley2d._models.sweeps.scoring import r_squared
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.encoding import as_float32, encode_tables, fill_means, near_one
@@ -17,6 +17,7 @@ from shapley2d_paper.baselines.kernels.sweep_tree import fill_grid
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.coalitions import Coalitions
     from shapley2d._theory.game import Game
@@ -74,17 +75,12 @@ class TreeGame:
         """Matrix of utilities."""
         return sweep_utilities(rows, columns, self._members, self._fill)
 
-    def _fill(
-        self,
-        rows: NDArray[np.intp],
-        sizes: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        ends: NDArray[np.intp],
-    ) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+        _, sizes, _, ends = pair
         grid = np.empty((sizes.size, ends.size))
         presorted = (self._values, self._sorted, self._ranks)
-        target, chain = self._target, (rows, sizes, columns, ends)
-        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, chain, grid)
+        target = self._target
+        fill_grid(presorted, target.learned, self._values_valid, target.labels_valid, pair, grid)
         return target.scores(grid)
 
 

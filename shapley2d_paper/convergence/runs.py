@@ -15,9 +15,9 @@ from shapley2d._knn.columns.chunk_design import chunk_design
 from shapley2d._knn.columns.design import PairSequence
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
-from shapley2d._knn.utility_game import knn_game
-from shapley2d._models.sweeps import SWEEPS
+from shapley2d._knn.processor import row_values
+from shapley2d._knn.utility_game import KnnGame
+from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.designs import AllSubsets, Permutation
 from shapley2d_paper.baselines.tree import TreeGame
@@ -188,7 +188,7 @@ def _pairs(data: tuple[Any, ...], model: str, seed: int) -> PermutationDraws:
     (split,) = make_problem(*data, task="classification").splits
     game: Game
     if model == "knn":
-        game = knn_game(split, n_neighbors=NEIGHBOURS, votes="k", baseline="zero")
+        game = KnnGame(split, n_neighbors=NEIGHBOURS, votes="k", baseline="zero")
     elif model == "tree":
         game = TreeGame(split)
     else:

@@ -8,7 +8,7 @@ from made_valuations import made
 from shapley2d import MonteCarlo, value_blocks
 from shapley2d._base.words import typeset
 from shapley2d._market.block_valuation import BlockValuation
-from shapley2d._valuation.wording.sentences import rare_words, score_words, trees_words
+from shapley2d._valuation.wording.sentences import rare_words, score_words
 from shapley2d._valuation.wording.units import Units
 
 N, M, FACTOR = 40, 4, 100 / 8e9
@@ -28,7 +28,6 @@ def make(*, error=0.0, positive=True):
             "per_cent": True, "squared": True,
             "rarest": {"label": "a", "share": 0.03, "n_classes": 2},
         },
-        "other_trees": {"n_trees": 120, "stderr": [3e8, 1e8, 1e7, 1e8]},
     }  # fmt: skip
     contents = rng.integers(100, size=(N, M))
     prices = np.round(rng.normal(250_000, 50_000, N))
@@ -61,7 +60,7 @@ def test_every_number_is_that_of_the_result(open_report, width):
     assert start == pytest.approx(100 - FACTOR * 8.5e9, abs=0.06)
     assert gain == pytest.approx(FACTOR * v.total, abs=0.06)
     remarks = page.locator(".remark").all_inner_texts()
-    assert remarks == [rare_words(v), trees_words(v)]
+    assert remarks == [rare_words(v)]
     order = np.argsort(-v.column_values)
     np.testing.assert_allclose(
         column(page, "#column-list", 3), FACTOR * v.column_values[order], atol=0.051

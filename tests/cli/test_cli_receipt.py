@@ -42,7 +42,10 @@ def test_a_receipt_is_written_and_verified(capsys, folder):
     assert receipt.body["question"]["reading"]["target"] == "default"
     out = run(capsys, "verify r.json")
     assert "r.json: 2 owners, who share 1000.00; dated" in out
-    assert "It is not signed: anyone could have made it, and dated it." in out
+    assert (
+        "It is not signed: anyone could have made it, and its date, its versions and its round"
+        in out
+    )
     out = run(capsys, "verify r.json --owner North --block north.csv")
     assert "The block of 'North' is the one that was valued, with these labels." in out
     out = run(capsys, f"verify r.json {DATA}")

@@ -178,6 +178,7 @@ def test_keys_are_left_out_of_the_list():
         (["$0.50", "$2.25", "$3.00"], 2.4, "$2.40"),
         (["1 200", "3 400", "500"], 2400.0, "2 400"),
         (["1,5", "2,25", "3,0"], 2.4999, "2,5"),
+        ([f"{k % 40}.0" for k in range(120)] + ["~14", "~15", "~16"], 50.0, "50.0"),
     ],
 )
 def test_new_numbers_are_written_as_the_others(entries, number, text):
@@ -198,6 +199,8 @@ def test_new_numbers_are_written_as_the_others(entries, number, text):
         ("3501x", []),
         ("3 of 4", []),
         ("2 x 3 m", []),
+        ("<5", []),
+        ("90+", []),
         ("", []),
     ],
 )
@@ -209,6 +212,35 @@ def test_another_currency_is_not_read():
     prices = [f"{k} €" for k in range(60, 99)] + ["$70", "EUR 71"]
     (finding,) = [f for f in find_in_columns(as_table({"x": prices})) if f.kind == "notation"]
     assert finding.suggestions == {40: "71 €"}
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "new", "is_sure"),
+    [
+        ("weight", "70 lb", "70", False),
+        ("weight_kg", "70 lb", "70", False),
+        ("weight_kg", "70 kg", "70", True),
+        ("temperature", "70 °F", "70", False),
+        ("pieces", "70 Stück", "70", True),
+        ("minutes", "1 h 10 min", "70", True),
+        ("share", "#DIV/0!", None, False),
+    ],
+)
+def test_a_number_with_a_unit_is_sure_only_where_its_column_has_that_unit(name, text, new, is_sure):
+    X = {name: [*map(str, range(80, 170)), text]}
+    found = {one.kind: one for one in find_in_columns(as_table(X))}
+    assert ("notation" in found) == (new is not None)
+    if new:
+        assert found["notation"].suggestions == {90: new}
+        assert (found["notation"].right[0] >= SURE_RIGHT) == is_sure
+
+
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S"])
+def test_times_are_suggested_in_the_format_of_their_column(form):
+    times = pd.date_range("2024-01-01", periods=300, freq="h").strftime(form)
+    X = pd.DataFrame({"time": times.where(times != times[70], times[70].replace("2024", "2023"))})
+    clean, _ = inspect_cells(X, progress=False).repair(X, probability=0.9)
+    assert clean["time"].tolist() == times.tolist()
 
 
 @pytest.mark.parametrize("lowest", [-np.inf, -1e200])

@@ -12,7 +12,7 @@ from shapley2d._knn.columns.estimators import PairKernel, expected_error
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, kernel_profile
 from shapley2d._knn.columns.semivalue import ColumnSemivalue
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.semivalues import check_semivalue
 

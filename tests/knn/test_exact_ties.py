@@ -13,7 +13,7 @@ from row_oracles import TASKS, all_subsets, lens_distances, tie_groups, twin
 from shapley2d import KNN, value_cells
 from shapley2d._knn.lens import make_lens
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.kinds import match_columns
 

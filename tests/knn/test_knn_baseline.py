@@ -8,7 +8,7 @@ import pytest
 from shapley2d import KNN, value_cells
 from shapley2d._knn.game import RowGame
 from shapley2d._knn.metric import measure
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
 
 RNG = np.random.default_rng(0)

@@ -181,7 +181,6 @@ def test_exact_axis_of_many_columns_is_refused():
 
 
 # ---- the authors' table
-# ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")

@@ -195,23 +195,6 @@ def test_without_any_size_all_rows_are_alike():
     assert only.rows.size == 40 and only.effort == 1.0
 
 
-def coverage_with_folds(draws, tolerance):
-    """How often intervals hold the exact cells, sums of rows and of columns, in a regression."""
-    X, y, X_valid, y_valid, _ = table(n=30, n_valid=160, regression=True)
-    X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
-    fold = np.arange(len(y)) % 3
-    splits = [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]
-    exact = value_cells(X, y, method=NEAR.but(subsets="all"), cv=splits, **QUIET)
-    method = NEAR.but(valid_rows="auto", tolerance=tolerance)
-    held, used = [], []
-    for seed in range(draws):
-        v = value_cells(X, y, method=method, cv=splits, random_state=seed, **QUIET)
-        used.append(v.info["n_valid_used"])
-        held.append(holds(v, exact))
-    assert np.mean(used) < len(y)
-    return np.mean(held, axis=0)
-
-
 def test_rows_that_are_left_count_as_degrees_of_freedom():
     """With all but a few rows used, an error is that of these few: intervals held .91 of row sums."""
     *data, _ = table(regression=True)
@@ -224,11 +207,6 @@ def test_rows_that_are_left_count_as_degrees_of_freedom():
     # 32 chunks: 31 degrees of freedom would be those of all of them
     for v, share in zip(found, (few, many), strict=True):
         assert v.dof <= 32 * share * (1 - share) + 1
-
-
-@pytest.mark.slow
-def test_intervals_hold_with_folds():
-    assert (coverage_with_folds(200, 0.2) >= 0.93).all()
 
 
 def test_owners_are_paid_by_all_validation_rows():

@@ -8,7 +8,7 @@ from shapley2d._base.time_limit import TimeLimit
 from shapley2d._knn import method as knn_method
 from shapley2d._knn import subset_plan
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import OutOfTimeError, PrecisionWarning

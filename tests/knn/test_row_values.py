@@ -24,7 +24,7 @@ from knn.row_oracles import (
 )
 from shapley2d._knn.kernels.rows import NEAR
 from shapley2d._knn.metric import Columns
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 
 SIZES = [40, 2 * NEAR + 90]  # all rows are ranked, or most of them
 

@@ -12,6 +12,7 @@ from shapley2d import KNN, Exact, MonteCarlo, value_blocks, value_cells
 from shapley2d._knn.few_rows import FewRows
 
 from oracles import brute_force, knn_utility
+from small_tables import split_of
 
 
 def shapley(g, n):
@@ -53,15 +54,15 @@ def test_the_difference_of_both_ways_to_count_is_a_game_of_the_rows(task, K):
             return Fraction(0)
         return sum(utility(S, len(S), t) - utility(S, K, t) for t in valid) / 4
 
-    n_classes = 3 if task == "classification" else None
-    few = FewRows.of(y, y_valid, n_neighbors=K, n_classes=n_classes)
+    few = FewRows.of(split_of(y[:, None], y, y_valid[:, None], y_valid, task), K)
     found = few.values("shapley", few.guess)
     np.testing.assert_allclose(found, [float(one) for one in shapley(g, n)], rtol=0, atol=1e-13)
 
 
 def test_the_closed_form_of_classification_is_the_one_that_is_documented():
     y, y_valid, K = np.arange(9) % 3, np.array([0, 0, 1, 2, 1, 0]), 4
-    few = FewRows.of(y, y_valid, n_neighbors=K, n_classes=3)
+    split = split_of(y[:, None], y, y_valid[:, None], y_valid, "classification")
+    few = FewRows.of(split, K)
     harmonic = sum(1 / k for k in range(1, K + 1))
     right = few.worth
     np.testing.assert_allclose(

@@ -15,14 +15,14 @@ from sklearn.tree import DecisionTreeClassifier
 
 from shapley2d import KNN, Exact, InputError, MonteCarlo, Valuation, value_blocks, value_cells
 from shapley2d._base.precision import interval_factor
-from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import CachedGame
-from shapley2d._tables.convert import as_table
+from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, NestedCoalitions, SubsetCoalitions
 
 from oracles import brute_force
+from small_tables import split_of
 
 
 def small_table(seed=0, n=24, m=4, n_valid=30):
@@ -147,14 +147,14 @@ def test_knn_utilities_equal_their_definition(seed, k, task, votes):
     random = np.random.default_rng(seed)
     X, X_valid = (random.integers(0, 3, (n, 2)).astype(float) for n in (5, 3))
     y, y_valid = random.integers(0, 3, 5).astype(float), random.integers(0, 3, 3).astype(float)
+    classes = np.unique(y)
     if task == "classification":  # codes: 0, 1, ..., and -1 for a label that no row has
-        classes, y = np.unique(y, return_inverse=True)
+        y = np.searchsorted(classes, y)
         y_valid = np.array([float(np.flatnonzero(classes == c)[0]) if c in classes else -1.0
                             for c in y_valid])  # fmt: skip
     h = knn_utility(X, y, X_valid, y_valid, k=k, task=task, votes=votes)
-    columns = measure(as_table(X), as_table(X_valid), "sqeuclidean")
-    known = {"task": task, "n_neighbors": k, "baseline": "zero", "votes": votes}
-    game = KnnGame(columns, y, y_valid, n_jobs=1, **known)
+    split = split_of(X, y, X_valid, y_valid, task, classes.size)
+    game = KnnGame(split, n_neighbors=k, metric="sqeuclidean", baseline="zero", votes=votes)
     found = game.utilities(SubsetCoalitions(5), SubsetCoalitions(2))
     for a, S in enumerate(SubsetCoalitions(5)):
         for b, F in enumerate(SubsetCoalitions(2)):
@@ -180,12 +180,10 @@ def test_knn_blocks_of_single_cells_equal_the_closed_form(task, semivalue):
 
 def test_knn_utilities_do_not_depend_on_the_number_of_threads():
     X, y, X_valid, y_valid = small_table(n=60, n_valid=200)
-    columns = measure(as_table(X), as_table(X_valid))
+    (split,) = make_problem(X, y, X_valid, y_valid).splits
     rows = MaskCoalitions(np.random.default_rng(0).random((10, 60)) < 0.5)
     one, two = (
-        KnnGame(
-            columns, y, y_valid, task="classification", n_neighbors=10, n_jobs=n_jobs
-        ).utilities(rows, SubsetCoalitions(4))
+        KnnGame(split, n_neighbors=10, n_jobs=n_jobs).utilities(rows, SubsetCoalitions(4))
         for n_jobs in (1, 2)
     )
     np.testing.assert_array_equal(one, two)

@@ -71,6 +71,20 @@ def test_the_owners_column_is_no_feature_of_either_table_and_can_be_audited_and_
     assert set(audit.payments) == set(HOSPITALS)
 
 
+def test_owners_of_a_column_are_owners_however_many():
+    X, y, X_valid, y_valid, _ = tables(600, 20)
+    many = X.assign(hospital=[f"p{k % 300}" for k in range(600)], number=range(600))
+    X_valid = X_valid.assign(number=0.5)
+    asked = {"owner_column": "hospital", "parties": "anonymous", "progress": False, "look": True}
+    v = value_blocks(many, y, X_valid, y_valid, **asked)
+    assert len(v.receipt(100).body["payments"]["amounts"]) == 300
+    assert "300 owners were looked at" in v.info["look"]["words"]
+    with pytest.raises(
+        InputError, match=r"owners names 10,001, more than the 10,000 .*value_cells"
+    ):
+        value_blocks(X, y, owners=[{"owner": str(k), "row": 0} for k in range(10_001)])
+
+
 def test_who_the_owners_are_is_said_once():
     X, y, X_valid, y_valid, where = tables(30, 20)
     table = X.assign(hospital=where)

@@ -159,5 +159,6 @@ def test_files_keep_negative_scores_and_refuse_a_look_that_is_none(tmp_path):
         page.partition(f'id="audit-{kind}"')[2].partition("</table>")[0]
         for kind in ("alarms", "notes")
     )
+    assert all(f">{100 * one:,.1f} %<" in page for one in v.info["alone"])
     assert "<bdi>A</bdi>" in alarms and "<bdi>B</bdi>" not in alarms
     assert "<bdi>B</bdi>" in notes and "<bdi>A</bdi>" not in notes

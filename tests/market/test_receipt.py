@@ -337,6 +337,8 @@ SETTINGS = ("question", "settings")
         (("made",), None),
         (("question",), None),
         (("made", "versions"), {"numpy": 2**70}),
+        (("made", "versions", "audit"), "passed"),
+        (("made", "versions", "numpy"), "2.0, as audited"),
         (("made", "date"), None),
         (("made", "date"), "2031-02-03 04:05 UTC"),
         (("made", "date"), "the 3rd of May"),

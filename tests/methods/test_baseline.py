@@ -48,7 +48,6 @@ def small(task, n=5, T=7, m=3, seed=0, n_classes=3, *, repeats=True):
 
 
 # ---- against the definition
-# ------------------------------------------------------------------------------------
 
 
 def model_game(model, X, y, X_valid, y_valid, task):
@@ -142,7 +141,6 @@ def test_any_score_counts_from_its_own_constant(scoring):
 
 
 # ---- columns that change nothing
-# -------------------------------------------------------------------------------
 
 
 def with_idle_columns(task, n=24, T=20, seed=0):
@@ -227,7 +225,6 @@ def test_a_model_that_draws_columns_draws_none_that_say_nothing():
 
 
 # ---- what the sum is
-# -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", TASKS)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from shapley2d._models.sweeps.ridge import RidgeSweep
+from shapley2d._models.sweeps.models import RidgeSweep
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import NestedCoalitions
 

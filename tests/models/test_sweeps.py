@@ -2,6 +2,7 @@
 
 import itertools
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,16 +14,16 @@ from sklearn.tree import DecisionTreeClassifier
 from knn.row_oracles import (
     TASKS,
     random_labels,
-    random_table,
     score_of,
     table_distances,
     tie_averaged_utility,
 )
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
 from shapley2d import Exact, InputError, MonteCarlo, value_cells
-from shapley2d._knn.utility_game import KnnGame, knn_game
+from shapley2d._knn.metric import measure
+from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.model_game import ModelGame
-from shapley2d._models.sweeps import SWEEPS
+from shapley2d._models.sweeps.models import SWEEPS
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import (
@@ -31,6 +32,8 @@ from shapley2d._theory.coalitions import (
     NestedCoalitions,
     SubsetCoalitions,
 )
+
+from small_tables import split_of
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, pytest.param(4, marks=pytest.mark.slow)])
@@ -92,7 +95,7 @@ def test_ridge_regression_is_scikit_learns(plain):
 )
 def test_other_lists_of_coalitions_give_the_same(name, regression):
     split = make_split(4, 3, n=12, plain=True, regression=regression)
-    game = knn_game(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
+    game = KnnGame(split, n_neighbors=10) if name == "knn" else SWEEPS[name](split)
     rows, columns = (NestedCoalitions(order) for order in orders(split))
     grid = game.utilities(rows, columns)
     order, part = np.random.default_rng(0).permutation(len(rows)), [3, 0, 2, 1]
@@ -208,11 +211,13 @@ def test_constant_validation_targets_score_as_in_scikit_learn():
 def test_nearest_neighbours_at_every_point_of_the_grid(task):
     """The mean over all choices among the rows at the distance of the k-th nearest."""
     rng = np.random.default_rng(3)
-    columns = random_table(rng, 7, 3, 4)
+    X, X_valid = (rng.choice([0, 1, 2, np.nan], (size, 3)) for size in (7, 4))
     y, y_valid = random_labels(rng, task, 7, 4)
     factors = np.array([1.0, 0.5, 2.0, 0.5])
-    game = KnnGame(
-        columns, y, y_valid, task=task, n_neighbors=3, baseline="zero", valid_weights=factors
+    split = replace(split_of(X, y, X_valid, y_valid, task), valid_weights=factors)
+    game, columns = (
+        KnnGame(split, n_neighbors=3, baseline="zero"),
+        measure(split.train, split.valid),
     )
     rows, members = rng.permutation(7), rng.permutation(3)
     grid = game.utilities(NestedCoalitions(rows.tolist()), NestedCoalitions(members.tolist()))

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 import re
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
-import time
-from pathlib import Path
 
 import pytest
 
@@ -192,47 +185,17 @@ def test_a_damaged_piece_is_named(toy, tmp_path):
         run(toy, tmp_path)
 
 
-@pytest.mark.slow
-def test_ctrl_c_keeps_what_was_computed(tmp_path):
-    """A run in a process of its own, interrupted after its first piece, and run again."""
-    script = textwrap.dedent(
-        """
-        import dataclasses, sys, time
-        from pathlib import Path
-        import test_paper_run as t
-        from shapley2d_paper.harness import pages
-        from shapley2d_paper.harness.run import run_experiments, show_experiments
+def test_ctrl_c_keeps_what_was_computed(toy, tmp_path):
+    def interrupted(seed, size):
+        if seed == 1:
+            raise KeyboardInterrupt
+        return work(seed, size)
 
-        pages.EXPERIMENTS, pages.find_experiments = ("budget",), lambda names: [t.TOY]
-        slow = sys.argv[2] == "slow"
-
-        def work(seed, size):
-            time.sleep(30 if slow and seed else 0)
-            return t.work(seed, size)
-
-        toy = dataclasses.replace(t.TOY, work=work)
-        (outcome,) = run_experiments([toy], Path(sys.argv[1]), n_jobs=2, progress=False)
-        print(outcome.computed, outcome.kept)
-        """
-    )
-    paths = (str(Path(__file__).parent), os.environ.get("PYTHONPATH", ""))
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, paths))}
-    command = [sys.executable, "-c", script, str(tmp_path)]
-    first = tmp_path / "pieces" / "toy" / "seed-0.json"
-    with subprocess.Popen(
-        [*command, "slow"], env=environment, stderr=subprocess.PIPE, text=True
-    ) as process:
-        deadline = time.monotonic() + 60
-        while not first.exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate(timeout=60)
-    assert process.returncode != 0 and "KeyboardInterrupt" in errors
-    assert [path.name for path in first.parent.iterdir()] == ["seed-0.json"]
-    second = subprocess.run(
-        [*command, "fast"], env=environment, capture_output=True, text=True, check=True, timeout=120
-    )
-    assert second.stdout.split() == ["2", "1"]
+    with pytest.raises(KeyboardInterrupt):
+        run(dataclasses.replace(toy, work=interrupted), tmp_path)
+    assert [path.name for path in (tmp_path / "pieces" / "toy").iterdir()] == ["seed-0.json"]
+    outcome = run(toy, tmp_path)
+    assert (outcome.computed, outcome.kept) == (2, 1)
 
 
 def test_experiments_by_name():

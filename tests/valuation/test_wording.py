@@ -19,14 +19,12 @@ from made_valuations import made
 from shapley2d import KNN, Exact, inspect_cells, value_blocks, value_cells, value_game
 from shapley2d._inspection.page.payload import cells_to_list, make_payload
 from shapley2d._inspection.repair_gain import RepairGain
-from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.certainty import certainty_sentences
 from shapley2d._valuation.wording.sentences import (
     below_zero_words,
     evaluated_words,
     rare_words,
     score_words,
-    trees_words,
     worth_words,
 )
 from shapley2d._valuation.wording.units import Score, Unit, Units
@@ -180,23 +178,6 @@ def test_cells_below_zero_are_told_where_they_are_more_than_by_chance():
     assert below_zero_words(make([[0.3]])) == "No cell is below 0."
     assert below_zero_words(make([[0.3, -0.1]])) == ""  # of a column of noise half of them are
     assert numbers(below_zero_words(make([[0.3, -0.1, -0.2, -0.1]]))) == [75, 0, 50]
-
-
-def test_words_about_other_trees(monkeypatch):
-    values = [[0.05, 0.02, 0.021], [0.05, -0.01, 0.0]]
-
-    def words(*stderr):
-        return trees_words(make(values, other_trees={"n_trees": 120, "stderr": [*stderr]}))
-
-    # two forests differ by 2 / sqrt(pi) = 1.128 standard errors on average
-    assert numbers(words(0.01, 0.004, 0.003).replace("'x0'", "")) == [120, 0.64, 1.1]
-    assert words(0.01, 0.004, 0.003).endswith("'x0' stays first.")
-    assert words(0.0001, 0.0002, 0.0001).endswith("; their order stays the same.")
-    assert words(0.03, 0.002, 0.003).endswith("; their order can change.")
-    assert trees_words(make(values)) == ""
-    assert words(0.01) == ""  # of other columns
-    monkeypatch.setattr(Valuation, "_kind", "blocks")
-    assert words(0.01, 0.004, 0.003) == ""
 
 
 def test_a_rare_class_is_named_with_what_accuracy_measures():

@@ -27,7 +27,7 @@ _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
     "versions", "settings", "about", "call", "audit", "date",
-    "digests", "asked", "score", "other_trees",
+    "digests", "asked", "score",
     "baseline", "baseline_utility", "utility_all", "look", "alone", "without", "pooled",
 )  # fmt: skip
 

@@ -54,20 +54,13 @@ def write_table(
             limits.check(n_bytes=table.nbytes, cells=table.num_rows * table.num_columns)
         except InputError:  # so uniform that nobody would read it again
             pq.write_table(
-                table,
-                temporary,
-                compression="none",
-                use_dictionary=False,
-                write_page_checksum=True,
+                table, temporary, compression="none", use_dictionary=False, write_page_checksum=True
             )
         seal(temporary)
 
 
 def read_table(
-    path: str | os.PathLike[str],
-    key: bytes,
-    what: str,
-    make: Callable[[dict[str, Any], Any], Any],
+    path: str | os.PathLike[str], key: bytes, what: str, make: Callable[[dict[str, Any], Any], Any]
 ) -> Any:
     """Read a file of :func:`write_table`, and return what ``make`` makes of its record and table.
 

@@ -20,12 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.atomic_write import (
-    is_stream,
-    real_path,
-    remove_stale,
-    why_unwritable,
-)
+from shapley2d._base.atomic_write import is_stream, real_path, remove_stale, why_unwritable
 from shapley2d._base.json_record import check_form
 from shapley2d._base.limits import FREE_BYTES
 from shapley2d._base.sealed_file import read_arrays, write_arrays
@@ -119,10 +114,7 @@ class Checkpoint:
         return time.monotonic() >= self._next
 
     def save(
-        self,
-        count: int,
-        arrays: Mapping[str, NDArray[Any]],
-        facts: Mapping[str, Any] | None = None,
+        self, count: int, arrays: Mapping[str, NDArray[Any]], facts: Mapping[str, Any] | None = None
     ) -> None:
         """Write the state; where that fails, warn once and go on.
 

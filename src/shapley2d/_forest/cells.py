@@ -29,12 +29,7 @@ from shapley2d._forest.fixed import DeepDraws, TreePieces, read_model, split_gam
 from shapley2d._forest.grow import GROVE, TreeDraws
 from shapley2d._forest.held import HeldForest
 from shapley2d._forest.library import has_text
-from shapley2d._forest.own_score import (
-    check_scoring,
-    facts_of_models,
-    facts_of_score,
-    hold_models,
-)
+from shapley2d._forest.own_score import check_scoring, facts_of_models, facts_of_score, hold_models
 from shapley2d._knn.votes import varies
 from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfect_zero
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
@@ -90,7 +85,6 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
         run.warn_of_precision(estimate, tolerance, "max_trees", method.max_trees)
         count = GROVE * estimate.info.pop("n_groves")
         facts |= {"n_trees": count, "forest": f"a forest of {counted(count, 'tree')}"}
-        facts["other_trees"] = {"n_trees": count, "stderr": estimate.column_stderr.tolist()}
 
         def hold() -> list[FittedTrees]:
             return [one.held(range(count), n_threads) for one in grown]
@@ -111,11 +105,8 @@ def forest_cells(method: Any, problem: Problem, run: Run) -> Estimate:
         hold, sees = held.copy, [one.see for one in ensembles]
         if not deep.columns.any():
             total = _sum_pieces(pieces, problem, run, known)
-            estimate, resumed = Estimate.exact(total.values), total.resumed
-            facts |= {"resumed_at": resumed} if resumed else {}
-            errors = None if resumed or facts["boosted"] else pieces.column_errors(total.columns)
-            if errors is not None:
-                facts["other_trees"] = {"n_trees": facts["n_trees"], "stderr": errors.tolist()}
+            estimate = Estimate.exact(total.values)
+            facts |= {"resumed_at": total.resumed} if total.resumed else {}
         else:  # a file keeps the rounds, which take longest
             values = _sum_pieces(pieces, problem, run, None).values
             estimate = sample(
@@ -246,15 +237,14 @@ def _shape(problem: Problem) -> tuple[int, int]:
 
 
 class _Sum(WholeSum):
-    """The values under the trees so far, and the column sums of every batch since a checkpoint."""
+    """The values under the trees so far."""
 
     def __init__(self, pieces: TreePieces, problem: Problem) -> None:
         self._pieces, self._rows = pieces, [split.rows for split in problem.splits]
         shape = _shape(problem)
         self._in_order = [np.array_equal(rows, np.arange(shape[0])) for rows in self._rows]
         super().__init__(len(pieces))
-        self.resumed = 0
-        self.values, self.columns = np.zeros(shape), list[Any]()
+        self.resumed, self.values = 0, np.zeros(shape)
 
     def restore(self, saved: Saved) -> None:
         """Resume from a checkpoint; a ValueError says why it is not sound."""
@@ -271,7 +261,6 @@ class _Sum(WholeSum):
             self.values += part
         else:
             self.values[self._rows[k]] += part
-        self.columns.append(part.sum(axis=0))
         self.count += 1
 
     def note(self) -> str:

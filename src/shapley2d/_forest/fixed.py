@@ -16,7 +16,6 @@ from shapley2d._forest.ensemble import (
     read_encoded,
     read_fitted,
 )
-from shapley2d._forest.fitted import PIECE
 from shapley2d._forest.game import LeafGame
 from shapley2d._models.by_name import is_built_in, resolve_model
 from shapley2d._models.fitting import (
@@ -124,25 +123,6 @@ class TreePieces:
             game.add_values(leaves, values)
         values /= len(self.held)
         return values
-
-    def column_errors(self, sums: list[NDArray[np.float64]]) -> NDArray[np.float64] | None:
-        """Standard errors of the columns' values over other random trees; None for few trees.
-
-        ``sums``: sums over the rows, of all batches in order.
-        """
-        variances = np.zeros(self.games[0].n_columns)
-        for k, held in enumerate(self.held):
-            count = len(held.model.trees)
-            full = [
-                one
-                for one, (split, piece) in zip(sums, self._pieces, strict=True)
-                if split == k and (piece + 1) * PIECE <= count
-            ]
-            if len(full) < 5:  # too few to estimate a variance
-                return None
-            # the variance of a sum of independent batches, the last trees of all included
-            variances += np.var(full, axis=0, ddof=1) * count / PIECE
-        return np.asarray(np.sqrt(variances))
 
 
 class DeepDraws:

@@ -235,11 +235,7 @@ class LeafGame:
             add_rows(states, *leaves.rows, of_tables, n_kinds, leaves.plain, values)
 
     def _add_order(
-        self,
-        leaves: Leaves,
-        deep: NDArray[np.bool_],
-        random: np.random.Generator,
-        values: Floats,
+        self, leaves: Leaves, deep: NDArray[np.bool_], random: np.random.Generator, values: Floats
     ) -> None:
         tree, n = leaves.tree, self.n_rows
         nodes, paths, bundles = self._plan(tree, deep, 0)

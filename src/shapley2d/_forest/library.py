@@ -130,8 +130,7 @@ class Library(ABC):
             if isinstance(error, InputError):
                 raise
             raise InputError(
-                about(model),
-                f" keeps its trees in a way that is not known: {self.version_words}",
+                about(model), f" keeps its trees in a way that is not known: {self.version_words}"
             ) from error
 
     @property

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._methods.method import Method, Option
+from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._models.by_name import MODELS, check_model
 
 if TYPE_CHECKING:
@@ -74,14 +74,7 @@ class Forest(Method):
             shown_default="a forest grown until the tolerance is met",
         ),
     ] = None
-    tolerance: Annotated[
-        float,
-        Option(
-            "stop when the largest standard error is at most this share of the spread of the "
-            "values",
-            least=0,
-        ),
-    ] = TOLERANCE
+    tolerance: Annotated[float, PRECISE] = TOLERANCE
     max_trees: Annotated[int, Option("without a model, stop after this many trees, 8 at least")] = (
         1000
     )

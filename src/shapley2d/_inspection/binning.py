@@ -31,45 +31,25 @@ _ROWS_PER_BIN, _BINS = 8, (6, 24)
 
 @dataclass(frozen=True)
 class BinnedColumn:
-    """A discretised column.
+    """A discretised column."""
 
-    Attributes
-    ----------
-    values : ndarray of shape (n,)
-        The entries, NaN where there is none.
-    is_category : bool
-        Whether bins have no order.
-    graded : bool
-        Whether every distinct entry has a bin of its own.
-    bins : ndarray of shape (n,)
-        ``filled`` where a cell is empty, -1 where there is no bin: the entry is not of the column's
-        type, or it is new, as a category or an empty cell can be.
-    filled, has_empty
-        Number of bins that hold entries, and whether one more is for empty cells.
-    shares : ndarray of shape (bins,)
-    ordered, starts
-        The entries, ascending: bin b is ``ordered[starts[b] : starts[b + 1]]``.
-    ranks : ndarray of shape (n,)
-        Mid-ranks between 0 and 1, 0 where the cell is empty.
-    distinct, input_codes
-        Distinct entries, ascending, and the code of each as an input; 0 is for an empty cell.
-    known : int
-        Rows that all of this was learned from: the column's own, unless it is made by :meth:`at`.
-    """
-
-    values: NDArray[np.float64]
-    is_category: bool
-    graded: bool
+    values: NDArray[np.float64]  # (n,): the entries, NaN where there is none
+    is_category: bool  # whether bins have no order
+    graded: bool  # whether every distinct entry has a bin of its own
+    # (n,): ``filled`` where a cell is empty, -1 where there is no bin: the entry is not of the
+    # column's type, or it is new, as a category or an empty cell can be
     bins: NDArray[np.int32]
-    filled: int
-    has_empty: bool
-    shares: NDArray[np.float64]
+    filled: int  # number of bins that hold entries
+    has_empty: bool  # whether one more is for empty cells
+    shares: NDArray[np.float64]  # (bins,)
+    # the entries, ascending: bin b is ordered[starts[b] : starts[b + 1]]
     ordered: NDArray[np.float64]
     starts: NDArray[np.int64]
-    ranks: NDArray[np.float64]
+    ranks: NDArray[np.float64]  # (n,): mid-ranks between 0 and 1, 0 where the cell is empty
+    # distinct entries, ascending, and the code of each as an input; 0 is for an empty cell
     distinct: NDArray[np.float64]
     input_codes: NDArray[np.uint8]
-    known: int
+    known: int  # rows that this was learned from: the column's own, unless made by :meth:`at`
 
     @property
     def n_bins(self) -> int:
@@ -131,8 +111,6 @@ class BinnedColumn:
 def bin_column(column: Column) -> BinnedColumn:
     """Discretise a column.
 
-    Examples
-    --------
     >>> from shapley2d._tables.table import Column
     >>> binned = bin_column(Column("size", "number", np.array([1.0, 2.0, np.nan, 2.0])))
     >>> binned.bins, binned.shares

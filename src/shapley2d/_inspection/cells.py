@@ -36,25 +36,16 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Expected:
-    """The entries expected in one column, predicted for each row from its other entries.
+    """The entries expected in one column, predicted for each row from its other entries."""
 
-    Attributes
-    ----------
-    entries : ndarray of shape (n,)
-        The suggested entry as a typed column holds it: a number, days since 1970, 0 or 1, the
-        position of a category; NaN where the cell should be empty.
-    low, high : ndarray of shape (n,) or None
-        The middle 80 % of what is expected, for numbers and dates.
-    alternatives : ndarray of int of shape (n, k) or None
-        For categories and booleans the likeliest entries, likeliest first; ``EMPTY`` for an empty
-        cell, ``NO_ALTERNATIVE`` where there are fewer than k.
-    chances : ndarray of shape (n, k) or None
-        How likely each alternative is.
-    """
-
+    # (n,): the suggested entry as a typed column holds it: a number, days since 1970, 0 or 1, the
+    # position of a category; NaN where the cell should be empty
     entries: NDArray[np.float64]
+    # (n,): the middle 80 % of what is expected, for numbers and dates
     low: NDArray[np.float64] | None = None
     high: NDArray[np.float64] | None = None
+    # (n, k): of categories and booleans the likeliest entries, likeliest first, EMPTY for an empty
+    # cell, NO_ALTERNATIVE where there are fewer; and how likely each is
     alternatives: NDArray[np.int32] | None = None
     chances: NDArray[np.float32] | None = None
 
@@ -78,43 +69,23 @@ class Expected:
 
 @dataclass(frozen=True)
 class ScoredCells:
-    """The cells of n rows and p columns, the label included; arrays have the shape (n, p).
+    """The cells of n rows and p columns, the label included; arrays have the shape (n, p)."""
 
-    Attributes
-    ----------
-    columns : tuple of Column
-        The typed columns that were inspected, the label last where there is one.
-    scores, probability
-        How unusual every entry is, comparable within the table; how likely it is wrong, calibrated.
-    parts : dict of str to ndarray
-        The parts of each cell's score, by reason; they add up to the scores.
-    usual : ndarray of bool
-        Which entries the forests expect; slips and findings can make them expect others.
-    has_classes : bool
-        Whether the label is a class, scored apart from the other columns.
-    notes : dict of (int, int) to str
-        For the cells most likely wrong the slip that would explain the entry.
-    suggested : dict of (int, int) to (str or None, float)
-        The entries that findings about columns suggest, None for an empty cell, and how likely
-        each is right. They come before what is expected.
-    info : dict
-        Facts of the run: rows the forests saw, share of errors, seconds.
-    written_like : tuple of Column or None
-        Longer columns that show how entries are written: of new rows, those with the table's rows
-        before them.
-    """
-
-    columns: tuple[Column, ...]
+    columns: tuple[Column, ...]  # typed, the label last where there is one
     has_label: bool
-    scores: NDArray[np.float64]
-    probability: NDArray[np.float64]
+    scores: NDArray[np.float64]  # how unusual every entry is, comparable within the table
+    probability: NDArray[np.float64]  # how likely it is wrong, calibrated
     expected: tuple[Expected, ...]
-    parts: dict[str, NDArray[np.float32]]
-    usual: NDArray[np.bool_]
-    has_classes: bool = False
+    parts: dict[str, NDArray[np.float32]]  # of each cell's score, by reason; they add up to it
+    usual: NDArray[np.bool_]  # what the forests expect; slips and findings can expect others
+    has_classes: bool = False  # whether the label is a class, scored apart from the other columns
+    # of the cells most likely wrong, by row and column: the slip that would explain the entry
     notes: dict[tuple[int, int], str] = field(default_factory=dict)
+    # the entries that findings and slips suggest, None for an empty cell, and how likely each is
+    # right; they come before what is expected
     suggested: dict[tuple[int, int], tuple[str | None, float]] = field(default_factory=dict)
-    info: dict[str, Any] = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)  # rows of a tree, share of errors, seconds
+    # longer columns that show how entries are written: the trusted table's rows before new ones
     written_like: tuple[Column, ...] | None = None
 
     @property
@@ -283,8 +254,6 @@ def _apart(text: str | None) -> str:
 def reasons_text(reasons: list[tuple[str, float]]) -> str:
     """The reasons in one line.
 
-    Examples
-    --------
     >>> reasons_text([("far off for its row: expected 34 to 41", 0.62), ("rare", 0.3)])
     'far off for its row: expected 34 to 41 (62 %); rare (30 %)'
     """
@@ -294,8 +263,6 @@ def reasons_text(reasons: list[tuple[str, float]]) -> str:
 def percent(share: float) -> str:
     """A share as text.
 
-    Examples
-    --------
     >>> percent(0.62)
     '62 %'
     """

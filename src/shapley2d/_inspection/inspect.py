@@ -262,20 +262,20 @@ def _score(
 ) -> ScoredCells:
     from shapley2d._inspection.score import inspect_table
 
-    settings: dict[str, Any] = {
-        "findings": findings,
-        "seed": run.seed,
-        "n_jobs": run.n_jobs,
-        "progress": run.progress,
-        "limit": run.limit,
-    }
-    if label is None:
-        return inspect_table(table, None, **settings)
-    if target is not None:
-        return inspect_table(table, target, label_name=label.column_names[0], **settings)
-    # labels that are missing in part, or all the same: one more column like the others
-    both = Table((*table.columns, label.columns[0]), table.row_names, None)
-    return replace(inspect_table(both, None, **settings), has_label=True)
+    if label is not None and target is None:
+        # labels that are missing in part, or all the same: one more column like the others
+        table = Table((*table.columns, label.columns[0]), table.row_names, None)
+    cells = inspect_table(
+        table,
+        target,
+        label_name="" if label is None else label.column_names[0],
+        findings=findings,
+        seed=run.seed,
+        n_jobs=run.n_jobs,
+        progress=run.progress,
+        limit=run.limit,
+    )
+    return replace(cells, has_label=label is not None)
 
 
 def _target(y: Any, table: Table, task: str) -> Target | None:

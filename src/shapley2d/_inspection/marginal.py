@@ -132,8 +132,6 @@ def _words(column: Column) -> tuple[Sequence[str], NDArray[np.int64]]:
 def shape_of(text: str) -> str:
     """A text with every run of letters as ``a`` and every run of digits as ``9``.
 
-    Examples
-    --------
     >>> shape_of("12.0 oz"), shape_of("St. Mary's")
     ('9.9 a', "a. a'a")
     """
@@ -182,8 +180,6 @@ def vouched(
     hospital in Alaska have its state, its city and its telephone number. Half a row is added to
     both counts. Keys, of which no two rows have the same, vouch for nothing.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> states = ["AL"] * 90 + ["AK"] * 9 + ["OH"]
     >>> cities = ["Troy"] * 50 + ["Mobile"] * 40 + ["Sitka"] * 9 + ["Troy"]

@@ -161,8 +161,6 @@ def label_probability(
     ``surprise`` is its negative log-likelihood, out-of-bag, ``shares`` how frequent its class is;
     the first ``known`` rows are the table.
 
-    Examples
-    --------
     >>> surprise = -np.log([0.97] * 98 + [0.5, 0.01])
     >>> label_probability(surprise, np.full(100, 0.5)).round(2)[-2:]
     array([0.03, 0.67])

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 _OF_PAIRS = ("repeated key", "near-duplicates")
 """Findings that name two rows, one of which may be the reference's: those of keys are made anew."""
 
+_SAME = {"numbers far outside": "new range", "new format": "formats"}
+"""Findings that say of the same rows what another one says better."""
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -112,7 +115,7 @@ class Reference:
         about = [*self.inspection.findings, *below]
         judged = judge_rows(self.lessons, self.cells, both, about, threads)
         shown = [*table.columns, *(() if label is None else label.columns)]
-        return _arranged(judged, shown, label is not None), found
+        return _arranged(judged, shown, label is not None), _told_once(found)
 
 
 def _is_whole(number: Any, least: int) -> bool:
@@ -218,6 +221,17 @@ def _of_new_rows(findings: Sequence[ColumnFinding], known: int) -> list[ColumnFi
             )
         )
     return found
+
+
+def _told_once(findings: Sequence[ColumnFinding]) -> list[ColumnFinding]:
+    """The findings without those whose rows another one names for the same reason."""
+    rows = {(one.columns[0], one.kind): {*one.rows.tolist()} for one in findings}
+    return [
+        one
+        for one in findings
+        if not {*one.rows.tolist()} <= rows.get((one.columns[0], _SAME.get(one.kind, "")), set())
+        or one.kind not in _SAME
+    ]
 
 
 def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> ScoredCells:

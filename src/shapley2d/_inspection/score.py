@@ -73,8 +73,6 @@ def inspect_table(
     there are fewer trees, and, where time is up all the same, columns that are judged by themselves
     and rows whose repairs are not tried; ``info`` says what was left out.
 
-    Examples
-    --------
     >>> from shapley2d._tables.convert import as_table
     >>> grown = np.arange(60.0)
     >>> shrunk = 100 - grown

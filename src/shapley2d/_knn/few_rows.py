@@ -28,6 +28,7 @@ from shapley2d._theory.semivalues import size_probabilities
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._tables.problem import Split
     from shapley2d._theory.semivalues import Semivalue
 
     Floats = NDArray[np.float64]
@@ -48,38 +49,25 @@ class FewRows:
     guess: float
 
     @classmethod
-    def of(
-        cls,
-        y: NDArray[np.generic],
-        y_valid: NDArray[np.generic],
-        *,
-        n_neighbors: int,
-        n_classes: int | None,
-        valid_weights: Floats | None = None,
-    ) -> FewRows:
-        """Set up the game.
+    def of(cls, split: Split, n_neighbors: int) -> FewRows:
+        """The game of a split.
 
-        ``y, y_valid``: codes of the classes, -1 for a label that no training row has; or numbers.
-        ``n_classes``: None in regression.
-        ``valid_weights``: what each validation row counts; all count alike by default.
-
-        >>> few = FewRows.of(np.array([0, 1]), np.array([0, 0, 1]), n_neighbors=4, n_classes=2)
+        >>> from shapley2d._tables.problem import make_problem
+        >>> (split,) = make_problem([[0], [1]], [0, 1], [[0], [0], [1]], [0, 0, 1]).splits
+        >>> few = FewRows.of(split, 4)
         >>> few.worth.round(3), few.guess, few.utilities(np.array([1]), few.worth[:1]).round(3)
         (array([0.667, 0.333]), 0.5, array([0.5]))
         """
-        weights = np.ones(len(y_valid)) if valid_weights is None else valid_weights
-        weights = weights / weights.sum()
-        if n_classes is None:
-            centre = float(np.mean(y.astype(np.float64)))
-            off = y_valid.astype(np.float64) - centre
-            numbers = y.astype(np.float64) - centre
-            return cls(n_neighbors, numbers, float(weights @ off), -float(weights @ off**2))
-        codes = y_valid.astype(np.intp)
-        known = codes >= 0
-        shares = np.bincount(codes[known], weights=weights[known], minlength=n_classes)
+        y, y_valid, n_classes = split.y.codes, split.y_valid.codes, split.y.classes.size
+        weights = split.weights / split.weights.sum()
+        if split.y.task == "regression":
+            centre = float(np.mean(y))
+            off = y_valid - centre
+            return cls(n_neighbors, y - centre, float(weights @ off), -float(weights @ off**2))
+        known = y_valid >= 0
+        shares = np.bincount(y_valid[known], weights=weights[known], minlength=n_classes)
         guess = float(weights[known].sum()) / n_classes
-        worth = np.asarray(shares[y.astype(np.intp)], dtype=np.float64)
-        return cls(n_neighbors, worth, None, guess)
+        return cls(n_neighbors, np.asarray(shares[y], dtype=np.float64), None, guess)
 
     def utilities(self, sizes: NDArray[np.intp], sums: Floats) -> Floats:
         """``g`` of subsets with rows, by their sizes and the sums of ``worth`` over them."""
@@ -95,7 +83,9 @@ class FewRows:
 
         Two rows of different classes, one neighbour: dividing by K is the same, but for the guess.
 
-        >>> few = FewRows.of(np.array([0, 1]), np.array([0, 1]), n_neighbors=1, n_classes=2)
+        >>> from shapley2d._tables.problem import make_problem
+        >>> (split,) = make_problem([[0], [1]], [0, 1], [[0], [1]], [0, 1]).splits
+        >>> few = FewRows.of(split, 1)
         >>> few.values("shapley", few.guess)
         array([-0.25, -0.25])
         """

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 from shapley2d._base.defaults import MIN_COALITIONS, N_NEIGHBORS, TOLERANCE
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, plural
-from shapley2d._methods.method import Method, Option
+from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
@@ -112,14 +112,7 @@ class KNN(Method):
             "table",
         ),
     ] = None
-    tolerance: Annotated[
-        float,
-        Option(
-            "stop when the largest standard error is at most this share of the spread of the "
-            "values",
-            least=0,
-        ),
-    ] = TOLERANCE
+    tolerance: Annotated[float, PRECISE] = TOLERANCE
     device: Annotated[
         Literal["auto", "cpu", "cuda"],
         Option(
@@ -193,12 +186,12 @@ class KNN(Method):
 
         ``threads`` share a game of few coalitions; what is under way at the ``limit`` is dropped.
         """
-        from shapley2d._knn.utility_game import knn_game
+        from shapley2d._knn.utility_game import KnnGame
         from shapley2d._tables.problem import weigh_problem
 
         self._check(problem)
         return [
-            knn_game(
+            KnnGame(
                 split,
                 n_neighbors=self.n_neighbors,
                 metric=self.metric,
@@ -217,7 +210,7 @@ class KNN(Method):
         )
 
     def _facts(self, problem: Problem) -> dict[str, Any]:
-        from shapley2d._knn.baseline import knn_baseline
+        from shapley2d._knn.votes import knn_baseline
         from shapley2d._tables.problem import weigh_problem
 
         self._check(problem)

@@ -116,11 +116,7 @@ class ColumnLines:
     def design(self, n_subsets: int, seed: np.random.SeedSequence, error_lines: int) -> ChunkDesign:
         """Some subsets, and weights (1 + error lines, lines, subsets) of their row values."""
         design = chunk_design(
-            self._target,
-            n_subsets,
-            seed,
-            error_lines=error_lines,
-            empty_is_zero=self.zero_baseline,
+            self._target, n_subsets, seed, error_lines=error_lines, empty_is_zero=self.zero_baseline
         )
         if not self.has_label:
             return design

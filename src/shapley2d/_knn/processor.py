@@ -1,4 +1,4 @@
-"""Row values on the processor: compiled kernels, which take some column subsets per thread.
+"""Row values, on the processor: compiled kernels, which take some column subsets per thread.
 
 A subset's sums are added up by one thread, validation row after validation row, so the number of
 threads changes no bit.
@@ -6,18 +6,13 @@ threads changes no bit.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shapley2d._base.in_threads import count_threads, map_in_threads, stop_flag
-from shapley2d._knn.game import RowValues
-from shapley2d._knn.kernels.rows import (
-    add_classification,
-    add_regression,
-    make_room,
-    subset_codes,
-)
+from shapley2d._knn.game import RowGame, RowValues
+from shapley2d._knn.kernels.rows import add_classification, add_regression, make_room, subset_codes
 from shapley2d._knn.lens import bins_and_slack
 
 if TYPE_CHECKING:
@@ -26,7 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
-    from shapley2d._knn.game import Floats, RowGame, Subsets
+    from shapley2d._knn.device import Device
+    from shapley2d._knn.game import Floats, Subsets
+    from shapley2d._knn.metric import Columns
 
 _KEYS = 2**21  # bins of rows that a thread has in memory, in as many subsets,
 _SUBSETS = (8, 64)  # at least and at most
@@ -89,3 +86,43 @@ class Processor(RowValues):
             for _ in map_in_threads(add, tiles, n_threads):
                 pass
         return total
+
+
+def row_values(
+    columns: Columns,
+    y: NDArray[np.generic],
+    y_valid: NDArray[np.generic],
+    *,
+    n_jobs: int | None = None,
+    limit: TimeLimit | None = None,
+    device: Device | None = None,
+    **asked: Any,
+) -> RowValues:
+    """The row values of a training and a validation table.
+
+    ``columns, y, y_valid, **asked``: see :meth:`~shapley2d._knn.game.RowGame.of`.
+    ``n_jobs``: threads of the processor; all cores by default. The result does not depend on it.
+    ``limit``: when the processor drops work under way; a GPU finishes it.
+    ``device``: a GPU; without one the processor computes.
+
+    >>> import numpy as np
+    >>> from shapley2d._knn.metric import Columns
+    >>> train = np.array([[0.0, 1.0, 3.0], [0.0, 0.0, 5.0]])
+    >>> none = np.zeros(2)
+    >>> rows = row_values(
+    ...     Columns(train, np.zeros((2, 1)), none > 0, none + 1, none),
+    ...     np.array([0, 1, 0]),
+    ...     np.array([0]),
+    ...     task="classification",
+    ...     n_neighbors=1,
+    ... )
+    >>> rows.values(np.array([[True, False], [False, True]])).round(4)
+    array([[ 0.8333, -0.1667,  0.3333],
+           [ 0.5833, -0.4167,  0.3333]])
+    """
+    game = RowGame.of(columns, y, y_valid, **asked)
+    if device is None:
+        return Processor(game, n_jobs, limit)
+    from shapley2d._knn.gpu import GpuRows
+
+    return GpuRows(game, device)

@@ -23,7 +23,7 @@ from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, piece
 from shapley2d._knn.columns.chunk_design import FEW_PER_PLAYER, MAX_SUBSETS, few_subsets
 from shapley2d._knn.metric import measure
 from shapley2d._knn.pieces import ColumnLines, make_pieces
-from shapley2d._knn.places import row_values
+from shapley2d._knn.processor import row_values
 from shapley2d._knn.strata import make_strata, what_rows_change
 from shapley2d._knn.subset_plan import MAX_ALL_COLUMNS, MOST_SUBSETS
 from shapley2d._knn.sums import TableSums
@@ -137,10 +137,7 @@ class KnnRun:
         plan, m = self.plan, self.lines.n_columns
         fixed = plan.n_subsets is not None or plan.takes_all_subsets(m)
         to_the_end = fixed and self.valid_rows != "auto"
-        return {
-            "n_subsets": plan.n_subsets,
-            "tolerance": None if to_the_end else plan.tolerance,
-        }
+        return {"n_subsets": plan.n_subsets, "tolerance": None if to_the_end else plan.tolerance}
 
     def _checkpoint(self) -> Checkpoint | None:
         """The checkpoint of this run, and of no other."""

@@ -39,12 +39,7 @@ class StratumSums:
     ``blocks``: further sums of the cells, whose joint errors are kept too.
     """
 
-    def __init__(
-        self,
-        n_valid: int,
-        shape: tuple[int, int],
-        blocks: BlockSums | None,
-    ) -> None:
+    def __init__(self, n_valid: int, shape: tuple[int, int], blocks: BlockSums | None) -> None:
         n, m = shape
         self._n_valid, self._blocks = n_valid, blocks
         count = 0 if blocks is None else len(blocks)

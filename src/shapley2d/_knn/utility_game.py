@@ -12,7 +12,7 @@ all their orders; without any column all rows are, so that their labels alone pr
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._base.time_limit import TimeLimit
-    from shapley2d._knn.metric import Columns
     from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
 
@@ -41,52 +40,40 @@ class KnnGame:
 
     The rows are sorted once for every validation row and column coalition; a row coalition then
     only looks at them until it has met K of its members. So ask for many row coalitions at once.
-    ``y`` and ``y_valid`` are codes of classes, or numbers. With ``baseline="labels"`` no columns
-    are worth a vote among all rows of the coalition, which tie; with ``"zero"`` 0. Right votes are
-    divided by the votes there are (``votes="share"``) or by K (``"k"``). No rows are worth a guess,
-    1 / classes or the error of the mean of all training targets; with ``"k"`` 0 votes, i.e. 0, and
-    in regression that error too (0 where the baseline is 0). The utilities do not depend on
-    ``n_jobs``.
+    With ``baseline="labels"`` no columns are worth a vote among all rows of the coalition, which
+    tie; with ``"zero"`` 0. Right votes are divided by the votes there are (``votes="share"``) or by
+    K (``"k"``). No rows are worth a guess, 1 / classes or the error of the mean of all training
+    targets; with ``"k"`` 0 votes, i.e. 0, and in regression that error too (0 where the baseline is
+    0). The utilities do not depend on ``n_jobs``, 1 by default: workers share draws, not games.
     """
 
     def __init__(
         self,
-        columns: Columns,
-        y: NDArray[np.generic],
-        y_valid: NDArray[np.generic],
+        split: Split,
         *,
-        task: Literal["classification", "regression"],
         n_neighbors: int,
+        metric: str = "auto",
         baseline: str = "labels",
         votes: str = "k",
-        n_classes: int | None = None,
-        valid_weights: NDArray[np.float64] | None = None,
-        n_jobs: int | None = None,
+        n_jobs: int | None = 1,
         limit: TimeLimit | None = None,
     ) -> None:
+        columns = measure(split.train, split.valid, metric)
         self.n_rows, self.n_columns = columns.n_rows, columns.n_columns
-        classifies, self._k = task == "classification", int(n_neighbors)
+        classifies, self._k = split.y.task == "classification", n_neighbors
         self._ties, self._shares = baseline != "zero", votes == "share"
-        if classifies and n_classes is None:
-            n_classes = int(y.astype(np.intp).max(initial=0)) + 1
-        self._few = FewRows.of(
-            y,
-            y_valid,
-            n_neighbors=self._k,
-            n_classes=n_classes if classifies else None,
-            valid_weights=valid_weights,
-        )
+        self._few = FewRows.of(split, n_neighbors)
         guesses = self._shares or (self._ties and not classifies)
         self._nothing = self._few.guess if guesses else 0.0
-        centre = 0.0 if classifies else float(np.mean(y.astype(np.float64)))
-        alike = np.ones(len(y_valid))
+        y, y_valid = (one.codes.astype(np.float64) for one in (split.y, split.y_valid))
+        centre = 0.0 if classifies else float(np.mean(y))
         self._nearest = Nearest(
-            y.astype(np.float64) - centre,
-            y_valid.astype(np.float64) - centre,
-            self._k,
+            y - centre,
+            y_valid - centre,
+            n_neighbors,
             classifies,
             self._ties,
-            alike if valid_weights is None else valid_weights / valid_weights.mean(),
+            split.weights / split.weights.mean(),
         )
         train = np.ascontiguousarray(columns.train)
         self._entries = (train, np.ascontiguousarray(train.T), columns.nominal)
@@ -132,35 +119,6 @@ class KnnGame:
             total[few] += np.outer(self._few.utilities(sizes[few], worth), counts)
         total[~masks.any(axis=1)] = self._nothing * counts
         return total
-
-
-def knn_game(
-    split: Split,
-    *,
-    n_neighbors: int,
-    metric: str = "auto",
-    baseline: str = "labels",
-    votes: str = "k",
-    n_jobs: int | None = 1,
-    limit: TimeLimit | None = None,
-) -> KnnGame:
-    """The game of a split, by default in one thread: workers share draws, not games.
-
-    See :class:`KnnGame` for the parameters.
-    """
-    return KnnGame(
-        measure(split.train, split.valid, metric),
-        split.y.codes,
-        split.y_valid.codes,
-        task=split.y.task,
-        n_neighbors=n_neighbors,
-        baseline=baseline,
-        votes=votes,
-        n_classes=split.y.classes.size if split.y.task == "classification" else None,
-        valid_weights=split.valid_weights,
-        n_jobs=n_jobs,
-        limit=limit,
-    )
 
 
 def _common_members(masks: NDArray[np.bool_]) -> tuple[NDArray[np.int32], NDArray[np.bool_]]:

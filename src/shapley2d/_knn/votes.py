@@ -1,4 +1,4 @@
-"""What is known of the values without a run: other ways to count votes, and constant columns.
+"""What is known of the values without a run: the baseline, ways to count votes, constant columns.
 
 Where right votes are divided by the votes there are, and not by K, the difference is a game of the
 rows alone (:mod:`shapley2d._knn.few_rows`). It is added to the values after any run, whatever
@@ -12,11 +12,17 @@ makes its zeros exact where subsets are sampled too, and takes half of the subse
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._knn.baseline import few_rows
+from shapley2d._knn.few_rows import FewRows
+from shapley2d._methods.baseline import (
+    BLIND_GUESS,
+    MEAN_OF_ALL,
+    votes_baseline,
+    warn_of_perfect_zero,
+)
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
@@ -26,6 +32,22 @@ if TYPE_CHECKING:
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Table
+
+
+def knn_baseline(problem: Problem, n_neighbors: int, votes: str) -> dict[str, Any]:
+    """The baseline for a result's record; empty where it is 0."""
+    classifies, from_zero = problem.target.task == "classification", problem.baseline == "zero"
+    if from_zero and votes == "k":
+        if not classifies:
+            warn_of_perfect_zero()
+        return {}
+    if not from_zero and problem.label is None:
+        return votes_baseline(problem, n_neighbors, votes)
+    if classifies and votes == "k":  # without a label no vote is right
+        return {}
+    utilities = [FewRows.of(split, n_neighbors).guess for split in problem.splits]
+    words = BLIND_GUESS if classifies else MEAN_OF_ALL
+    return {"baseline_utility": float(np.mean(utilities)), "baseline": words}
 
 
 def with_votes(
@@ -42,7 +64,7 @@ def with_votes(
     of_columns = _column_weights(problem, run, from_zero=from_zero)
     of_rows = np.zeros(problem.table.n_rows)
     for split in problem.splits:
-        few = few_rows(split, n_neighbors)
+        few = FewRows.of(split, n_neighbors)
         # in regression no rows are a guess already where values count from the labels
         guessed = not from_zero and problem.target.task == "regression"
         of_rows[split.rows] += few.values(run.semivalues[0], 0.0 if guessed else few.guess)

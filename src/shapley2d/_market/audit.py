@@ -15,15 +15,17 @@ from shapley2d._base.streams import generator
 from shapley2d._base.warnings import warn, without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._knn.method import KNN
-from shapley2d._market.audit_moves import blank, fabricate, split_owner, take_rows
+from shapley2d._market.audit_moves import fabricate, split_owner, take_rows
 from shapley2d._market.audit_result import MOVES, Audit
 from shapley2d._market.blocks import look_at_owners, make_valuation, prepare_blocks
+from shapley2d._market.grid import numbered
 from shapley2d._market.job import Variation, leaving_time
 from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import RULES, UNTRUSTED, divide_total
 from shapley2d._market.sellers.look import Look
 from shapley2d._market.validation_parts import deal_parts, problem_of_part
 from shapley2d._models.by_name import knn_of
+from shapley2d._tables.changes import blank_cells
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting, UtilityError
 
 if TYPE_CHECKING:
@@ -270,8 +272,8 @@ class _Auditor:
     def _halved(self) -> Variation:
         """Half of the rows of every owner, at random."""
         random = self._random(len(self.regions.names))
-        _, who = np.unique(self.regions.of_rows(), axis=1, return_inverse=True)
-        parts = [np.flatnonzero(who.ravel() == k) for k in range(int(who.max()) + 1)]
+        who, first = numbered(self.regions.of_rows().T)
+        parts = [np.flatnonzero(who == k) for k in range(first.size)]
         kept = [random.permutation(rows)[: -(-rows.size // 2)] for rows in parts]
         return Variation(table=partial(take_rows, index=np.sort(np.concatenate(kept))))
 
@@ -294,7 +296,7 @@ class _Auditor:
         gone[worst] = held[worst, : self.n_features]
         if gone[worst].all():
             return partial(take_rows, index=np.setdiff1d(np.arange(len(held)), worst))
-        return partial(blank, gone=gone)
+        return lambda table, target: (blank_cells(table, gone), target, np.arange(table.n_rows))
 
     @cached_property
     def _cells(self) -> NDArray[np.float64] | None:

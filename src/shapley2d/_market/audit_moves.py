@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._tables.changes import blank_cells
+from shapley2d._market.regions import Regions
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.layout import Changed
-    from shapley2d._market.regions import Regions
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -65,34 +64,21 @@ def _alike(target: Target, rows: NDArray[np.intp], row: int) -> NDArray[np.intp]
     return np.asarray(rows[order[:10]])
 
 
-def blank(table: Table, target: Target, gone: NDArray[np.bool_]) -> Changed:
-    """The table without some cells."""
-    return blank_cells(table, gone), target, np.arange(table.n_rows)
-
-
 def split_owner(regions: Regions, owner: int, random: np.random.Generator) -> Regions:
     """Half of an owner's rows, or of its columns if it has all rows, under a second name."""
     mine = regions.owner == owner
-    has_all_rows = regions.rows[mine].any(axis=0).all()
-    if has_all_rows and regions.columns[mine].any(axis=0).sum() > 1:
-        return _split_rows(regions.turned(), owner, random).turned()
-    return _split_rows(regions, owner, random)
-
-
-def _split_rows(regions: Regions, owner: int, random: np.random.Generator) -> Regions:
-    mine = regions.owner == owner
-    held = random.permutation(np.flatnonzero(regions.rows[mine].any(axis=0)))
+    kept = {"rows": regions.rows.copy(), "columns": regions.columns.copy()}
+    moved = {axis: masks[mine] for axis, masks in kept.items()}
+    rows, columns = (masks.any(axis=0) for masks in moved.values())
+    axis = "columns" if rows.all() and columns.sum() > 1 else "rows"
+    held = random.permutation(np.flatnonzero(moved[axis].any(axis=0)))
     # an owner of one row keeps it: there is no half
-    given = np.isin(np.arange(regions.rows.shape[1]), held[held.size // 2 :]) & (held.size > 1)
+    given = np.isin(np.arange(moved[axis].shape[1]), held[held.size // 2 :]) & (held.size > 1)
+    kept[axis][mine] &= ~given
+    moved[axis] &= given
     name = f"{regions.names[owner]} (2)"
     while name in regions.names:
         name += "'"
-    kept, moved = regions.rows.copy(), regions.rows[mine] & given
-    kept[mine] &= ~given
-    return replace(
-        regions,
-        names=[*regions.names, name],
-        owner=np.append(regions.owner, np.full(int(mine.sum()), len(regions.names))),
-        rows=np.concatenate([kept, moved]),
-        columns=np.concatenate([regions.columns, regions.columns[mine]]),
-    )
+    names, number = [*regions.names, name], np.full(int(mine.sum()), len(regions.names))
+    both = (np.concatenate([kept[axis], moved[axis]]) for axis in kept)
+    return Regions(names, np.append(regions.owner, number), *both)

@@ -41,11 +41,7 @@ MAX_SHOWN = 12
 
 
 def estimate_blocks(
-    problem: Problem,
-    run: Run,
-    grid: Grid,
-    method: Method,
-    parts: list[NDArray[np.intp]] | None,
+    problem: Problem, run: Run, grid: Grid, method: Method, parts: list[NDArray[np.intp]] | None
 ) -> tuple[Estimate, NDArray[np.float64] | None, Method, Problem]:
     """Values of the blocks, replicates of them, the method that was used, and the folds.
 

@@ -194,7 +194,8 @@ def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
     # sets of both axes are blocks of a table, which nobody in particular contributed
     contributed = owners is not None or (rows is None) != (columns is None)
     # clusters are nobody's, and so are more sets than errors are kept jointly for
-    owned = owners is not None or (
+    named = owners is not None or by is not None
+    owned = named or (
         contributed and not isinstance(rows, Clusters) and count_sets(rows, columns) <= MAX_JOINT
     )
     parties, method = settle_parties(
@@ -214,11 +215,11 @@ def prepare_blocks(asked: dict[str, Any]) -> BlocksJob:
     )  # fmt: skip
     label = label_name(y, tables.table.column_names) if asked["include_label"] else None
     option, drop = "rows" if by is None else "owner_column", asked["unclaimed"] == "drop"
-    named = Named.of(tables, rows, columns, claims, label, owned=owned, option=option, drop=drop)
+    sets = Named.of(tables, rows, columns, claims, label, owned=owned, option=option, drop=drop)
     if tables.split is not None and contributed:
         tables = replace(tables, split=in_one_order(tables.split))
     return BlocksJob(
-        tables, run, method, parties, copies, named, **{name: asked[name] for name in _SPLIT}
+        tables, run, method, parties, copies, sets, **{name: asked[name] for name in _SPLIT}
     )
 
 

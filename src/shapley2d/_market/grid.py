@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.clusters import number_clusters
 from shapley2d._base.entries import as_text, is_missing, with_texts
 from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Setting
@@ -59,13 +60,13 @@ class Grid:
         return len(self.rows.names), len(self.columns.names)
 
 
-def numbered(patterns: NDArray[np.generic]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Numbers of equal patterns in order of first occurrence, and the position of each first."""
-    _, first, inverse = np.unique(patterns, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first, kind="stable")
-    rank = np.empty_like(order)
-    rank[order] = np.arange(order.size)
-    return rank[inverse.ravel()], first[order]
+def numbered(lines: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Numbers of equal lines in order of first occurrence, and the position of each first."""
+    wide = lines.reshape(len(lines), -1)
+    keys = np.ascontiguousarray(np.packbits(wide, axis=1) if wide.dtype == bool else wide)
+    one = np.dtype((np.void, keys.dtype.itemsize * keys.shape[1]))
+    labels = number_clusters(np.unique(keys.view(one), return_inverse=True)[1].ravel())
+    return labels, np.unique(labels, return_index=True)[1]
 
 
 def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None = None) -> Sets:
@@ -77,8 +78,7 @@ def label_sets(labels: Any, names: Sequence[Any], option: str, kind: str | None 
         absent = [name for name in names if name not in labels]
         if absent:
             raise InputError(
-                Setting(option),
-                f" has no set for {kind} {absent[0]!r}: name one for every {kind}",
+                Setting(option), f" has no set for {kind} {absent[0]!r}: name one for every {kind}"
             )
         unknown = [name for name in labels if name not in set(names)]
         if unknown:

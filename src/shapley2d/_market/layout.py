@@ -14,12 +14,7 @@ from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
 from shapley2d._market.owners import Claim, entry_key, read_claims
-from shapley2d._market.regions import (
-    Ownership,
-    Regions,
-    cut_grid,
-    find_regions,
-)
+from shapley2d._market.regions import Ownership, Regions, cut_grid, find_regions
 from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting

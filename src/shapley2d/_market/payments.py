@@ -194,8 +194,7 @@ def _check_sum(whole: float, errors: JointErrors) -> None:
 
 
 def uncertain_pairs(
-    values: NDArray[np.float64],
-    errors: JointErrors,
+    values: NDArray[np.float64], errors: JointErrors
 ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
     """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from shapley2d._market.grid import Grid, Sets, numbered
 from shapley2d._market.owners import UNOWNED, AxisNames
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.owners import Claim
+
+
+_MAX_OWNERS = 10_000  # who has which block of a row or column each takes 8 bytes a pair of owners
 
 
 @dataclass(frozen=True)
@@ -59,17 +63,13 @@ class Regions:
                 held[owner] |= rows
         return held
 
-    def turned(self) -> Regions:
-        """The regions of the transposed table."""
-        return replace(self, rows=self.columns, columns=self.rows)
-
     def patterns(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
         """The pattern of every row, and who has which columns of each: (patterns, owners, columns).
 
         Rows in the same regions have the same owners; rows in different regions may, too.
         """
         inside = self.rows.T
-        patterns, first = numbered(np.packbits(inside, axis=1))
+        patterns, first = numbered(inside)
         held = np.zeros((len(first), len(self.names), self.columns.shape[1]), dtype=bool)
         for pattern, row in enumerate(first):
             for region in np.flatnonzero(inside[row]):
@@ -79,21 +79,19 @@ class Regions:
     def ownership(self, grid: Grid) -> Ownership:
         """Who owns the blocks of a grid; owners of one cell have equal shares of it."""
         patterns, held = self.patterns()
-        free = np.asarray(~held.any(axis=1))
-        parts = [held[:, owner] for owner in range(len(self.names))] + [free] * bool(free.any())
-        count = np.asarray(np.maximum(held.sum(axis=1), 1))
-        in_set = np.eye(grid.shape[1])[grid.columns.labels]
+        free = ~held.any(axis=1, keepdims=True)
+        held = np.concatenate([held, free], axis=1) if free.any() else held
+        count = held.sum(axis=1)
         # rows of one pattern may be in several sets, if the user named these
         pairs, n_rows = np.unique(
             np.column_stack([grid.rows.labels, patterns]), axis=0, return_counts=True
         )
-        shares = np.zeros((len(parts), *grid.shape))
-        for share, part in zip(shares, parts, strict=True):  # most owners are in few patterns
-            there = np.asarray(part.any(axis=1))[pairs[:, 1]]
-            rows, which = pairs[there].T
-            cells = (part[which] / count[which]) @ in_set * n_rows[there, None]
-            np.add.at(share, rows, cells)
-        names = [*self.names, UNOWNED] if len(parts) > len(self.names) else self.names
+        shares = np.zeros((held.shape[1], *grid.shape))
+        for (row, pattern), size in zip(pairs, n_rows, strict=True):
+            owner, column = np.nonzero(held[pattern])
+            cells = size / count[pattern, column]
+            np.add.at(shares, (owner, row, grid.columns.labels[column]), cells)
+        names = [*self.names, UNOWNED] if len(shares) > len(self.names) else self.names
         return Ownership(names, shares / np.outer(grid.rows.sizes, grid.columns.sizes))
 
     def cells_of(self, owner: int) -> NDArray[np.bool_]:
@@ -116,6 +114,12 @@ def find_regions(
     rows = AxisNames("row", row_names, row_sets)
     columns = AxisNames("column", column_names, column_sets)
     owners = {name: k for k, name in enumerate(dict.fromkeys(claim.owner for claim in claims))}
+    if len(owners) > _MAX_OWNERS:
+        raise InputError(
+            Setting("owners"),
+            f" names {len(owners):,}, more than the {_MAX_OWNERS:,} that can be valued at once: "
+            "value the cells with value_cells, of which each has the sum of its own",
+        )
     # rows by owner and columns
     found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
     for claim in claims:
@@ -143,10 +147,10 @@ def cut_grid(
     patterns, held = regions.patterns()
     if players:
         patterns, held = _as_players(patterns, held)
-    merged, _ = numbered(np.packbits(held.reshape(len(held), -1), axis=1))
+    merged, _ = numbered(held)
     row_labels, first_rows = _refine(merged[patterns], row_sets)
     by_row = np.moveaxis(held[patterns[first_rows]], 2, 0)
-    column_labels, _ = numbered(np.packbits(by_row.reshape(len(by_row), -1), axis=1))
+    column_labels, _ = numbered(by_row)
     column_labels, _ = _refine(column_labels, column_sets)
     grid = Grid(
         Sets(row_labels, _names(row_labels, row_names, row_sets, "rows")),
@@ -163,13 +167,13 @@ def _as_players(
     And so columns that one owner alone has cells of: nobody is several players, or makes others
     several, by claiming every few rows in other columns.
     """
-    rows, _ = numbered(np.packbits(held.any(axis=2), axis=1))
+    rows, _ = numbered(np.asarray(held.any(axis=2)))
     joined = np.zeros((int(rows.max()) + 1, *held.shape[1:]), dtype=bool)
     np.logical_or.at(joined, rows, held)
     by_column = np.moveaxis(joined, 2, 0)
-    owners = by_column.any(axis=1)
+    owners = np.asarray(by_column.any(axis=1))
     shared = by_column & (owners.sum(axis=1) > 1)[:, None, None]
-    columns, _ = numbered(np.packbits(np.hstack([owners, shared.reshape(len(owners), -1)]), axis=1))
+    columns, _ = numbered(np.hstack([owners, shared.reshape(len(owners), -1)]))
     alike = np.zeros((int(columns.max()) + 1, *by_column.shape[1:]), dtype=bool)
     np.logical_or.at(alike, columns, by_column)
     return rows[patterns], np.moveaxis(alike[columns], 0, 2)

@@ -44,8 +44,9 @@ def verify_receipt(
 
     The data must have the digests of the receipt, every value must be the same up to rounding, and
     every amount the same to the last digit. Owners and validation rows may come in any order. Its
-    date and its versions are what its maker says. A receipt decides nothing: only the settings of
-    its question are read, no file is written and nobody is contacted.
+    date, versions and round are what its maker says, and only a signature vouches for them. A
+    receipt decides nothing: only the settings of its question are read, no file is written and
+    nobody is contacted.
 
     Parameters
     ----------
@@ -75,8 +76,7 @@ def verify_receipt(
     Traceback (most recent call last):
     shapley2d.exceptions.InputError: the data are not those of the receipt: other labels of 'A'
     """
-    if not isinstance(receipt, Receipt):
-        receipt = Receipt.load(receipt)
+    receipt = receipt if isinstance(receipt, Receipt) else Receipt.load(receipt)
     receipt.check()
     if round is not None:
         receipt.check_round(round)

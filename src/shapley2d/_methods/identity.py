@@ -71,11 +71,7 @@ def checkpoint_of(
         "method": method,
     }
     return Checkpoint(
-        run.checkpoint,
-        {**identity, **games},
-        shape=shape,
-        max_bytes=max_bytes,
-        unit=unit,
+        run.checkpoint, {**identity, **games}, shape=shape, max_bytes=max_bytes, unit=unit
     )
 
 

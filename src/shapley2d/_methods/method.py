@@ -72,6 +72,13 @@ class Option:
     shown_default: str | None = None
 
 
+PRECISE = Option(
+    "stop when the largest standard error is at most this share of the spread of the values",
+    least=0,
+)
+"""The option ``tolerance`` of methods that sample."""
+
+
 @dataclass(frozen=True)
 class Field:
     """An option of a method: a field of its class, read."""

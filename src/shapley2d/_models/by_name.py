@@ -15,7 +15,14 @@ from shapley2d._methods.method import Method, Option
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from shapley2d._methods.run import Run
+    from shapley2d._models.model_games import ProblemGames
+    from shapley2d._tables.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -91,10 +98,7 @@ MODELS = {
             "ridge regression or classification, built in, columns not scaled",
             scorings=("accuracy", "balanced_accuracy", "r2"),
         ),
-        Model(
-            "knn",
-            "the K-nearest-neighbour utility, built in; KNN(...) for other options",
-        ),
+        Model("knn", "the K-nearest-neighbour utility, built in; KNN(...) for other options"),
         Model("forest", "a random forest of 50 trees on binned columns", _forest),
         Model(
             "hist_gradient_boosting",
@@ -157,6 +161,29 @@ PREPROCESS = Option(
     python_only=True,
 )
 """How a table is prepared for it."""
+
+
+class ModelMethod(Method):
+    """What the methods share that train a ``model``."""
+
+    def games(
+        self,
+        problem: Problem,
+        run: Run,
+        threads: int = 1,
+        parts: Sequence[NDArray[np.intp]] | None = None,
+    ) -> ProblemGames:
+        """The games of the model, one for every split; with parts of its validation rows."""
+        from shapley2d._models.model_games import model_games
+
+        return model_games(self, problem, run, threads, parts)
+
+    def score(self, problem: Problem, run: Run) -> float:
+        """The score of the model trained on the whole table, less the baseline."""
+        from shapley2d._estimation.exact import gain_of_all
+
+        threads = -1 if run.n_jobs is None else run.n_jobs
+        return gain_of_all(self.games(problem, run, threads).games)
 
 
 def is_built_in(model: Any) -> bool:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from shapley2d._methods.method import Method
-from shapley2d._models.by_name import MODEL, PREPROCESS, knn_of
+from shapley2d._models.by_name import MODEL, PREPROCESS, ModelMethod, knn_of
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -17,7 +16,6 @@ if TYPE_CHECKING:
 
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
-    from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
@@ -28,7 +26,7 @@ _COLUMN_STEP = 64  # column subsets whose knn utilities are one piece of work, a
 
 
 @dataclass(frozen=True, repr=False)
-class Exact(Method):
+class Exact(ModelMethod):
     """Any model, trained on every subset of rows and columns: for a dozen of them in all.
 
     Parameters
@@ -63,25 +61,6 @@ class Exact(Method):
         known = {"problem": problem, "model": self.model, "preprocess": self.preprocess}
         estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
         return estimate.noting(**parts.info)
-
-    def games(
-        self,
-        problem: Problem,
-        run: Run,
-        threads: int = 1,
-        parts: Sequence[NDArray[np.intp]] | None = None,
-    ) -> ProblemGames:
-        """The games of the model, one for every split; with parts of its validation rows."""
-        from shapley2d._models.model_games import model_games
-
-        return model_games(self, problem, run, threads, parts)
-
-    def score(self, problem: Problem, run: Run) -> float:
-        """The score of the model trained on the whole table, less the baseline."""
-        from shapley2d._estimation.exact import gain_of_all
-
-        threads = -1 if run.n_jobs is None else run.n_jobs
-        return gain_of_all(self.games(problem, run, threads).games)
 
     def solve_games(
         self,

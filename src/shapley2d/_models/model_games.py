@@ -135,7 +135,7 @@ def part_shares(split: Split, parts: NDArray[np.intp]) -> NDArray[np.float64]:
 
 def _sweeps(model: str, problem: Problem) -> list[Game]:
     """The games of a built-in model that fills whole grids."""
-    from shapley2d._models.sweeps import SWEEPS
+    from shapley2d._models.sweeps.models import SWEEPS
 
     splits = weigh_problem(problem).splits
     return [SWEEPS[model](split, baseline=problem.baseline) for split in splits]

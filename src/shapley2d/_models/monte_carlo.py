@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import TOLERANCE
-from shapley2d._methods.method import Method, Option
-from shapley2d._models.by_name import MODEL, PREPROCESS
+from shapley2d._methods.method import PRECISE, Option
+from shapley2d._models.by_name import MODEL, PREPROCESS, ModelMethod
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
     from shapley2d._estimation.batches import Work
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
-    from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
     from shapley2d._theory.game import Game
 
 
 @dataclass(frozen=True, repr=False)
-class MonteCarlo(Method):
+class MonteCarlo(ModelMethod):
     """Any model, sampled: Monte Carlo over random orders of rows and columns.
 
     Rows join in a random order, columns in another; what a cell adds when its row and its column
@@ -68,14 +67,7 @@ class MonteCarlo(Method):
 
     model: Annotated[Any, MODEL] = "tree"
     max_permutations: Annotated[int, Option("stop after this many permutations")] = 1000
-    tolerance: Annotated[
-        float,
-        Option(
-            "stop when the largest standard error is at most this share of the spread of the "
-            "values",
-            least=0,
-        ),
-    ] = TOLERANCE
+    tolerance: Annotated[float, PRECISE] = TOLERANCE
     truncation: Annotated[
         float | None,
         Option("add no more rows once the score is this close to the full score; biased", least=0),
@@ -98,25 +90,6 @@ class MonteCarlo(Method):
         }
         estimate = self.solve_games(parts.games, parts.rows, parts.n_rows, run, known)
         return estimate.noting(**parts.info)
-
-    def games(
-        self,
-        problem: Problem,
-        run: Run,
-        threads: int = 1,
-        parts: Sequence[NDArray[np.intp]] | None = None,
-    ) -> ProblemGames:
-        """The games of the model, one for every split; with parts of its validation rows."""
-        from shapley2d._models.model_games import model_games
-
-        return model_games(self, problem, run, threads, parts)
-
-    def score(self, problem: Problem, run: Run) -> float:
-        """The score of the model trained on the whole table, less the baseline."""
-        from shapley2d._estimation.exact import gain_of_all
-
-        threads = -1 if run.n_jobs is None else run.n_jobs
-        return gain_of_all(self.but(truncation=None).games(problem, run, threads).games)
 
     def repeating(self, info: dict[str, Any]) -> Self:
         """The method with as many permutations as a run had."""

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice
+from shapley2d._base.checks import check_choice, check_scoring
 from shapley2d._base.defaults import FOLDS
 from shapley2d._tables.column_warnings import warn_of_empty, warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
-from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, label_name, match_target
 from shapley2d.exceptions import InputError, Place, Setting
@@ -110,27 +109,15 @@ def make_problem(
     X_valid: Any = None,
     y_valid: Any = None,
     *,
-    task: str = "auto",
-    kinds: Mapping[str, str] | None = None,
     include_label: bool = False,
     cv: Any = FOLDS,
-    groups: Any = None,
-    time_order: Any = None,
-    valid_weight: Any = None,
     scoring: Any = None,
     baseline: str = "labels",
     seed: int = 0,
-    validates: bool = True,
+    **asked: Any,
 ) -> Problem:
-    """The problem of a user's tables; arguments are those of :func:`shapley2d.value_cells`.
-
-    Where the method evaluates no model (``validates`` is false) there are no splits, but a
-    validation table is checked all the same.
-    """
-    tables = read_tables(
-        X, y, X_valid, y_valid, task=task, kinds=kinds, cv=cv, groups=groups,
-        time_order=time_order, valid_weight=valid_weight, validates=validates,
-    )  # fmt: skip
+    """The problem of a user's tables; ``asked`` are other arguments of :func:`read_tables`."""
+    tables = read_tables(X, y, X_valid, y_valid, cv=cv, **asked)
     label = label_name(y, tables.table.column_names) if include_label else None
     return split_tables(tables, cv=cv, seed=seed, label=label, scoring=scoring, baseline=baseline)
 
@@ -149,7 +136,11 @@ def read_tables(
     valid_weight: Any = None,
     validates: bool = True,
 ) -> Tables:
-    """Check the user's tables once; arguments are those of :func:`make_problem`."""
+    """Check the user's tables once; arguments are those of :func:`shapley2d.value_cells`.
+
+    Where the method evaluates no model (``validates`` is false) there will be no splits, but a
+    validation table is checked all the same.
+    """
     check_cv(FOLDS if cv is None else cv)
     warn_of_two_queries(X, y, ("X", "y"))
     warn_of_two_queries(X_valid, y_valid, ("X_valid", "y_valid"))
@@ -240,11 +231,7 @@ def _check_validation(X_valid: Any, y_valid: Any, valid_weight: Any, *, validate
 
 
 def validated_split(
-    table: Table,
-    target: Target,
-    X_valid: Any,
-    y_valid: Any,
-    valid_weight: Any = None,
+    table: Table, target: Target, X_valid: Any, y_valid: Any, valid_weight: Any = None
 ) -> Split:
     """The split in which all rows of a table train and a validation table is read like it."""
     read = as_table(X_valid, "X_valid", like=table)

@@ -318,7 +318,7 @@ def _warn_of_rows_that_never_train(splits: list[Part], n_rows: int) -> None:
         warn(
             InputWarning(
                 f"{never} of {n_rows} rows train in no fold: their values are 0, which says "
-                "nothing about them",
+                "nothing about them"
             )
         )
 

@@ -17,11 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._theory.coalitions import (
-    Coalitions,
-    NestedCoalitions,
-    SubsetCoalitions,
-)
+from shapley2d._theory.coalitions import Coalitions, NestedCoalitions, SubsetCoalitions
 from shapley2d._theory.semivalues import Semivalue, marginal_weights, size_probabilities
 
 if TYPE_CHECKING:

@@ -38,7 +38,6 @@ _INFO = {  # entries that reports and commands read
     **dict.fromkeys(_WORDS, Maybe(str)), **dict.fromkeys(_COUNTS, Maybe(int)),
     "semivalue": Maybe(list), **dict.fromkeys(("about", "versions"), Maybe({str: str})),
     **_MEASURED, "settings": Maybe(_MEASURED), "planned_s": Maybe((float, float)),
-    "other_trees": Maybe({"stderr": [float]}),
 }  # fmt: skip
 _RECORD = {
     "row_stderr": Maybe([float]), "column_stderr": Maybe([float]), "dof": Maybe(float),

@@ -13,7 +13,6 @@ from shapley2d._valuation.wording.sentences import (
     measured_words,
     rare_words,
     score_words,
-    trees_words,
 )
 from shapley2d._valuation.wording.units import Units, unit_words
 
@@ -65,7 +64,7 @@ def told_in_markdown(valuation: CellValues) -> str:
 def _record(valuation: CellValues, n: int) -> dict[str, Any]:
     units, (heading, names, worth, reach) = Units.of(valuation), valuation._sums
     info, strays, rows = valuation.info, valuation._strays, valuation._shown_rows
-    notes = [below_zero_words(valuation), rare_words(valuation), trees_words(valuation)]
+    notes = [below_zero_words(valuation), rare_words(valuation)]
     row_sums = valuation.row_values, valuation._interval_factor * valuation.row_stderr
     return {
         "schema": f"shapley2d.{'valuation' if valuation._kind == 'cells' else valuation._kind}/1",

@@ -83,7 +83,7 @@ def blocks(
     owners: Any = None
     if only.owners is not None:
         owners = read_owners(only.owners, inputs, encoding=file.encoding)
-    elif only.audit:  # which has no sets of rows
+    elif only.owner_column is not None:
         owners = owners_of(inputs.of_rows.pop("rows"))
     for message in inputs.notes:
         note(message)

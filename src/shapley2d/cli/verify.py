@@ -109,7 +109,10 @@ def _headline(found: Any) -> str:
 
 def _signature_words(found: Any, public_key: Path | None) -> str:
     if found.signature is None:
-        return "It is not signed: anyone could have made it, and dated it."
+        return (
+            "It is not signed: anyone could have made it, and its date, its versions and its round "
+            "are what they wrote."
+        )
     if public_key is not None:
         return f"It was signed with the key of {public_key}."
     key = found.signature["public_key"]

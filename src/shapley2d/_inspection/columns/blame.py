@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import RARE
+from shapley2d._inspection.columns.finding import RARE, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,11 +88,11 @@ def blamed(ties: Sequence[Tie], n: int) -> dict[int, NDArray[np.float64]]:
             # half of the old opinion is kept, else opinions swing from one side to the other
             said = {
                 (pair, k): 0.5 * said[pair, k]
-                + 0.5 * _opinion(both, k, _logistic(total[other] - said[pair, other]))
+                + 0.5 * _opinion(both, k, logistic(total[other] - said[pair, other]))
                 for pair, both in pairs.items()
                 for k, other in (pair, pair[::-1])
             }
-        wrong = {k: _logistic(logit) for k, logit in _totals(said, rates).items()}
+        wrong = {k: logistic(logit) for k, logit in _totals(said, rates).items()}
         errors = {k: RARE * n + float(each.sum()) for k, each in wrong.items()}
         rates = {k: RARE * each / max(errors.values()) for k, each in errors.items()}
     return wrong
@@ -120,7 +120,3 @@ def _opinion(both: list[Tie], k: int, other: NDArray[np.float64]) -> NDArray[np.
         against += weight * tie.against(k, other)
         votes += weight
     return np.asarray(against / np.maximum(votes, 1))
-
-
-def _logistic(logit: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(1 / (1 + np.exp(-np.clip(logit, -30.0, 30.0))))

@@ -173,6 +173,11 @@ class WrittenColumn:
         return f"such as {shortened(self.word(rows[0]))}"
 
 
+def logistic(logit: Any) -> Any:
+    """The probability that log-odds say."""
+    return 1 / (1 + np.exp(-np.clip(logit, -30.0, 30.0)))
+
+
 def fact(name: str, kind: str, text: str) -> ColumnFinding:
     """A finding about a whole column that calls no entry wrong."""
     return ColumnFinding((name,), kind, text, rows=np.zeros(0, dtype=np.intp))

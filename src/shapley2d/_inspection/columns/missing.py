@@ -15,7 +15,7 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, shortened
+from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic, shortened
 from shapley2d._tables.convert import MAX_MAGNITUDE
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
@@ -155,21 +155,17 @@ def _code_chance(
     is_beyond = gap >= (_OF_WAY if times < _HIGH else _OF_WAY / 2) * middle
     if not is_apart or is_pile or not is_beyond or times < 2 or is_date or first != 0:
         return 0.0
-    return float(1 / (1 + np.exp(-_ZERO[0] - _ZERO[1] * count / int(counts.sum()))))
+    return float(logistic(_ZERO[0] + _ZERO[1] * count / int(counts.sum())))
 
 
 def weigh_codes(findings: list[ColumnFinding]) -> list[ColumnFinding]:
     """The findings with likelier codes where several columns hold some."""
-    several = sum(finding.kind == "codes" for finding in findings) > 1
-    found = []
-    for one in findings:
-        if several and one.kind == "codes":
-            odds = one.row_chances / (1 - one.row_chances) * np.exp(_SEVERAL)
-            chances = odds / (1 + odds)
-            found.append(replace(one, chances=chances, probability=float(chances.mean())))
-        else:
-            found.append(one)
-    return found
+    codes = [k for k, one in enumerate(findings) if one.kind == "codes"]
+    for k in codes if len(codes) > 1 else ():
+        said = findings[k].row_chances
+        chances = logistic(np.log(said / (1 - said)) + _SEVERAL)
+        findings[k] = replace(findings[k], chances=chances, probability=float(chances.mean()))
+    return findings
 
 
 def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
@@ -205,15 +201,16 @@ def is_mark(word: str) -> bool:
     return word in MISSING or word.lower() in MISSING_AMONG_NUMBERS
 
 
+def is_missing(word: str) -> bool:
+    """Whether a text is a word for missing, or what a failing program writes."""
+    return is_mark(word) or word.lower() in _ERRORS | _NOTHING
+
+
 def _marks(column: WrittenColumn) -> dict[int, str]:
     """The words for missing among the texts of a column, by position."""
     if not column.is_text:
         return {}
-    return {
-        k: word
-        for k, word in enumerate(column.words)
-        if column.counts[k] and (is_mark(word) or word.lower() in (*_ERRORS, *_NOTHING))
-    }
+    return {k: word for k, word in enumerate(column.words) if column.counts[k] and is_missing(word)}
 
 
 def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:

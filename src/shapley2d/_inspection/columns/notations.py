@@ -9,9 +9,11 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import SURE, UNKNOWN, shortened
+from shapley2d._inspection.columns.finding import SURE, UNKNOWN, UNSURE, shortened
+from shapley2d._inspection.columns.missing import is_missing
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.texts.numbers import LONGEST
+from shapley2d._tables.texts.units import is_unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,9 +53,9 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
     slack = high - low
     writer = EntryWriter.of(column)
     own = "" if writer.style is None else _currency(writer.style.before + writer.style.after)
-    suggestions = {}
+    suggestions, right = {}, []
     for row, text in sorted(column.from_text.strays.items()):
-        if len(text) > LONGEST:
+        if len(text) > LONGEST or is_missing(text.strip()):
             continue
         found = {
             number
@@ -62,6 +64,11 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
         }
         if len(found) == 1:
             suggestions[int(row)] = str(writer.text(found.pop(), exact=True))
+            unit = re.sub(r"[\d\s.,]", "", text).lower()
+            # 140 lb is no 140 in a column of kilograms, which only its name may tell
+            measures = is_unit(unit) or re.search(r"°|\w/\w", unit)
+            told = not measures or unit in re.split(r"[^\w°/]+|_", column.name.lower())
+            right.append(SURE if told or _TIME.fullmatch(text.strip()) else UNSURE)
     if not suggestions:
         return
     rows = np.array(list(suggestions), dtype=np.intp)
@@ -74,11 +81,15 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
         rows,
         suggestions,
         SURE,
+        right=np.array(right),
     )
 
 
 def read_numbers(text: str, currency: str = "") -> Iterator[float]:
-    """The numbers that a text may say; not amounts in another currency than ``eur`` or the like."""
+    """The numbers that a text may say; not amounts in another currency than ``eur`` or the like.
+
+    Nor bounds: below 5, as ``<5`` says, is not 5.
+    """
     if match := _OF_MOST.fullmatch(text):
         yield float(match[1].replace(",", "."))
         return
@@ -92,7 +103,7 @@ def read_numbers(text: str, currency: str = "") -> Iterator[float]:
     if text != plain and re.fullmatch(r"[+-]?[\d.,]+", plain) and re.search(r"\d", text):
         text = plain
     match = _ONE_NUMBER.fullmatch(text)
-    if match is None:
+    if match is None or re.search(r"[<>\u2264\u2265]|\d\+$", text):
         return
     around = match[1].strip(" .:~()") or match[3].strip(" .:~()")
     named = _currency(match[1] + match[3])

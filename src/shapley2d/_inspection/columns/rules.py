@@ -23,7 +23,7 @@ import numpy as np
 from shapley2d._base.words import counted
 from shapley2d._inspection.binning import MOST_CATEGORIES
 from shapley2d._inspection.columns.blame import Tie, blamed
-from shapley2d._inspection.columns.finding import COMMON, HABIT, LOW, SCREENED, SUREST
+from shapley2d._inspection.columns.finding import COMMON, HABIT, LOW, SCREENED, SUREST, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -156,7 +156,7 @@ def _judge(
     surest = np.where(broken | (speaks & empty), odds, -np.inf).argmax(axis=0)
     chosen = surest, np.arange(empty.size)
     share = (votes / np.maximum(size - ~empty, 1))[chosen]  # of the other rows
-    right = 1 / (1 + np.exp(-_SHARE[0] - _SHARE[1] * share))
+    right = logistic(_SHARE[0] + _SHARE[1] * share)
     return usual[chosen], np.minimum(chances, SUREST), np.minimum(right, SUREST)
 
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shapley2d._inspection.binning import MOST_CATEGORIES
-from shapley2d._inspection.columns.finding import LEAST, SCREENED
+from shapley2d._inspection.columns.finding import LEAST, SCREENED, logistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +61,7 @@ def find_spellings(written: WrittenColumn) -> Iterator[ColumnFinding]:
     if not mark:
         alike = {k: usual for k, usual in _variants(written).items() if k not in slips}
         shares = {k: counts[k] / (counts[k] + counts[usual]) for k, usual in alike.items()}
-        chances = {k: _logistic(_CAPITALS[0] + _CAPITALS[1] * share) for k, share in shares.items()}
+        chances = {k: logistic(_CAPITALS[0] + _CAPITALS[1] * share) for k, share in shares.items()}
         how = "which differs only in capitals, spaces or signs from"
         yield from _finding(written, parts, of_words, mark, alike, chances, how)
 
@@ -118,10 +118,6 @@ def _finding(
     )
 
 
-def _logistic(logit: float) -> float:
-    return float(1 / (1 + np.exp(-logit)))
-
-
 def _slip_chances(
     words: Sequence[str], counts: NDArray[np.intp], slips: dict[int, int]
 ) -> dict[int, float]:
@@ -136,7 +132,7 @@ def _slip_chances(
     own_words = len(near) / max(len(frequent), 1) * float((counts < _TIMES).sum())
     is_slip = max(0.1, 1 - own_words / max(len(slips), 1))
     return {
-        k: is_slip * _logistic(_LOGITS[_kind(words[k], words[usual], pairs)])
+        k: is_slip * logistic(_LOGITS[_kind(words[k], words[usual], pairs)])
         for k, usual in slips.items()
     }
 

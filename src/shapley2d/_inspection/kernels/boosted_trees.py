@@ -36,8 +36,8 @@ def sum_of_trees(trees: BoostedTrees, rows: NDArray[np.float32]) -> NDArray[np.f
 @numba.njit(cache=CACHE, nogil=True)
 def _add_trees(trees: BoostedTrees, rows: NDArray[np.float32], total: NDArray[np.float64]) -> None:
     roots, features, cuts, lefts, rights, values = trees
-    for i in range(rows.shape[0]):
-        for t in range(roots.size):
+    for t in range(roots.size):  # a tree's nodes stay in the fastest cache
+        for i in range(rows.shape[0]):
             node = roots[t]
             while features[node] >= 0:
                 goes_left = rows[i, features[node]] <= cuts[node]

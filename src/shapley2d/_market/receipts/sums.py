@@ -20,6 +20,8 @@ FACTS = {
 }  # fmt: skip
 """Facts of a run that a receipt tells, and their forms."""
 
+_PACKAGES = ("shapley2d", "python", "numpy", "numba", "scikit-learn", "scipy")
+_VERSION = re.compile(r"[\w.+!-]{1,40}")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _READING = {  # options of the command line, by which files were read
     "target": str, "include_label": bool, "drop_keys": bool, "drop_missing_target": bool,
@@ -30,7 +32,7 @@ _READING = {  # options of the command line, by which files were read
 _LINE = dict.fromkeys(("owner", "amount", "low", "high"), str)
 _OWNER = {"owner": str, "block": _DIGEST, "labelled": _DIGEST, "n_rows": int, "n_cells": int}
 _FORM = {
-    "made": {"date": str, "versions": {str: str}, **FACTS},
+    "made": {"date": str, "versions": dict.fromkeys(_PACKAGES, _VERSION), **FACTS},
     "round": Maybe(str),
     "question": {
         "settings": dict,

@@ -37,8 +37,8 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         {**line, "worth": text, **joining.get(line["owner"], {})}
         for line, text in zip(lines, worth, strict=True)
     ]
-    info, blocks = valuation.info, []
-    shares, names = valuation._owner_shares, valuation._owner_names
+    info, shares, names = valuation.info, valuation._owner_shares, valuation._owner_names
+    blocks = []
     if shares is not None:
         for i, j in np.ndindex(valuation.shape):
             blocks.append([i, j, ", ".join(names[k] for k in np.flatnonzero(shares[:, i, j]))])
@@ -96,18 +96,23 @@ def check_payments(valuation: BlockValues, lines: list[dict[str, Any]]) -> None:
         )
 
 
-def _joining(valuation: BlockValues) -> dict[str, dict[str, float]]:
+def _joining(valuation: BlockValues) -> dict[str, dict[str, str]]:
     """By owner: its score alone, and what it adds to the others; empty where unknown."""
-    info, shares = valuation.info, valuation._owner_shares
-    found: dict[str, dict[str, float]] = {}
+    info, shares, units = valuation.info, valuation._owner_shares, Units.of(valuation)
     if "alone" not in info or shares is None or len(info["alone"]) != valuation.values.size:
-        return found
-    for owner, part in zip(valuation._owner_names, shares, strict=True):
-        held = np.flatnonzero(part)
-        if held.size == 1:  # one set of rows or of columns
-            alone, without = info["alone"][held[0]], info["without"][held[0]]
-            found[owner] = {"alone": alone, "adds": info["pooled"] - without}
-    return found
+        return {}
+    held = {
+        name: np.flatnonzero(one) for name, one in zip(valuation._owner_names, shares, strict=True)
+    }
+    blocks = {name: int(of[0]) for name, of in held.items() if of.size == 1}  # rows or columns
+    adds = [info["pooled"] - info["without"][k] for k in blocks.values()]
+    alone = [info["alone"][k] for k in blocks.values()]
+    texts = units.points.numbers(alone)
+    if units.score is not None:
+        decimals = units.points.decimals(alone) or 0
+        texts = [units.score.level(one, decimals) for one in alone]
+    lines = zip(blocks, texts, units.points.numbers(adds, signed=True), strict=True)
+    return {name: {"alone": alone, "adds": adds} for name, alone, adds in lines}
 
 
 def audit_tables(info: dict[str, Any]) -> dict[str, Any] | None:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -18,11 +19,7 @@ import numpy as np
 from shapley2d._base.clusters import equal_lines
 from shapley2d._base.streams import generator
 from shapley2d._base.words import counted, plural
-from shapley2d._market.sellers.chances import (
-    corrected,
-    count_p_value,
-    excess_p_value,
-)
+from shapley2d._market.sellers.chances import corrected, count_p_value, excess_p_value
 from shapley2d._market.sellers.forest import (
     forest_features,
     how_computable,
@@ -332,26 +329,26 @@ class _Seller:
 
 def double_claims(regions: Regions) -> Iterator[Alarm]:
     """Owners who claim the same cells; a claim has no author, so both are named."""
-    in_rows = regions.rows.astype(np.float32) @ regions.rows.T
-    in_columns = regions.columns.astype(np.float32) @ regions.columns.T
-    region, other = np.nonzero(in_rows * in_columns)
+    patterns, held = regions.patterns()
+    n_rows = np.bincount(patterns)
     pairs = {
-        (int(a), int(b))
-        for a, b in zip(regions.owner[region], regions.owner[other], strict=True)
-        if a < b
+        pair
+        for pattern, column in np.argwhere(held.sum(axis=1) > 1).tolist()
+        for pair in combinations(np.flatnonzero(held[pattern, :, column]).tolist(), 2)
     }
-    cells = {one: regions.cells_of(one) for one in sorted({one for pair in pairs for one in pair})}
-    found = [(-int((cells[a] & cells[b]).sum()), a, b) for a, b in pairs]
-    for count, a, b in sorted(found)[:_PAIRS]:
-        n_rows = int((cells[a] & cells[b]).any(axis=1).sum())
-        one, two = regions.names[a], regions.names[b]
+    both = {pair: np.asarray(held[:, pair].all(axis=1)) for pair in pairs}
+    counts = [(-int(n_rows @ shared.sum(axis=1)), pair) for pair, shared in both.items()]
+    for less, pair in sorted(counts)[:_PAIRS]:
+        count, (one, two) = -less, (regions.names[k] for k in pair)
+        rows = int(n_rows[both[pair].any(axis=1)].sum())
         shares = (
-            f"{-100 * count / int(cells[k].sum()):.3g} % of what {regions.names[k]} claims"
-            for k in (a, b)
+            f"{100 * count / int(n_rows @ held[:, k].sum(axis=1)):.3g} % of what "
+            f"{regions.names[k]} claims"
+            for k in pair
         )
         sentence = (
-            f"{one} and {two} both claim {counted(-count, 'cell')} in {counted(n_rows, 'row')} and "
-            f"share what {plural(-count, 'it is', 'they are')} worth: {', '.join(shares)}."
+            f"{one} and {two} both claim {counted(count, 'cell')} in {counted(rows, 'row')} and "
+            f"share what {plural(count, 'it is', 'they are')} worth: {', '.join(shares)}."
         )
         yield Alarm(one, WHAT["claims"], two, sentence, None)
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shapley2d._market.grid import numbered
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -76,10 +78,10 @@ def _units(regions: Regions, n_columns: int) -> Iterator[Unit]:
         )
         for k in np.argsort(-often, kind="stable")[:_PATTERNS]:
             yield Unit((name,), rows[which.ravel() == k], patterns[k])
-    sets, which = np.unique(held, axis=1, return_inverse=True)
-    for k in np.flatnonzero(sets.sum(axis=0) > 1):
-        rows = np.flatnonzero(which.ravel() == k)
-        names = tuple(regions.names[owner] for owner in np.flatnonzero(sets[:, k]))
+    which, first = numbered(held.T)
+    for k in np.flatnonzero(held[:, first].sum(axis=0) > 1):
+        rows = np.flatnonzero(which == k)
+        names = tuple(regions.names[owner] for owner in np.flatnonzero(held[:, first[k]]))
         yield Unit(names, rows, _mostly(claimed[rows]))
     if len(pooled) > 1:
         rows = np.flatnonzero(small)

@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     from shapley2d._models.sweeps.scoring import ConstantBaseline
     from shapley2d._theory.coalitions import Coalitions
 
-    FillGrid = Callable[
-        [NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
-        NDArray[np.float64],
-    ]
+    Ints = NDArray[np.intp]
+    Pair = tuple[Ints, Ints, Ints, Ints]  # rows, sizes, encoded columns, ends: a grid's two chains
 
 
 class Chain(NamedTuple):
@@ -57,17 +55,17 @@ def sweep_utilities(
     rows: Coalitions,
     columns: Coalitions,
     members: Sequence[NDArray[np.intp]],
-    fill: FillGrid,
+    fill: Callable[[Pair], NDArray[np.float64]],
     baseline: ConstantBaseline | None = None,
 ) -> NDArray[np.float64]:
     """Utilities of all pairs of coalitions, from a function that fills grids of two chains.
 
     A chain of nested row coalitions under a chain of nested column coalitions, as one permutation
     pair of a Monte Carlo draw has them, is filled in one sweep; other coalitions are swept in the
-    chains they fall into. ``members`` has the encoded columns of every player; ``fill(rows, sizes,
-    columns, ends)`` gives utilities of the first ``sizes`` of ``rows`` under the first ``ends`` of
-    the encoded ``columns``. Without a ``baseline``, no rows or no columns are worth 0, and rows
-    that are all alike what the model makes of them.
+    chains they fall into. ``members`` has the encoded columns of every player; ``fill`` gives
+    utilities of the first ``sizes`` of the rows under the first ``ends`` of the encoded columns.
+    Without a ``baseline``, no rows or no columns are worth 0, and rows that are all alike what the
+    model makes of them.
     """
     widths = np.array([owned.size for owned in members])
     matrix = np.full((len(rows), len(columns)), 0.0 if baseline is None else baseline.nothing)
@@ -86,9 +84,9 @@ def sweep_utilities(
         if baseline is not None:
             matrix[part] = constant = baseline.of_prefixes(chain.order, chain.sizes)[:, None]
         for columns_part, order, ends in encoded:
-            filled = fill(chain.order, chain.sizes, order, ends)
+            pair = (chain.order, chain.sizes, order, ends)
+            filled = fill(pair)
             if baseline is not None:
-                teaches = baseline.teaches(chain.order, chain.sizes, order, ends)
-                filled = np.where(teaches, filled, constant)
+                filled = np.where(baseline.teaches(*pair), filled, constant)
             matrix[part, columns_part] = filled
     return matrix

@@ -130,8 +130,7 @@ def find_separator(text: str, path: str, asked: str | None) -> str:
     if scores[best] == (0.0, 0):
         first = text.split("\n", 1)[0].strip()[:60]
         raise InputError(
-            f"{path} has a single column ({first!r}): if it has more, set ",
-            Setting("separator"),
+            f"{path} has a single column ({first!r}): if it has more, set ", Setting("separator")
         )
     return best
 

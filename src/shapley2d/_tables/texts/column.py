@@ -10,12 +10,7 @@ import numpy as np
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.frames import with_columns
 from shapley2d._tables.table import Column, FromText
-from shapley2d._tables.texts.numbers import (
-    TextReading,
-    are_long,
-    common_places,
-    plain_numbers,
-)
+from shapley2d._tables.texts.numbers import TextReading, are_long, common_places, plain_numbers
 from shapley2d._tables.texts.stray_rule import MISSING, read_texts
 from shapley2d.exceptions import InputError, Setting
 
@@ -69,7 +64,9 @@ def text_column(
         _example(reading, words),
         "" if kind is not None and reading.unit else reading.remark,  # nothing was guessed
         kind is not None,
-        places=common_places(words) if reading.kind == "number" and reading.plain else 0,
+        places=common_places(words, counts * ~reading.strays)
+        if reading.kind == "number" and reading.plain
+        else 0,
         unit=reading.unit,
     )
     if reading.kind == "category":

@@ -92,14 +92,18 @@ def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     return values
 
 
-def common_places(texts: Any) -> int:
-    """Decimals that nearly all numbers are written with, zeros included; 0 where they differ."""
+def common_places(texts: Any, rows: NDArray[np.int64] | None = None) -> int:
+    """Decimals that nearly all numbers are written with, zeros included; 0 where they differ.
+
+    ``rows`` says in how many each text is, where the texts are distinct ones.
+    """
     import pyarrow.compute as pc
 
     known = pc.drop_null(texts)
     points = pc.find_substring(known, ".").to_numpy(zero_copy_only=False)
     lengths = pc.utf8_length(known).to_numpy(zero_copy_only=False)
-    counts = np.bincount(np.where(points >= 0, lengths - points - 1, 0))
+    rows = None if rows is None else rows[flags(texts.is_valid())]
+    counts = np.bincount(np.where(points >= 0, lengths - points - 1, 0), rows)
     places = int(counts.argmax()) if counts.size else 0
     return places if places and counts[places] >= NEARLY_ALL * counts.sum() else 0
 

@@ -18,7 +18,6 @@ from shapley2d._valuation.wording.sentences import (
     score_meaning,
     score_tiles,
     score_words,
-    trees_words,
     worth_words,
 )
 
@@ -58,7 +57,7 @@ def summarise(
         "score": " ".join(
             filter(None, (typeset(score_words(valuation)), score_meaning(valuation)))
         ),
-        "remarks": [*filter(None, (rare_words(valuation), trees_words(valuation)))],
+        "remark": rare_words(valuation),
         "measured": measured_words(valuation.info),
         "certainty": typeset(" ".join(certainty_sentences(valuation))),
         "harmful": harm_words(valuation),

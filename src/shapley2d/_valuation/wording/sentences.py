@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.precision import interval_factor
 from shapley2d._base.words import counted, figure, plural, typeset
 from shapley2d._valuation.wording.units import Score, Units, sums_to_score
 
@@ -155,35 +154,6 @@ def worth_words(values: CellValues, value: float, reach: float = 0.0) -> str:
     verb, unit = ("takes away" if value < 0 else "adds"), Units.of(values).cells
     (number,), (half,) = unit.numbers([abs(value)]), unit.spreads([reach], [value])
     return f"{verb} {number}{half and f' ± {half}'} {unit.words}".rstrip()
-
-
-def trees_words(values: CellValues) -> str:
-    """How much the columns' values would change with other trees; empty if unknown.
-
-    Two forests of as many trees each differ by the root of 2 times the standard errors over trees.
-    """
-    known, score = values.info.get("other_trees"), Score.of(values.info)
-    if not isinstance(known, dict) or score is None or values._kind != "cells":
-        return ""
-    errors, columns = np.array(known["stderr"], dtype=np.float64), values.column_values
-    if errors.shape != columns.shape or errors.size < 2:
-        return ""
-    change = math.sqrt(4 / math.pi) * errors  # the mean of the absolute difference
-    order = np.argsort(-columns, kind="stable")
-    in_order = errors[order]
-    reach = interval_factor() * np.sqrt(2 * (in_order[:-1] ** 2 + in_order[1:] ** 2))
-    apart = -np.diff(columns[order]) > reach
-    stays = "their order can change"
-    if apart.all():
-        stays = "their order stays the same"
-    elif apart[0]:
-        stays = f"{values.column_names[order[0]]!r} stays first"
-    most = int(change.argmax())
-    return (
-        f"With other trees than these {known['n_trees']:,} the columns would change by "
-        f"{score.gain(float(change.mean()))} on average; {values.column_names[most]!r} most, by "
-        f"{score.gain(float(change[most]))}; {stays}."
-    )
 
 
 def rare_words(values: CellValues) -> str:

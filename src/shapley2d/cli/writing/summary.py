@@ -17,7 +17,6 @@ from shapley2d._valuation.wording.sentences import (
     evaluated_words,
     rare_words,
     score_words,
-    trees_words,
 )
 from shapley2d._valuation.wording.units import Units, sums_to_score, unit_words
 from shapley2d._version import __version__
@@ -166,7 +165,6 @@ def headline(valuation: Valuation, inputs: Inputs) -> str:
         score_words(valuation),
         in_words(rare_words(valuation)),
         f"method {info.get('method')}: {caution or f'{certain}.'}",
-        trees_words(valuation),
         "" if caution else below_zero_words(valuation),
         f"took {took}" if took else "",
         *time_limit_sentences(valuation),
