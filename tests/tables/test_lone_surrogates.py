@@ -74,6 +74,8 @@ def cases():
 
 
 CASES = {name: (X, y) for name, X, y in cases()}
+if pd.__version__ < "3":  # which cannot hash such categories
+    del CASES["a categorical"]
 
 
 @pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
@@ -98,7 +100,7 @@ def test_a_result_can_be_shown_and_saved(name, tmp_path):
 
 @pytest.mark.filterwarnings("ignore::shapley2d.exceptions.InputWarning")
 @pytest.mark.parametrize(
-    "name", ["a categorical", "a column's name in a frame", "labels in an array"]
+    "name", sorted({"a categorical", "a column's name in a frame", "labels in an array"} & {*CASES})
 )
 def test_an_inspection_can_be_shown_and_saved(name, tmp_path):
     X, y = CASES[name]
