@@ -3,8 +3,6 @@
 import json
 import os
 import re
-import subprocess
-import sys
 import tempfile
 import warnings
 from pathlib import Path
@@ -150,47 +148,6 @@ def test_every_kernel_asks_whether_there_is_a_cache():
     ]
     assert sum("cache=CACHE" in line for line in decorators) > 20
     assert not any("cache=True" in line for line in decorators)
-
-
-PLAIN = """
-import json, warnings
-import numba, numpy as np
-from shapley2d import KNN, MonteCarlo, value_cells
-near = KNN(n_neighbors=3)
-METHODS = [
-    near.but(subsets="all"), near.but(subsets="sampled"), near.but(metric="sqeuclidean"),
-    *(MonteCarlo(model, max_permutations=4, tolerance=0) for model in ("ridge", near, "gaussian_nb")),
-]
-def every():
-    assert numba.config.DISABLE_JIT == DISABLED
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(14, 3)).round(1)
-    X[2, 1] = np.nan
-    numbers = X[:, 0] + rng.normal(size=14) / 3
-    targets = {"classes": (numbers > 0).astype(int), "numbers": numbers}
-    for method in METHODS:
-        for kind, y in targets.items():
-            if kind == "numbers" and method == METHODS[-1]:
-                continue
-            label = method == near.but(metric="sqeuclidean")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # numpy mentions integers that wrap around
-                v = value_cells(X, y, method=method, include_label=label, cv=2, progress=False)
-            yield np.stack([v.values, v.stderr]).tolist()
-"""
-
-
-@pytest.mark.slow
-def test_without_the_compiler_the_values_are_the_same():
-    done = subprocess.run(
-        [sys.executable, "-c", PLAIN.replace("DISABLED", "1") + "print(json.dumps(list(every())))"],
-        env=os.environ | {"NUMBA_DISABLE_JIT": "1"}, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    space: dict[str, object] = {}
-    exec(PLAIN.replace("DISABLED", "0"), space)
-    for plain, compiled in zip(json.loads(done.stdout), space["every"](), strict=True):
-        np.testing.assert_allclose(plain, compiled, rtol=1e-9, atol=1e-12)
 
 
 def test_compiling_is_seen_while_it_lasts_and_stops_the_clock_of_work(monkeypatch):

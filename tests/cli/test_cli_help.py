@@ -43,7 +43,7 @@ def test_help_loads_no_numbers():
     """``--help`` answers at once: what computes loads with the command that is called."""
     code = "import sys; from shapley2d.cli import main; main(['--help']); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert not {"numpy", "narwhals", "numba", "pyarrow"} & set(done.stdout.split())
+    assert not {"numpy", "narwhals", "numba", "pyarrow", "rich"} & set(done.stdout.split())
 
 
 def test_version_and_commands(capsys):

@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 import pytest
 
-from shapley2d import KNN, InputError, value_cells
+from shapley2d import InputError
 from shapley2d._tables.convert import as_table
 from shapley2d.datasets import (
     DATASETS,
@@ -87,20 +87,6 @@ def test_the_parts_of_census_make_up_the_whole():
     assert both[:32561].equals(train)
     assert both[32561:].reset_index(drop=True).equals(test)
     assert y.tolist() == [*y_train, *y_test]
-
-
-def test_values_of_a_loaded_frame_do_not_depend_on_its_kind():
-    values = []
-    for kind in KINDS:
-        pytest.importorskip(kind)
-        X, y = load_census("test", kind)
-        values.append(
-            value_cells(
-                X[:40], y[:40], X[40:60], y[40:60], method=KNN(subsets="sampled", n_subsets=40)
-            ).values
-        )
-    assert np.array_equal(values[0], values[1])
-    assert np.array_equal(values[0], values[2])
 
 
 def test_breast_cancer_is_the_papers_table(paper_data):

@@ -403,8 +403,7 @@ def test_a_game_that_changed_elsewhere_is_refused(tmp_path, monkeypatch):
     )
     state["bonus"] = 0.5
     with pytest.raises(
-        InputError,
-        match=r"the utility of [14] rows? and \d columns? is \S+ there and \S+ here",
+        InputError, match=r"the utility of [14] rows? and \d columns? is \S+ there and \S+ here"
     ):
         value_game(h, 6, 3, checkpoint=path, **GAME)
 

@@ -301,13 +301,3 @@ def test_game_objects_are_taken_and_checked():
     assert value_game(game, 2, 3).total == 6
     with pytest.raises(InputError, match="the game has 2 rows and 3 columns, not n_rows=3"):
         value_game(game, 3, 2)
-
-
-@pytest.mark.slow
-def test_cross_valued_monte_carlo_converges_to_the_exact_values():
-    y = np.array([0, 1] * 4)
-    X8 = np.random.default_rng(9).integers(0, 5, (8, 2)).astype(float)
-    exact = value_cells(X8, y, method=Exact(GaussianNB()), cv=2, progress=False)
-    method = MonteCarlo(GaussianNB(), max_permutations=300, tolerance=0)
-    v = value_cells(X8, y, method=method, cv=2, progress=False)
-    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()

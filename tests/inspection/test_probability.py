@@ -9,12 +9,7 @@ from sklearn.tree import DecisionTreeRegressor
 from shapley2d import inspect_cells
 from shapley2d._inspection import probability
 from shapley2d._inspection.columns.finding import ColumnFinding
-from shapley2d._inspection.evidence import (
-    Scores,
-    cell_evidence,
-    found_evidence,
-    stated_chance,
-)
+from shapley2d._inspection.evidence import Scores, cell_evidence, found_evidence, stated_chance
 from shapley2d._inspection.kernels.boosted_trees import BoostedTrees, sum_of_trees
 from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
 from shapley2d._inspection.probability import CELLS, LABELS, label_probability, wrong_probability

@@ -15,7 +15,7 @@ import pytest
 
 from shapley2d import CellInspector, InputError, Inspection, inspect_cells
 from shapley2d._base.sealed_file import seal
-from shapley2d._inspection.novelty import wrong_if_new
+from shapley2d._inspection.novelty import _by_chance, _farthest_apart, wrong_if_new
 
 
 def orders(n, seed, first=1):
@@ -135,6 +135,18 @@ def test_distributions_that_move_are_told_with_the_share_of_rows(trusted):
     below = (TRUSTED["age"] < 60).mean()
     assert share == pytest.approx(below, abs=0.06)
     assert "'North' is 100 % of them" in texts["region"]
+
+
+def test_chances_of_a_move_are_those_of_scipy():
+    from scipy.stats import chi2_contingency, ks_2samp, kstwobign
+
+    rng = np.random.default_rng(0)
+    counts = rng.integers(20, 60, (2, 5))
+    assert _by_chance(counts) == pytest.approx(chi2_contingency(counts)[1])
+    known, new = rng.normal(size=500).round(1), rng.normal(0.2, size=300).round(1)
+    apart, chance = _farthest_apart(known, new)
+    assert apart == pytest.approx(ks_2samp(known, new).statistic)
+    assert chance == pytest.approx(kstwobign.sf(apart * np.sqrt(500 * 300 / 800)))
 
 
 def test_what_the_trusted_table_has_itself_is_not_told(trusted):

@@ -235,6 +235,14 @@ def test_a_number_with_a_unit_is_sure_only_where_its_column_has_that_unit(name, 
         assert (found["notation"].right[0] >= SURE_RIGHT) == is_sure
 
 
+@pytest.mark.parametrize("form", ["%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M:%S", "%Y-%m-%dT%H:%M:%S"])
+def test_times_are_suggested_in_the_format_of_their_column(form):
+    times = pd.date_range("2024-01-01", periods=300, freq="h").strftime(form)
+    X = pd.DataFrame({"time": times.where(times != times[70], times[70].replace("2024", "2023"))})
+    clean, _ = inspect_cells(X, progress=False).repair(X, probability=0.9)
+    assert clean["time"].tolist() == times.tolist()
+
+
 @pytest.mark.parametrize("lowest", [-np.inf, -1e200])
 def test_infinite_and_huge_numbers_are_a_finding_that_empties(lowest, tmp_path):
     grown = np.linspace(0, 1, 60)

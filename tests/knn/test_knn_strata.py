@@ -176,6 +176,8 @@ def test_rows_that_can_change_much_are_in_the_first_rounds():
     assert {1060, 1061} <= set(first.tolist())
     repeated = deal_stratum(strata[2], y, 32, rng, least=4, repeats=True)
     assert [chunk.tolist() for chunk in repeated] == [[1060, 1061]] * LEAST_PIECES
+    (only,) = make_strata(0, np.zeros(40))  # without any size all rows are alike
+    assert only.rows.size == 40 and only.effort == 1.0
 
 
 def test_what_rows_can_change():
@@ -188,11 +190,6 @@ def test_what_rows_can_change():
     labels = make_problem(X, list("aaab"), X, list("abab"), valid_weight=weights)
     off = [0.25, 0.75, 0.25, 0.75]  # shares of training rows with another label
     assert what_rows_change(labels.splits[0], "classification").tolist() == (weights * off).tolist()
-
-
-def test_without_any_size_all_rows_are_alike():
-    (only,) = make_strata(0, np.zeros(40))
-    assert only.rows.size == 40 and only.effort == 1.0
 
 
 def test_rows_that_are_left_count_as_degrees_of_freedom():

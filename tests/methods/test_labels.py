@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.datasets import load_breast_cancer, load_wine
 from sklearn.metrics import roc_auc_score
-from sklearn.naive_bayes import GaussianNB
 
-from shapley2d import KNN, Exact, MonteCarlo, Valuation, value_blocks, value_cells, value_game
+from shapley2d import KNN, Exact, Valuation, value_blocks, value_cells, value_game
 from shapley2d._models.function import FunctionGame
 from shapley2d._models.wrapped import LabelGame
 from shapley2d._tables.target import LABEL
@@ -149,19 +148,3 @@ def test_flipped_labels_are_the_lowest_cells_of_the_label_column(load):
     # a flipped label is lower than all else in its row, and lower than the labels of other rows
     assert np.median(v.values[injected, -1]) < v.values[injected, :-1].min(axis=1).mean()
     assert np.median(v.values[injected, -1]) < 0 < np.median(v.values[~injected, -1])
-
-
-@pytest.mark.parametrize(
-    "method",
-    [Exact(GaussianNB()), MonteCarlo(GaussianNB(), max_permutations=400, tolerance=0)],
-    ids=["exact", "mc"],
-)
-@pytest.mark.slow
-def test_models_value_the_label_too(method):
-    X, y, X_valid, y_valid = small(n=6)
-    v = value_cells(X, y, X_valid, y_valid, method=method, include_label=True)
-    assert v.shape == (6, 3)
-    # less a guess between the two classes, which is what is left without labels
-    assert v.total == pytest.approx(GaussianNB().fit(X, y).score(X_valid, y_valid) - 0.5)
-    exact = value_cells(X, y, X_valid, y_valid, method=Exact(GaussianNB()), include_label=True)
-    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()

@@ -2,7 +2,6 @@
 
 import time
 import warnings
-from functools import cache
 
 import joblib
 import numpy as np
@@ -23,8 +22,6 @@ from shapley2d._models.model_game import ModelGame
 from shapley2d._tables.problem import make_problem
 from shapley2d._theory.coalitions import MaskCoalitions, SubsetCoalitions
 from shapley2d.exceptions import UtilityError
-
-from oracles import brute_force
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(12, 3)).round(1)
@@ -204,29 +201,6 @@ def test_open_seeds_are_set_so_that_a_coalition_has_one_utility():
     assert game.utilities(*EVERYTHING) == game.utilities(*EVERYTHING)
     kept = game_of(RandomForestClassifier(3, random_state=1), random_state=7)
     assert kept.model.random_state == 1
-
-
-@pytest.mark.slow
-def test_exact_values_of_a_tree_equal_a_brute_force_of_its_own():
-    """6 rows x 4 columns, the utility written out here with bare scikit-learn."""
-    rng = np.random.default_rng(5)
-    X_train, X_valid = rng.integers(0, 4, (6, 4)), rng.integers(0, 4, (20, 4))
-    y_train, y_valid = np.array([0, 1, 0, 1, 1, 0]), rng.integers(0, 2, 20)
-
-    @cache
-    def accuracy(S, F):
-        if not S or not F:
-            return 0.0
-        rows, columns = sorted(S), sorted(F)
-        if len(set(y_train[rows])) == 1:
-            return float(np.mean(y_valid == y_train[rows[0]]))
-        part = X_train[np.ix_(rows, columns)]
-        tree = DecisionTreeClassifier(random_state=0).fit(part, y_train[rows])
-        return float(np.mean(tree.predict(X_valid[:, columns]) == y_valid))
-
-    options = {"method": "exact", "baseline": "zero", "random_state": 0}
-    v = value_cells(X_train, y_train, X_valid, y_valid, **options)
-    np.testing.assert_allclose(v.values, brute_force(accuracy, 6, 4), rtol=0, atol=1e-12)
 
 
 def test_pipelines_fill_missing_entries_by_themselves():

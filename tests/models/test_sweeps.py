@@ -11,15 +11,9 @@ from sklearn.metrics import r2_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from knn.row_oracles import (
-    TASKS,
-    random_labels,
-    score_of,
-    table_distances,
-    tie_averaged_utility,
-)
+from knn.row_oracles import TASKS, random_labels, score_of, table_distances, tie_averaged_utility
 from model_oracles import grid_points, make_split, orders, surely_and_maybe_right
-from shapley2d import Exact, InputError, MonteCarlo, value_cells
+from shapley2d import InputError, MonteCarlo, value_cells
 from shapley2d._knn.metric import measure
 from shapley2d._knn.utility_game import KnnGame
 from shapley2d._models.model_game import ModelGame
@@ -234,16 +228,3 @@ def test_nearest_neighbours_at_every_point_of_the_grid(task):
         ]
         assert grid[a, b] == pytest.approx(factors @ utilities / 4, abs=1e-12)
     assert not grid[:, 0].any()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [*SWEEPS, "knn"])
-def test_monte_carlo_reaches_the_exact_values(name):
-    split = make_split(6, 2, n=6, plain=True)
-    tables = (split.train.native, split.y.y, split.valid.native, split.y_valid.y)
-    exact = value_cells(*tables, method=Exact(name), progress=False)
-    v = value_cells(
-        *tables, method=MonteCarlo(name, max_permutations=1500, tolerance=0), progress=False
-    )
-    assert (np.abs(v.values - exact.values) <= 4.5 * v.stderr + 1e-12).all()
-    assert v.stderr.max() < 0.1 * np.abs(exact.values).max()

@@ -5,16 +5,9 @@ import pytest
 
 from shapley2d_paper.data.splits import DATASETS, Parts, split_table
 from shapley2d_paper.harness.records import Records, read_records, write_records
-from shapley2d_paper.removal import experiment as removal
 from shapley2d_paper.removal.claims import MAIN, judge_dip, judge_drop, judge_gain, judge_loo
 from shapley2d_paper.removal.experiment import SHARES
-from shapley2d_paper.removal.statistics import (
-    Curve,
-    Interval,
-    best_share,
-    first_dip,
-    mean_gap,
-)
+from shapley2d_paper.removal.statistics import Curve, Interval, best_share, first_dip, mean_gap
 from shapley2d_paper.removal.work import (
     DIRECTIONS,
     EVALUATED_ON,
@@ -168,18 +161,6 @@ def test_repeats_are_counted_with_their_labels():
     assert facts["repeats"] == 2  # the validation row, and one test row; (3, 4) of class 1 is new
     assert facts["test_known"] == pytest.approx(1 / 3)
     assert facts["n_columns"] == 2
-
-
-def test_heart_is_mostly_repeats(paper_data):
-    size = removal.FULL["heart"]
-    parts = split_table("heart", 0, n_train=size.n_train, n_valid=size.n_valid, n_test=size.n_test)
-    assert describe_parts(parts)["repeats"] == 723
-    size = removal.FULL["heart_distinct"]
-    parts = split_table(
-        "heart_distinct", 0, n_train=size.n_train, n_valid=size.n_valid, n_test=size.n_test
-    )
-    assert describe_parts(parts)["repeats"] == 0
-    assert describe_parts(parts)["test_known"] == 0
 
 
 def test_the_best_share_is_that_of_the_mean_curve():

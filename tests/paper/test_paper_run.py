@@ -1,7 +1,5 @@
 """Running experiments: pieces are kept and resumed, files are whole, pages say what the CSV files say."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re

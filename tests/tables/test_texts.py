@@ -87,6 +87,9 @@ def test_values_take_numbers_with_a_unit_and_inspections_take_them_as_written():
         problem = make_problem({"weight": weights}, [0, 1] * 20)
     assert "61000 g" in str(told[0].message)
     assert "'weight': read as numbers in 'kg'" in str(told[1].message)
+    with pytest.warns(InputWarning) as told:  # who says that it is a number knows it
+        make_problem({"weight": weights}, [0, 1] * 20, kinds={"weight": "number"})
+    assert len(told) == 1
     read = problem.table.columns[0]
     assert (read.kind, read.entries[1], read.text()[1]) == ("number", 60.125, "60.125 kg")
     valid = as_table({"weight": ["7 kg", "5 g", "5 g", "8"]}, like=problem.table).columns[0]

@@ -207,9 +207,7 @@ def stated_chance(findings: Sequence[ColumnFinding], n: int) -> NDArray[np.float
 
 
 def least_chance(
-    findings: Sequence[ColumnFinding],
-    evidence: dict[str, NDArray[np.float64] | float],
-    n: int,
+    findings: Sequence[ColumnFinding], evidence: dict[str, NDArray[np.float64] | float], n: int
 ) -> NDArray[np.float64]:
     """How likely entries are wrong at least.
 
@@ -324,9 +322,7 @@ def _confirmed(lift: NDArray[np.float64], of_class: NDArray[np.float64]) -> floa
 
 
 def weighed(
-    evidence: dict[str, NDArray[np.float64] | float],
-    n: int,
-    weights: dict[str, float] = _WEIGHTS,
+    evidence: dict[str, NDArray[np.float64] | float], n: int, weights: dict[str, float] = _WEIGHTS
 ) -> NDArray[np.float64]:
     """The weighted sum of all evidence; evidence without a weight does not count."""
     total = np.full(n, weights["base"])

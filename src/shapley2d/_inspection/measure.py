@@ -232,11 +232,7 @@ def _score(train: _Data, held: _Data, model: Any, scoring: Any, run: Run) -> flo
 
 
 def _likely(
-    found: Inspection,
-    names: list[str],
-    n: int | None,
-    probability: float | None,
-    share: float,
+    found: Inspection, names: list[str], n: int | None, probability: float | None, share: float
 ) -> Changes:
     """The repairs of an inspection of this share of the rows."""
     cells, order = found._cells, rank_cells(found)

@@ -197,17 +197,23 @@ def _decimals(entries: NDArray[np.float64]) -> int | None:
 
 
 def _dated(iso: str, example: str, notation: str) -> str:
-    """A date in the style of an example with slashes, dots or dashes; else unchanged.
+    """A date, with a time or without, in the style of an example; else unchanged.
 
     >>> _dated("2024-02-29", "31/01/2024", "day first"), _dated("2024-02-29", "January 31", "")
     ('29/02/2024', '2024-02-29')
+    >>> _dated("2024-02-29T07:30:00", "31.01.2024 12:00", "day first")
+    '29.02.2024 07:30'
     """
-    found = _SLASHED.match(example)
-    if found is None or len(iso) != 10:
+    found, (date, time) = _SLASHED.match(example), f"{iso}T00:00:00".split("T")[:2]
+    clock = found and re.fullmatch(r"(?:(\s+)\d\d:\d\d(:\d\d)?)?", example[found.end(4) :])
+    if not found or not clock:
+        return iso
+    shown = 0 if not clock[1] else 8 if clock[2] else 5  # letters of the time
+    if time[shown:].strip("0:."):  # would be lost
         return iso
     first, mark, last = found.group(1, 2, 4)
-    year, month, day = iso.split("-")
-    if len(first) == 4:
-        return mark.join((year, month, day))
+    year, month, day = date.split("-")
     ends = (month, day) if notation == "month first" else (day, month)
-    return mark.join((*ends, year if len(last) == 4 else year[2:]))
+    parts = (*ends, year if len(last) == 4 else year[2:])
+    parts = (year, month, day) if len(first) == 4 else parts
+    return mark.join(parts) + (clock[1] or "") + time[:shown]

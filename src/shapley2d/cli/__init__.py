@@ -28,8 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     from typer import Abort
 
     from shapley2d.cli.app import app
-    from shapley2d.cli.console import open_streams, silence_stdout
     from shapley2d.cli.errors import INTERRUPTED, report_error
+    from shapley2d.cli.streams import open_streams, silence_stdout
 
     code = 0
     try:

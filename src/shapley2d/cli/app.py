@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -17,7 +17,6 @@ from shapley2d._version import __version__
 if TYPE_CHECKING:
     import inspect
 
-_MARKUP: Literal["rich"] = "rich"
 _HELP = {"help_option_names": ["--help", "-h"]}
 SUMMARIES = {  # the first sentences of the commands' help
     "inspect": "Find the entries of a table that are likely wrong, and what they should say.",
@@ -81,9 +80,7 @@ def load(name: str) -> TyperCommand:
     if name in ("cells", "blocks"):
         methods = method_parameters(by_parties=name == "blocks")
     function = getattr(import_module(f"shapley2d.cli.{name}"), name)
-    one = typer.Typer(
-        add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=_MARKUP
-    )
+    one = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
     one.command(name, epilog=about, context_settings=_HELP)(as_command(function, methods))
     return cast("TyperCommand", typer.main.get_command(one))
 
@@ -93,7 +90,9 @@ class Commands(TyperGroup):
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
-        self.commands = {name: TyperCommand(name, help=text) for name, text in SUMMARIES.items()}
+        self.commands = {
+            name: TyperCommand(name, short_help=text) for name, text in SUMMARIES.items()
+        }
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, _, rest = super().resolve_command(ctx, args)
@@ -110,7 +109,7 @@ app = typer.Typer(
     "  shapley2d cells patients.csv --target outcome --report report.html\n",
     context_settings=_HELP,
     pretty_exceptions_enable=False,
-    rich_markup_mode=_MARKUP,
+    rich_markup_mode=None,  # plain: what draws panels takes longer to load than all the rest
 )
 
 

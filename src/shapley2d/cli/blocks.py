@@ -37,12 +37,7 @@ from shapley2d.cli.writing.outputs import (
     write_outputs,
     write_values,
 )
-from shapley2d.cli.writing.summary import (
-    as_json,
-    headline,
-    print_files,
-    print_json,
-)
+from shapley2d.cli.writing.summary import as_json, headline, print_files, print_json
 from shapley2d.exceptions import InputError
 
 _OF_THE_QUESTION = ("train", "valid", "cv", "task")  # given again, or among the settings
@@ -75,10 +70,7 @@ def blocks(
     clusters = only.rows if only.rows is not None and is_clusters(only.rows) else None
     chosen = _method(method, only, given)
     inputs = read_inputs(
-        table,
-        file,
-        owner_column=only.owner_column,
-        rows=None if clusters else only.rows,
+        table, file, owner_column=only.owner_column, rows=None if clusters else only.rows
     )
     owners: Any = None
     if only.owners is not None:
@@ -123,10 +115,7 @@ def blocks(
                 "report",
                 run.report,
                 lambda path: valuation.to_html(
-                    path,
-                    payments=payees if paid else None,
-                    facts=report_facts(inputs),
-                    notes=notes,
+                    path, payments=payees if paid else None, facts=report_facts(inputs), notes=notes
                 ),
             ),
             (

@@ -1,4 +1,4 @@
-"""The two streams of a command: results on stdout, notes on stderr."""
+"""What a command prints: results on stdout, notes on stderr."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sys
 import time
 import warnings
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rich.console import Console
@@ -15,8 +15,8 @@ from rich.text import Text
 
 from shapley2d._base.compiling import COMPILING, note_compiling
 from shapley2d._base.words import format_seconds, printable
+from shapley2d.cli.streams import silence_stdout
 from shapley2d.cli.wording import in_words
-from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -24,17 +24,6 @@ if TYPE_CHECKING:
 _SILENT_S = 10.0  # shorter work needs no note
 _PIPE_WIDTH = 200  # lines are not folded in a pipe
 _notes: list[str] = []
-
-
-def open_streams() -> None:
-    """Make stdout and stderr usable: letters that their encoding lacks are escaped."""
-    if sys.stderr is None:  # closed by the caller, as in ``2>&-``
-        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: PTH123, SIM115
-    if sys.stdout is None:
-        raise InputError("standard output is closed: send it to a file or to /dev/null")
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="backslashreplace")
 
 
 class ResultConsole(Console):
@@ -48,23 +37,6 @@ class ResultConsole(Console):
     def on_broken_pipe(self) -> NoReturn:
         silence_stdout()
         raise SystemExit(0)
-
-
-def silence_stdout() -> None:
-    """Discard what cannot be written, so that the interpreter's last flush does not complain."""
-    try:
-        sys.stdout.flush()
-    except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (AttributeError, ValueError):  # there is none, or it is closed
-        pass
-
-
-def say(line: str) -> None:
-    """Print a line on stderr, if anyone still reads it."""
-    with suppress(OSError, ValueError):
-        sys.stderr.write(line + "\n")
-        sys.stderr.flush()
 
 
 class _NoteConsole(Console):

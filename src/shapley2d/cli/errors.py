@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from shapley2d._base.words import did_you_mean, printable
-from shapley2d.cli.console import say
+from shapley2d.cli.streams import say
 from shapley2d.cli.wording import in_words
 from shapley2d.exceptions import InputError, UtilityError, cut_names
 

@@ -16,7 +16,6 @@ from shapley2d.cli.console import (
     collect_notes,
     note,
     progress,
-    say,
     warnings_as_notes,
 )
 from shapley2d.cli.errors import STANDS_OUT, computing
@@ -26,6 +25,7 @@ from shapley2d.cli.reading.inspected import (
     read_inspected,
     read_reference,
 )
+from shapley2d.cli.streams import say
 from shapley2d.cli.writing.outputs import (
     check_outputs,
     stop_if_unwritten,
@@ -71,8 +71,7 @@ Trusted = Annotated[
     ),
 ]
 FailIf = Annotated[
-    int | None,
-    o.option(o.OUTPUT, "N", "Exit with code 3 if more than N entries stand out.", min=0),
+    int | None, o.option(o.OUTPUT, "N", "Exit with code 3 if more than N entries stand out.", min=0)
 ]
 Earlier = Annotated[
     Path | None,
@@ -93,12 +92,10 @@ By = Annotated[
     ),
 ]
 CellsOutput = Annotated[
-    Path | None,
-    o.option(o.COMMON, "FILE", "Write all cells: .parquet or .csv.", "--output", "-o"),
+    Path | None, o.option(o.COMMON, "FILE", "Write all cells: .parquet or .csv.", "--output", "-o")
 ]
 PagePath = Annotated[
-    Path | None,
-    o.option(o.COMMON, "FILE.html", "Write a page on which to decide."),
+    Path | None, o.option(o.COMMON, "FILE.html", "Write a page on which to decide.")
 ]
 Top = Annotated[
     int, o.option(o.OUTPUT, "N", "How many entries to print.", min=0, show_default=True)

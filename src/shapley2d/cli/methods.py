@@ -75,10 +75,7 @@ def _parameter(name: str, methods: dict[str, Field]) -> inspect.Parameter:
     )
     kind: Any = Literal[words] if words else first.kind if first.kind in _METAVARS else str
     return inspect.Parameter(
-        name,
-        inspect.Parameter.KEYWORD_ONLY,
-        default=None,
-        annotation=Annotated[kind | None, info],
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind | None, info]
     )
 
 

@@ -55,8 +55,7 @@ NJobs = Annotated[
     option(RUN, "N", "Cores to use, -1 for all. (default: all; 1 to train models)", "--jobs", "-j"),
 ]
 RandomState = Annotated[
-    int,
-    option(RUN, "N", "Seed of splits and samples.", "--seed", min=0, show_default=True),
+    int, option(RUN, "N", "Seed of splits and samples.", "--seed", min=0, show_default=True)
 ]
 MaxTime = Annotated[
     str | None,
@@ -289,8 +288,7 @@ class BlockOptions:
         ),
     ] = False
     receipt: Annotated[
-        Path | None,
-        option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks."),
+        Path | None, option(PAYMENTS, "FILE.json", "Write a receipt that shapley2d verify checks.")
     ] = None
     round: Annotated[
         str | None,
@@ -314,8 +312,7 @@ class BlockOptions:
         ),
     ] = False
     no_look: Annotated[
-        bool,
-        flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look"),
+        bool, flag(PAYMENTS, "With --pay or --audit: do not look at the owners' rows.", "--no-look")
     ] = False
 
 

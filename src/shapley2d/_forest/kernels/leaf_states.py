@@ -120,7 +120,7 @@ def plan_tree(
                 at = j
         nodes[k, PLACE] = at
         for child in (left[k], right[k]):
-            nodes[child, DEPTH] = max(depth, at + 1)
+            nodes[child, DEPTH] = depth if at < depth else at + 1
             for j in range(depth):
                 paths[child, j] = paths[k, j]
             paths[child, at] = columns[k]
@@ -128,7 +128,8 @@ def plan_tree(
         below = np.int64(0 if weighs[k] else -1)
         if left[k] >= 0:
             one, other = nodes[left[k], BELOW], nodes[right[k], BELOW]
-            below = 1 + max(one, 0) + max(other, 0) if max(one, other) >= 0 else np.int64(-1)
+            if one >= 0 or other >= 0:
+                below = np.int64(1 + (one if one > 0 else 0) + (other if other > 0 else 0))
         nodes[k, BELOW] = below
     found = 0
     for k in range(count):
@@ -156,8 +157,9 @@ def plan_tree(
         if nodes[k, BUNDLE] >= 0:
             before, after = nodes[k, BUNDLE], nodes[k, BUNDLE] + 1
         elif left[k] >= 0:
-            before = min(nodes[left[k], BEFORE], nodes[right[k], BEFORE])
-            after = max(nodes[left[k], AFTER], nodes[right[k], AFTER])
+            one, other = nodes[left[k]], nodes[right[k]]
+            before = one[BEFORE] if one[BEFORE] < other[BEFORE] else other[BEFORE]
+            after = one[AFTER] if one[AFTER] > other[AFTER] else other[AFTER]
         nodes[k, BEFORE], nodes[k, AFTER] = before, after
     return found
 
@@ -188,7 +190,7 @@ def fill_states(
     kind = states.dtype.type
     last, n = first + states.shape[0], states.shape[1]
     for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
+        stop = start + BLOCK if start + BLOCK < n else n
         size = stop - start
         stack[0] = 0
         for i in range(size):

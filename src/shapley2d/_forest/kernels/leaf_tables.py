@@ -34,7 +34,7 @@ def row_coefficients(
     ``weights`` (2, n + 1): :func:`~shapley2d._forest.weights.mean_weights`.
     """
     c = np.int64(count)
-    later = weights[1, c] / max(c - 1, 1)
+    later = weights[1, c] / (c - 1 if c > 1 else 1)
     return -later * total, weights[0, c] + later * c
 
 
@@ -57,7 +57,8 @@ def cell_coefficients(
     ``joins``: row d has ``p(s; d)``, for a column that joins s others.
     ``beside``: row d has ``p(s; d)``, for the label that joins s columns; empty where it is not
         valued.
-    ``worth`` (2^d, 2, at least d or d + 1): receives them, the label's after those of the columns.
+    ``worth`` (2^d pairs of lines, at least d or d + 1): receives them, the label's after those of
+        the columns.
     """
     for q in range(1 << n_bits):
         work[q, 8] = work[q, 0]
@@ -93,5 +94,5 @@ def cell_coefficients(
             for j in range(n_bits):
                 low = q & ~(1 << j)
                 gained = work[q, 4 + k] - work[low, 4 + k]  # 0 where the row does not fit j
-                worth[q, k, j] = gained - work[low, 2 + k]
-            worth[q, k, n_bits] = work[q, 6 + k]
+                worth[2 * q + k, j] = gained - work[low, 2 + k]
+            worth[2 * q + k, n_bits] = work[q, 6 + k]

@@ -61,11 +61,11 @@ def add_cells(
             continue
         code, line = codes[state], state * (1 + leaf_weights.size) * width
         for j in range(positions.size):
-            table[line + positions[j]] += worth[code, 0, j]
+            table[line + positions[j]] += worth[2 * code, j]
         for c in range(leaf_weights.size):
             line += width
             for j in range(positions.size):
-                cell = always * worth[code, 0, j] + leaf_weights[c] * worth[code, 1, j]
+                cell = always * worth[2 * code, j] + leaf_weights[c] * worth[2 * code + 1, j]
                 table[line + positions[j]] += cell
 
 
@@ -109,12 +109,13 @@ def fill_tables(
         worth whatever its number is, then for every kind what it is worth per unit of the number.
     """
     n_kinds, labelled = leaf_weights.shape[1], np.int64(weights[2].size > 0)
-    work, worth = np.empty((1 << most[0], 9)), np.empty((1 << most[0], 2, most[0] + 1))
+    # arrays of two kinds alone: each further kind takes a tenth of a second to compile
+    work, worth = np.empty((1 << most[0], 9)), np.empty((2 << most[0], most[0] + 1))
     seen = np.empty((most[1], n_kinds + 1))  # rows in each state, and sums of their numbers
     codes = np.empty((2 * BUNDLE_SPLITS + 1, most[1]), np.int64)  # of states, in every node
-    above, positions = np.empty(BUNDLE_SPLITS + 1, np.int64), np.empty(most[0] + 1, np.int64)
-    place = np.empty(columns.shape[1] + 1, np.int64)  # of columns in their bundle
-    for column in range(place.size):
+    size = BUNDLE_SPLITS + most[0] + columns.shape[1]
+    above, positions, place = np.empty((3, size), np.int64)  # place: of columns in their bundle
+    for column in range(size):
         place[column] = 0
     for b in range(bundles.shape[0]):
         root, n_splits = bundles[b, 0], bundles[b, 1]
@@ -199,7 +200,7 @@ def add_rows(
     columns, widths, offsets, tables = of_tables
     n, lines = values.shape[0], np.uint64(n_kinds + 1)
     for start in range(0, n, BLOCK):
-        stop = min(start + BLOCK, n)
+        stop = start + BLOCK if start + BLOCK < n else n
         for b in range(widths.size):
             width = np.uint64(widths[b])
             first = np.uint64(offsets[b])

@@ -53,8 +53,8 @@ class Room(NamedTuple):
 
     keys: NDArray[np.uint16]  # bins of rows: (subsets, n)
     lines: NDArray[np.float64]  # sums of groups of columns: (groups, 16, tile)
-    tile: NDArray[np.float64]  # distances of a tile
-    whole: NDArray[np.float64]  # distances of all rows, where all are ranked: (subsets, n)
+    totals: NDArray[np.float64]  # distances: where all rows are ranked (subsets, n), else of a tile
+    bits: NDArray[np.int64]  # the same memory
     counts: NDArray[np.generic]  # rows of every bin with and without the label, or sums of targets
     table: NDArray[np.float64]  # what the rows of every bin are worth
     members: NDArray[np.int64]  # columns of a subset
@@ -99,11 +99,12 @@ def make_room(
 ) -> Room:
     """Memory for the values of ``n_rows`` rows under ``n_subsets`` column subsets at a time."""
     bins = 0 if ranks_all else BINS
+    totals = np.empty((n_subsets, n_rows) if ranks_all else (1, _TILE))
     return Room(
         keys=np.empty((n_subsets, n_rows), dtype=np.uint16),
         lines=np.zeros((_n_groups(n_columns), 16, _TILE)),
-        tile=np.empty(_TILE),
-        whole=np.empty((n_subsets if ranks_all else 0, n_rows)),
+        totals=totals,
+        bits=totals.view(np.int64),
         counts=np.zeros((2, bins), dtype=np.int32) if classifies else np.zeros((bins, 4)),
         table=np.zeros((2, bins) if classifies else (bins, 4)),
         members=np.empty(n_columns, dtype=np.int64),
@@ -118,7 +119,7 @@ def make_room(
 def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-def]
     """Sums of the subsets of every four columns, for the rows from ``first`` on: how many rows."""
     m, n = train.shape
-    size = min(lines.shape[2], n - first)
+    size = lines.shape[2] if first + lines.shape[2] < n else n - first
     for j in range(m):
         bit = 1 << (j & 3)
         line, entries = lines[j >> 2, bit], train[j, first : first + size]
@@ -144,21 +145,19 @@ def make_lines(train, lens, nominal, first, lines):  # type: ignore[no-untyped-d
 
 
 @_part
-def make_keys(lines, codes, low, distances, keys):  # type: ignore[no-untyped-def]
+def make_keys(lines, codes, low, distances, bits, keys):  # type: ignore[no-untyped-def]
     """The distances of a tile under one column subset, and their bins."""
     size = keys.size
+    for i in range(size):
+        distances[i] = 0.0
     for g in range(0, codes.size, 4):
         a, b = lines[g, codes[g]], lines[g + 1, codes[g + 1]]
         c, d = lines[g + 2, codes[g + 2]], lines[g + 3, codes[g + 3]]
-        if g == 0:
-            for i in range(size):
-                distances[i] = (a[i] + b[i]) + (c[i] + d[i])
-        else:
-            for i in range(size):
-                distances[i] += (a[i] + b[i]) + (c[i] + d[i])
-    bits = distances.view(np.int64)
+        for i in range(size):
+            distances[i] += (a[i] + b[i]) + (c[i] + d[i])
     for i in range(size):
-        keys[i] = max((bits[i] >> _SHIFT) - low, 0)
+        key = (bits[i] >> _SHIFT) - low
+        keys[i] = key if key > 0 else 0
 
 
 @_part
@@ -178,7 +177,8 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
         some = keys[first : first + _FEW]
         smallest = some[0]
         for i in range(some.size):
-            smallest = min(smallest, some[i])
+            if some[i] < smallest:
+                smallest = some[i]
         if smallest <= last:
             for i in range(some.size):
                 listed[found] = first + i
@@ -187,12 +187,16 @@ def sort_near(keys, last, entries, lens, nominal, codes, whole, room):  # type: 
     for p in range(found):
         k = keys[listed[p]] >> _COARSE
         begin[k] += 1
-        lowest, highest = min(lowest, k), max(highest, k)
+        if k < lowest:
+            lowest = k
+        if k > highest:
+            highest = k
     largest = place = 0
     for k in range(lowest, highest + 1):
         size = begin[k]
         begin[k] = place
-        largest = max(largest, size)
+        if size > largest:
+            largest = size
         place += size
     for p in range(found):
         row, total = listed[p], 0.0
@@ -337,19 +341,20 @@ def add_classification(entries, seen, n_near, chosen, y, weights, codes, room, s
     train, by_row, nominal = entries
     lens, lows, slacks = seen
     runs, factors = y
-    keys, lines, tile, whole, counts, table, _, _, _, _, _ = room
+    keys, lines, totals, bits, counts, table, _, _, _, _, _ = room
     near = (room.listed, room.members, room.begin, room.rows, room.distances)
-    n, ranks_all = train.shape[1], whole.size > 0
+    n, ranks_all = train.shape[1], table.size == 0
     for t in chosen:
         if stop[0]:
             return
-        for first in range(0, n, tile.size):
+        for first in range(0, n, lines.shape[2]):
             size = make_lines(train, lens[t], nominal, first, lines)
             for s in range(len(codes)):
-                distances = whole[s, first:] if ranks_all else tile
-                make_keys(lines, codes[s], lows[t, s], distances, keys[s, first : first + size])
+                line, at = (s, first) if ranks_all else (0, 0)
+                own = keys[s, first : first + size]
+                make_keys(lines, codes[s], lows[t, s], totals[line, at:], bits[line, at:], own)
         for s in range(len(codes)):
-            last, tail, distances = BINS, 0.0, whole[s] if ranks_all else tile[:0]
+            last, tail, distances = BINS, 0.0, totals[s] if ranks_all else totals[0, :0]
             if not ranks_all:
                 last, tail = far_classes(
                     keys[s], n_near, runs[t], weights, factors[t], counts, table
@@ -445,25 +450,27 @@ def add_regression(entries, seen, n_near, chosen, y, weights, codes, room, stop,
     train, by_row, nominal = entries
     lens, lows, slacks = seen
     z, targets, factors, k_votes, alone = y
-    keys, lines, tile, whole, counts, table, _, _, _, _, _ = room
+    keys, lines, totals, bits, counts, table, _, _, _, _, _ = room
     near = (room.listed, room.members, room.begin, room.rows, room.distances)
-    n, ranks_all = train.shape[1], whole.size > 0
+    n, ranks_all = train.shape[1], table.size == 0
     for t in chosen:
         if stop[0]:
             return
         target = targets[t]
-        own = (weights, k_votes, -alone * target * target, factors[t])
-        for first in range(0, n, tile.size):
+        known = (weights, k_votes, -alone * target * target, factors[t])
+        for first in range(0, n, lines.shape[2]):
             size = make_lines(train, lens[t], nominal, first, lines)
             for s in range(len(codes)):
-                distances = whole[s, first:] if ranks_all else tile
-                make_keys(lines, codes[s], lows[t, s], distances, keys[s, first : first + size])
+                line, at = (s, first) if ranks_all else (0, 0)
+                own = keys[s, first : first + size]
+                make_keys(lines, codes[s], lows[t, s], totals[line, at:], bits[line, at:], own)
         for s in range(len(codes)):
-            last, tails, distances = BINS, (0.0, 0.0, 0.0), whole[s] if ranks_all else tile[:0]
+            last, tails = BINS, (0.0, 0.0, 0.0)
+            distances = totals[s] if ranks_all else totals[0, :0]
             if not ranks_all:
-                last, tails = far_numbers(keys[s], n_near, z, own, target, counts, table)
+                last, tails = far_numbers(keys[s], n_near, z, known, target, counts, table)
             found = sort_near(keys[s], last, by_row, lens[t], nominal, codes[s], distances, near)
-            add_near_numbers(near, found, slacks[t, s], tails, z, own, target, sums[s])
+            add_near_numbers(near, found, slacks[t, s], tails, z, known, target, sums[s])
             if not ranks_all:
                 for p in range(found):
                     k = keys[s, room.rows[p]]

@@ -65,16 +65,16 @@ def add_utilities(entries, seen, nearest, groups, masks, room, chosen, sums):  #
     near_y = np.empty(n_rows)
     for t in chosen:
         target = nearest.y_valid[t]
-        for first in range(0, n_rows, room.tile.size):
+        for first in range(0, n_rows, room.lines.shape[2]):
             size = make_lines(train, lens[t], nominal, first, room.lines)
             for b in range(len(codes)):
-                keys, distances = room.keys[b, first : first + size], room.whole[b, first:]
-                make_keys(room.lines, codes[b], lows[t, b], distances, keys)
+                keys, bits = room.keys[b, first : first + size], room.bits[b, first:]
+                make_keys(room.lines, codes[b], lows[t, b], room.totals[b, first:], bits, keys)
         for b in range(len(codes)):
             if not nearest.ties and not codes[b].any():
                 continue
-            whole, keys = room.whole[b], room.keys[b]
-            sort_near(keys, BINS, by_row, lens[t], nominal, codes[b], whole, near)
+            totals, keys = room.totals[b], room.keys[b]
+            sort_near(keys, BINS, by_row, lens[t], nominal, codes[b], totals, near)
             level = 0
             for r in range(n_rows):
                 if r > 0 and room.distances[r] - room.distances[r - 1] > slacks[t, b]:

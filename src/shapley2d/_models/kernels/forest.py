@@ -29,7 +29,6 @@ CODES = 64
 _MIDDLE = 0.5  # of ranks, which lie between 0 and 1
 _TIE = 1e-12  # share of the sum of squares that a split must remove: less is rounding
 _NO_BITS, _ONE = np.uint64(0), np.uint64(1)
-_WORD, _BITS = np.int64(6), np.int64(63)
 NONE: int = np.int64(0)  # type: ignore[assignment]  # a plain 0 is a type of its own: what it is passed to compiles twice
 FEATURE, LEFT = np.int64(8), np.int64(24)  # bits below a node's feature and left child
 BYTE, TWO_BYTES = np.int64(0xFF), np.int64(0xFFFF)
@@ -85,14 +84,14 @@ def draw_bags(
 ) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
     """The rows that each tree learns from, and for every row one bit per tree that has seen it."""
     bags = np.empty((trees, size), np.int32)
-    seen = np.zeros((n, (trees + _BITS) >> _WORD), np.uint64)
+    seen = np.zeros((n, -(-trees // 64)), np.uint64)
     order, left = list(range(n)), n - np.arange(size)
     for t, bag in enumerate(bags):
         steps = below(words(seed, t * size, size), left).tolist()
         for r, step in enumerate(steps):
             order[r], order[r + step] = order[r + step], order[r]
         bag[:] = order[:size]
-        seen[bag, t >> _WORD] |= _ONE << np.uint64(t & _BITS)
+        seen[bag, t // 64] |= _ONE << np.uint64(t % 64)
     return bags, seen
 
 

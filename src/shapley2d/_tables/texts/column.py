@@ -62,7 +62,7 @@ def text_column(
         _strays(reading, words, codes),
         reading.notation,
         _example(reading, words),
-        reading.remark,
+        "" if kind is not None and reading.unit else reading.remark,  # nothing was guessed
         kind is not None,
         places=common_places(words, counts * ~reading.strays)
         if reading.kind == "number" and reading.plain

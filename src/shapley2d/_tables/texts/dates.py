@@ -14,6 +14,7 @@ from shapley2d._tables.texts.numbers import TextReading, flags
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+_NOT_AS_PYTHON = r"^.{10}( |T.{5}$)"  # 2024-02-29 12:30, 2024-02-29T12:30
 _ISO = r"^\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d{1,6})?)?)?$"
 _LIKELY = (
     r"^\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}"
@@ -87,7 +88,10 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
         notation = "day first" if day_is_first else "month first"
         doubtful = by_day == by_month
     strays = flags(texts.is_valid()) & np.isnan(values)
-    return TextReading("date", values, strays, notation, "", not odd.size, doubtful)
+    unlike = iso & flags(pc.match_substring_regex(texts, _NOT_AS_PYTHON))
+    return TextReading(
+        "date", values, strays, notation, "", not (odd.size or unlike.any()), doubtful
+    )
 
 
 def _days(stamps: Any) -> NDArray[np.float64]:

@@ -9,14 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.page_data import (
-    brief,
-    codes_of,
-    pack,
-    quantise,
-    quantise_errors,
-    script_json,
-)
+from shapley2d._base.page_data import brief, codes_of, pack, quantise, quantise_errors, script_json
 from shapley2d._base.words import power_of_ten, typeset
 from shapley2d._valuation.plots import colour_limit, tolerance_of
 from shapley2d._valuation.wording.units import Unit, Units, sums_to_score

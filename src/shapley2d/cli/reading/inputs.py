@@ -262,11 +262,7 @@ def _missing_words(source: Source, target: str, missing: NDArray[np.intp]) -> st
 
 
 def _with_validation(
-    inputs: Inputs,
-    other: Source,
-    without: set[str],
-    weight: str | None,
-    table: TrainOptions,
+    inputs: Inputs, other: Source, without: set[str], weight: str | None, table: TrainOptions
 ) -> Inputs:
     wanted = [*inputs.X.column_names, inputs.target]
     present = [key for key in other.table.column_names if key not in without]

@@ -140,10 +140,7 @@ def read_inspected(
 
 
 def read_reference(
-    path: Path,
-    target: str | None,
-    file: FileOptions,
-    **settings: Any,
+    path: Path, target: str | None, file: FileOptions, **settings: Any
 ) -> Inspection:
     """The inspection of a trusted table: read from its own file, or made of the table."""
     from shapley2d import Inspection
@@ -158,11 +155,7 @@ def read_reference(
 def _flags(dropped: set[str], kinds: Mapping[str, str], file: FileOptions) -> tuple[str, ...]:
     given: list[tuple[str, str | None]] = [("--drop", name) for name in sorted(dropped)]
     given += [(f"--{kind}", name) for name, kind in kinds.items()]
-    given += [
-        ("--id", file.row_id),
-        ("--separator", file.separator),
-        ("--encoding", file.encoding),
-    ]
+    given += [("--id", file.row_id), ("--separator", file.separator), ("--encoding", file.encoding)]
     return tuple(part for flag, value in given if value is not None for part in (flag, value))
 
 
