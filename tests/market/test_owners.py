@@ -15,6 +15,7 @@ from sklearn.naive_bayes import GaussianNB
 from shapley2d import Exact, InputError, MonteCarlo, value_blocks
 from shapley2d._market.owners import FIELDS, UNOWNED, AxisNames, read_claims
 from shapley2d._market.regions import cut_grid, find_regions
+from shapley2d._market.report.owners import owners_part
 from shapley2d.exceptions import InputWarning
 
 NAMES = ["age", "income", "spend", "visits"]
@@ -349,7 +350,8 @@ def test_names_that_look_alike_are_warned_of(name):
         assert valued(owners)._owner_names == ["Bank"]
         return
     with pytest.warns(InputWarning, match="owners 'Bank' and .* look alike, but are two"):
-        valued(owners)
+        v = valued(owners)
+    assert "look alike, but are two" in owners_part(v, None).content["alike"][0]  # on the page
 
 
 def test_text_that_an_owner_writes_among_numbers_is_said_in_one_line():

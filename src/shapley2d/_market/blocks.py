@@ -19,7 +19,7 @@ from shapley2d._market.grid import count_sets
 from shapley2d._market.job import BlocksJob
 from shapley2d._market.layout import Named, claims_of
 from shapley2d._market.named_rows import Clusters, named_rows
-from shapley2d._market.owners import warn_of_lookalikes
+from shapley2d._market.owners import lookalikes
 from shapley2d._market.parties import settle_parties
 from shapley2d._market.receipts.digests import data_digests, in_one_order
 from shapley2d._market.receipts.question import recorded
@@ -303,7 +303,8 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
                 ", payments are shares of what the owners' values happen to sum to",
             )
         )
-    warn_of_lookalikes(regions.names)
+    for words in lookalikes(regions.names):
+        warn(InputWarning(words))
     shared = list(double_claims(regions))
     if shared:
         more = f" {counted(len(shared) - 1, 'more pair')} of owners" if len(shared) > 1 else ""

@@ -15,12 +15,11 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.entries import as_text
-from shapley2d._base.warnings import warn
 from shapley2d._market.grid import is_empty
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -141,18 +140,16 @@ def read_claims(
     return claims
 
 
-def warn_of_lookalikes(names: Iterable[str]) -> None:
-    """Warn of names that people would read as one: they may be one owner, or somebody's trick."""
+def lookalikes(names: Iterable[str]) -> Iterator[str]:
+    """Names that people would read as one, in words: one owner, or somebody's trick."""
     known: dict[str, str] = {}
     for name in names:
         other = known.setdefault(_as_seen(name), name)
         if other != name:
             letters = ascii(name) if ascii(name) != repr(name) else ascii(other)
-            warn(
-                InputWarning(
-                    f"owners {other!r} and {name!r} look alike, but are two ({letters}): check "
-                    "that they are, or give them one name"
-                )
+            yield (
+                f"owners {other!r} and {name!r} look alike, but are two ({letters}): check that "
+                "they are, or give them one name"
             )
 
 

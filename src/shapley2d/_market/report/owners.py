@@ -10,6 +10,7 @@ import numpy as np
 
 from shapley2d._base.entries import is_missing
 from shapley2d._market.audit_result import Audit
+from shapley2d._market.owners import lookalikes
 from shapley2d._market.payments import follow
 from shapley2d._market.wording import negative_words, owner_words, setting_words
 from shapley2d._valuation.report.payload import page_units
@@ -50,6 +51,7 @@ def owners_part(valuation: BlockValues, payments: Any) -> PagePart:
         "setting_words": setting_words(info),
         "owner_words": owner_words(info),
         "negative_words": negative_words(lines),
+        "alike": list(lookalikes(names)),
         "audit": audit_tables(info),
         "look": info.get("look") or {"words": "", "alarms": []},
         "grid": grid,
