@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.checks import check_scoring, check_whole
+from shapley2d._base.checks import check_whole
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._inspection.inspect import inspect_cells
@@ -26,6 +26,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.intake import with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import Problem, Split
+from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.table import native_rows
 from shapley2d._tables.target import as_target, guess_task, label_name, match_target
 from shapley2d._tables.target_entries import as_series

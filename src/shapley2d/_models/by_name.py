@@ -11,18 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.words import nearest_word
 from shapley2d._knn.method import KNN
-from shapley2d._methods.method import Method, Option
+from shapley2d._methods.method import Method
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from shapley2d._methods.run import Run
-    from shapley2d._models.model_games import ProblemGames
-    from shapley2d._tables.problem import Problem
+    from collections.abc import Callable
 
 
 @dataclass(frozen=True)
@@ -148,42 +141,6 @@ def check_model(model: Any, name: str = "model") -> None:
         Setting(name, model),
         f" is not a scikit-learn estimator and not the name of a model: {hint}",
     )
-
-
-MODEL = Option(
-    "the name of a model; or a scikit-learn estimator", check=check_model, words=tuple(MODELS)
-)
-"""The option of methods that train a model."""
-
-PREPROCESS = Option(
-    "auto encodes the table as numbers, one-hot where needed; none passes it on unchanged, as a "
-    "pipeline with a ColumnTransformer always gets it",
-    python_only=True,
-)
-"""How a table is prepared for it."""
-
-
-class ModelMethod(Method):
-    """What the methods share that train a ``model``."""
-
-    def games(
-        self,
-        problem: Problem,
-        run: Run,
-        threads: int = 1,
-        parts: Sequence[NDArray[np.intp]] | None = None,
-    ) -> ProblemGames:
-        """The games of the model, one for every split; with parts of its validation rows."""
-        from shapley2d._models.model_games import model_games
-
-        return model_games(self, problem, run, threads, parts)
-
-    def score(self, problem: Problem, run: Run) -> float:
-        """The score of the model trained on the whole table, less the baseline."""
-        from shapley2d._estimation.exact import gain_of_all
-
-        threads = -1 if run.n_jobs is None else run.n_jobs
-        return gain_of_all(self.games(problem, run, threads).games)
 
 
 def is_built_in(model: Any) -> bool:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from shapley2d._models.by_name import MODEL, PREPROCESS, ModelMethod, knn_of
+from shapley2d._models.by_name import knn_of
+from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import TOLERANCE
 from shapley2d._methods.method import PRECISE, Option
-from shapley2d._models.by_name import MODEL, PREPROCESS, ModelMethod
+from shapley2d._models.model_method import MODEL, PREPROCESS, ModelMethod
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.checks import check_choice, check_scoring
+from shapley2d._base.checks import check_choice
 from shapley2d._base.defaults import FOLDS
 from shapley2d._tables.column_warnings import warn_of_empty, warn_of_keys, warn_of_reading
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.intake import collected, warn_of_two_queries, with_targets
 from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.per_row import read_groups, read_times, read_weights, split_off_options
+from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.splits import check_cv, is_count, split_rows
 from shapley2d._tables.target import as_target, label_name, match_target
 from shapley2d.exceptions import InputError, Place, Setting

@@ -1,0 +1,29 @@
+"""The name of a score, checked."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shapley2d._base.words import nearest_word
+from shapley2d.exceptions import InputError, Setting
+
+
+def check_scoring(scoring: Any) -> None:
+    """Check the name of a score; a scorer is left to scikit-learn."""
+    if scoring is None or (callable(scoring) and not isinstance(scoring, type)):
+        return
+    if not isinstance(scoring, str):
+        raise InputError(
+            Setting("scoring", scoring),
+            " must be the name of one of scikit-learn's scores, or a scorer",
+        )
+    from sklearn.metrics import get_scorer_names
+
+    known = get_scorer_names()
+    if scoring not in known:
+        longer = (name for name in known if name.startswith(scoring))
+        near = next(longer, None) or nearest_word(scoring, known)
+        hint = f"did you mean {near!r}?" if near else "for instance 'accuracy', 'roc_auc', 'r2'"
+        raise InputError(
+            Setting("scoring", scoring), f" is not one of scikit-learn's scores: {hint}"
+        )
