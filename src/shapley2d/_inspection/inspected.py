@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from shapley2d._valuation.row_words import RowWords
 
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import ScoredCells
@@ -50,3 +51,8 @@ class InspectedCells(RowWords):
     def label_name(self) -> str | None:
         """Name of the label; None without one."""
         return self._cells.names[-1] if self._cells.has_label else None
+
+
+def known_number(numbers: NDArray[np.float64] | None, i: int, j: int) -> float | None:
+    """What is known of a cell; None where nothing is, or not of this one."""
+    return None if numbers is None or np.isnan(numbers[i, j]) else float(numbers[i, j])

@@ -23,10 +23,7 @@ from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterator
     from typing import Self
-
-    from shapley2d._tables.table import Table
 
 
 REPLACEMENTS = ("expected", "missing")
@@ -236,7 +233,12 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             for j, new in self._replaced.get(row, {}).items():
                 changes.setdefault(table.column_names[j], {})[i] = new
         if unknown:
-            for i, j, new in self._replaced_in_new(table.take_rows(np.array(unknown))):
+            # arrays have no names of their own
+            columns = zip(table.columns, self.inspection_.column_names, strict=True)
+            named = replace(table, columns=tuple(replace(one, name=name) for one, name in columns))
+            found = self.inspect(named.take_rows(np.array(unknown)))
+            for i, j in np.argwhere(found.probability >= self.probability).tolist():
+                new = found._cells.expected_text(i, j) if self.replacement == "expected" else None
                 changes.setdefault(table.column_names[j], {})[unknown[i]] = new
         native = np.array(X) if isinstance(X, (list, tuple)) else table.native
         return change_cells(native, changes) if changes else native
@@ -257,15 +259,6 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
             for j in np.flatnonzero(self.suspicious_[i]).tolist():
                 there.setdefault(j, cells.expected_text(i, j) if expected else None)
         return found
-
-    def _replaced_in_new(self, table: Table) -> Iterator[tuple[int, int, str | None]]:
-        """Row, column and new entry of the suspicious entries of rows that were not fitted."""
-        names = self.inspection_.column_names
-        columns = zip(table.columns, names, strict=True)  # arrays have no names of their own
-        table = replace(table, columns=tuple(replace(one, name=name) for one, name in columns))
-        found = self.inspect(table)
-        for i, j in np.argwhere(found.probability >= self.probability).tolist():
-            yield i, j, found._cells.expected_text(i, j) if self.replacement == "expected" else None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -71,13 +71,8 @@ class RepairGain:
 
     def to_frame(self) -> Any:
         """One line per fold: ``before``, ``after``, ``random`` and ``changed``."""
-        columns = {
-            "before": self.before,
-            "after": self.after,
-            "random": self.random,
-            "changed": self.changed,
-        }
-        return make_frame(columns, self._frame)
+        names = ("before", "after", "random", "changed")
+        return make_frame({name: getattr(self, name) for name in names}, self._frame)
 
     def _rows(self) -> list[tuple[str, str, str, str]]:
         """Table, score, gain and 95 % interval in words: before, after and repaired at random.
@@ -108,7 +103,6 @@ class RepairGain:
         ]
 
     def _words(self) -> str:
-        """One sentence."""
         (_, before, *_), (_, after, gain, interval), (_, _, chance, by_chance) = self._rows()
         return (
             f"{self.scoring} {before} before, {after} after: {gain} ({interval}); as many random "

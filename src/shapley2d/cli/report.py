@@ -58,15 +58,10 @@ def report(
     with warnings_as_notes():
         valuation = Valuation.load(values)
         comparison = None if against is None else valuation.compare(Valuation.load(against))
-    if comparison is not None:
-        if pay is not None:
-            raise InputError("--pay goes with a report of one file: leave out --against")
-        with naming(path):
-            comparison.to_html(path, title=title or f"What moved since {against}")
-        print_files({"report": path}, ResultConsole())
-        return
     payments = None
     if pay is not None:
+        if comparison is not None:
+            raise InputError("--pay goes with a report of one file: leave out --against")
         if not hasattr(valuation, "payments"):
             raise InputError(
                 f"--pay goes with values of blocks, but {values} holds values of cells: leave it "
@@ -75,5 +70,8 @@ def report(
         with warnings_as_notes():
             payments = valuation.payments(pay, trusted=trusted)
     with naming(path):
-        valuation.to_html(path, title=title, payments=payments)
+        if comparison is not None:
+            comparison.to_html(path, title=title or f"What moved since {against}")
+        else:
+            valuation.to_html(path, title=title, payments=payments)
     print_files({"report": path}, ResultConsole())

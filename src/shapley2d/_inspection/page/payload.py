@@ -9,6 +9,7 @@ import numpy as np
 
 from shapley2d._base.page_data import brief, pack
 from shapley2d._inspection.columns.finding import SHOWN
+from shapley2d._inspection.inspected import known_number
 from shapley2d._inspection.ranking import gain_scores, rank_cells
 from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._valuation.wording.units import points_of
@@ -81,9 +82,6 @@ def _cell(
     inspection: InspectedCells, i: int, j: int, gain: NDArray[np.float64] | None
 ) -> dict[str, Any]:
     cells = inspection._cells
-    value = np.nan if inspection._values is None else float(inspection._values[i, j])
-    gains = inspection._score_gains
-    changed = np.nan if gains is None else float(gains[i, j])
     return {
         "i": i,
         "j": j,
@@ -93,8 +91,8 @@ def _cell(
         "alternatives": [[text, round(chance, 4)] for text, chance in cells.alternatives(i, j)],
         "p": round(float(cells.probability[i, j]), 5),
         "right": round(cells.suggestion_probability(i, j), 4),
-        "value": None if np.isnan(value) else value,
-        "changed": None if np.isnan(changed) else changed,
+        "value": known_number(inspection._values, i, j),
+        "changed": known_number(inspection._score_gains, i, j),
         "gain": 0.0 if gain is None else round(float(gain[i, j]), 5),
         "why": [[words, round(share, 3)] for words, share in cells.reasons(i, j)],
     }

@@ -110,7 +110,7 @@ class Inputs:
 
 def read_inputs(
     table: TrainOptions,
-    file: FileOptions | None = None,
+    file: FileOptions,
     *,
     owner_column: str | None = None,
     rows: str | None = None,
@@ -119,7 +119,6 @@ def read_inputs(
 
     ``owner_column`` and ``rows`` are names of columns that are no features.
     """
-    file = FileOptions() if file is None else file
     columns = {
         "groups": table.groups,
         "time_order": table.time_order,

@@ -199,15 +199,13 @@ def known_decisions(
     how many entries called right have changed since.
     """
     names = {name: j for j, name in enumerate(inspection._cells.names)}
+    entries = inspection._cells.entries
     cells, right, stale = [], [], 0
     for one in decisions.made:
-        j = names.get(one.column)
-        known = j is not None and one.row < inspection.shape[0]
-        says = inspection._cells.entries[j][one.row] if known and j is not None else None
-        if not known or not same_entry(says, one.new if one.changes else one.entry):
+        j, said = names.get(one.column), one.new if one.changes else one.entry
+        if j is None or one.row >= inspection.shape[0] or not same_entry(entries[j][one.row], said):
             stale += not one.changes
             continue
-        assert j is not None
         cells.append((one.row, j))
         if not one.changes:
             right.append(one)

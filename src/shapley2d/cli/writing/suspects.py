@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
+from shapley2d._inspection.inspected import known_number
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._valuation.wording.units import points_of
 from shapley2d._version import __version__
@@ -41,31 +41,12 @@ def suspect_cells(
                 "expected": cells.expected_text(i, j),
                 "likely": cells.likely_text(i, j),
                 "probability": float(cells.probability[i, j]),
-                "value": _known(inspection._values, i, j),
-                **({} if gains is None else {"gain": _known(gains, i, j)}),
+                "value": known_number(inspection._values, i, j),
+                **({} if gains is None else {"gain": known_number(gains, i, j)}),
                 "why": reasons_text(cells.reasons(i, j)),
             }
         )
     return found
-
-
-def _known(numbers: Any, i: int, j: int) -> float | None:
-    number = math.nan if numbers is None else float(numbers[i, j])
-    return None if math.isnan(number) else number
-
-
-def _finding_records(inspection: Inspection) -> list[dict[str, Any]]:
-    return [
-        {
-            "columns": list(finding.columns),
-            "kind": finding.kind,
-            "text": finding.text,
-            "rows": len(finding.rows),
-            "suggestions": len(finding.suggestions),
-            "probability": float(finding.probability),
-        }
-        for finding in inspection.findings
-    ]
 
 
 def inspection_json(
@@ -89,7 +70,17 @@ def inspection_json(
         "expected_errors": inspection.expected_errors,
         "expected_errors_interval": list(inspection.expected_errors_interval),
         "settled": len(inspection._settled),
-        "findings": _finding_records(inspection),
+        "findings": [
+            {
+                "columns": list(finding.columns),
+                "kind": finding.kind,
+                "text": finding.text,
+                "rows": len(finding.rows),
+                "suggestions": len(finding.suggestions),
+                "probability": float(finding.probability),
+            }
+            for finding in inspection.findings
+        ],
         "suspects": cells,
         "suspect_labels": labels,
         **more,
@@ -108,15 +99,12 @@ def print_inspection(
     """Print the findings about columns, then the entries to check first, then the labels."""
     n, m = inspection.shape
     label = "" if given.target is None else f" and the label {given.target!r}"
+    known = inspection.info.get("reference")
+    judged = f", judged by {counted(known['rows'], 'trusted row')}" if known else ""
     settled = f"; {len(inspection._settled)} decided before" if inspection._settled else ""
-    console.print(
-        Text(
-            f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
-            f"{printable(label)}{_judged_by(inspection)}; "
-            f"{inspection._cells.summary}{settled}\n"
-        ),
-        soft_wrap=True,
-    )
+    table = f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
+    found = f"{printable(label)}{judged}; {inspection._cells.summary}{settled}"
+    console.print(Text(f"{table}{found}\n"), soft_wrap=True)
     if inspection.findings:
         console.print(Text("Columns", style="italic"))
         for finding in inspection.findings[:12]:
@@ -130,11 +118,6 @@ def print_inspection(
     if labels:
         console.print()
         console.print(_suspect_table("Labels to check", labels, inspection))
-
-
-def _judged_by(inspection: Inspection) -> str:
-    known = inspection.info.get("reference")
-    return f", judged by {counted(known['rows'], 'trusted row')}" if known else ""
 
 
 def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> Table:
