@@ -212,15 +212,10 @@ def valued_cells(
         table = with_label(table, problem.target, problem.label)
     crossed = X_valid is None and method.needs_validation
     asked = {"X": X, "y": y, "X_valid": X_valid, "y_valid": y_valid, **settings}
-    valuation = Valuation(
-        values=estimate.values,
-        stderr=estimate.stderr,
+    valuation = Valuation._of(
+        estimate,
         row_names=table.row_names,
         column_names=table.column_names,
-        row_stderr=estimate.row_stderr,
-        column_stderr=estimate.column_stderr,
-        total_stderr=estimate.total_stderr,
-        dof=estimate.dof,
         info=run.record(
             method=method.name,
             task=problem.target.task,
@@ -234,7 +229,6 @@ def valued_cells(
             call=repeat_call(value_cells, asked | {"method": method, "random_state": run.seed}),
             **estimate.info,
         ),
-        history=estimate.history,
         _table=table,
         _target=problem.target.y,
         _frame=frame_kind(X),

@@ -61,6 +61,9 @@ def heatmap(
     check_whole(max_rows, "max_rows", 1)
     check_whole(max_columns, "max_columns", 1)
     ax = make_axes(ax, (7.0, 6.0))
+    from matplotlib.colors import LinearSegmentedColormap
+
+    colours = LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING])
     row_order, column_order = _order(valuation, rows, columns)
     units = Units.of(valuation)
     ordered = units.cells.factor * valuation.values[np.ix_(row_order, column_order)]
@@ -68,7 +71,7 @@ def heatmap(
     limit = units.cells.factor * (colour_limit(valuation.values) if limit is None else limit)
     n, m = valuation.shape
     image = ax.imshow(
-        shown, cmap=_diverging(), vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
+        shown, cmap=colours, vmin=-limit, vmax=limit, aspect="auto", interpolation="nearest",
         extent=(-0.5, m - 0.5, n - 0.5, -0.5),
     )  # fmt: skip
     _name_ticks(ax.yaxis, valuation._shown_rows[row_order].tolist(), most=24)
@@ -231,12 +234,6 @@ def make_axes(ax: Axes | None, size: tuple[float, float]) -> Axes:
     except ImportError as error:
         raise InputError("plots need matplotlib: pip install 'shapley2d[plots]'") from error
     return plt.subplots(figsize=size, layout="constrained")[1]
-
-
-def _diverging() -> Any:
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("shapley2d", [LIGHT[name] for name in DIVERGING])
 
 
 def _order(valuation: CellValues, rows: str, columns: str) -> tuple[NDArray[np.intp], ...]:

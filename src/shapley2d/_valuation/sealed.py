@@ -43,11 +43,9 @@ class SealedCells:
 
     @property
     def shape(self) -> tuple[int, int]:
-        """Numbers of rows and columns."""
         return len(self.row_names), len(self.column_names)
 
     def has(self, key: str) -> bool:
-        """Whether the file holds this."""
         return key in self.table.column_names
 
     def numbers(self, key: str) -> NDArray[np.float64]:

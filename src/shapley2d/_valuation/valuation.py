@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._estimation.estimate import Estimate
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class Valuation(CellValues):
@@ -187,6 +189,13 @@ class Valuation(CellValues):
         found = read_valuation(path, Valuation)
         return found if frame is None else replace(found, _frame=frame)
 
+    @classmethod
+    def _of(cls, estimate: Estimate, **more: Any) -> Valuation:
+        """The numbers that a method found, with the names and the record that go with them."""
+        sums = ("row_stderr", "column_stderr", "total_stderr", "dof", "history")
+        found = {name: getattr(estimate, name) for name in ("values", "stderr", *sums)}
+        return cls(**found, **more)
+
     def _cells(self, flat: NDArray[np.intp], *, contents: bool) -> Any:
         check_flag(contents, "contents")
         i, j = np.unravel_index(flat, self.shape)
@@ -209,5 +218,4 @@ class Valuation(CellValues):
         return "\n".join(summary_lines(self))
 
     def _repr_html_(self) -> str:
-        """The short table that a notebook shows."""
         return summary_html(self, self._sums)

@@ -109,15 +109,10 @@ def value_game(
         "random_state": run.seed, "row_names": row_names, "column_names": column_names,
         "max_time": max_time,
     }  # fmt: skip
-    return Valuation(
-        values=estimate.values,
-        stderr=estimate.stderr,
+    return Valuation._of(
+        estimate,
         row_names=names[0],
         column_names=[str(name) for name in names[1].tolist()],
-        row_stderr=estimate.row_stderr,
-        column_stderr=estimate.column_stderr,
-        total_stderr=estimate.total_stderr,
-        dof=estimate.dof,
         info=run.record(
             method=found.name,
             settings=found.settings(),
@@ -125,7 +120,6 @@ def value_game(
             call=repeat_call(value_game, asked),
             **estimate.info,
         ),
-        history=estimate.history,
         _frame=frame_kind(None),
     )
 

@@ -160,7 +160,6 @@ class CellValues(RowWords):
 
     @property
     def _size_words(self) -> str:
-        """How many rows and columns there are."""
         n, m = self.shape
         return f"{counted(n, 'row')} x {counted(m, 'column')}"
 

@@ -49,7 +49,6 @@ class WhatIf:
         return f"Score {self._shown.level(self.score, decimals)} ({gain})"
 
     def _repr_html_(self) -> str:
-        """The short table that a notebook shows."""
         rows = [
             (str(row), figure(before), figure(after), typeset(figure(after - before, signed=True)))
             for row, (before, after) in list(self.predictions.items())[:20]

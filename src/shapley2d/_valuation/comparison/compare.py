@@ -243,7 +243,6 @@ class Comparison:
         )
 
     def _repr_html_(self) -> str:
-        """The short table that a notebook shows."""
         unit, moved = Units.of(self.after).points, self._columns()
         numbers = [
             unit.numbers(moved[key][:20].tolist(), signed=True)

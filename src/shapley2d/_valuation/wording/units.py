@@ -161,8 +161,6 @@ def unit_words(info: dict[str, Any]) -> str:
 
 @dataclass(frozen=True)
 class Units:
-    """The units of one result."""
-
     score: Score | None
     points: (
         Unit  # of the score, also of columns; the values themselves where that is not in per cent
@@ -172,7 +170,6 @@ class Units:
 
     @classmethod
     def of(cls, values: CellValues) -> Units:
-        """The units of a result."""
         score, points = Score.of(values.info), points_of(values.info)
         if score is None or not score.per_cent or values._kind != "cells":
             return cls(score, points, points, points)
