@@ -264,17 +264,20 @@ def test_a_number_that_many_rows_share_is_a_category_among_numbers():
 def test_unusual_among_the_rows_of_a_label():
     entries = np.array([1.0, 2.0, 3.0, 10.0, 20.0, np.nan])
     groups = np.array([0, 0, 0, 1, 1, 1])
-    found = class_distance(bin_column(numbers(entries)), groups)
+    column = bin_column(numbers(entries))
+    found = class_distance(column, groups, column, groups)
     off = np.abs(np.array([-1, 0, 1])) / np.std([1, 2, 3])
     assert found == pytest.approx([*np.log1p(off), np.log(2), np.log(2), 0])
     words = bin_column(numbers([0, 0, 0, 1, 1, 1], "category", categories=("a", "b")))
-    found = class_distance(words, np.array([0, 0, 0, 0, 1, 1]))
+    groups = np.array([0, 0, 0, 0, 1, 1])
+    found = class_distance(words, groups, words, groups)
     rarity = -np.log([0.75, 0.75, 0.75, 0.25])
     assert found == pytest.approx([*np.log1p(np.maximum(0, rarity - rarity.mean())), 0, 0])
 
 
 def test_entries_that_stand_alone_where_others_come_back():
-    found = standing_alone(bin_column(numbers([5, 5, 5, 5, 7, np.nan])))
+    column = bin_column(numbers([5, 5, 5, 5, 7, np.nan]))
+    found = standing_alone(column, column)
     usual = 4 / 5 * np.log(4)
     assert found == pytest.approx([usual - np.log(4)] * 4 + [usual, 0])
 

@@ -31,8 +31,6 @@ _ROWS_PER_BIN, _BINS = 8, (6, 24)
 
 @dataclass(frozen=True)
 class BinnedColumn:
-    """A discretised column."""
-
     values: NDArray[np.float64]  # (n,): the entries, NaN where there is none
     is_category: bool  # whether bins have no order
     graded: bool  # whether every distinct entry has a bin of its own
@@ -74,12 +72,10 @@ class BinnedColumn:
 
     @property
     def predicted(self) -> Predicted:
-        """The column as a forest predicts it."""
         empty = self.filled if self.has_empty else -1
         return Predicted(self.bins, self.ranks, empty, self.n_bins, self.is_category, self.blurred)
 
     def codes_of(self, values: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """The codes of entries of this column, as inputs."""
         codes = np.zeros(values.size, dtype=np.uint8)
         there = ~np.isnan(values)
         if self.distinct.size:

@@ -124,7 +124,6 @@ class ScoredCells:
 
     @cached_property
     def wordings(self) -> list[EntryWriter]:
-        """How the columns write their entries."""
         return [EntryWriter.of(column) for column in self.written_like or self.columns]
 
     def expected_text(self, i: int, j: int) -> str | None:

@@ -56,15 +56,11 @@ def pandera_schema(inspection: InspectedCells, findings: Collection[int] | None)
         before = np.ones(column.entries.size - len(wrong), dtype=bool)
         right = np.concatenate([before, ~wrong[:, j]])
         texts = column.text()
-        columns[name] = pa.Column(
-            None,
-            [
-                pa.Check(test, name=words, error=words)
-                for words, test in _tests(column, texts, right)
-            ],
-            nullable=any(texts[i] is None for i in np.flatnonzero(right).tolist()),
-            unique=_is_key(column, right),
-        )
+        tests = _tests(column, texts, right)
+        checks = [pa.Check(test, name=words, error=words) for words, test in tests]
+        has_empty = any(texts[i] is None for i in np.flatnonzero(right).tolist())
+        unique = _is_key(column, right)
+        columns[name] = pa.Column(None, checks, nullable=has_empty, unique=unique)
     return pa.DataFrameSchema(columns, strict=False)
 
 

@@ -36,8 +36,6 @@ _PLAIN_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 @dataclass(frozen=True)
 class Decision:
-    """A decision about one cell."""
-
     row: int  # its position
     column: str
     entry: str | None  # in the table
@@ -56,8 +54,6 @@ class Decision:
 
 @dataclass(frozen=True)
 class Decisions:
-    """The content of a file of decisions."""
-
     made: list[Decision]
     table: str  # its fingerprint
     target: str = ""  # the column to predict; empty where there was none

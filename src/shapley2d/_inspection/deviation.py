@@ -212,7 +212,6 @@ def _quantile(column: BinnedColumn, upto: NDArray[np.float64], q: float) -> NDAr
 
 
 def _category(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
-    """The likeliest categories."""
     k = min(_ALTERNATIVES, column.n_bins)
     likeliest = _largest(predicted, k)
     alternatives = np.full((len(predicted), _ALTERNATIVES), NO_ALTERNATIVE, dtype=np.int32)
@@ -258,7 +257,6 @@ class Scale:
 
     @classmethod
     def of(cls, column: BinnedColumn) -> Scale:
-        """The scale of a column."""
         entries, centres = column.ordered, column.centres
         middle, spread = centre_and_spread(entries)
         positions = squash(centres, middle, spread)
@@ -333,6 +331,5 @@ def number_stories(
 
 
 def logistic_density(distance: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Density of the logistic distribution."""
     fallen = np.exp(-np.abs(distance))
     return np.asarray(fallen / (1 + fallen) ** 2)

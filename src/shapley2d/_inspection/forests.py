@@ -98,14 +98,8 @@ def grow(
     columns: Sequence[BinnedColumn], codes: NDArray[np.uint8], bags: Bags, j: int, seed: int
 ) -> Forest | None:
     """The forest of column j; None where it cannot be predicted."""
-    inputs = np.array(
-        [
-            k
-            for k, other in enumerate(columns)
-            if k != j and other.distinct.size + other.has_empty > 1
-        ],
-        dtype=np.int64,
-    )
+    varied = np.flatnonzero([one.distinct.size + one.has_empty > 1 for one in columns])
+    inputs = varied[varied != j]
     if not inputs.size or not is_predicted(columns[j]):
         return None
     tried = max(1, round(inputs.size / 2))

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.cells import ScoredCells
-    from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._inspection.reference import Reference
     from shapley2d._tables.target import Target
 
@@ -41,7 +40,6 @@ MAX_COLUMNS = 1024
 
 
 def check_width(n_columns: int) -> None:
-    """Refuse more columns than can be inspected."""
     if n_columns > MAX_COLUMNS:
         raise InputError(
             Place("X"),
@@ -154,25 +152,23 @@ def inspect_cells(
         if like is not None:
             table = _with_names(table, like, named=bool(_names(X)))
         check_width(table.n_columns)
-        name = None if y is None else named or label_name(y, table.column_names)
-        known = name is not None and isinstance(kinds, dict) and name in kinds
-        kind = {str(name): kinds[name]} if known else None
-        series = as_series(y)
-        y = series.to_native() if isinstance(series, nw.Series) else y
-        label = None if name is None else as_table({name: y}, "y", kind)
+        y, label = (None, None) if y is None else read_label(y, named, table, kinds)
         target = None if y is None or trusted is not None else _target(y, table, task)
-    if label is not None and label.n_rows != table.n_rows:
-        raise InputError(
-            Place("y"),
-            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent "
-            "numbers of samples",
-        )
     from shapley2d._inspection.columns.find import find_in_columns
+    from shapley2d._inspection.score import inspect_table
     from shapley2d._inspection.suggestions import with_suggestions
 
     if trusted is None:
-        findings = find_in_columns(table)
-        cells = _score(table, label, target, findings, run)
+        findings, whole = find_in_columns(table), table
+        if label is not None and target is None:
+            # labels that are missing in part, or all the same: one more column like the others
+            whole = Table((*table.columns, label.columns[0]), table.row_names, None)
+        cells = inspect_table(
+            whole, target, label_name="" if label is None else label.column_names[0],
+            findings=findings, seed=run.seed, n_jobs=run.n_jobs, progress=run.progress,
+            limit=run.limit,
+        )  # fmt: skip
+        cells = replace(cells, has_label=label is not None)
     else:
         cells, findings = trusted.judge(table, label, run.n_jobs)
     cells = with_suggestions(cells, findings)
@@ -253,29 +249,20 @@ def _with_names(table: Table, like: Table, *, named: bool) -> Table:
     return replace(table, columns=tuple(replace(one, name=name) for one, name in columns))
 
 
-def _score(
-    table: Table,
-    label: Table | None,
-    target: Target | None,
-    findings: list[ColumnFinding],
-    run: Run,
-) -> ScoredCells:
-    from shapley2d._inspection.score import inspect_table
-
-    if label is not None and target is None:
-        # labels that are missing in part, or all the same: one more column like the others
-        table = Table((*table.columns, label.columns[0]), table.row_names, None)
-    cells = inspect_table(
-        table,
-        target,
-        label_name="" if label is None else label.column_names[0],
-        findings=findings,
-        seed=run.seed,
-        n_jobs=run.n_jobs,
-        progress=run.progress,
-        limit=run.limit,
-    )
-    return replace(cells, has_label=label is not None)
+def read_label(y: Any, named: str | None, table: Table, kinds: Any = None) -> tuple[Any, Table]:
+    """Labels, and the column that they are; refused where they are not those of a table's rows."""
+    name = named or label_name(y, table.column_names)
+    series = as_series(y)
+    y = series.to_native() if isinstance(series, nw.Series) else y
+    is_asked = isinstance(kinds, dict) and name in kinds
+    label = as_table({name: y}, "y", {name: kinds[name]} if is_asked else None)
+    if label.n_rows != table.n_rows:
+        raise InputError(
+            Place("y"),
+            f" has {label.n_rows} entries, but its table has {table.n_rows} rows: inconsistent "
+            "numbers of samples",
+        )
+    return y, label
 
 
 def _target(y: Any, table: Table, task: str) -> Target | None:
@@ -320,24 +307,17 @@ def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDAr
             "; value the same table",
         )
     names = cells.names
-    if not set(valuation.column_names) <= set(names):
-        other = next(name for name in valuation.column_names if name not in names)
-        raise InputError(
-            Setting("valuation"), " is of another table: ", Place("X"), f" has no column {other!r}"
-        )
+    if others := [name for name in valuation.column_names if name not in names]:
+        lacks = f" has no column {others[0]!r}"
+        raise InputError(Setting("valuation"), " is of another table: ", Place("X"), lacks)
     values = np.full(cells.scores.shape, np.nan)
     for k, name in enumerate(valuation.column_names):
         j = names.index(name)
         values[rows, j] = valuation.values[:, k]
         is_label = cells.has_label and j == len(names) - 1
         if valuation._contents is not None and not is_label:
-            texts = cells.entries[j]
-            wrong = [
-                i
-                for i, text in zip(rows.tolist(), valuation._contents[k], strict=True)
-                if texts[i] != text
-            ]
-            if wrong:
+            pairs = zip(rows.tolist(), valuation._contents[k], strict=True)
+            if wrong := [i for i, text in pairs if cells.entries[j][i] != text]:
                 raise InputError(
                     Setting("valuation"),
                     f" is of another table: column {name!r} differs in "

@@ -356,7 +356,6 @@ class Inspection(InspectedCells):
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        """The short table that a notebook shows."""
         cells = self._cells
         rows = [
             (

@@ -42,15 +42,14 @@ _MOST_WORDS = 200_000
 def class_distance(
     column: BinnedColumn,
     groups: NDArray[np.intp],
-    new: BinnedColumn | None = None,
-    new_groups: NDArray[np.intp] | None = None,
+    judged: BinnedColumn,
+    labels: NDArray[np.intp],
 ) -> NDArray[np.float64]:
     """The class-conditional deviation of every entry: how unusual it is among rows of its label.
 
-    For numbers the logarithm of the z-score, for categories of the excess of their surprisal. A
-    ``new`` row is judged by the table with itself as one more row.
+    For numbers the logarithm of the z-score, for categories of the excess of their surprisal. Rows
+    ``judged`` that are not the table's own are judged by it with themselves as one more row.
     """
-    judged, labels = (column, groups) if new is None or new_groups is None else (new, new_groups)
     more = judged is not column  # whether the row itself is still to be added
     off = np.zeros(judged.bins.size)
     for group in np.unique(groups):
@@ -80,12 +79,11 @@ def class_distance(
     return off
 
 
-def standing_alone(column: BinnedColumn, new: BinnedColumn | None = None) -> NDArray[np.float64]:
+def standing_alone(column: BinnedColumn, judged: BinnedColumn) -> NDArray[np.float64]:
     """How much rarer an entry is than usual in its column: the mean log of counts minus its own.
 
-    A ``new`` row is judged by the table with itself as one more row.
+    Other rows than the table's own are judged by it with themselves as one more row.
     """
-    judged = column if new is None else new
     alone = np.zeros(judged.bins.size)
     there = ~np.isnan(judged.values)
     if there.any() and column.distinct.size:
@@ -94,7 +92,8 @@ def standing_alone(column: BinnedColumn, new: BinnedColumn | None = None) -> NDA
         usual = np.repeat(np.log(counts), counts).mean()
         entries = judged.values[there]
         place = np.searchsorted(column.distinct, entries).clip(max=counts.size - 1)
-        times = np.where(column.distinct[place] == entries, counts[place], 0) + (new is not None)
+        times = np.where(column.distinct[place] == entries, counts[place], 0)
+        times += judged is not column
         alone[there] = usual - np.log(times)
     return alone
 

@@ -12,7 +12,7 @@ import numpy as np
 from shapley2d._base.checks import check_whole
 from shapley2d._base.progress import Pace, reporting
 from shapley2d._base.warnings import without_warnings
-from shapley2d._inspection.inspect import inspect_cells
+from shapley2d._inspection.inspect import inspect_cells, read_label
 from shapley2d._inspection.inspection import Inspection
 from shapley2d._inspection.ranking import rank_cells
 from shapley2d._inspection.repair_gain import RepairGain
@@ -28,8 +28,7 @@ from shapley2d._tables.kinds import match_columns
 from shapley2d._tables.problem import Problem, Split
 from shapley2d._tables.scoring import check_scoring
 from shapley2d._tables.table import native_rows
-from shapley2d._tables.target import as_target, guess_task, label_name, match_target
-from shapley2d._tables.target_entries import as_series
+from shapley2d._tables.target import as_target, guess_task, match_target
 from shapley2d._theory.coalitions import MaskCoalitions
 from shapley2d.exceptions import InputError, Place, Setting
 
@@ -176,15 +175,7 @@ class _Data:
     @classmethod
     def of(cls, X: Any, y: Any, named: str | None, task: str, kinds: Any) -> _Data:
         table = as_table(X, "X", kinds)
-        name = named or label_name(y, table.column_names)
-        series = as_series(y)
-        y = series.to_native() if isinstance(series, nw.Series) else y
-        label = as_table({name: y}, "y").columns[0]
-        if label.entries.size != table.n_rows:
-            raise InputError(
-                Place("y"),
-                f" has {label.entries.size} entries, but its table has {table.n_rows} rows",
-            )
+        label = read_label(y, named, table)[1].columns[0]
         # rows without a label can neither train nor be scored
         known = np.flatnonzero(~np.isnan(label.entries))
         vector = np.array(label.text(), dtype=object)
@@ -192,10 +183,9 @@ class _Data:
             vector = label.entries
         chosen = task if task != "auto" else guess_task(vector[known])
         native = table.native
-        return cls(native, vector, name, chosen, kinds, table.row_names, known)
+        return cls(native, vector, label.name, chosen, kinds, table.row_names, known)
 
     def take(self, places: NDArray[np.intp]) -> _Data:
-        """Some of the rows, as a table of their own."""
         rows = self.rows[places]
         return replace(
             self,
@@ -206,7 +196,6 @@ class _Data:
         )
 
     def changed(self, changes: Changes) -> _Data:
-        """The table with some entries replaced."""
         own = dict(changes)
         labels = own.pop(self.label, {})
         native = change_cells(self.native, own) if own else self.native
@@ -279,12 +268,12 @@ def _expected(
         else next(one for one in as_table(own.native, "X", own.kinds).columns if one.name == name)
     )
     known = column.entries[~np.isnan(column.entries)]
+    values, counts = np.unique(known, return_counts=True)
     usual = None
-    if known.size and column.kind in ("number", "date"):
-        usual = EntryWriter.of(column).text(float(np.median(known)))
-    elif known.size:
-        values, counts = np.unique(known, return_counts=True)
-        usual = EntryWriter.of(column).text(float(values[counts.argmax()]))
+    if known.size:
+        is_number = column.kind in ("number", "date")
+        entry = np.median(known) if is_number else values[counts.argmax()]
+        usual = EntryWriter.of(column).text(float(entry))
     return column.text(), [usual] * column.entries.size
 
 
@@ -336,7 +325,6 @@ def _folds(data: _Data, cv: int, seed: int) -> list[tuple[NDArray[np.intp], NDAr
     labels = data.y[data.rows].astype(str)
     _, sizes = np.unique(labels, return_counts=True)
     stratify = data.task == "classification" and sizes.max() >= cv
-    splitter = (StratifiedKFold if stratify else KFold)(
-        n_splits=cv, shuffle=True, random_state=seed % 2**32
-    )
+    kind = StratifiedKFold if stratify else KFold
+    splitter = kind(n_splits=cv, shuffle=True, random_state=seed % 2**32)
     return list(splitter.split(np.zeros(count), labels if stratify else None))

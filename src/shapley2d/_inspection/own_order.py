@@ -114,7 +114,6 @@ class _Read:
 
     @classmethod
     def of(cls, column: Column, *, is_label: bool) -> _Read:
-        """Read a column."""
         there = ~np.isnan(column.entries)
         entries = column.entries[there]
         codes = np.full(there.size, _MISSING)

@@ -53,7 +53,6 @@ class Learned(NamedTuple):
 
     @classmethod
     def load(cls, name: str) -> Learned:
-        """Load the model stored under a name."""
         lists = LEARNED[name]
         trees = (np.array(lists[k], dtype=_TYPES.get(k, np.int32)) for k in BoostedTrees._fields)
         return cls(tuple(lists["evidence"]), lists["base"], BoostedTrees(*trees))

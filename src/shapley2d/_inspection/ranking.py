@@ -41,16 +41,11 @@ def rank_cells(
     else:
         first = _harm(inspection) if by == "harm" else gain_scores(inspection)
     named = _named(inspection)
-    first = first.ravel()
-    allowed = np.ones(first.size, dtype=bool)
-    keys = [cells.names.index(one.columns[0]) for one in inspection.findings if one.kind == "key"]
-    if keys:
-        listed = named.copy()
-        listed[:, [j for j in range(listed.shape[1]) if j not in keys]] = True
-        allowed &= listed.ravel()
+    first, width = first.ravel(), cells.scores.shape[1]
+    keys = {one.columns[0] for one in inspection.findings if one.kind == "key"}
+    allowed = (named | [name not in keys for name in cells.names]).ravel()
     if by == "harm":
         allowed &= np.isfinite(first)
-    width = cells.scores.shape[1]
     if part != "both":
         is_label = np.arange(first.size) % width >= inspection.shape[1]
         allowed &= is_label == (part == "labels")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.in_threads import count_threads
+from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import written_columns
@@ -41,13 +41,10 @@ _SAME = {"numbers far outside": "new range", "new format": "formats"}
 
 @dataclass(frozen=True)
 class Reference:
-    """A trusted table, by its inspection."""
-
     inspection: InspectedCells
 
     @property
     def cells(self) -> ScoredCells:
-        """The scored cells of the trusted table."""
         return self.inspection._cells
 
     @property
@@ -58,12 +55,10 @@ class Reference:
 
     @property
     def label(self) -> Column | None:
-        """The labels of the trusted table."""
         return self.cells.columns[-1] if self.cells.has_label else None
 
     @cached_property
     def lessons(self) -> Lessons:
-        """What the trusted table teaches."""
         facts, columns = self.cells.info, self.cells.columns
         seed, trees = self.inspection.info.get("random_state"), facts.get("trees")
         alone = facts.get("columns_not_predicted", [])
@@ -75,7 +70,8 @@ class Reference:
                 " does not say how its trees were grown: inspect the trusted table again",
             )
         lessons = Lessons(columns, len(columns) - self.cells.has_classes, seed, trees)
-        lessons.grow_all(alone, count_threads(None))
+        grown = [k for k, name in enumerate(lessons.names) if name not in alone]
+        list(map_in_threads(lessons.grow, grown, count_threads(None)))
         return lessons
 
     def judge(
@@ -140,16 +136,12 @@ def _like(column: Column, known: Column) -> Column:
         place: dict[Any, int] = {word: code for code, word in enumerate(known.categories)}
         # labels of classes may be 1 here and 1.0 there
         numbers = {_number(word): code for word, code in place.items() if _number(word) is not None}
+        unseen = [
+            word for word in column.categories if word not in place and _number(word) not in numbers
+        ]
+        place |= {word: len(known.categories) + k for k, word in enumerate(unseen)}
         codes = [place.get(word, numbers.get(_number(word))) for word in column.categories]
-        unseen = [word for word, code in zip(column.categories, codes, strict=True) if code is None]
-        later = {word: len(known.categories) + k for k, word in enumerate(unseen)}
-        recoded = np.array(
-            [
-                later[word] if code is None else code
-                for word, code in zip(column.categories, codes, strict=True)
-            ]
-            + [np.nan]
-        )
+        recoded = np.array([*codes, np.nan], dtype=np.float64)
         at = np.nan_to_num(column.entries, nan=len(column.categories)).astype(np.intp)
         categories = (*known.categories, *unseen)
         return replace(column.with_entries(recoded[at]), categories=categories)
@@ -161,12 +153,9 @@ def _like(column: Column, known: Column) -> Column:
         return replace(column, kind=known.kind)
     texts = column.text()
     if known.kind in ("number", "date"):
-        notation = known.from_text.notation
+        array, notation = pa.array(texts, pa.string()), known.from_text.notation
         try:
-            kind = known.kind
-            return text_column(
-                pa.array(texts, pa.string()), column.name, kind=kind, notation=notation
-            )
+            return text_column(array, column.name, kind=known.kind, notation=notation)
         except InputError:  # not one entry can be read so
             pass
     strays = {i: text for i, text in enumerate(texts) if text is not None}

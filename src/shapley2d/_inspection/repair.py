@@ -53,9 +53,8 @@ def repair(
     in_table: dict[str, dict[int, str | None]] = {}
     for (i, j), (new, _) in chosen.items():
         in_table.setdefault(inspection._cells.names[j], {})[i] = new
-    labels = (
-        in_table.pop(inspection.label_name, {}) if y is not None and inspection.label_name else {}
-    )
+    name = inspection.label_name
+    labels = {} if y is None or name is None else in_table.pop(name, {})
     table = change_cells(native, in_table)
     log = make_log(inspection, chosen)
     return (table, log) if y is None else (table, change_vector(y, labels), log)
@@ -125,8 +124,8 @@ def _chosen(
     findings: Iterable[int] | None,
     names: list[str],
 ) -> Chosen:
-    chosen: Chosen = {}
-    there = {j for j, name in enumerate(inspection._cells.names) if name in names}
+    scored, chosen = inspection._cells, Chosen()
+    there = {j for j, name in enumerate(scored.names) if name in names}
     if n is not None or probability is not None:
         order = [(i, j) for i, j in rank_cells(inspection) if j in there]
         if n is not None:
@@ -137,8 +136,8 @@ def _chosen(
             order = [
                 (i, j)
                 for i, j in order
-                if inspection._cells.probability[i, j] >= probability
-                and inspection._cells.suggestion_probability(i, j) >= SURE_RIGHT
+                if scored.probability[i, j] >= probability
+                and scored.suggestion_probability(i, j) >= SURE_RIGHT
             ]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:
@@ -148,14 +147,11 @@ def _chosen(
     return {
         (i, j): (new, why)
         for (i, j), (new, why) in chosen.items()
-        if j in there
-        and (i, j) not in inspection._settled
-        and new != inspection._cells.entries[j][i]
+        if j in there and (i, j) not in inspection._settled and new != scored.entries[j][i]
     }
 
 
 def check_probability(probability: Any) -> None:
-    """Refuse what is no probability."""
     is_number = isinstance(probability, (int, float, np.integer, np.floating))
     if not is_number or isinstance(probability, bool) or not 0 <= probability <= 1:
         raise InputError(Setting("probability", probability), " must be a number from 0 to 1")

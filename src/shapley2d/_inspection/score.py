@@ -39,7 +39,7 @@ from shapley2d._inspection.slips import explain_suspects
 from shapley2d._tables.target import with_label
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -213,13 +213,7 @@ class Lessons:
         return Bags.draw(self.order.alike, self.seed, most_trees)
 
     def grow(self, k: int) -> None:
-        """Grow the forest of a column."""
         self.forests[k] = grow(self.binned, self.codes, self.bags, k, self.seed)
-
-    def grow_all(self, alone: Collection[str], threads: int) -> None:
-        """Grow the forests of all columns but some, which had no time for one."""
-        grown = [k for k, name in enumerate(self.names) if name not in alone]
-        list(map_in_threads(self.grow, grown, threads))
 
     def own_rows(self) -> _Rows:
         """The table's own rows, which are judged by trees that have not seen them."""
@@ -317,9 +311,9 @@ class _Work:
             self.note("stories", j, off.stories)
             self.note("distance", j, off.distance)
             table = self.lessons.binned[k]
-            new = (binned, rows.groups) if rows.known else (None, None)
-            self.note("class", j, class_distance(table, self.lessons.groups, *new))
-            self.note("repeat", j, standing_alone(table, new[0]))
+            off_class = class_distance(table, self.lessons.groups, binned, rows.groups)
+            self.note("class", j, off_class)
+            self.note("repeat", j, standing_alone(table, binned))
             odd = odd_writing(rows.given[j], rows.known or None)[rows.known :]
             self.parts["text"][:, j] = WEIGHTS["text"] * odd
             self.in_tail[rows.places, j] = _in_tail(table, binned, off.surprise)
@@ -327,7 +321,6 @@ class _Work:
         self.expected[j] = self.order.given(k, off.expected, rows.places)
 
     def scores(self) -> NDArray[np.float64]:
-        """The sum of all parts."""
         scores = np.zeros(self.rows.codes.shape)
         for part in self.parts.values():
             scores += part

@@ -48,8 +48,6 @@ _ONE = -1  # in the place of a factor that a rule does not have: a column of one
 
 @dataclass(frozen=True)
 class _Numbers:
-    """The columns of numbers of a table."""
-
     columns: list[WrittenColumn]
     values: NDArray[np.float64]  # (m + 1, n), the ones last
     steps: NDArray[np.float64]  # (m,): of the last decimal that a column shows

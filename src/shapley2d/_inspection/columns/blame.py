@@ -49,7 +49,6 @@ class Tie:
     by_chance: float  # how often two rows agree on the effect by chance
 
     def take(self, rows: NDArray[np.intp]) -> Tie:
-        """The dependency in some of the rows."""
         arrays = {name: one[rows] for name, one in vars(self).items() if np.ndim(one)}
         return replace(self, **arrays)
 

@@ -104,7 +104,6 @@ class WrittenColumn:
 
     @property
     def name(self) -> str:
-        """The column's name."""
         return self.column.name
 
     @cached_property
@@ -133,11 +132,9 @@ class WrittenColumn:
         return found
 
     def where(self, test: Callable[[str], Any]) -> NDArray[np.bool_]:
-        """Which texts pass a test."""
         return np.array([bool(test(word)) for word in self.words], dtype=bool)
 
     def word(self, row: int) -> str:
-        """The text in a row."""
         return self.words[int(self.codes[row])]
 
     def finding(

@@ -172,11 +172,10 @@ def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, in
     Words that differ in digits are two codes, not two spellings.
     """
     long = _long_words(words, counts)
-    reach = _by_deletion(words, [k for k in long if counts[k] >= _TIMES])
-    of_length = defaultdict(list)
-    for k in long:
-        if counts[k] >= _TIMES:
-            of_length[len(words[k])].append(k)
+    frequent = [k for k in long if counts[k] >= _TIMES]
+    reach, of_length = _by_deletion(words, frequent), defaultdict(list)
+    for k in frequent:
+        of_length[len(words[k])].append(k)
     letters = {n: np.array([[*map(ord, words[k])] for k in some]) for n, some in of_length.items()}
     found: dict[int, int] = {}
     for k in long:
