@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from itertools import count
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,6 +13,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from shapley2d import MonteCarlo, value_blocks, value_cells
+from shapley2d._base import progress
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d._market import block_game as blocks
 from shapley2d._models import training_time
@@ -222,7 +224,8 @@ def test_progress_within_a_time_limit_tells_the_time_to_its_end(monkeypatch):
     random = np.random.default_rng(0)
     X = random.normal(size=(40, 3))
     y = (X[:, 0] > 0).astype(int)
-    heard = []
+    heard, clock = [], count(0.0, 11.0)  # nothing is told of the first ten seconds alone
+    monkeypatch.setattr(progress, "monotonic", lambda: next(clock))
     limit = CountedLimit(8, left=7.0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -98,11 +98,11 @@ def _headline(values: CellValues) -> str:
 
 def _extremes(values: CellValues, units: Units) -> list[tuple[str, str, str, str]]:
     """The cells of lowest and highest value: which it is, value, row and column."""
-    whats = ("lowest", "highest")
-    flat = [int(values._first(1, highest=what == "highest")[0]) for what in whats]
+    ends = ("lowest", "highest")
+    flat = [int(values._first(1, highest=what == "highest")[0]) for what in ends]
     numbers = units.cells.numbers(values.values.ravel()[flat].tolist(), signed=True)
     found = []
-    for what, number, at in zip(whats, numbers, flat, strict=True):
+    for what, number, at in zip(ends, numbers, flat, strict=True):
         i, j = divmod(at, values.shape[1])
         worth = f"{number} {units.cells.words}".rstrip()
         found.append((what, worth, str(values._shown_rows[i]), values.column_names[j]))
