@@ -1,6 +1,7 @@
 """Workers: whoever does the work, and however often it dies, the values are the same to the bit."""
 
 import contextlib
+import itertools
 import os
 import signal
 import subprocess
@@ -212,15 +213,17 @@ def test_time_left_is_of_this_run(monkeypatch):
     assert pace.seconds() == 4
 
 
-def test_progress_tells_the_time_left():
-    reports = []
+def test_progress_tells_the_time_left(monkeypatch):
+    clock, reports = itertools.count(0.0, 1.0), []  # every look at it takes a second
+    monkeypatch.setattr("shapley2d._base.progress.monotonic", lambda: next(clock))
     method = METHOD.but(max_permutations=20)
     value_game(make_game(), 30, 4, method=method, progress=lambda *r: reports.append(r))
-    assert len(reports) == 20
-    assert reports[0][1].startswith("1 permutation; ") and reports[0][1].endswith(" s left")
-    shares = [share for share, _ in reports]  # of the time, which depends on the machine
-    assert shares == sorted(shares) and 0 < shares[0] < 0.5 < shares[-1] <= 1
-    assert "error" in reports[14][1] and "15 of 20 permutations; " in reports[14][1]
+    told = [(share, words) for share, words in reports if not words.startswith("About 1 min 8 s")]
+    assert len(told) == 20 and len(reports) == 21  # it says once that it takes over a minute
+    assert [told[k][1] for k in (0, 1)] == ["1 permutation", "2 permutations; 54 s left"]
+    assert "error" in told[14][1] and told[14][1].endswith("; 15 of 20 permutations; 24 s left")
+    shares = [share for share, _ in told]
+    assert shares == sorted(shares) and shares[0] == 1 / 20 and shares[-1] == 1
 
 
 ORPHANS = """
