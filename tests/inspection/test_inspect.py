@@ -319,3 +319,16 @@ def test_a_file_and_its_texts_have_the_same_findings(tmp_path, label):
     assert kinds[0] == kinds[1]
     assert ("words for missing", ("ibu",), list(range(5, 60, 3))) in kinds[0]
     np.testing.assert_array_equal(found[0].probability, found[1].probability)
+
+
+def test_numbers_with_a_unit_are_judged_as_numbers():
+    random = np.random.default_rng(0)
+    height = random.normal(172, 9, 200).round()
+    weight = (height - 100 + random.normal(0, 5, 200)).round(1)
+    weight[7] *= 10
+    plain = pd.DataFrame({"height": height, "weight": weight}).astype(str)
+    measured = plain + np.array([" cm", " kg"])
+    one, other = (inspect_cells(X, progress=False, n_jobs=1) for X in (plain, measured))
+    assert other.probability[7, 1] > 0.8
+    np.testing.assert_allclose(other.probability, one.probability, atol=0.1)
+    assert [finding.kind for finding in other.findings] == ["numbers far outside"]

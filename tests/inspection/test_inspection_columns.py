@@ -131,6 +131,7 @@ def test_units_of_one_quantity_are_converted_or_nothing_is_suggested(entry, new)
     entries = [f"{k / 2 + 3:.1f} kg" for k in range(60)]
     entries[7] = entry
     finding = find({"weight": entries})["suffix"]
+    assert finding.text.endswith(f"except in 1 entry, such as {entry!r}: write them alike")
     assert finding.suggestions == ({7: new} if new else {})
     # 38 lb may be 17.0 to 17.5 kg
     assert not new or (finding.right[0] >= SURE_RIGHT) == (entry != "38 lb")

@@ -81,7 +81,7 @@ def test_what_is_no_number_stays_text(texts):
     assert column(*texts).text() == texts
 
 
-def test_values_take_numbers_with_a_unit_and_inspections_take_them_as_written():
+def test_values_and_inspections_take_numbers_with_a_unit():
     weights = [f"{60 + k / 8} kg" for k in range(39)] + ["61000 g"]
     with pytest.warns(InputWarning) as told:
         problem = make_problem({"weight": weights}, [0, 1] * 20)
@@ -97,7 +97,11 @@ def test_values_take_numbers_with_a_unit_and_inspections_take_them_as_written():
     valid = as_table({"weight": ["7 kg", "5 g", "8 kg", "8"]}, like=problem.table).columns[0]
     same(valid.entries, [7, NAN, 8, NAN])
     assert find_keys(problem.table) == []
-    assert as_table({"weight": weights}, infinite=True).columns[0].kind == "category"
+    read = as_table({"weight": weights, "area": [f"{k},5 m²" for k in range(40)]}, infinite=True)
+    assert [(one.kind, one.from_text.unit) for one in read.columns] == [
+        ("number", "kg"),
+        ("number", "m²"),
+    ]
 
 
 def test_points_and_commas_are_decided_by_the_column():

@@ -49,8 +49,7 @@ def as_table(
 
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
     decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
-    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and so do numbers with a
-    unit of measure, which are looked at as they are written. Else the former are refused.
+    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does. Else they are refused.
     Messages call the table ``name``.
     """
     if isinstance(data, Table):
@@ -63,7 +62,7 @@ def as_table(
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
     twins = _twins(list(makers), like, named=named)
-    columns = _typed(makers, kinds, twins, unit="" if infinite else None)
+    columns = _typed(makers, kinds, twins)
     table = Table(columns, row_names, native, lines)
     if infinite:
         table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
@@ -106,18 +105,14 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
 
 
 def _typed(
-    makers: dict[str, Maker],
-    kinds: Mapping[str, str] | None,
-    like: dict[str, Column],
-    *,
-    unit: str | None,
+    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column]
 ) -> tuple[Column, ...]:
     """The columns, each of the kind that the user set or that was found."""
     asked = check_kinds(kinds, makers)
 
     def make(key: str, notation: str = "") -> Column:
         kind, twin = asked.get(key), like.get(key)
-        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin, unit=unit)
+        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin)
         column = makers[key](reader)
         return column if kind is None else as_kind(column, kind)
 

@@ -354,7 +354,7 @@ def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
             if kept.any():
                 yield one.finding(
                     "date order",
-                    f"{early.name!r} is not after {late.name!r}, except in "
+                    f"{early.name!r} is never after {late.name!r}, except in "
                     f"{counted(rows.size, 'row')} of {known.size:,}: check which of the two is "
                     "wrong",
                     rows[kept],

@@ -56,7 +56,8 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Numbers with a unit: the same unit for most, or several spellings of it."""
     matches = [_WITH_UNIT.fullmatch(word) for word in written.words]
     fits = np.array([match is not None for match in matches], dtype=bool)
-    if written.column.kind != "category" or written.share(fits) < _USUAL:
+    is_read = bool(written.column.from_text.unit)
+    if not (is_read or written.column.kind == "category") or written.share(fits) < _USUAL:
         return
     units = written.tally([match[2] if match else "" for match in matches])
     common = [unit for unit, n in units.most_common() if unit and n >= HABIT * written.n_written]
@@ -81,12 +82,15 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     usual &= marks != ("." if comma else ",")
     missing = written.where(is_mark)
     rows = written.rows(~usual & ~missing)
-    others = f", except in {counted(rows.size, 'entry', 'entries')}" if rows.size else ""
+    if is_read and not rows.size:
+        return
+    but = f", except in {counted(rows.size, 'entry', 'entries')}" if rows.size else ""
+    but += f", {written.example(rows)}" if rows.size else ""
+    to_do = "write them alike" if is_read else "remove the unit, so that they are numbers"
     new = _in_unit(written, unit, usual, comma=comma)
     yield written.finding(
         "suffix",
-        f"{written.name!r} holds numbers followed by {unit!r}{others}: remove it, so that they "
-        "are numbers",
+        f"{written.name!r} holds numbers followed by {unit!r}{but}: {to_do}",
         rows,
         {int(i): new[code][0] for i in rows if (code := int(written.codes[i])) in new},
         _likely(written.share(usual) / written.share(~missing)) if rows.size else 0.0,

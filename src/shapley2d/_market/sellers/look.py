@@ -414,7 +414,7 @@ def _some(
 
 def _words(n_owners: int, n_tests: int, n_alarms: int, n_notes: int, *, sampled: bool) -> str:
     sample = f" At most {MOST_ROWS} rows of each are compared with all others." if sampled else ""
-    found = "Nothing was seen that was made" if not n_alarms else counted(n_alarms, "alarm")
+    found = "nothing looks fabricated" if not n_alarms else counted(n_alarms, "alarm")
     notes = f" {counted(n_notes, 'note')} {plural(n_notes, 'is', 'are')} for information:"
     notes += " honest sellers are unusual, too."
     return (

@@ -30,13 +30,11 @@ def text_column(
     kind: str | None = None,
     notation: str = "",
     like: Column | None = None,
-    unit: str | None = None,
 ) -> Column:
     """A typed column, by the rule of :func:`~shapley2d._tables.texts.stray_rule.read_texts`.
 
-    ``kind`` is the one that the user set, ``notation`` that of other columns of the table,
-    ``unit`` is empty if numbers may have none, and ``like`` the same column of the training table,
-    as which this one is read if possible.
+    ``kind`` is the one that the user set, ``notation`` that of other columns of the table, and
+    ``like`` the same column of the training table, as which this one is read if possible.
     """
     import pyarrow as pa
 
@@ -50,7 +48,7 @@ def text_column(
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
     reading = _read_like(words, counts, like) if like is not None else None
     if reading is None:
-        unit = unit if like is None else like.from_text.unit
+        unit = None if like is None else like.from_text.unit
         reading = read_texts(words, counts, kind=kind, notation=notation, unit=unit)
     if kind in ("number", "date") and np.isnan(reading.values).all() and reading.strays.any():
         first = words[int(np.flatnonzero(reading.strays)[0])].as_py()

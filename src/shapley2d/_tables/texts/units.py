@@ -1,4 +1,4 @@
-"""Units of measure that convert into each other: mass, length, volume, time, energy, power.
+"""Units of measure that convert into each other: mass, length, area, volume, time, energy, power.
 
 Money has no fixed rate, and temperatures have no common zero: neither is converted.
 """
@@ -10,6 +10,7 @@ _QUANTITIES = (
      "lbs": 453.59237},
     {"µm": 1e-6, "mm": 1e-3, "cm": 0.01, "dm": 0.1, "m": 1.0, "km": 1e3, "in": 0.0254,
      "ft": 0.3048, "yd": 0.9144, "mi": 1609.344},
+    {"mm²": 1e-6, "cm²": 1e-4, "m²": 1.0, "qm": 1.0, "sqm": 1.0, "ha": 1e4, "sqft": 0.09290304},
     {"ml": 1e-3, "cl": 0.01, "dl": 0.1, "l": 1.0, "hl": 100.0},
     {"ms": 1e-3, "s": 1.0, "sec": 1.0, "min": 60.0, "h": 3600.0, "hrs": 3600.0, "d": 86400.0},
     {"wh": 1.0, "kwh": 1e3, "mwh": 1e6},

@@ -105,11 +105,13 @@ def print_inspection(
     table = f"{printable(given.source.path)}: {counted(n, 'row')} x {counted(m, 'column')}"
     found = f"{printable(label)}{judged}; {inspection._cells.summary}{settled}"
     console.print(Text(f"{table}{found}\n"), soft_wrap=True)
-    if inspection.findings:
+    # one that concerns two columns is found in each
+    findings = list(dict.fromkeys(finding.text for finding in inspection.findings))
+    if findings:
         console.print(Text("Columns", style="italic"))
-        for finding in inspection.findings[:12]:
-            console.print(Text.assemble("- ", shown(finding.text, 240)), soft_wrap=True)
-        left = len(inspection.findings) - 12
+        for finding in findings[:12]:
+            console.print(Text.assemble("- ", shown(finding, 240)), soft_wrap=True)
+        left = len(findings) - 12
         if left > 0:
             console.print(Text(f"- and {left} more, in the page and with --json"))
         console.print()
