@@ -645,3 +645,8 @@ def test_what_others_end_with_too_did_not_spill():
              if f.kind == "spilled"]  # fmt: skip
     assert [one.columns for one in found] == [("city", "state"), ("state", "city")]
     assert [set(one.suggestions.values()) for one in found] == [{"Gary", "Bend"}, {"IN", "OR"}]
+
+
+def test_a_word_for_missing_is_no_other_format():
+    words = {"rooms": changed(["1", "2", "3"] * 30, dict.fromkeys((3, 9, 12, 60, 71), "k.A."))}
+    assert set(find(words)) == {"words for missing"}

@@ -13,7 +13,7 @@ import numpy as np
 from shapley2d._base.words import counted, plural, typed_number
 from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import HABIT, LEAST, LOW, SURE, UNSURE, shortened
-from shapley2d._inspection.columns.missing import is_mark
+from shapley2d._inspection.columns.missing import is_mark, is_missing
 from shapley2d._inspection.columns.notations import untold_dates
 from shapley2d._inspection.columns.spellings import misspellings
 from shapley2d._inspection.marginal import shape_of
@@ -217,7 +217,7 @@ def _formats(written: WrittenColumn) -> Iterator[ColumnFinding]:
     tally = written.tally(shapes.tolist())
     main = max(sorted(tally), key=lambda form: tally[form])
     structured = any(not letter.isalpha() and not letter.isspace() for letter in main)
-    missing = written.where(is_mark)
+    missing = written.where(is_missing)
     others = (shapes != main) & ~missing
     rows = written.rows(others)
     is_date = written.column.kind == "date"
