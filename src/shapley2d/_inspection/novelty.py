@@ -273,7 +273,7 @@ def _moved(column: WrittenColumn, n: int, columns: int) -> Iterator[ColumnFindin
         words = f"the median is {middles[1]:.4g}, the reference's {middles[0]:.4g}"
     if chance * columns < ERRORS and share > RARE:
         text = (
-            f"{column.name!r} is distributed otherwise than in the reference: at least "
+            f"{column.name!r} has another distribution than in the reference: at least "
             f"{100 * share:.0f} % of the rows differ ({words})"
         )
         yield fact(column.name, "moved", text)
