@@ -36,8 +36,8 @@ v = value_blocks(
 print(v)
 
 # %%
-# A cluster is named by what is typical of it. In the frame 0.1 is 10 points of accuracy; all add
-# up to what the network has over the most frequent class.
+# A cluster is named by what is typical of it. In the frame 0.1 is 10 points of accuracy. The
+# values sum to what the network gains over always guessing the most frequent class.
 print(v.to_frame().round(3).to_string(index=False))
 
 fig, ax = plt.subplots(figsize=(6.4, 3), layout="constrained")
@@ -50,4 +50,4 @@ v.plot_heatmap(ax=ax)
 #     print(v.describe())
 #
 # ``model`` may be ``TabPFNClassifier()``, skorch's ``NeuralNetClassifier(module)``, or LightGBM's;
-# of boosted trees, ``method=Forest(model)`` values every single cell in seconds.
+# for boosted trees, ``method=Forest(model)`` values every single cell in seconds.

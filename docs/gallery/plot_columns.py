@@ -20,7 +20,7 @@ v = value_cells(X, y)
 v.plot_columns()
 
 # %%
-# One column: the value of each cell against its entry. ``marked=`` sets entries apart, such as those
+# One column: the value of each cell against its entry. ``marked=`` highlights entries, such as those
 # that an inspection calls wrong.
 v.plot_entries("flavanoids")
 

@@ -2,8 +2,8 @@
 Cost against precision
 ======================
 
-Beyond ten columns, column subsets are sampled. Twice as many take twice the time; how much more
-precise are the values?
+On large tables column subsets are sampled. Twice as many take twice the time; how much more precise
+are the values?
 """
 
 import matplotlib.pyplot as plt

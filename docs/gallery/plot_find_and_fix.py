@@ -52,7 +52,7 @@ ax.set(xlabel="entries looked at (%)", ylabel="errors found (%)", xlim=(0, 20), 
 ax.legend(frameon=False)
 
 # %%
-# The first of them are repaired in a copy, and whether that helps a model is measured on rows that
-# the repairs never saw.
+# Repair the first of them in a copy, and measure whether that helps a model, on rows that the
+# repairs never saw.
 clean, log = inspection.repair(X, n=60)
 print(measure_repair(log, X, y))

@@ -28,8 +28,8 @@ print(v)
 
 # %%
 # A column is worth the sum of its cells, but not all of its cells are worth the same. In
-# ``marital_status`` a fifth of the people add three fifths of what its cells gain, and the cells of
-# more than a quarter of them are below zero.
+# ``marital_status`` the best fifth of the cells hold three fifths of all positive value, and more
+# than a quarter are below zero.
 fig, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
 order = np.argsort(v.column_values)
 axes[0].barh(np.array(v.column_names)[order], 100 * v.column_values[order], color="#0b5c6b")
@@ -48,8 +48,8 @@ v.highest(6, contents=True)
 
 
 # %%
-# Is it true? Give a tenth of all cells, those with the highest values or as many at random, another
-# entry of their column, drawn at random, and train the same model anew.
+# Is it true? Replace a tenth of all cells, those of the highest values or random ones, by random
+# entries of their columns, and train the same model again.
 def accuracy_without(cells):
     """Balanced accuracy after some cells have got entries of other rows."""
     random, scrambled = np.random.default_rng(0), X.copy()

@@ -46,7 +46,7 @@ for row, column, wrong in [
     tonight.loc[row, column] = wrong
 
 # %%
-# The inspector learns once. Saved, it judges the same in another process, bit by bit.
+# The inspector learns once. Saved, it judges the same in another process, to the bit.
 inspector = CellInspector().fit(last_month)
 inspection = inspector.inspect(tonight)
 for finding in inspection.findings:

@@ -42,8 +42,8 @@ ax.set_xlabel("amount")
 ax.invert_yaxis()
 
 # %%
-# A receipt has digests of all that was brought. Each hospital can check that its own rows were valued,
-# and the study that nobody changed an amount since.
+# A receipt has digests of all data. Each hospital can check that its own rows were valued, and the
+# study that nobody has changed an amount since.
 receipt = v.receipt(100_000)
 receipt.check_block("North", X[clinical][:half], y[:half])
 receipt

@@ -8,7 +8,7 @@ same, does.
 """
 
 # %%
-# 1,600 people of the census, 2 % of whom earn more than 50,000 dollars. Half of them judge.
+# 1,600 people of the census, 2 % of whom earn more than 50,000 dollars. Half are validation rows.
 import matplotlib.pyplot as plt
 import numpy as np
 
@@ -25,7 +25,7 @@ print(f"{(y[valid] == '>50K').sum()} of {len(valid)} validation rows")
 
 # %%
 # In accuracy the labels alone score 96 %, whatever the columns say, and the columns can add little.
-# In balanced accuracy guessing scores 50 %, and what the columns do for the rare class is seen.
+# In balanced accuracy guessing scores 50 %, and what the columns do for the rare class shows.
 points = {}
 for scoring in ("accuracy", "balanced_accuracy"):
     v = value_cells(
@@ -46,6 +46,6 @@ for ax, (scoring, worth) in zip(axes, points.items(), strict=True):
     ax.set(title=scoring.replace("_", " "), xlabel="points that a column adds")
 
 # %%
-# On the command line the option is ``--scoring balanced_accuracy``, for payments too. It does not make more positives, though: a few of them decide all of this,
-# and other rows to judge by would change the picture. Keep as many positives as you can among the
-# validation rows.
+# On the command line the option is ``--scoring balanced_accuracy``, for payments too. A few positives
+# decide all of this, though: other validation rows would change the picture. Keep as many positives
+# as you can among them.

@@ -33,7 +33,7 @@ forest = value_cells(X, y, X_test, y_test, method=Forest(model))
 print(forest)
 
 # %%
-# **Take a sample,** or better two: they show how far one can be trusted. With 600 rows each, these
+# **Take a sample,** or better two: they show how far to trust one. With 600 rows each, these
 # agree about ``marital_status`` and ``capital_gain``, and not at all about ``age``.
 random = np.random.default_rng(0)
 samples = []

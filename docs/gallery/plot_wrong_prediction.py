@@ -31,7 +31,7 @@ print(f"{len(missed)} malignant tumours are predicted to be benign")
 
 # %%
 # What every training row adds to the log odds of the first of them. All rows add up to the
-# prediction, less what the model says before it has seen any row.
+# prediction, less the model's first guess.
 explainer = PredictionExplainer(model, X_train, y_train)
 why = explainer.explain(missed.iloc[0], label="benign")
 why
