@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 
 import numpy as np
 import pandas as pd
@@ -332,3 +333,14 @@ def test_numbers_with_a_unit_are_judged_as_numbers():
     assert other.probability[7, 1] > 0.8
     np.testing.assert_allclose(other.probability, one.probability, atol=0.1)
     assert [finding.kind for finding in other.findings] == ["numbers far outside"]
+
+
+def test_numbers_to_predict_are_written_like_their_column():
+    random = np.random.default_rng(0)
+    area = random.integers(20, 150, 200)
+    rent = [f"1.{one:03d},50 €" for one in 4 * area + random.integers(0, 20, 200)]
+    rent[7] = "99.999,50 €"
+    inspection = inspect_cells({"area": area}, rent, progress=False)
+    cells = inspection._cells
+    assert cells.entries[1][7] == "99.999,50 €" and cells.probability[7, 1] > 0.9
+    assert re.fullmatch(r"1\.\d{3},\d\d €", cells.expected_text(7, 1))

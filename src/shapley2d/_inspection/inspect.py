@@ -160,9 +160,11 @@ def inspect_cells(
 
     if trusted is None:
         findings, whole = find_in_columns(table), table
-        if label is not None and target is None:
-            # labels that are missing in part, or all the same: one more column like the others
-            whole = Table((*table.columns, label.columns[0]), table.row_names, None)
+        classes = target is not None and target.task == "classification"
+        if label is not None and not classes:
+            # numbers, labels that are missing in part, or all the same: one more column like the
+            # others, written as it is
+            whole, target = Table((*table.columns, label.columns[0]), table.row_names, None), None
         cells = inspect_table(
             whole, target, label_name="" if label is None else label.column_names[0],
             findings=findings, seed=run.seed, n_jobs=run.n_jobs, progress=run.progress,
