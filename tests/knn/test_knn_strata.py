@@ -206,6 +206,21 @@ def test_rows_that_are_left_count_as_degrees_of_freedom():
         assert v.dof <= 32 * share * (1 - share) + 1
 
 
+@pytest.mark.slow
+def test_intervals_hold_with_folds():
+    X, y, X_valid, y_valid, _ = table(n=30, n_valid=160, regression=True)
+    X, y = np.concatenate([X, X_valid]), np.concatenate([y, y_valid])
+    fold = np.arange(len(y)) % 3
+    asked = {"cv": [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(3)]}
+    exact = value_cells(X, y, method=NEAR.but(subsets="all"), **asked, **QUIET)
+    method = NEAR.but(valid_rows="auto", tolerance=0.2)
+    found = [
+        value_cells(X, y, method=method, random_state=seed, **asked, **QUIET) for seed in range(200)
+    ]
+    assert np.mean([v.info["n_valid_used"] for v in found]) < len(y)
+    assert (np.mean([holds(v, exact) for v in found], axis=0) >= 0.93).all()
+
+
 def test_owners_are_paid_by_all_validation_rows():
     rng = np.random.default_rng(3)
     X = rng.normal(size=(160, 3))
