@@ -317,3 +317,29 @@ def test_free_text_is_not_accused_of_being_there():
     X.loc[[5, 80, 300], "remark"] = ["call before noon", "left at the door!", "gift"]
     X.loc[10:20, "twice"] *= 10  # many other errors make all that is odd likelier wrong
     assert inspect_cells(X, progress=False).probability[[5, 80, 300], 2].max() < 0.1
+
+
+def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors(tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"lead": random.lognormal(0, 1, 300).round(2).astype(str)})
+    X["age"], X["heads"] = (random.integers(18, 80, 300).astype(str) for _ in range(2))
+    X["city"], X["town"] = (random.choice(["Bonn", "Kiel", "Ulm"], 300) for _ in range(2))
+    words = {("city", 3): "?", ("town", 4): "?", ("lead", 7): "n/a"}
+    words |= {("age", row): "not asked" for row in (20, 21, 22)}
+    bounds = {("lead", 10): "<0.1", ("lead", 11): ">9", ("heads", 9): "<7"}
+    for (name, row), text in (words | bounds).items():
+        X.loc[row, name] = text
+    found = inspect_cells(X, progress=False)
+    found.save(tmp_path / "found.parquet")
+    loaded = Inspection.load(tmp_path / "found.parquet")
+    for one in (found, loaded, inspect_cells(X, progress=False, reference=loaded)):
+        shown = one.to_frame().set_index(["column", "row"])
+        marked, bounded = shown.loc[[*words]], shown.loc[[*bounds]]
+        assert [*marked["entry"], *bounded["entry"]] == [*words.values(), *bounds.values()]
+        assert marked["expected"].isna().all() and (bounded["expected"] == bounded["entry"]).all()
+        assert marked["probability"].max() <= 0.5 and bounded["probability"].max() <= 0.5
+        assert bounded["probability"][:2].max() < 0.1  # several are a notation
+    clean, log = found.repair(X, cells=[(row, name) for name, row in words])
+    assert log["before"].tolist() == [*words.values()] and clean.isna().sum().sum() == len(words)
+    (told,) = [text for text, some in found._told if len(some) > 1]
+    assert told.startswith("2 entries of 2 columns are '?'") and told.endswith("'city', 'town'")

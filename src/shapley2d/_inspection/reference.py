@@ -24,6 +24,7 @@ from shapley2d._inspection.score import Lessons, judge_rows
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d._tables.texts.column import text_column
+from shapley2d._tables.texts.marks import counted_as_missing
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -85,7 +86,10 @@ class Reference:
         given = {column.name: column for column in table.columns}
         own = self.cells.columns[: self.inspection.shape[1]]
         new = [
-            _like(given[one.name], one) if one.name in given else _nothing(one, n) for one in own
+            counted_as_missing(_like(given[one.name], one), one)
+            if one.name in given
+            else _nothing(one, n)
+            for one in own
         ]
         if (labels := self.label) is not None:
             there = None if label is None else label.columns[0]
@@ -180,7 +184,10 @@ def _joined(known: Column, new: Column) -> Column:
         words = np.array([*distinct, None], dtype=object)
         codes = np.array([place[text] for text in texts], dtype=np.int32)
     strays = own.strays | {n + row: text for row, text in others.strays.items()}
-    read = replace(own, strays=strays, words=words, codes=codes)
+    marks = dict(own.marks)
+    for word, rows in others.marks.items():
+        marks[word] = np.append(marks.get(word, rows[:0]), rows + n)
+    read = replace(own, strays=strays, words=words, codes=codes, marks=marks)
     entries = np.concatenate([known.entries, new.entries])
     return Column(known.name, known.kind, entries, new.categories, read)
 

@@ -52,7 +52,7 @@ _RECORD = {
     "has_classes": bool, "frame": str,
     "digests": {str: str}, "fingerprint": str, "settled": [(int, int)],
     "notes": [(int, int, str)], "findings": [_FINDING],
-    "new entries": [(int, int, Maybe(str), float)], "facts": dict,
+    "new entries": [(int, int, Maybe(str), float)], "facts": dict, "marks": Maybe([[str]]),
     "info": {"kinds": Maybe({str: str})},
 }  # fmt: skip
 
@@ -109,6 +109,7 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
             for one in inspection.findings
         ],
         "new entries": [[i, j, text, sure] for (i, j), (text, sure) in found.suggested.items()],
+        "marks": [list(one.from_text.marks) for one in found.columns],
         "facts": found.info,
         "info": inspection.info,
     }
@@ -142,7 +143,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         raise ValueError("some of its scores are not numbers")
     if not ((probability >= 0) & (probability <= 1)).all():
         raise ValueError("some of its probabilities are not from 0 to 1")
-    if any(len(record[key]) != p for key in _BY_COLUMN):
+    if any(len(record[key]) != p for key in (*_BY_COLUMN, "marks") if record.get(key) is not None):
         raise ValueError("a list of its record does not fit its columns")
     named = [*record["settled"], *record["notes"], *record["new entries"]]
     if any(i >= n or j >= p for i, j, *_ in named):
@@ -190,8 +191,12 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
         gone: list[int] = np.flatnonzero(np.isnan(entries)).tolist()
         words = [text for text in dict.fromkeys(own) if text is not None]
         code = {None: -1, **{text: k for k, text in enumerate(words)}}
+        marks = record["marks"][j] if record.get("marks") else []
         read = FromText(
-            strays={i: own[i] for i in gone if own[i] is not None},
+            strays={i: own[i] for i in gone if own[i] is not None and own[i] not in marks},
+            marks={
+                word: np.array([i for i in gone if own[i] == word], dtype=np.intp) for word in marks
+            },
             notation=record["notations"][j],
             places=record["places"][j],
             asked=record["asked"][j],

@@ -19,6 +19,7 @@ from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
+from shapley2d._tables.texts.marks import inspected_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place, Row
 
@@ -49,7 +50,8 @@ def as_table(
 
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
     decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
-    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does. Else they are refused.
+    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and words and bounds among
+    numbers as missing. Else such numbers are refused.
     Messages call the table ``name``.
     """
     if isinstance(data, Table):
@@ -62,7 +64,7 @@ def as_table(
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
     twins = _twins(list(makers), like, named=named)
-    columns = _typed(makers, kinds, twins)
+    columns = _typed(makers, kinds, twins, inspected_column if infinite else text_column)
     table = Table(columns, row_names, native, lines)
     if infinite:
         table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
@@ -105,14 +107,17 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
 
 
 def _typed(
-    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column]
+    makers: dict[str, Maker],
+    kinds: Mapping[str, str] | None,
+    like: dict[str, Column],
+    typed: Callable[..., Column],
 ) -> tuple[Column, ...]:
-    """The columns, each of the kind that the user set or that was found."""
+    """The columns, each of the kind that the user set or that was found; text is ``typed`` so."""
     asked = check_kinds(kinds, makers)
 
     def make(key: str, notation: str = "") -> Column:
         kind, twin = asked.get(key), like.get(key)
-        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin)
+        reader = partial(typed, key=key, kind=kind, notation=notation, like=twin)
         column = makers[key](reader)
         return column if kind is None else as_kind(column, kind)
 

@@ -203,9 +203,9 @@ def _written(table: Table, j: int) -> WrittenColumn:
     texts = _native_texts(table, j)
     # a column read from a file keeps its texts beside the numbers where they are not plain
     read = table.columns[j].from_text
-    is_text = texts is not None or read.words is not None or bool(read.strays)
+    is_text = texts is not None or read.words is not None or bool(read.strays or read.marks)
     if texts is None:
-        texts = as_texts(table.columns[j].text())
+        texts = as_texts(table.columns[j].written())
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(texts.cast(pa.large_string())))

@@ -15,9 +15,18 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic, shortened
+from shapley2d._inspection.columns.finding import (
+    LOW,
+    RARE,
+    SURE,
+    UNKNOWN,
+    UNSURE,
+    logistic,
+    shortened,
+)
 from shapley2d._tables.convert import MAX_MAGNITUDE
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.texts.marks import is_bound
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:
@@ -58,13 +67,6 @@ _ERRORS = frozenset(
     ("error", "#error", "#ref!", "#div/0!", "#value!", "#name?", "#num!", "#null!", "undefined")
 )
 """What programs write where they fail: never meant."""
-
-_NOTHING = frozenset(
-    ("k.a.", "k. a.", "k.a", "keine angabe", "unbekannt", "n.n.", "s.o.", "s/d", "sin datos",
-     "s.d.", "n.c.", "non renseigné", "inconnu", "tbd", "tba",
-     "not given", "not specified", "no value")
-)  # fmt: skip
-"""Additional missing-value markers, including non-English ones."""
 
 _MEANT = frozenset(
     ("-", "--", "---", ".", "..", "...", "none", "unknown", "unk", "nil", "other", "na", "?",
@@ -196,6 +198,21 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
         )
 
 
+def find_bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
+    """Numbers of which only a bound is known: several are a notation, one may be a slip."""
+    of_column = {word for word in written.column.from_text.marks if is_bound(word)}
+    rows = written.rows(written.where(lambda word: word in of_column))
+    if rows.size:
+        yield written.finding(
+            "bounds",
+            f"{written.entries(rows)} only said to be below or above a number, "
+            f"{written.example(rows)}: {plural(rows.size, 'it counts', 'they count')} as missing "
+            "here. To use the number, write the sign into a column of its own",
+            rows,
+            chance=UNKNOWN if rows.size == 1 else 0.0,
+        )
+
+
 def is_mark(word: str) -> bool:
     """Whether a text counts as missing in a column of numbers."""
     return word in MISSING or word.lower() in MISSING_AMONG_NUMBERS
@@ -203,14 +220,19 @@ def is_mark(word: str) -> bool:
 
 def is_missing(word: str) -> bool:
     """Whether a text is a word for missing, or what a failing program writes."""
-    return is_mark(word) or word.lower() in _ERRORS | _NOTHING
+    return is_mark(word) or word.lower() in _ERRORS
 
 
 def _marks(column: WrittenColumn) -> dict[int, str]:
     """The words for missing among the texts of a column, by position."""
     if not column.is_text:
         return {}
-    return {k: word for k, word in enumerate(column.words) if column.counts[k] and is_missing(word)}
+    read = column.column.from_text.marks
+    return {
+        k: word
+        for k, word in enumerate(column.words)
+        if column.counts[k] and (is_missing(word) or (word in read and not is_bound(word)))
+    }
 
 
 def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:
@@ -228,10 +250,11 @@ def _reading(column: WrittenColumn, code: int, marks: dict[int, str], own_words:
     if any(other.lower() in _ERRORS for other in marks.values()):
         return "beside another"
     others = [int(column.counts[k]) for k in marks if k != code] + [int((column.codes < 0).sum())]
-    is_meant = column.column.kind == "category" and word in _MEANT
+    # one that is known as such, or that only its repetition among numbers shows
+    is_meant = word in _MEANT if column.column.kind == "category" else not is_missing(word)
     if is_meant and count >= RARE * column.n_written:
         return "meant"
-    if max(others) > count:
+    if max(others) > count and is_missing(word):
         return "beside another"
     if word in own_words:
         return "meant"

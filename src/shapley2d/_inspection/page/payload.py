@@ -121,22 +121,25 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
     the list shows for its cell.
     """
     cells, found, left = inspection._cells, [], 20_000
-    for finding in inspection.findings:
-        j = cells.names.index(finding.columns[0])
+    for told, findings in inspection._told:
+        pairs = [(one, cells.names.index(one.columns[0])) for one in findings]
         changes = [
             [i, j, str(inspection.row_names[i]), cells.entries[j][i], text, round(wrong, 5)]
-            for i, text, wrong in all_at_once(cells, finding)
+            for one, j in pairs
+            for i, text, wrong in all_at_once(cells, one)
         ][:left]
         left -= len(changes)
-        is_fact = not finding.rows.size or not finding.probability
-        wrong = 0.0 if is_fact else float(cells.probability[finding.rows, j].mean())
+        wrong = [
+            cells.probability[one.rows, j] for one, j in pairs if one.probability and one.rows.size
+        ]
+        examples = [example for pair in pairs for example in _examples(inspection, *pair)]
         found.append(
             {
-                "kind": finding.kind,
-                "text": finding.text,
-                "p": round(wrong, 5),
+                "kind": findings[0].kind,
+                "text": told,
+                "p": round(float(np.mean(np.concatenate(wrong))), 5) if wrong else 0.0,
                 "changes": changes,
-                "examples": _examples(inspection, finding, j),
+                "examples": examples[:10],
             }
         )
     return found

@@ -44,7 +44,7 @@ def text_column(
     if numbers is not None:
         read = FromText(asked=kind is not None, places=common_places(texts))
         return Column(key, "number", numbers, (), read)
-    words, codes = encode_texts(texts)
+    words, codes, marks = encode_texts(texts)
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
     reading = _read_like(words, counts, like) if like is not None else None
     if reading is None:
@@ -56,6 +56,9 @@ def text_column(
             Setting("kinds", {key: kind}),
             f": no entry of column {key!r} is a {kind}, the first is {first[:40]!r}",
         )
+    if reading.kind != "category":
+        gone = np.isnan(reading.values) & ~reading.strays & (counts > 0)
+        marks |= {words[int(k)].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone)}
     read = FromText(
         _strays(reading, words, codes),
         reading.notation,
@@ -66,6 +69,7 @@ def text_column(
         if reading.kind == "number" and reading.plain
         else 0,
         unit=reading.unit,
+        marks=marks,
     )
     if reading.kind == "category":
         return _category(words, codes, key, read)
@@ -98,7 +102,7 @@ def stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) 
     if kind == "category":
         entries = np.where(codes < 0, np.nan, codes.astype(np.float64))
         return Column(key, kind, entries, categories, FromText(notation=notation))
-    words, positions = encode_texts(as_texts(texts))
+    words, positions, _ = encode_texts(as_texts(texts))
     counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
     asked = None if kind == "boolean" else kind
     reading = read_texts(words, counts, kind=asked, notation=notation)
@@ -138,8 +142,11 @@ def series_texts(series: nw.Series[Any]) -> Any:
         return None
 
 
-def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
-    """The distinct texts, trimmed, and each entry's position among them, -1 where missing."""
+def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64], dict[str, NDArray[np.intp]]]:
+    """The distinct texts, trimmed, and each entry's position among them, -1 where missing.
+
+    And the rows of each text that counts as missing, the empty one left out.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -155,10 +162,13 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
     gone = np.asarray(
         pc.is_in(words, value_set=pa.array(MISSING, words.type)).to_numpy(zero_copy_only=False)
     )
+    marks = {}
     if gone.any():
+        marks = {words[int(k)].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone)}
+        marks.pop("", None)
         codes = np.append(np.where(gone, -1, np.arange(len(words))), -1)[codes]
         words = pc.if_else(pa.array(gone), None, words)
-    return words, codes
+    return words, codes, marks
 
 
 def clean_texts(table: Any) -> Any:
@@ -168,7 +178,7 @@ def clean_texts(table: Any) -> Any:
     columns = table.columns
     for k, column in enumerate(columns):
         if column.type in (pa.string(), pa.large_string()):
-            words, codes = encode_texts(column)
+            words, codes, _ = encode_texts(column)
             columns[k] = words.take(pa.array(codes, mask=codes < 0))
     return with_columns(table, columns)
 
