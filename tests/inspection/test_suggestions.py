@@ -199,8 +199,9 @@ def test_new_numbers_are_written_as_the_others(entries, number, text):
         ("3501x", []),
         ("3 of 4", []),
         ("2 x 3 m", []),
+        ("450[1]", [450.0]),
         ("<5", []),
-        ("90+", []),
+        ("under 90", []),
         ("", []),
     ],
 )

@@ -159,7 +159,7 @@ class ScoredCells:
         if (i, j) in self.suggested:
             return self.suggested[i, j][1]
         if self.is_mark(i, j):
-            return UNSURE
+            return UNSURE if self.expected_text(i, j) is None else 0.0
         entry = float(self.columns[j].entries[i])
         return self.expected[j].sure(i, entry)
 

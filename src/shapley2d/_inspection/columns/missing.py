@@ -199,15 +199,15 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
 
 
 def find_bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
-    """Numbers of which only a bound is known: several are a notation, one may be a slip."""
+    """Numbers of which only bounds are known: several are a notation, one may be a slip."""
     of_column = {word for word in written.column.from_text.marks if is_bound(word)}
     rows = written.rows(written.where(lambda word: word in of_column))
     if rows.size:
         yield written.finding(
             "bounds",
-            f"{written.entries(rows)} only said to be below or above a number, "
+            f"{written.entries(rows)} only said to be below, above or between numbers, "
             f"{written.example(rows)}: {plural(rows.size, 'it counts', 'they count')} as missing "
-            "here. To use the number, write the sign into a column of its own",
+            "here. To use the numbers, write them into columns of their own",
             rows,
             chance=UNKNOWN if rows.size == 1 else 0.0,
         )

@@ -1,4 +1,4 @@
-"""Texts among numbers that are no errors: words for missing, and bounds such as ``<0.5``.
+"""Texts among numbers that are no errors: words for missing, bounds and ranges such as ``<0.5``.
 
 For inspections. Elsewhere they are strays, of which a warning tells, or make their column text.
 """
@@ -19,17 +19,29 @@ from shapley2d._tables.texts.stray_rule import MAX_STRAYS, are_few
 if TYPE_CHECKING:
     from shapley2d._tables.table import Column
 
-_BOUND = re.compile(r"[<>\u2264\u2265]=?\s*[+-]?[\d.,]*\d\D*|[\d.,]*\d\s?\+")
+_NUMBER = r"(\d+(?:[.,]\d+)?)"
+_BOUND = re.compile(
+    r"(?i)(?:[<>\u2264\u2265]=?|under|over|below|above|less than|more than|at least|at most|up to|"
+    rf"unter|über|bis|mindestens|höchstens)\s*-?{_NUMBER}\D*|"
+    rf"{_NUMBER}\s?(?:\+|(?:and|or) (?:more|over|older|less|under|younger))"
+)
+_RANGE = re.compile(rf"{_NUMBER}\s*[-\u2013]\s*{_NUMBER}")
 _LETTER = re.compile(r"[^\W\d_]")
 
 
 def is_bound(text: str) -> bool:
-    """Whether a text says only that a number is below or above another one.
+    """Whether a text says that a number is below or above another one, or between two.
 
-    >>> is_bound("<0.5"), is_bound("> 100 mg/l"), is_bound("90+"), is_bound("<html>")
-    (True, True, True, False)
+    >>> [is_bound(text) for text in ("<0.5", "> 100 mg/l", "under 20", "90+", "10-20")]
+    [True, True, True, True, True]
+    >>> [is_bound(text) for text in ("<html>", "about 20", "10115-0001")]
+    [False, False, False]
     """
-    return _BOUND.fullmatch(text) is not None
+    ends = _RANGE.fullmatch(text)
+    if ends is None:
+        return _BOUND.fullmatch(text) is not None
+    low, high = (float(end.replace(",", ".")) for end in ends.groups())
+    return low < high
 
 
 def inspected_column(
@@ -51,8 +63,8 @@ def inspected_column(
 def counted_as_missing(column: Column, known: Column | None = None) -> Column:
     """The column with bounds, and with words for missing, as marks instead of strays.
 
-    Words stand for missing among numbers or dates if they have two letters or more and no digit,
-    and three rows or more have them; or if a ``known`` column has them, by which this one is read.
+    Texts without digits stand for missing among numbers or dates if three rows or more have them;
+    or if a ``known`` column has them, by which this one is read.
     """
     read = column.from_text
     rows = defaultdict(list)
@@ -68,14 +80,18 @@ def counted_as_missing(column: Column, known: Column | None = None) -> Column:
 
 
 def _is_word(text: str, times: int) -> bool:
-    return times > 2 and len(_LETTER.findall(text)) > 1 and not any(map(str.isdigit, text))
+    return times > 2 and not any(map(str.isdigit, text))
 
 
 def _are_numbers(column: Column) -> bool:
-    """Whether the categories of a column are numbers, but for words for missing and bounds."""
+    """Whether the categories of a column are numbers, but for words for missing and bounds.
+
+    Words of up to three letters may be codes, as the numbers may be.
+    """
     texts = np.array(column.categories, dtype=object)
     counts = np.bincount(column.entries[~np.isnan(column.entries)].astype(np.intp))
-    words = np.array([*map(_is_word, column.categories, counts.tolist())])
+    is_long = [len(_LETTER.findall(text)) > 3 for text in column.categories]
+    words = np.array([*map(_is_word, column.categories, counts.tolist())]) & is_long
     bounds = np.array([*map(is_bound, column.categories)])
     others = ~words & ~bounds
     n_words, n_bounds, n_others = (int(counts[those].sum()) for those in (words, bounds, others))

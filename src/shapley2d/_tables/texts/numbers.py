@@ -101,6 +101,7 @@ def common_places(texts: Any, rows: NDArray[np.int64] | None = None) -> int:
 
     known = pc.drop_null(texts)
     points = pc.find_substring(known, ".").to_numpy(zero_copy_only=False)
+    points = np.where(_matches(known, "[eE]"), -1, points)
     lengths = pc.utf8_length(known).to_numpy(zero_copy_only=False)
     rows = None if rows is None else rows[flags(texts.is_valid())]
     counts = np.bincount(np.where(points >= 0, lengths - points - 1, 0), rows)
