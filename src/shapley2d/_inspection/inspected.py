@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._inspection.columns.finding import shortened
 from shapley2d._valuation.row_words import RowWords
-from shapley2d.exceptions import cut_names
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -54,31 +51,6 @@ class InspectedCells(RowWords):
     def label_name(self) -> str | None:
         """Name of the label; None without one."""
         return self._cells.names[-1] if self._cells.has_label else None
-
-    @cached_property
-    def _told(self) -> list[tuple[str, list[ColumnFinding]]]:
-        """The findings by the sentences that tell them: one for columns with the same words."""
-        groups: dict[Any, list[ColumnFinding]] = {}
-        for k, one in enumerate(self.findings):
-            key: Any = k
-            if one.kind == "words for missing":
-                entries = self._cells.entries[self._cells.names.index(one.columns[0])]
-                key = frozenset(entries[i] or "" for i in one.rows.tolist())
-            groups.setdefault(key, []).append(one)
-        return [
-            (some[0].text if len(some) == 1 else _of_columns(sorted(key), some), some)
-            for key, some in groups.items()
-        ]
-
-
-def _of_columns(words: list[str], findings: list[ColumnFinding]) -> str:
-    """The sentence for columns with the same words for missing."""
-    names = ", ".join(repr(one.columns[0]) for one in findings)
-    return cut_names(
-        f"{sum(one.rows.size for one in findings):,} entries of {len(findings):,} columns are "
-        f"{', '.join(map(shortened, words[:3]))}, which counts as missing: leave them empty, or "
-        f"find the right ones, in {names}"
-    )
 
 
 def known_number(numbers: NDArray[np.float64] | None, i: int, j: int) -> float | None:

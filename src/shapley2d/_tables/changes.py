@@ -25,16 +25,6 @@ if TYPE_CHECKING:
 Changes = dict[str, dict[int, str | None]]
 """New entries as text, by column and row; None for a missing one."""
 
-_WIDER = {
-    "integer": "float",
-    "float": "text",
-    "boolean": "text",
-    "decimal": "text",
-    "date": "text",
-    "datetime": "text",
-    "duration": "text",
-    "time": "text",
-}
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -152,19 +142,11 @@ def _kind(series: nw.Series[Any]) -> str:
         return "integer"
     if dtype.is_numeric():
         return "decimal" if dtype.is_decimal() else "float"
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype == nw.Date:
-        return "date"
-    if dtype == nw.Datetime:
-        return "datetime"
-    if dtype == nw.Duration:
-        return "duration"
-    if dtype == nw.Time:
-        return "time"
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return "text"
-    return _kind_of_objects(series.to_list())
+    kinds = (nw.Boolean, nw.Date, nw.Datetime, nw.Duration, nw.Time)
+    known = next((kind.__name__.lower() for kind in kinds if dtype == kind), None)
+    return known or _kind_of_objects(series.to_list())
 
 
 def _kind_of_objects(items: list[Any]) -> str:
@@ -192,7 +174,7 @@ def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
         try:
             return [None if text is None else _parsed(text.strip(), kind) for text in texts], kind
         except (ValueError, OverflowError, InvalidOperation):
-            kind = _WIDER[kind]
+            kind = "float" if kind == "integer" else "text"
     return list(texts), "text"
 
 

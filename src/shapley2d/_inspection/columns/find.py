@@ -17,12 +17,7 @@ from shapley2d._inspection.columns.arithmetic import find_arithmetic
 from shapley2d._inspection.columns.duplicates import find_duplicates, find_siblings, find_spilled
 from shapley2d._inspection.columns.far import find_far
 from shapley2d._inspection.columns.finding import UNSURE, fact, written_columns
-from shapley2d._inspection.columns.missing import (
-    find_bounds,
-    find_codes,
-    find_marks_for_missing,
-    weigh_codes,
-)
+from shapley2d._inspection.columns.missing import find_codes, find_marks_for_missing, weigh_codes
 from shapley2d._inspection.columns.notations import find_date_orders, find_notations
 from shapley2d._inspection.columns.rules import find_rules
 from shapley2d._inspection.columns.shapes import find_shapes
@@ -57,7 +52,6 @@ def find_in_columns(
     ]
     for column in columns:
         found += _find_constant(column.column)
-        found += find_bounds(column)
         codes = list(find_codes(column))
         found += codes
         if column.name not in keys:

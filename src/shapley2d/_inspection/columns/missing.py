@@ -7,7 +7,7 @@ inliers as in FAHES (Qahtan et al. 2018), doi:10.1145/3219819.3220109.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,15 +15,7 @@ import numpy as np
 
 from shapley2d._base.words import plural
 from shapley2d._inspection.binning import FEWEST_ROWS
-from shapley2d._inspection.columns.finding import (
-    LOW,
-    RARE,
-    SURE,
-    UNKNOWN,
-    UNSURE,
-    logistic,
-    shortened,
-)
+from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic, shortened
 from shapley2d._tables.convert import MAX_MAGNITUDE
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.texts.marks import is_bound
@@ -80,7 +72,8 @@ tables. Of words that are a usual category, 4 % of 7,206 were in those of calibr
 
 
 def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
-    """Infinite numbers, and codes for a missing entry among numbers and dates."""
+    """Infinite numbers and bounds, and codes for a missing entry among numbers and dates."""
+    yield from _bounds(written)
     strays = written.column.from_text.strays
     rows = np.array([row for row, text in strays.items() if _BEYOND.fullmatch(text)], dtype=np.intp)
     if rows.size:
@@ -181,24 +174,36 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
     # the one word that several columns of a table without gaps have is the table's own
     is_own = len(held) == 1 and not any((column.codes < 0).any() for column in columns)
     own_words = {word for word, n_columns in held.items() if is_own and n_columns > 1}
-    for column, of_column in zip(columns, marks, strict=True):
-        if not of_column or len(of_column) == len(column.words):
-            continue
+    some = [(column, own) for column, own in zip(columns, marks, strict=True)
+            if own and len(own) < len(column.words)]  # fmt: skip
+    alike = defaultdict(list)  # columns with the same words, of which one sentence tells
+    for column, of_column in some:
+        alike[frozenset(of_column.values())].append(column)
+    for column, of_column in some:
         chances = {code: _WORDS[_reading(column, code, of_column, own_words)] for code in of_column}
         rows = np.flatnonzero(np.isin(column.codes, list(of_column)))
         own = _own_mark(column, of_column)
-        named = ", ".join(shortened(word) for word in sorted(set(of_column.values()))[:3])
+        words = frozenset(of_column.values())
+        named, entries, of_all = (
+            ", ".join(map(shortened, sorted(words)[:3])),
+            column.entries(rows),
+            "",
+        )
+        if len(same := alike[words]) > 1:
+            number = sum(one.counts[one.where(words.__contains__)].sum() for one in same)
+            entries = f"{number:,} entries of {len(same):,} columns are"
+            of_all = f", in {', '.join(repr(one.name) for one in same)}"
         yield column.finding(
             "words for missing",
-            f"{column.entries(rows)} {named}, which counts as missing: leave "
-            f"{plural(rows.size, 'it', 'them')} empty, or find the right entry",
+            f"{entries} {named}, which counts as missing: leave "
+            f"{plural(rows.size, 'it', 'them')} empty, or find the right entry{of_all}",
             rows,
             {i: "" if column.word(i) == own else own for i in rows.tolist()},
             np.array([chances[int(column.codes[i])] for i in rows]),
         )
 
 
-def find_bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
+def _bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Numbers of which only bounds are known: several are a notation, one may be a slip."""
     of_column = {word for word in written.column.from_text.marks if is_bound(word)}
     rows = written.rows(written.where(lambda word: word in of_column))
@@ -209,7 +214,7 @@ def find_bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
             f"{written.example(rows)}: {plural(rows.size, 'it counts', 'they count')} as missing "
             "here. To use the numbers, write them into columns of their own",
             rows,
-            chance=UNKNOWN if rows.size == 1 else 0.0,
+            chance=LOW if rows.size == 1 else 0.0,
         )
 
 
@@ -251,10 +256,11 @@ def _reading(column: WrittenColumn, code: int, marks: dict[int, str], own_words:
         return "beside another"
     others = [int(column.counts[k]) for k in marks if k != code] + [int((column.codes < 0).sum())]
     # one that is known as such, or that only its repetition among numbers shows
-    is_meant = word in _MEANT if column.column.kind == "category" else not is_missing(word)
+    is_known = is_missing(marks[code])
+    is_meant = word in _MEANT if column.column.kind == "category" else not is_known
     if is_meant and count >= RARE * column.n_written:
         return "meant"
-    if max(others) > count and is_missing(word):
+    if max(others) > count and is_known:
         return "beside another"
     if word in own_words:
         return "meant"

@@ -120,26 +120,26 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
     Only changes that mend more than they break can be accepted all at once, and each writes what
     the list shows for its cell.
     """
-    cells, found, left = inspection._cells, [], 20_000
-    for told, findings in inspection._told:
-        pairs = [(one, cells.names.index(one.columns[0])) for one in findings]
+    cells, left = inspection._cells, 20_000
+    found: list[dict[str, Any]] = []
+    for finding in inspection.findings:
+        j = cells.names.index(finding.columns[0])
         changes = [
             [i, j, str(inspection.row_names[i]), cells.entries[j][i], text, round(wrong, 5)]
-            for one, j in pairs
-            for i, text, wrong in all_at_once(cells, one)
+            for i, text, wrong in all_at_once(cells, finding)
         ][:left]
         left -= len(changes)
-        wrong = [
-            cells.probability[one.rows, j] for one, j in pairs if one.probability and one.rows.size
-        ]
-        examples = [example for pair in pairs for example in _examples(inspection, *pair)]
+        if not changes and any(finding.text == one["text"] for one in found):
+            continue  # words for missing are told of all columns at once
+        is_fact = not finding.rows.size or not finding.probability
+        wrong = 0.0 if is_fact else float(cells.probability[finding.rows, j].mean())
         found.append(
             {
-                "kind": findings[0].kind,
-                "text": told,
-                "p": round(float(np.mean(np.concatenate(wrong))), 5) if wrong else 0.0,
+                "kind": finding.kind,
+                "text": finding.text,
+                "p": round(wrong, 5),
                 "changes": changes,
-                "examples": examples[:10],
+                "examples": _examples(inspection, finding, j),
             }
         )
     return found

@@ -106,7 +106,7 @@ def print_inspection(
     found = f"{printable(label)}{judged}; {inspection._cells.summary}{settled}"
     console.print(Text(f"{table}{found}\n"), soft_wrap=True)
     # one that concerns two columns is found in each
-    findings = list(dict.fromkeys(text for text, _ in inspection._told))
+    findings = list(dict.fromkeys(finding.text for finding in inspection.findings))
     if findings:
         console.print(Text("Columns", style="italic"))
         for finding in findings[:12]:
