@@ -325,7 +325,8 @@ def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors
     X = pd.DataFrame({"lead": random.lognormal(0, 1, 300).round(2).astype(str)})
     X["age"], X["heads"] = (random.integers(18, 80, 300).astype(str) for _ in range(2))
     X["city"], X["town"] = (random.choice(["Bonn", "Kiel", "Ulm"], 300) for _ in range(2))
-    words = {("city", 3): "?", ("town", 4): "?", ("lead", 7): "n/a"}
+    X["price"] = [f"${price}" for price in random.integers(18, 80, 300)]
+    words = {("city", 3): "?", ("town", 4): "?", ("lead", 7): "n/a", ("price", 5): "n/a"}
     words |= {("age", row): "not asked" for row in (20, 21, 22)}
     bounds = {("lead", 10): "<0.1", ("lead", 11): ">9", ("heads", 9): "<7"}
     for (name, row), text in (words | bounds).items():
@@ -333,7 +334,9 @@ def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors
     found = inspect_cells(X, progress=False)
     found.save(tmp_path / "found.parquet")
     loaded = Inspection.load(tmp_path / "found.parquet")
-    for one in (found, loaded, inspect_cells(X, progress=False, reference=loaded)):
+    judged = [inspect_cells(X, progress=False, reference=one) for one in (found, loaded)]
+    np.testing.assert_array_equal(*(one.probability for one in judged))
+    for one in (found, loaded, *judged):
         shown = one.to_frame().set_index(["column", "row"])
         marked, bounded = shown.loc[[*words]], shown.loc[[*bounds]]
         assert [*marked["entry"], *bounded["entry"]] == [*words.values(), *bounds.values()]

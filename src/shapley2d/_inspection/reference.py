@@ -86,10 +86,7 @@ class Reference:
         given = {column.name: column for column in table.columns}
         own = self.cells.columns[: self.inspection.shape[1]]
         new = [
-            counted_as_missing(_like(given[one.name], one), one)
-            if one.name in given
-            else _nothing(one, n)
-            for one in own
+            _like(given[one.name], one) if one.name in given else _nothing(one, n) for one in own
         ]
         if (labels := self.label) is not None:
             there = None if label is None else label.columns[0]
@@ -175,6 +172,7 @@ def _number(word: str) -> float | None:
 
 def _joined(known: Column, new: Column) -> Column:
     """The reference's column with the new rows below, written and read as the reference's."""
+    new = counted_as_missing(new, known)
     n, own, others = known.entries.size, known.from_text, new.from_text
     words = codes = None
     if known.kind == "category" or own.words is not None or others.words is not None:

@@ -18,6 +18,7 @@ from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Column, FromText, Kind
 from shapley2d._tables.texts.numbers import LONGEST
+from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
@@ -190,7 +191,7 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             _check_codes(entries[~np.isnan(entries)], len(known))
         gone: list[int] = np.flatnonzero(np.isnan(entries)).tolist()
         words = [text for text in dict.fromkeys(own) if text is not None]
-        code = {None: -1, **{text: k for k, text in enumerate(words)}}
+        code = {text: k for k, text in enumerate(words)} | dict.fromkeys((None, *MISSING), -1)
         marks = record["marks"][j] if record.get("marks") else []
         read = FromText(
             strays={i: own[i] for i in gone if own[i] is not None and own[i] not in marks},

@@ -156,16 +156,10 @@ def _kind_of_objects(items: list[Any]) -> str:
 
 
 def _kind_of_object(item: Any) -> str:
-    if isinstance(item, (bool, np.bool_)):
-        return "boolean"
-    if isinstance(item, (int, np.integer)):
-        return "integer"
-    if isinstance(item, Decimal):
-        return "decimal"
-    if is_number(item):
-        return "float"
-    kinds = {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
-    return next((kind for one, kind in kinds.items() if isinstance(item, one)), "text")
+    kinds: Any = {(bool, np.bool_): "boolean", (int, np.integer): "integer", Decimal: "decimal"}
+    kinds |= {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
+    known: str | None = next((kinds[one] for one in kinds if isinstance(item, one)), None)
+    return known or ("float" if is_number(item) else "text")
 
 
 def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:

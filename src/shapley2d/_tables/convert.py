@@ -107,10 +107,7 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
 
 
 def _typed(
-    makers: dict[str, Maker],
-    kinds: Mapping[str, str] | None,
-    like: dict[str, Column],
-    typed: Callable[..., Column],
+    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column], typed: Any
 ) -> tuple[Column, ...]:
     """The columns, each of the kind that the user set or that was found; text is ``typed`` so."""
     asked = check_kinds(kinds, makers)

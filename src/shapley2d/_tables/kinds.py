@@ -160,14 +160,11 @@ def _recode(column: Column, train: Column, name: str) -> Column:
     if column.kind != "category":
         return Column(train.name, train.kind, column.entries)
     _warn_of_numbers_as_text(column, train, name)
-    position = {label: code for code, label in enumerate(train.categories)}
-    unseen = [label for label in column.categories if label not in position]
-    codes = {label: code for code, label in enumerate((*train.categories, *unseen))}
-    recode = np.array([codes[label] for label in column.categories] or [0], dtype=np.float64)
-    entries = np.full(column.entries.size, np.nan)
-    present = ~np.isnan(column.entries)
-    entries[present] = recode[column.entries[present].astype(np.intp)]
-    return Column(train.name, "category", entries, (*train.categories, *unseen))
+    categories = tuple(dict.fromkeys((*train.categories, *column.categories)))
+    codes = {label: code for code, label in enumerate(categories)}
+    recode = np.array([*(codes[label] for label in column.categories), np.nan], dtype=np.float64)
+    entries = recode[np.nan_to_num(column.entries, nan=-1.0).astype(np.intp)]
+    return Column(train.name, "category", entries, categories)
 
 
 def _quoted(names: Sequence[str]) -> str:

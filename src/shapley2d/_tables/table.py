@@ -129,11 +129,7 @@ class Column:
             return "true" if entry else "false"
         if self.kind == "date":
             stamp = np.datetime64(round(entry * MILLISECONDS_PER_DAY), "ms")
-            return str(
-                stamp.astype("datetime64[D]")
-                if entry.is_integer()
-                else stamp.astype("datetime64[s]")
-            )
+            return str(stamp.astype(f"datetime64[{'D' if entry.is_integer() else 's'}]"))
         return entry_text(entry)
 
 

@@ -112,16 +112,9 @@ def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
             return np.nan
         hour = hour % 12 + (12 if found["half"] in "pP" else 0)
     micro = int(((found["fraction"] or "") + "000000")[:6])
+    clock = (hour, int(found["minute"] or 0), int(found["second"] or 0), micro)
     try:
-        stamp = dt.datetime(  # noqa: DTZ001  (all are kept in UTC)
-            number,
-            int(month),
-            int(day),
-            hour,
-            int(found["minute"] or 0),
-            int(found["second"] or 0),
-            micro,
-        )
+        stamp = dt.datetime(number, int(month), int(day), *clock)  # noqa: DTZ001  (kept in UTC)
     except ValueError:
         return np.nan
     zone = found["zone"]
