@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
@@ -129,8 +130,6 @@ def _like(column: Column, known: Column) -> Column:
 
     New categories get codes behind the reference's.
     """
-    import pyarrow as pa
-
     if known.kind == "category":
         if column.kind != "category":
             column = as_category(column.text(), column.name)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing, is_number
 from shapley2d._tables.texts.numbers import EXACT
 
@@ -72,8 +73,6 @@ def _in_dictionary(native: Any, changes: Mapping[int, str | None]) -> Any:
 
     The new entries are the last ones of its values, which are encoded anew: some may be known.
     """
-    import pyarrow as pa
-
     column = native.unify_dictionaries().combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # of no entries, or of too many bytes for one chunk
         column = column.cast(native.type.value_type).combine_chunks().dictionary_encode()
@@ -111,8 +110,6 @@ def _rebuilt(series: nw.Series[Any], changes: Mapping[int, Any]) -> Any:
         if native.dtype == pl.Object:
             return pl.Series(items, dtype=pl.Object)
         return pl.Series(texts, dtype=pl.String)
-    import pyarrow as pa
-
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
@@ -298,8 +295,6 @@ def _in_polars(series: Any, rows: list[int], values: list[Any], kind: str, neede
 
 
 def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed: str) -> Any:
-    import pyarrow as pa
-
     if needed != kind:
         column = column.cast(pa.float64() if needed == "float" else pa.string())
     if isinstance(column, pa.ChunkedArray):

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._tables.frames import entries_of, with_columns
 from shapley2d._tables.intake import as_frame, opened
@@ -353,8 +354,6 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
 
 def with_typed_native(table: Table) -> Table:
     """The table of a file with a native table whose columns have the types that were found."""
-    import pyarrow as pa
-
     texts = (pa.string(), pa.large_string())
     columns = [
         _as_arrow(column) if there.type in texts else there
@@ -364,8 +363,6 @@ def with_typed_native(table: Table) -> Table:
 
 
 def _as_arrow(column: Column) -> Any:
-    import pyarrow as pa
-
     if column.kind == "category":
         return pa.array(column.text(), pa.string())
     if column.kind == "date":

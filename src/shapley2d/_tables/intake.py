@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted, did_you_mean
@@ -141,8 +142,6 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
 
 def _from_arrow(data: Any) -> Any:
     """The Arrow table of anything that exports one, such as a DuckDB relation; else unchanged."""
-    import pyarrow as pa
-
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__"):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing
 from shapley2d._base.warnings import warn
 from shapley2d._base.words import did_you_mean
@@ -59,8 +60,6 @@ def as_kind(column: Column, kind: str) -> Column:
             f": column {column.name!r} holds {column.kind}s, not dates: pass dates, or text "
             "such as '2024-02-29'",
         )
-    import pyarrow as pa
-
     return text_column(pa.array(column.text(), pa.string()), column.name, kind=kind)
 
 
@@ -135,8 +134,6 @@ def _warn_of_numbers_as_text(column: Column, train: Column, name: str) -> None:
 
 
 def _are_numbers(words: Sequence[str]) -> bool:
-    import pyarrow as pa
-
     return plain_numbers(pa.array(words, pa.string())) is not None
 
 

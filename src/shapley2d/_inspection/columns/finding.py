@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._base.words import counted, plural, shorten
 from shapley2d._tables.texts.column import as_texts, series_texts
 from shapley2d._tables.texts.numbers import LONGEST
@@ -197,9 +198,6 @@ def written_columns(table: Table) -> list[WrittenColumn]:
 
 
 def _written(table: Table, j: int) -> WrittenColumn:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = _native_texts(table, j)
     # a column read from a file keeps its texts beside the numbers where they are not plain
     read = table.columns[j].from_text

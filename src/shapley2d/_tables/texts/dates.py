@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
 from shapley2d._tables.texts.numbers import TextReading, flags
 
@@ -42,8 +43,6 @@ _MILLISECOND = dt.timedelta(milliseconds=1)
 
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
     """Which texts may be dates, by one regular expression."""
-    import pyarrow.compute as pc
-
     return flags(pc.match_substring_regex(texts, _LIKELY))
 
 
@@ -53,9 +52,6 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
     The day comes first if that makes dates of more entries (31/1/2024), else the month; ``order``
     decides ties. The texts are distinct and trimmed; ``counts`` says how often each occurs.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     likely = may_be_dates(texts)
     iso = likely & flags(pc.match_substring_regex(texts, _ISO))
     try:

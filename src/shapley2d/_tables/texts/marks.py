@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._tables.texts.column import pa_array, text_column
+from shapley2d._base.arrow import pa
+from shapley2d._tables.texts.column import text_column
 from shapley2d._tables.texts.numbers import parse_numbers
 from shapley2d._tables.texts.stray_rule import MAX_STRAYS, are_few
 
@@ -98,6 +99,6 @@ def _are_numbers(column: Column) -> bool:
     if n_words > MAX_STRAYS * counts.sum() or n_bounds > n_others or others.all():
         return False
     texts[~others] = None
-    found = parse_numbers(pa_array(texts), counts)
+    found = parse_numbers(pa.array(texts), counts)
     are_more = words.sum() < (~np.isnan(found.values)).sum()
     return bool(are_more) and are_few(found.strays, others, counts, found.values)

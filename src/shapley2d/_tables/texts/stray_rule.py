@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._tables.texts.dates import may_be_dates, parse_dates
 from shapley2d._tables.texts.numbers import TextReading, are_endless, flags, parse_numbers
 
@@ -56,9 +57,6 @@ def read_texts(
     user set; ``notation``, of another column or of the training table, decides where both are
     possible, and ``unit`` which unit numbers may have, an empty one that they have none.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     nothing = np.full(len(texts), np.nan)
     none = np.zeros(len(texts), dtype=bool)
     present = flags(texts.is_valid())
