@@ -9,12 +9,12 @@ import numpy as np
 
 from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import did_you_mean
 from shapley2d._tables.table import Column, FromText, Table, native_columns
 from shapley2d._tables.texts.column import text_column
 from shapley2d._tables.texts.numbers import plain_numbers
-from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -120,16 +120,14 @@ def _warn_of_numbers_as_text(column: Column, train: Column, name: str) -> None:
     text = next((word for word in train.categories if not _are_numbers((word,))), None)
     if text is None:  # numbers there, too, which the user passed as categories
         return
-    warn(
-        InputWarning(
-            Place(name),
-            f": column {train.name!r} holds numbers, but in the training table text is among them "
-            f"({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
-            "text, or set ",
-            Setting("kinds", {train.name: "number"}),
-            "; to keep it as text, set ",
-            Setting("kinds", {train.name: "text"}),
-        )
+    warn_input(
+        Place(name),
+        f": column {train.name!r} holds numbers, but in the training table text is among them "
+        f"({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
+        "text, or set ",
+        Setting("kinds", {train.name: "number"}),
+        "; to keep it as text, set ",
+        Setting("kinds", {train.name: "text"}),
     )
 
 
