@@ -16,3 +16,4 @@ class _Module:
 
 pa: Any = _Module("pyarrow")
 pc: Any = _Module("pyarrow.compute")
+pq: Any = _Module("pyarrow.parquet")

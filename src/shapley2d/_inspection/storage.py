@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pq
 from shapley2d._base.json_record import Maybe, check_form
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.finding import ColumnFinding
@@ -119,8 +120,6 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
 
 def is_inspection(path: str | os.PathLike[str]) -> bool:
     """Whether a file says that it is an inspection; it may still be damaged."""
-    import pyarrow.parquet as pq
-
     try:
         return _KEY in (pq.read_schema(path).metadata or {})
     except Exception:  # noqa: BLE001  (whatever a file provokes, it is none)
@@ -263,8 +262,6 @@ def _finding(record: dict[str, Any], cells: SealedCells) -> ColumnFinding:
 
 def _texts_by_row(columns: Sequence[Sequence[str | None]]) -> Any:
     """The texts of columns, row after row."""
-    import pyarrow as pa
-
     return pa.array([text for line in zip(*columns, strict=True) for text in line], pa.string())
 
 

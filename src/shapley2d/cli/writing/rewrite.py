@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from shapley2d._base.arrow import pa
+from shapley2d._base.arrow import pa, pq
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._tables.changes import change_cells
@@ -64,8 +64,6 @@ def write_changed(
     """
     with naming(output), atomic_write(output) as temporary:
         if held.kind == "parquet":
-            import pyarrow.parquet as pq
-
             changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
             pq.write_table(changed, temporary)
         else:
