@@ -8,6 +8,7 @@ import pytest
 
 from shapley2d import Inspection, inspect_cells
 from shapley2d._inspection.cells import Expected
+from shapley2d._inspection.checks import _tests as checks_of
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.columns.notations import read_numbers
@@ -334,6 +335,9 @@ def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors
         assert bounded["probability"][:2].max() < 0.1  # several are a notation
     clean, log = found.repair(X, cells=[(row, name) for name, row in words])
     assert log["before"].tolist() == [*words.values()] and clean.isna().sum().sum() == len(words)
+    for name, one in zip(X, found._cells.columns, strict=True):  # what pandera would check
+        right = np.ones(300, dtype=bool)
+        assert all(test(X[name]).all() for _, test in checks_of(one, one.written(), right))
     told = [one.text for one in found.findings if one.columns[0] in ("city", "town")]
     assert len({*told}) == 1 and told[0].startswith("2 entries of 2 columns are '?'")
     assert told[0].endswith("in 'city', 'town'")
