@@ -39,7 +39,7 @@ _SECOND = 5.0
 is no error."""
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SPREADSHEET_DATE = re.compile(rf"(?i)(?:\d{{1,2}}-(?:{_MONTH})|(?:{_MONTH})-\d{{2}})")
-_BROKEN = re.compile("[\ufffd\x80-\x9f]|[A-Za-z][\u0300-\u036f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
+_BROKEN = re.compile("[\ufffd\x80-\x9f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
 
 
 def find_shapes(written: WrittenColumn) -> Iterator[ColumnFinding]:
