@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted
 from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
@@ -17,7 +17,7 @@ from shapley2d._market.owners import Claim, entry_key, read_claims
 from shapley2d._market.regions import Ownership, Regions, cut_grid, find_regions
 from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -194,7 +194,7 @@ def claims_of(owners: Any) -> list[Claim] | None:
         return read_claims(owners)
     source = read_table(os.fspath(owners))
     for note in source.notes:
-        warn(InputWarning(*note.args))
+        warn_input(*note.args)
     return read_claims(
         clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
     )

@@ -193,7 +193,10 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
         return
     marked_is_rare = with_mark <= without
     rows = written.rows(marked if marked_is_rare else plain)
-    entries = written.column.entries
+    new = {int(i): typed_number(float(written.column.entries[i])) for i in rows}
+    if not marked_is_rare and (style := EntryWriter.of(written.column).style) is not None:
+        comma = written.column.from_text.notation == "decimal commas"
+        new = {i: style.write(number, comma=comma) for i, number in new.items()}
     # signs and numbers of another size may mean another thing, but hardly both are right
     yield written.finding(
         "signs",
@@ -201,8 +204,9 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
         f"{'have' if marked_is_rare else 'lack'} a {str(marks[marked][0])!r}, unlike the others: "
         "check whether they mean the same, and write them alike",
         rows,
-        {int(i): typed_number(float(entries[i])) for i in rows} if marked_is_rare else {},
+        new,
         SURE,
+        right=None if marked_is_rare else np.full(rows.size, UNSURE),
     )
 
 
