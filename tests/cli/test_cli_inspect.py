@@ -89,12 +89,24 @@ def test_no_target_is_needed_and_keys_are_welcome(capsys):
     assert "80 rows x 9 columns" in run(capsys, "inspect people.csv").out
 
 
+def test_labels_that_are_hardly_wrong_are_not_listed(capsys):
+    kinds = [f"{k % 2}{k % 3}" for k in range(400)]
+    pd.DataFrame({"kind": kinds, "twin": kinds, "label": kinds}).to_csv("same.csv", index=False)
+    out = run(capsys, "inspect same.csv -t label --report page.html").out
+    assert "Labels to check: none, each is less than 1 % likely wrong" in out
+    assert "No label is 1 % likely wrong or more." in Path("page.html").read_text(encoding="utf-8")
+
+
 def test_outputs(capsys):
     run(capsys, "inspect people.csv -t bought --drop id -o cells.parquet")
     saved = Inspection.load("cells.parquet")
     twin = inspect_cells(TABLE, LABEL, progress=False)
     np.testing.assert_allclose(saved.scores, twin.scores)
     assert saved._fingerprint == file_digest(read_table("people.csv").table)
+    assert run(capsys, "report cells.parquet --title Again").out == "report: cells.html\n"
+    assert "<title>Again</title>" in Path("cells.html").read_text(encoding="utf-8")
+    refused = run(capsys, "report cells.parquet --pay 5", 2).err
+    assert "--pay goes with values, but cells.parquet holds an inspection: leave it out" in refused
     run(capsys, "inspect people.csv -t bought --drop id -o cells.csv")
     assert read_table("cells.csv").table.num_rows == 80 * 8
     summary = json.loads(run(capsys, "inspect people.csv -t bought --drop id --json --top 3").out)

@@ -15,6 +15,7 @@ import pytest
 from inspected_table import people
 from shapley2d import InputError, Inspection, Valuation, inspect_cells, value_cells
 from shapley2d._inspection.columns.finding import ColumnFinding
+from shapley2d._inspection.page.payload import cells_to_list
 from shapley2d._inspection.ranking import gain_scores, rank_cells
 
 TABLE, LABEL = people()
@@ -213,7 +214,7 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
     for options, words in (
         ({}, "needs to know what to change"),
         ({"cells": [(999, "city")]}, "there is no row 999"),
-        ({"cells": [(7, "town")]}, "there is no column 'town'"),
+        ({"cells": [(7, "City")]}, r"there is no column 'City' \(did you mean 'city'\?\)"),
         ({"probability": 2}, "probability=2 must be a number from 0 to 1"),
         ({"n": -1}, "n=-1 must be a whole number"),
         ({"findings": [99]}, "findings=99 is not the position"),
@@ -227,6 +228,19 @@ def test_what_to_repair_can_be_said_in_many_ways(inspection, tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             inspection.repair(TABLE, **options)
+
+
+def test_labels_worth_a_look_are_listed(inspection):
+    probability = inspection.probability.copy()
+    labels = np.full((len(probability), 1), 0.009)
+    likeliest = int(inspection.label_probability.argmax())
+    labels[likeliest] = 0.01
+    cells = dataclasses.replace(inspection._cells, probability=np.hstack([probability, labels]))
+    found = dataclasses.replace(inspection, _cells=cells)
+    label = probability.shape[1]
+    assert [one for one in cells_to_list(found, 200) if one[1] == label] == [(likeliest, label)]
+    assert [one["row"] for one in found.to_dict()["labels"]] == [str(likeliest)]
+    assert len(found.rank(20, labels=True)) == 20
 
 
 def test_labels_are_repaired_where_they_are(inspection):
