@@ -94,6 +94,24 @@ def test_clean_rows_are_silent_also_a_month_later(trusted):
     assert not found.findings
 
 
+def test_keys_and_dates_go_on_and_units_are_converted(tmp_path):
+    known = TRUSTED.assign(id=range(1000, 2200), weight=[f"{1 + k % 30}.5 kg" for k in range(1200)])
+    grams = [f"{1 + k % 30}500 g" for k in range(40)]
+    new = orders(40, 1).assign(id=range(90_000, 90_040), day="2025-03-31", weight=grams)
+    new.loc[3, "id"] = 1500
+    known = inspect_cells(known, progress=False)
+    found = inspect_cells(new, reference=known, progress=False)
+    out = found._cells.standing_out
+    assert out[:, -1].all() and np.argwhere(out[:, :-1]).tolist() == [[3, 0]]
+    assert kinds(found, "id") == {"known key"} and kinds(found, "weight") == {"suffix"}
+    expected = found._cells.expected_texts(7)
+    assert expected == [f"{1 + k % 30}.5 kg" for k in range(40)]
+    known.save(tmp_path / "known.parquet")
+    loaded = inspect_cells(new, reference=str(tmp_path / "known.parquet"), progress=False)
+    np.testing.assert_array_equal(loaded.probability, found.probability)
+    assert loaded._cells.expected_texts(7) == expected
+
+
 def test_each_row_is_judged_by_the_table_alone(trusted, found):
     for rows in ([4], [10, 3], range(20, 30)):
         some = NEW.iloc[list(rows)]

@@ -35,8 +35,12 @@ if TYPE_CHECKING:
 _OF_PAIRS = ("repeated key", "near-duplicates")
 """Findings that name two rows, one of which may be the reference's: those of keys are made anew."""
 
-_SAME = {"numbers far outside": "new range", "new format": "formats"}
-"""Findings that say of the same rows what another one says better."""
+_SAME = {
+    "numbers far outside": ("new range",),
+    "new format": ("formats",),
+    "another type": ("notation", "suffix"),
+}
+"""Findings that say of the same rows what others say better."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +149,8 @@ def _like(column: Column, known: Column) -> Column:
         at = np.nan_to_num(column.entries, nan=len(column.categories)).astype(np.intp)
         categories = (*known.categories, *unseen)
         return replace(column.with_entries(recoded[at]), categories=categories)
-    if column.kind == known.kind:
+    unit = known.from_text.unit
+    if column.kind == known.kind and unit in ("", column.from_text.unit):
         return column
     if {column.kind, known.kind} == {"number", "boolean"} and np.isin(
         column.entries[~np.isnan(column.entries)], (0, 1)
@@ -155,7 +160,8 @@ def _like(column: Column, known: Column) -> Column:
     if known.kind in ("number", "date"):
         array, notation = pa.array(texts, pa.string()), known.from_text.notation
         try:
-            return text_column(array, column.name, kind=known.kind, notation=notation)
+            like = known if unit else None
+            return text_column(array, column.name, kind=known.kind, notation=notation, like=like)
         except InputError:  # not one entry can be read so
             pass
     strays = {i: text for i, text in enumerate(texts) if text is not None}
@@ -213,13 +219,15 @@ def _of_new_rows(findings: Sequence[ColumnFinding], known: int) -> list[ColumnFi
 
 
 def _told_once(findings: Sequence[ColumnFinding]) -> list[ColumnFinding]:
-    """The findings without those whose rows another one names for the same reason."""
-    rows = {(one.columns[0], one.kind): {*one.rows.tolist()} for one in findings}
+    """The findings without those whose rows others name for the same reason."""
+
+    def said(one: ColumnFinding) -> set[int]:
+        better = [other for other in findings if other.columns[0] == one.columns[0]
+                  and other.kind in _SAME.get(one.kind, ())]  # fmt: skip
+        return {row for other in better for row in other.rows.tolist()}
+
     return [
-        one
-        for one in findings
-        if not {*one.rows.tolist()} <= rows.get((one.columns[0], _SAME.get(one.kind, "")), set())
-        or one.kind not in _SAME
+        one for one in findings if one.kind not in _SAME or not {*one.rows.tolist()} <= said(one)
     ]
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.warnings import without_warnings
-from shapley2d._base.words import entry_text
+from shapley2d._base.words import did_you_mean, entry_text
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import check_decided
@@ -212,7 +212,8 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
         if row not in rows:
             raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
         if column not in inspection._cells.names:
-            raise InputError(Setting("cells"), f": there is no column {column!r}")
+            hint = did_you_mean(column, inspection._cells.names)
+            raise InputError(Setting("cells"), f": there is no column {column!r}{hint}")
         i, j = rows[row], inspection._cells.names.index(column)
         suggested, why = _suggestion(inspection, i, j)
         if len(cell) == 3 and (text := _text(cell[2])) != suggested:

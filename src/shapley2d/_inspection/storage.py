@@ -35,6 +35,7 @@ _BY_COLUMN: dict[str, tuple[Any, Callable[[Column, Expected], Any]]] = {
     "kinds": (str, lambda column, _: column.kind),
     "notations": (str, lambda column, _: column.from_text.notation),
     "places": (int, lambda column, _: column.from_text.places),
+    "units": (str, lambda column, _: column.from_text.unit),
     "categories": ([str], lambda column, _: list(column.categories)),
     "widths": (int, lambda _, one: 0 if one.alternatives is None else one.alternatives.shape[1]),
     "ranges": (bool, lambda _, one: one.low is not None and one.high is not None),
@@ -194,6 +195,7 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             strays={i: own[i] for i in gone if own[i] is not None},
             notation=record["notations"][j],
             places=record["places"][j],
+            unit=record["units"][j],
             asked=record["asked"][j],
             distinct=record["distinct"][j],
         )

@@ -3,13 +3,16 @@
 from pathlib import Path
 from typing import Annotated
 
+from shapley2d._inspection.storage import is_inspection
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_report_path, naming
 from shapley2d.cli.writing.summary import print_files
 from shapley2d.exceptions import InputError
 
-Values = Annotated[Path, o.argument("VALUES", "A Parquet file written by cells or blocks.")]
+Values = Annotated[
+    Path, o.argument("VALUES", "A Parquet file written by cells, blocks or inspect.")
+]
 ReportPath = Annotated[
     Path | None,
     o.option(
@@ -50,11 +53,22 @@ def report(
     pay: o.Pay = None,
     trusted: Trusted = False,
 ) -> None:
-    """Write a report from saved values: one HTML file that opens in any browser, offline."""
+    """Write a report from saved values or the page of an inspection: one offline HTML file."""
+    from shapley2d._inspection.inspection import Inspection
     from shapley2d._valuation.valuation import Valuation
 
     path = values.with_suffix(".html") if output is None else output
     check_report_path(path, [str(values), *([str(against)] if against else [])], "--output")
+    if is_inspection(values):
+        for option, given in (("--against", against), ("--pay", pay)):
+            if given is not None:
+                raise InputError(
+                    f"{option} goes with values, but {values} holds an inspection: leave it out"
+                )
+        with naming(path):
+            Inspection.load(values).to_html(path, title=title)
+        print_files({"report": path}, ResultConsole())
+        return
     with warnings_as_notes():
         valuation = Valuation.load(values)
         comparison = None if against is None else valuation.compare(Valuation.load(against))
