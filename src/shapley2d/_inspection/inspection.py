@@ -216,7 +216,7 @@ class Inspection(InspectedCells):
             The n cells most likely wrong.
         probability : float
             All cells whose probability of being wrong is at least this, and whose suggested entry
-            is at least 90 % likely right.
+            is at least 90 % likely right; a warning counts the others.
         findings : list of int
             All suggestions of these :attr:`findings`, by position.
         y : the labels that were inspected, optional
