@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
+_NAMES = {
+    "n_valid": "validation rows", "n_pairs": "pairs of copies", "n_utilities": "scores computed",
+    "random_state": "seed", "valid_parts": "parts of the validation rows",
+    "semivalue": "weights of rows, columns",
+}  # fmt: skip
 _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
@@ -149,11 +154,16 @@ def settings_words(info: dict[str, Any]) -> dict[str, str]:
     """The entries of a record as text, the method's settings last.
 
     >>> settings_words({"method": "knn", "converged": True, "settings": {"n_neighbors": 5}})
-    {'method': 'knn', 'converged': 'yes', 'n_neighbors': '5'}
+    {'method': 'knn', 'converged': 'yes', 'neighbors': '5'}
     """
     record = {key: value for key, value in info.items() if key not in _ELSEWHERE}
     record |= info.get("settings") or {}
-    return {key: _words(value) for key, value in record.items() if value is not None}
+    return {_name(key): _words(value) for key, value in record.items() if value is not None}
+
+
+def _name(key: str) -> str:
+    """The name of an entry in plain words."""
+    return _NAMES.get(key, key.removeprefix("n_").replace("_", " "))
 
 
 def _words(value: Any) -> str:
@@ -165,5 +175,5 @@ def _words(value: Any) -> str:
         return ", ".join(_words(item) for item in value)
     if isinstance(value, dict):
         known = {key: item for key, item in value.items() if item not in (None, "", [], {})}
-        return ", ".join(f"{key}: {_words(item)}" for key, item in known.items())
+        return ", ".join(f"{_name(key)}: {_words(item)}" for key, item in known.items())
     return str(value)

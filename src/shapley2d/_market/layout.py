@@ -13,9 +13,8 @@ from shapley2d._base.words import counted
 from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
-from shapley2d._market.owners import Claim, entry_key, read_claims
+from shapley2d._market.owners import Claim, entry_key, open_owners, read_claims
 from shapley2d._market.regions import Ownership, Regions, cut_grid, find_regions
-from shapley2d._tables.reading.files import read_table
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
@@ -192,7 +191,7 @@ def claims_of(owners: Any) -> list[Claim] | None:
         return None
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
-    source = read_table(os.fspath(owners))
+    source = open_owners(os.fspath(owners))
     for note in source.notes:
         warn(InputWarning(*note.args))
     return read_claims(

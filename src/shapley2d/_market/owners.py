@@ -9,6 +9,7 @@ import re
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -16,6 +17,7 @@ import numpy as np
 
 from shapley2d._base.entries import as_text
 from shapley2d._market.grid import is_empty
+from shapley2d._tables.reading.files import read_table
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.grid import Sets
+    from shapley2d._tables.reading.files import Source
 
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
@@ -101,6 +104,17 @@ class AxisNames:
     def _union(self, entries: Iterable[Any], where: str) -> NDArray[np.intp]:
         parts = [self.find(entry, where) for entry in entries]
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
+
+
+def open_owners(path: str, encoding: str | None = None) -> Source:
+    """The file of an owners table; what looks like a column's name is refused as such."""
+    if not Path(path).suffix and path != "-" and not Path(path).exists():
+        raise InputError(
+            Setting("owners", path), " is no file: name a table with the columns owner, row and "
+            "column; if it is the column that names the owners, give ",
+            Setting("owner_column", path),
+        )  # fmt: skip
+    return read_table(path, encoding=encoding)
 
 
 def read_claims(
