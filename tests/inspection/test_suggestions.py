@@ -132,7 +132,7 @@ def test_what_is_emptied_gets_the_missing_mark_of_its_column():
 
 def test_only_sure_suggestions_are_taken_by_probability(inspected):
     table, inspection = inspected
-    unsure = r"entries at least 50 % likely wrong stay as they are: no suggestion is 90 % likely"
+    unsure = r"entries at least 50 % likely wrong stay as they are: no suggestion for them is 90 %"
     with pytest.warns(InputWarning, match=unsure):
         clean, log = inspection.repair(table, probability=0.5)
     j = [inspection.column_names.index(column) for column in log["column"]]

@@ -36,9 +36,12 @@ _OF_PAIRS = ("repeated key", "near-duplicates")
 """Findings that name two rows, one of which may be the reference's: those of keys are made anew."""
 
 _SAME = {
-    "numbers far outside": ("new range",),
+    "numbers far outside": ("new range", "arithmetic"),
+    "new range": ("arithmetic",),
     "new format": ("formats",),
     "another type": ("notation", "suffix"),
+    "new category": ("encoding", "spellings"),
+    "missing entries": ("rule",),
 }
 """Findings that say of the same rows what others say better."""
 

@@ -146,8 +146,7 @@ def _chosen(
             InputWarning(
                 f"{counted(left, 'entry', 'entries')} at least {percent(probability or 0)} likely "
                 f"wrong {plural(left, 'stays', 'stay')} as {plural(left, 'it is', 'they are')}: no "
-                f"suggestion is {percent(SURE_RIGHT)} likely right; decide about "
-                f"{plural(left, 'it', 'them')} in the list"
+                f"suggestion for {plural(left, 'it', 'them')} is {percent(SURE_RIGHT)} likely right"
             )
         )
     return {
