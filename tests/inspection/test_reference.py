@@ -195,6 +195,10 @@ def test_labels_are_judged_by_those_of_the_reference():
     without = inspect_cells(new.drop(columns="spent"), reference=known, progress=False)
     assert without.label_name is None
     assert without.shape == (30, 7)
+    with pytest.raises(
+        InputError, match="y is not the reference's label, which is 'spent': give none"
+    ):
+        inspect_cells(new, "region", reference=known, progress=False)
     with pytest.raises(InputError, match="inspected without labels: leave it out"):
         inspect_cells(NEW, "age", reference=inspect_cells(TRUSTED[:50], progress=False))
     with pytest.raises(InputError, match="reference is a table, whose labels are not known"):
