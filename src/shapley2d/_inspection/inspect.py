@@ -224,7 +224,7 @@ def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
         if label is None:
             raise InputError(
                 Place("y"),
-                " is given as the label, but the reference was inspected without labels: leave it out",
+                " is a label, but the reference was inspected without labels: leave it out",
             )
         if label.name in _names(X) and not (isinstance(y, str) and y == label.name):
             raise InputError(

@@ -1,7 +1,7 @@
 """``shapley2d report``: a report from saved values, or a page of what moved between two files."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from shapley2d._inspection.storage import is_inspection
 from shapley2d.cli import options as o
@@ -59,33 +59,20 @@ def report(
 
     path = values.with_suffix(".html") if output is None else output
     check_report_path(path, [str(values), *([str(against)] if against else [])], "--output")
-    if is_inspection(values):
-        for option, given in (("--against", against), ("--pay", pay)):
-            if given is not None:
-                raise InputError(
-                    f"{option} goes with values, but {values} holds an inspection: leave it out"
-                )
-        with naming(path):
-            Inspection.load(values).to_html(path, title=title)
-        print_files({"report": path}, ResultConsole())
-        return
     with warnings_as_notes():
-        valuation = Valuation.load(values)
-        comparison = None if against is None else valuation.compare(Valuation.load(against))
-    payments = None
+        found: Any = (Inspection if is_inspection(values) else Valuation).load(values)
+        comparison = None if against is None else found.compare(Valuation.load(against))
+    payments = {}
     if pay is not None:
         if comparison is not None:
             raise InputError("--pay goes with a report of one file: leave out --against")
-        if not hasattr(valuation, "payments"):
-            raise InputError(
-                f"--pay goes with values of blocks, but {values} holds values of cells: leave it "
-                "out"
-            )
+        if not hasattr(found, "payments"):
+            raise InputError(f"--pay goes with values of blocks, not with {values}: leave it out")
         with warnings_as_notes():
-            payments = valuation.payments(pay, trusted=trusted)
+            payments = {"payments": found.payments(pay, trusted=trusted)}
     with naming(path):
         if comparison is not None:
             comparison.to_html(path, title=title or f"What moved since {against}")
         else:
-            valuation.to_html(path, title=title, payments=payments)
+            found.to_html(path, title=title, **payments)
     print_files({"report": path}, ResultConsole())
