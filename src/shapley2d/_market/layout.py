@@ -13,9 +13,8 @@ from shapley2d._base.words import counted
 from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
-from shapley2d._market.owners import Claim, entry_key, open_owners, read_claims
+from shapley2d._market.owners import Claim, claims_in, entry_key, read_claims
 from shapley2d._market.regions import Ownership, Regions, cut_grid, find_regions
-from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, InputWarning, Setting
 
 if TYPE_CHECKING:
@@ -191,9 +190,7 @@ def claims_of(owners: Any) -> list[Claim] | None:
         return None
     if not isinstance(owners, (str, os.PathLike)):
         return read_claims(owners)
-    source = open_owners(os.fspath(owners))
-    for note in source.notes:
+    claims, notes = claims_in(os.fspath(owners), os.fspath(owners))
+    for note in notes:
         warn(InputWarning(*note.args))
-    return read_claims(
-        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
-    )
+    return claims

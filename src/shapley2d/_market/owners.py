@@ -18,6 +18,7 @@ import numpy as np
 from shapley2d._base.entries import as_text
 from shapley2d._market.grid import is_empty
 from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._market.grid import Sets
-    from shapley2d._tables.reading.files import Source
+    from shapley2d.exceptions import Note
 
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
@@ -106,15 +107,16 @@ class AxisNames:
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
 
 
-def open_owners(path: str, encoding: str | None = None) -> Source:
-    """The file of an owners table; what looks like a column's name is refused as such."""
+def claims_in(path: str, name: str, encoding: str | None = None) -> tuple[list[Claim], list[Note]]:
+    """The claims in a file, which messages call ``name``, and notes on how it was read."""
     if not Path(path).suffix and path != "-" and not Path(path).exists():
-        raise InputError(
-            Setting("owners", path), " is no file: name a table with the columns owner, row and "
-            "column; if it is the column that names the owners, give ",
-            Setting("owner_column", path),
-        )  # fmt: skip
-    return read_table(path, encoding=encoding)
+        words = (
+            f" is no file of owners, rows and columns; if column {path!r} names the owners, give "
+        )
+        raise InputError(Setting("owners", path), words, Setting("owner_column", path))
+    source = read_table(path, encoding=encoding)
+    table = clean_texts(source.table)
+    return read_claims(table, name, lambda row: f"{name}, {source.where(row)}"), source.notes
 
 
 def read_claims(
