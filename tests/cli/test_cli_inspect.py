@@ -54,7 +54,7 @@ def test_new_rows_are_judged_by_a_trusted_table(capsys):
     out = run(capsys, "inspect new.csv --id id --reference known.parquet --report new.html").out
     start = "new.csv: 1 row x 7 columns and the label 'bought', judged by 76 trusted rows; "
     assert out.startswith(start)
-    assert "1 of 1 entry of 'city' is none of the reference's 3 categories: 'Brimingham'" in out
+    assert "'Brimingham' (1 x), likely a misspelling of 'Birmingham'" in out
     assert "known.parquet" in Path("new.html").read_text(encoding="utf-8")
     by_table = "inspect new.csv --target bought --id id --reference known.csv --json"
     by_file = "inspect new.csv --id id --reference known.parquet --json"
