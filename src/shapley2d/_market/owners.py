@@ -17,17 +17,16 @@ import numpy as np
 
 from shapley2d._base.entries import as_text
 from shapley2d._market.grid import is_empty
-from shapley2d._tables.reading.files import read_table
+from shapley2d._tables.reading.files import Source
 from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from shapley2d._market.grid import Sets
-    from shapley2d.exceptions import Note
 
 UNOWNED = "(unowned)"
 """Name of the entry for blocks without an owner."""
@@ -107,23 +106,18 @@ class AxisNames:
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
 
 
-def claims_in(path: str, name: str, encoding: str | None = None) -> tuple[list[Claim], list[Note]]:
-    """The claims in a file, which messages call ``name``, and notes on how it was read."""
+def check_owners(path: str) -> None:
+    """Refuse a column's name in the place of a file of owners."""
     if not Path(path).suffix and path != "-" and not Path(path).exists():
-        words = (
-            f" is no file of owners, rows and columns; if column {path!r} names the owners, give "
-        )
+        words = f" is no file of owners; if column {path!r} names them, give "
         raise InputError(Setting("owners", path), words, Setting("owner_column", path))
-    source = read_table(path, encoding=encoding)
-    table = clean_texts(source.table)
-    return read_claims(table, name, lambda row: f"{name}, {source.where(row)}"), source.notes
 
 
-def read_claims(
-    owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
-) -> list[Claim]:
-    """The claims of an owners table; messages call it ``name``, and a record by ``where``."""
-    where = where or (lambda number: f"owners, line {number + 1}")
+def read_claims(owners: Any, name: str = "owners") -> list[Claim]:
+    """The claims of an owners table, or of a file that was read; messages call it ``name``."""
+    source = owners if isinstance(owners, Source) else None
+    if source is not None:
+        owners = clean_texts(source.table)
     if isinstance(owners, dict):
         with suppress(TypeError, ValueError):  # no columns, or of different lengths
             lines = zip(*owners.values(), strict=True)
@@ -141,7 +135,8 @@ def read_claims(
         )
     claims = []
     for number, record in enumerate(owners):
-        place, owner = where(number), record.get("owner")
+        line = f"line {number + 1}" if source is None else source.where(number)
+        place, owner = f"{name}, {line}", record.get("owner")
         _check_fields(record, place)
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")
