@@ -223,15 +223,13 @@ def _of_new_rows(findings: Sequence[ColumnFinding], known: int) -> list[ColumnFi
 
 def _told_once(findings: Sequence[ColumnFinding]) -> list[ColumnFinding]:
     """The findings without those whose rows others name for the same reason."""
+    rows = {(one.columns[0], one.kind): {*one.rows.tolist()} for one in findings}
 
-    def said(one: ColumnFinding) -> set[int]:
-        better = [other for other in findings if other.columns[0] == one.columns[0]
-                  and other.kind in _SAME.get(one.kind, ())]  # fmt: skip
-        return {row for other in better for row in other.rows.tolist()}
+    def is_said(one: ColumnFinding) -> bool:
+        better = [rows.get((one.columns[0], kind), set()) for kind in _SAME.get(one.kind, ())]
+        return bool(better) and {*one.rows.tolist()} <= set().union(*better)
 
-    return [
-        one for one in findings if one.kind not in _SAME or not {*one.rows.tolist()} <= said(one)
-    ]
+    return [one for one in findings if not is_said(one)]
 
 
 def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> ScoredCells:

@@ -99,15 +99,7 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         },
         "notes": [[i, j, text] for (i, j), text in found.notes.items()],
         "findings": [
-            {
-                **vars(one),
-                "rows": np.asarray(one.rows).tolist(),
-                "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
-                "probability": float(one.probability),
-                "chances": None if one.chances is None else one.chances.tolist(),
-                "right": None if one.right is None else one.right.tolist(),
-            }
-            for one in inspection.findings
+            {key: _plain(value) for key, value in vars(one).items()} for one in inspection.findings
         ],
         "new entries": [[i, j, text, sure] for (i, j), (text, sure) in found.suggested.items()],
         "facts": found.info,
@@ -255,6 +247,13 @@ def _finding(record: dict[str, Any], cells: SealedCells) -> ColumnFinding:
         chances,
         right,
     )
+
+
+def _plain(value: Any) -> Any:
+    """A field of a finding in types of JSON."""
+    if isinstance(value, dict):
+        return [[int(row), text] for row, text in value.items()]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _texts_by_row(columns: Sequence[Sequence[str | None]]) -> Any:
