@@ -112,6 +112,21 @@ def test_keys_and_dates_go_on_and_units_are_converted(tmp_path):
     assert loaded._cells.expected_texts(7) == expected
 
 
+def test_time_explains_dates_and_nothing_explains_a_whole_column(trusted):
+    new = orders(40, 3, 6000).assign(day="2025-03-20")
+    for some in (new, new[:1]):  # three weeks later, far outside all others
+        assert not inspect_cells(some, reference=trusted, progress=False)._cells.standing_out.any()
+    days = [1 + k % 31 for k in range(40)]
+    german = new.assign(day=[f"{day:02d}.03.2025" for day in days])
+    found = inspect_cells(german, reference=trusted, progress=False)
+    assert found._cells.expected_texts(1) == [f"2025-03-{day:02d}" for day in days]
+    cents = new.assign(taxed=(100 * new["taxed"]).round())
+    found = inspect_cells(cents, reference=trusted, progress=False)
+    assert found._cells.standing_out[:, 6].all()
+    (only,) = found.findings
+    assert only.text.endswith("has the unit changed?")
+
+
 def test_each_row_is_judged_by_the_table_alone(trusted, found):
     for rows in ([4], [10, 3], range(20, 30)):
         some = NEW.iloc[list(rows)]

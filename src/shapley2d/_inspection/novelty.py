@@ -241,8 +241,9 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     by_chance = float(bdtrc(rows.size - 1, new.size, 2 / (known.size + 1)))
     if not far.any() and by_chance > ERRORS:
         return
-    # where most rows lie outside, the column has moved, and not every entry is wrong
-    moved = new.size >= FEWEST_ROWS and rows.size > new.size / 2
+    # where time puts most rows outside, not every entry is wrong
+    many = new.size >= FEWEST_ROWS and rows.size > new.size / 2
+    moved = many and np.count_nonzero(new != entries[n:]) > new.size / 2
     chance = np.where(far & (not moved), wrong_if_new(known.size, float(own)), 0.0)
     ends = [column.word(int(np.flatnonzero(entries[:n] == end)[0])) for end in (low, high)]
     farthest = rows[np.argsort(-off[rows], kind="stable")]
@@ -250,6 +251,7 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
         f"{plural(rows.size, 'lies', 'lie')} outside the reference's range, {ends[0]} to "
         f"{ends[1]}: {_examples(column.word(n + i) for i in farthest)}"
     )
+    words += ": has the unit changed?" if many and column.column.kind == "number" else ""
     yield from _told(column, n, "new range", rows, words, chance)
 
 

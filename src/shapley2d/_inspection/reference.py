@@ -19,7 +19,7 @@ from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import written_columns
-from shapley2d._inspection.novelty import NEGLIGIBLE, find_new, wrong_if_new
+from shapley2d._inspection.novelty import NEGLIGIBLE, as_time_goes_on, find_new, wrong_if_new
 from shapley2d._inspection.score import Lessons, judge_rows
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
@@ -102,15 +102,26 @@ class Reference:
         )
         together = Table(both[: len(own)], np.arange(known + n))
         written = written_columns(together)
+        grown = {
+            one.name
+            for one in both
+            if not np.array_equal(as_time_goes_on(one, known), one.entries[known:], equal_nan=True)
+        }
         found = [
             one
             for one in _of_new_rows(find_in_columns(together, written), known)
             if one.columns[0] in given and one.kind not in _OF_PAIRS
+            # far as time goes on: find_new looks at what is beyond
+            if one.kind != "numbers far outside" or one.columns[0] not in grown
         ]
         found += find_new(self.table, table, written)
         found.sort(key=lambda one: -one.probability)
         below = [
-            replace(one, rows=one.rows + known)
+            replace(
+                one,
+                rows=one.rows + known,
+                suggestions={known + i: text for i, text in one.suggestions.items()},
+            )
             for one in found
             if any(one.columns[0] == column.name for column in both)
         ]
@@ -207,6 +218,8 @@ def _of_new_rows(findings: Sequence[ColumnFinding], known: int) -> list[ColumnFi
         if not new.all():
             text += f" ({new.sum():,} of the {new.size:,} rows are new, the others the reference's)"
         chances = np.minimum(one.row_chances[new], most)
+        if one.kind == "formats" and new.all():  # not one of the trusted table's is written so
+            chances = np.full(new.size, most)
         found.append(
             replace(
                 one,
