@@ -139,7 +139,7 @@ class Inspection(InspectedCells):
             is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
             :meth:`gains`), where a forest's valuation was passed along.
         """
-        places = rank_cells(self, n, by, "labels" if labels else "entries")
+        places = rank_cells(self, n, by, "labels" if labels else "entries", least=0.0)
         return make_frame(self._lines(places, reasons=True), self._frame)
 
     def to_frame(self) -> Any:

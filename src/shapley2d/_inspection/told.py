@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.told import brief_number, brief_record, brief_text
 from shapley2d._inspection.cells import reasons_text
-from shapley2d._inspection.ranking import labels_to_check, rank_cells
+from shapley2d._inspection.ranking import rank_cells
 from shapley2d._version import __version__
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def _record(inspection: InspectedCells, known: dict[str, Any], n: int) -> dict[s
             for finding in inspection.findings[:n]
         ],
         "entries": [_cell(inspection, i, j) for i, j in rank_cells(inspection, n, part="entries")],
-        "labels": [_cell(inspection, i, j) for i, j in labels_to_check(inspection, n)],
+        "labels": [_cell(inspection, i, j) for i, j in rank_cells(inspection, n, part="labels")],
     }
 
 

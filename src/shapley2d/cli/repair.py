@@ -217,15 +217,9 @@ def _gain(
 def _gain_record(gain: Any) -> dict[str, Any] | None:
     if gain is None:
         return None
-    return {
-        "scoring": gain.scoring,
-        "before": float(gain.before.mean()),
-        "after": float(gain.after.mean()),
-        "gain": gain.gain,
-        "interval": list(gain.interval),
-        "random_gain": gain.random_gain,
-        "random_interval": list(gain.random_interval),
-    }
+    names = ("scoring", "gain", "interval", "random_gain", "random_interval")
+    means = {"before": float(gain.before.mean()), "after": float(gain.after.mean())}
+    return {name: getattr(gain, name) for name in names} | means
 
 
 def _print(

@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d._base.page_data import brief, pack
 from shapley2d._inspection.columns.finding import SHOWN
 from shapley2d._inspection.inspected import known_number
-from shapley2d._inspection.ranking import gain_scores, labels_to_check, rank_cells
+from shapley2d._inspection.ranking import gain_scores, rank_cells
 from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._valuation.wording.units import points_of
 
@@ -41,17 +41,12 @@ def _of_part(inspection: InspectedCells, n: int, part: str) -> list[tuple[int, i
         other = cells.expected_text(i, j) != cells.entries[j][i]
         return bool(other or cells.probability[i, j] >= 0.2)
 
-    def ranked(n: int, by: str) -> list[tuple[int, int]]:
-        if part == "labels":
-            return labels_to_check(inspection, n, by)
-        return rank_cells(inspection, n, by, part)
-
-    listed = [cell for cell in ranked(2 * n, "wrong") if tells(*cell)][:n]
+    listed = [cell for cell in rank_cells(inspection, 2 * n, part=part) if tells(*cell)][:n]
     # entries that are hardly wrong only fill up a short list
     listed = listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
     if inspection._values is None:
         return listed
-    more = ranked(min(n, max(100, len(listed))) // 4, "gain")
+    more = rank_cells(inspection, min(n, max(100, len(listed))) // 4, "gain", part)
     known = set(listed)
     return (listed + [cell for cell in more if cell not in known and tells(*cell)])[:n]
 

@@ -9,7 +9,7 @@ from rich.text import Text
 from shapley2d._base.words import counted, printable
 from shapley2d._inspection.cells import reasons_text
 from shapley2d._inspection.inspected import known_number
-from shapley2d._inspection.ranking import labels_to_check, rank_cells
+from shapley2d._inspection.ranking import rank_cells
 from shapley2d._valuation.wording.units import points_of
 from shapley2d._version import __version__
 from shapley2d.cli.console import ResultConsole, make_table, shown
@@ -30,11 +30,7 @@ def suspect_cells(
     """The first suspects of a part, with what a person needs to find and judge them."""
     cells, gains = inspection._cells, inspection._score_gains
     found = []
-    entries = part == "entries"
-    places = (
-        rank_cells(inspection, top, by, part) if entries else labels_to_check(inspection, top, by)
-    )
-    for i, j in places:
+    for i, j in rank_cells(inspection, top, by, part):
         name = inspection.row_names[i]
         found.append(
             {
