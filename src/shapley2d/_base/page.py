@@ -65,7 +65,7 @@ def write_page(
             script_hash=policy_hash(script),
             facts={**(facts or {}), **known_facts(info)},
             notes=[*dict.fromkeys(notes)],
-            settings=settings_words(info),
+            settings={_name(key): words for key, words in settings_words(info).items()},
             versions=info.get("versions") or {},
             call=info.get("call") or "",
             **content,
@@ -154,11 +154,11 @@ def settings_words(info: dict[str, Any]) -> dict[str, str]:
     """The entries of a record as text, the method's settings last.
 
     >>> settings_words({"method": "knn", "converged": True, "settings": {"n_neighbors": 5}})
-    {'method': 'knn', 'converged': 'yes', 'neighbors': '5'}
+    {'method': 'knn', 'converged': 'yes', 'n_neighbors': '5'}
     """
     record = {key: value for key, value in info.items() if key not in _ELSEWHERE}
     record |= info.get("settings") or {}
-    return {_name(key): _words(value) for key, value in record.items() if value is not None}
+    return {key: _words(value) for key, value in record.items() if value is not None}
 
 
 def _name(key: str) -> str:
