@@ -65,6 +65,8 @@ def test_new_rows_are_judged_by_a_trusted_table(capsys):
     assert run(capsys, f"{by_file} --fail-if {number}").out
     assert main(f"{by_file} --fail-if {number - 1}".split()) == 3
     assert f"stand out, more than --fail-if {number - 1}" in capsys.readouterr().err
+    assert main(f"{by_file} --drop senior --fail-if 0".split()) == 3
+    assert "stand out, those of 1 missing column included, more" in capsys.readouterr().err
     assert main(["inspect", "new.csv", "--reference", "nowhere.csv"]) == 2
     assert "nowhere.csv" in capsys.readouterr().err
 

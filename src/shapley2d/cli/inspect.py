@@ -193,9 +193,11 @@ def inspect(
         print_inspection(inspection, given, cells, labels, console)
         print_files(files, console)
     stop_if_unwritten(failed)
-    number = int(inspection._cells.standing_out.sum())
+    lost = sum(one.kind == "missing column" for one in inspection.findings)
+    number = int(inspection._cells.standing_out.sum()) + lost * given.X.n_rows
     if fail_if is not None and number > fail_if:
-        say(f"shapley2d: {number:,} entries stand out, more than --fail-if {fail_if:,}")
+        which = f", those of {counted(lost, 'missing column')} included" if lost else ""
+        say(f"shapley2d: {number:,} entries stand out{which}, more than --fail-if {fail_if:,}")
         raise typer.Exit(STANDS_OUT)
 
 
