@@ -15,6 +15,7 @@ from shapley2d._inspection.columns.notations import read_numbers
 from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d.exceptions import InputWarning
 
 N = 160
 
@@ -132,7 +133,9 @@ def test_what_is_emptied_gets_the_missing_mark_of_its_column():
 
 def test_only_sure_suggestions_are_taken_by_probability(inspected):
     table, inspection = inspected
-    clean, log = inspection.repair(table, probability=0.5)
+    unsure = r"entries at least 50 % likely wrong stay as they are: no suggestion for them is 90 %"
+    with pytest.warns(InputWarning, match=unsure):
+        clean, log = inspection.repair(table, probability=0.5)
     j = [inspection.column_names.index(column) for column in log["column"]]
     sure = [
         inspection._cells.suggestion_probability(int(i), k)

@@ -223,8 +223,12 @@ def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
     if y is not None:
         if label is None:
             raise InputError(
-                Setting("y"),
-                " is given, but the reference was inspected without labels: leave it out",
+                Place("y"),
+                " is a label, but the reference was inspected without labels: leave it out",
+            )
+        if label.name in _names(X) and not (isinstance(y, str) and y == label.name):
+            raise InputError(
+                Place("y"), f" is not the reference's label, which is {label.name!r}: give none"
             )
         return y
     return label.name if label is not None and label.name in _names(X) else None

@@ -37,6 +37,7 @@ _BY_COLUMN: dict[str, tuple[Any, Callable[[Column, Expected], Any]]] = {
     "kinds": (str, lambda column, _: column.kind),
     "notations": (str, lambda column, _: column.from_text.notation),
     "places": (int, lambda column, _: column.from_text.places),
+    "units": (str, lambda column, _: column.from_text.unit),
     "categories": ([str], lambda column, _: list(column.categories)),
     "widths": (int, lambda _, one: 0 if one.alternatives is None else one.alternatives.shape[1]),
     "ranges": (bool, lambda _, one: one.low is not None and one.high is not None),
@@ -100,15 +101,7 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         },
         "notes": [[i, j, text] for (i, j), text in found.notes.items()],
         "findings": [
-            {
-                **vars(one),
-                "rows": np.asarray(one.rows).tolist(),
-                "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
-                "probability": float(one.probability),
-                "chances": None if one.chances is None else one.chances.tolist(),
-                "right": None if one.right is None else one.right.tolist(),
-            }
-            for one in inspection.findings
+            {key: _plain(value) for key, value in vars(one).items()} for one in inspection.findings
         ],
         "new entries": [[i, j, text, sure] for (i, j), (text, sure) in found.suggested.items()],
         "marks": [list(one.from_text.marks) for one in found.columns],
@@ -199,6 +192,7 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             },
             notation=record["notations"][j],
             places=record["places"][j],
+            unit=record["units"][j],
             asked=record["asked"][j],
             distinct=record["distinct"][j],
         )
@@ -258,6 +252,13 @@ def _finding(record: dict[str, Any], cells: SealedCells) -> ColumnFinding:
         chances,
         right,
     )
+
+
+def _plain(value: Any) -> Any:
+    """A field of a finding in types of JSON."""
+    if isinstance(value, dict):
+        return [[int(row), text] for row, text in value.items()]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
 
 
 def _texts_by_row(columns: Sequence[Sequence[str | None]]) -> Any:

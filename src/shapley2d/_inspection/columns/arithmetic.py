@@ -123,7 +123,7 @@ def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]
             if share < HABIT and (known is None or share < known[0]):
                 best[rule.places[0]] = share, rule
         yield from _exceptions(numbers, [rule for _, rule in best.values()])
-    yield from _date_orders(columns)
+    yield from _starts_after_ends(columns)
 
 
 def _candidates(numbers: _Numbers) -> list[_Rule]:
@@ -328,7 +328,7 @@ def _suspects(
         yield place, _Suspect(float(row) * typed, new, sure, bool(empty))
 
 
-def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def _starts_after_ends(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     """Dates of which one is never before the other, except in a few rows."""
     dates = [one for one in columns if one.column.kind == "date"]
     random = np.random.default_rng(0)
@@ -353,7 +353,7 @@ def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
             kept = chances > 0
             if kept.any():
                 yield one.finding(
-                    "date order",
+                    "start after end",
                     f"{early.name!r} is never after {late.name!r}, except in "
                     f"{counted(rows.size, 'row')} of {known.size:,}: check which of the two is "
                     "wrong",

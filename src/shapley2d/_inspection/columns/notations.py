@@ -56,7 +56,9 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
     own = "" if writer.style is None else _currency(writer.style.before + writer.style.after)
     suggestions, right = {}, []
     for row, text in sorted(column.from_text.strays.items()):
-        if len(text) > LONGEST or is_missing(text.strip()):
+        unit = re.sub(r"[\d\s.,]", "", text).lower()
+        is_other = is_unit(unit) and column.from_text.unit not in ("", unit)
+        if len(text) > LONGEST or is_missing(text.strip()) or is_other:  # others are converted
             continue
         found = {
             number
@@ -65,7 +67,6 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
         }
         if len(found) == 1:
             suggestions[int(row)] = str(writer.text(found.pop(), exact=True))
-            unit = re.sub(r"[\d\s.,]", "", text).lower()
             # 140 lb is no 140 in a column of kilograms, which only its name may tell
             measures = is_unit(unit) or re.search(r"°|\w/\w", unit)
             told = not measures or unit in re.split(r"[^\w°/]+|_", column.name.lower())

@@ -43,11 +43,10 @@ def _of_part(inspection: InspectedCells, n: int, part: str) -> list[tuple[int, i
 
     listed = [cell for cell in rank_cells(inspection, 2 * n, part=part) if tells(*cell)][:n]
     # entries that are hardly wrong only fill up a short list
-    least = 100 if part == "entries" else 10
-    listed = listed[: max(least, sum(cells.probability[cell] >= 0.01 for cell in listed))]
+    listed = listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
     if inspection._values is None:
         return listed
-    more = rank_cells(inspection, min(n, max(least, len(listed))) // 4, "gain", part)
+    more = rank_cells(inspection, min(n, max(100, len(listed))) // 4, "gain", part)
     known = set(listed)
     return (listed + [cell for cell in more if cell not in known and tells(*cell)])[:n]
 

@@ -69,6 +69,7 @@ def write_inspection(
         n_wrong=float(inspection._cells.probability[:, :n_columns][out[:, :n_columns]].sum()),
         n_labels_out=int(out.sum()) - n_out,
         n_listed=len(listed),
+        n_labels=sum(j == n_columns for _, j in listed),
         row_word=inspection._row_word,
         n_findings=len({finding.text for finding in inspection.findings}),
         n_settled=len(inspection._settled),
