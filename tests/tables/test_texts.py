@@ -276,11 +276,8 @@ def test_every_frame_is_read_by_the_same_rule():
 
 def test_numbers_and_texts_in_one_column_of_objects():
     """As pandas reads a large file in parts, or as a spreadsheet comes."""
-    mixed = as_table(
-        pd.DataFrame(
-            {"a": [0.1 + 0.2, 2, np.float64(1e-7), "4.5", 5, 6, None, NAN, "??"]}, dtype=object
-        )
-    )
+    items = [0.1 + 0.2, 2, np.float64(1e-7), "4.5", 5, 6, None, NAN, "??"]
+    mixed = as_table(pd.DataFrame({"a": items}, dtype=object))
     assert mixed.columns[0].kind == "number"
     same(mixed.columns[0].entries, [0.1 + 0.2, 2, 1e-7, 4.5, 5, 6, NAN, NAN, NAN])
     assert mixed.columns[0].from_text.strays == {8: "??"}
@@ -363,9 +360,8 @@ def test_validation_is_read_as_training_was():
     assert valid.columns[1].text() == ["1", "2", "3"]
     assert valid.columns[2].entries[0] == train.columns[2].entries[1]
     numbers = as_table({"a": [1.0, 2.0], "b": ["x", "y"]})
-    with pytest.raises(
-        InputError, match="column 'a' holds text, but in the training table it holds numbers"
-    ):
+    message = "column 'a' holds text, but in the training table it holds numbers"
+    with pytest.raises(InputError, match=message):
         match_columns(as_table({"a": ["u", "v"], "b": ["x", "y"]}, like=numbers), numbers)
 
 
