@@ -68,7 +68,7 @@ def as_table(
     columns = _typed(makers, kinds, twins, inspected_column if infinite else text_column)
     table = Table(columns, row_names, native, lines)
     if infinite:
-        table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
+        table = replace(table, columns=tuple(map(beyond_as_strays, table.columns)))
     for column in table.columns:
         beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
         if beyond.size:
@@ -83,7 +83,7 @@ def as_table(
     return with_typed_native(table) if isinstance(source, Source) else table
 
 
-def _beyond_as_strays(column: Column) -> Column:
+def beyond_as_strays(column: Column) -> Column:
     rows = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
     if not rows.size:
         return column
