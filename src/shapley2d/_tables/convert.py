@@ -52,8 +52,7 @@ def as_table(
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
     decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
     :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and words and bounds among
-    numbers as missing. Else such numbers are refused.
-    Messages call the table ``name``.
+    numbers as missing. Else such numbers are refused. Messages call the table ``name``.
     """
     if isinstance(data, Table):
         return data
