@@ -324,5 +324,5 @@ def test_numbers_to_predict_are_written_like_their_column():
     rent[7] = "99.999,50 €"
     inspection = inspect_cells({"area": area}, rent, progress=False)
     cells = inspection._cells
-    assert cells.entries[1][7] == "99.999,50 €" and cells.probability[7, 1] > 0.9
+    assert cells.entries[1][7] == "99.999,50 €" and cells.probability[7, 1] > 0.8
     assert re.fullmatch(r"1\.\d{3},\d\d €", cells.expected_text(7, 1))

@@ -325,7 +325,8 @@ def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDAr
         is_label = cells.has_label and j == len(names) - 1
         if valuation._contents is not None and not is_label:
             pairs = zip(rows.tolist(), valuation._contents[k], strict=True)
-            if wrong := [i for i, text in pairs if cells.entries[j][i] != text]:
+            there = cells.columns[j].text()
+            if wrong := [i for i, text in pairs if there[i] != text]:
                 raise InputError(
                     Setting("valuation"),
                     f" is of another table: column {name!r} differs in "

@@ -213,7 +213,7 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         # compares the number of columns and their names
         validate_data(self, X, reset=False, skip_check_array=True)
         changes: dict[str, dict[int, str | None]] = {}
-        rows = zip(*(column.text() for column in table.columns), strict=True)
+        rows = zip(*(column.written() for column in table.columns), strict=True)
         unknown = []
         for i, row in enumerate(rows):
             if row not in self._replaced:

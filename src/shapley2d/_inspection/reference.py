@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
@@ -24,6 +25,7 @@ from shapley2d._inspection.score import Lessons, judge_rows
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d._tables.texts.column import text_column
+from shapley2d._tables.texts.marks import counted_as_missing
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -146,8 +148,6 @@ def _like(column: Column, known: Column) -> Column:
 
     New categories get codes behind the reference's.
     """
-    import pyarrow as pa
-
     if known.kind == "category":
         if column.kind != "category":
             column = as_category(column.text(), column.name)
@@ -191,6 +191,7 @@ def _number(word: str) -> float | None:
 
 def _joined(known: Column, new: Column) -> Column:
     """The reference's column with the new rows below, written and read as the reference's."""
+    new = counted_as_missing(new, known)
     n, own, others = known.entries.size, known.from_text, new.from_text
     words = codes = None
     if known.kind == "category" or own.words is not None or others.words is not None:
@@ -200,7 +201,10 @@ def _joined(known: Column, new: Column) -> Column:
         words = np.array([*distinct, None], dtype=object)
         codes = np.array([place[text] for text in texts], dtype=np.int32)
     strays = own.strays | {n + row: text for row, text in others.strays.items()}
-    read = replace(own, strays=strays, words=words, codes=codes)
+    marks = dict(own.marks)
+    for word, rows in others.marks.items():
+        marks[word] = np.append(marks.get(word, rows[:0]), rows + n)
+    read = replace(own, strays=strays, words=words, codes=codes, marks=marks)
     entries = np.concatenate([known.entries, new.entries])
     return Column(known.name, known.kind, entries, new.categories, read)
 

@@ -39,7 +39,7 @@ _SECOND = 5.0
 is no error."""
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SPREADSHEET_DATE = re.compile(rf"(?i)(?:\d{{1,2}}-(?:{_MONTH})|(?:{_MONTH})-\d{{2}})")
-_BROKEN = re.compile("[\ufffd\x80-\x9f]|[A-Za-z][\u0300-\u036f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
+_BROKEN = re.compile("[\ufffd\x80-\x9f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
 
 
 def find_shapes(written: WrittenColumn) -> Iterator[ColumnFinding]:
@@ -195,7 +195,10 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
         return
     marked_is_rare = with_mark <= without
     rows = written.rows(marked if marked_is_rare else plain)
-    entries = written.column.entries
+    new = {int(i): typed_number(float(written.column.entries[i])) for i in rows}
+    if not marked_is_rare and (style := EntryWriter.of(written.column).style) is not None:
+        comma = written.column.from_text.notation == "decimal commas"
+        new = {i: style.write(number, comma=comma) for i, number in new.items()}
     # signs and numbers of another size may mean another thing, but hardly both are right
     yield written.finding(
         "signs",
@@ -203,8 +206,9 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
         f"{'have' if marked_is_rare else 'lack'} a {str(marks[marked][0])!r}, unlike the others: "
         "check whether they mean the same, and write them alike",
         rows,
-        {int(i): typed_number(float(entries[i])) for i in rows} if marked_is_rare else {},
+        new,
         SURE,
+        right=None if marked_is_rare else np.full(rows.size, UNSURE),
     )
 
 

@@ -119,7 +119,8 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
     Only changes that mend more than they break can be accepted all at once, and each writes what
     the list shows for its cell.
     """
-    cells, found, left = inspection._cells, [], 20_000
+    cells, left = inspection._cells, 20_000
+    found: list[dict[str, Any]] = []
     for finding in inspection.findings:
         j = cells.names.index(finding.columns[0])
         changes = [
@@ -127,6 +128,8 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
             for i, text, wrong in all_at_once(cells, finding)
         ][:left]
         left -= len(changes)
+        if not changes and any(finding.text == one["text"] for one in found):
+            continue  # words for missing are told of all columns at once
         is_fact = not finding.rows.size or not finding.probability
         wrong = 0.0 if is_fact else float(cells.probability[finding.rows, j].mean())
         found.append(

@@ -71,7 +71,7 @@ def write_inspection(
         n_listed=len(listed),
         n_labels=sum(j == n_columns for _, j in listed),
         row_word=inspection._row_word,
-        n_findings=len(inspection.findings),
+        n_findings=len({finding.text for finding in inspection.findings}),
         n_settled=len(inspection._settled),
         has_values=inspection._values is not None,
         by=by if inspection._values is not None else "wrong",
