@@ -1,23 +1,26 @@
 """Rules of arithmetic between columns, and the rows that break them.
 
-``a = b + c``, ``a = b * c`` and ``a = b * c * (1 - d)``, with d as a fraction or in percent, up to
-the decimals that a shows; and dates of which one is never before the other. A rule must hold in 19
-of 20 of the rows in which it says something: those in which it would not hold if one of its columns
-were shuffled.
+``a = b + c``, ``a = b + c + d``, ``a = b * c`` and ``a = b * c * (1 - d)``, with d as a fraction or
+in percent, and a constant times b, up to the decimals that a shows; and dates of which one is never
+before the other. A rule must hold in 19 of 20 of the rows in which it says something: those in
+which it would not hold if one of its columns were shuffled.
 
-Candidates are found in a few rows: all pairs of numbers of a row, and which numbers of the row
-their sum and their product are. Other rows leave few of them.
+Candidates are found in a few rows: all pairs and triples of numbers of a row, and which numbers of
+the row their sum and their product are. Other rows leave few of them.
 
 Which entry broke a rule is a question for Bayes' rule again: one of them is wrong, and the rule
 says what it was then. The likeliest is the one whose new number is usual in its column, whose old
-one is not, and which a slip explains (:mod:`~shapley2d._inspection.columns.typed`).
+one is not, and which a slip explains (:mod:`~shapley2d._inspection.columns.typed`). Or none is
+wrong, and the row is an exception to the rule, as others that are off by as much: a second tax
+rate.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,6 +47,7 @@ if TYPE_CHECKING:
 
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
 _ONE = -1  # in the place of a factor that a rule does not have: a column of ones, and no rate
+_NONE = -2  # among the suspects of a row: none of them, the row is an exception
 
 
 @dataclass(frozen=True)
@@ -75,11 +79,12 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class _Rule:
-    """A rule between columns of numbers: a, b and c, and d where it has one."""
+    """A rule between columns of numbers: a, b, and c, d or a constant factor where it has them."""
 
     numbers: _Numbers
     is_sum: bool
     places: tuple[int, int, int, int]
+    factor: float = 1.0
 
     def gives(self, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
         """What the rule says of its k-th column, by the others; ``values`` in their order."""
@@ -87,10 +92,12 @@ class _Rule:
         rate = self.numbers.rates[self.places[3]]
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.is_sum:
-                found = (b + c, a - c, a - b)[k]
+                d = d * (self.places[3] != _ONE)
+                found = (b + c + d, a - c - d, a - b - d, a - b - c)[k]
             else:
-                rest = 1 - d / rate
-                found = (b * c * rest, a / (c * rest), a / (b * rest), rate * (1 - a / (b * c)))[k]
+                b, rest = b * self.factor, 1 - d / rate
+                of_b = a / (c * rest * self.factor)
+                found = (b * c * rest, of_b, a / (b * rest), rate * (1 - a / (b * c)))[k]
         return np.asarray(found)
 
     def of(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
@@ -98,16 +105,23 @@ class _Rule:
         return self.numbers.values[:, rows][list(self.places)]
 
     def holds(self, values: NDArray[np.float64], steps: float = 1.0) -> NDArray[np.bool_]:
-        """Where the rule holds, up to one in the last decimal of a, as where parts are rounded."""
+        """Where the rule holds, up to one in the last decimal of a, as where parts are rounded.
+
+        Up to half of it where a constant times one column is rounded.
+        """
         off = np.abs(self.gives(values, 0) - values[0])
-        most = 1.0001 * steps * self.numbers.steps[self.places[0]]
+        most = (
+            1.0001 * steps * (1.0 if self.factor == 1 else 0.5) * self.numbers.steps[self.places[0]]
+        )
         return np.asarray(off <= most + 1e-9 * np.abs(values[0]))
 
     def __str__(self) -> str:
         columns, rates = self.numbers.columns, self.numbers.rates
         a, b, c, d = (repr(columns[k].name) if k != _ONE else "" for k in self.places)
         if self.is_sum:
-            return f"{a} = {b} + {c}"
+            return f"{a} = {b} + {c}{f' + {d}' if d else ''}"
+        if self.factor != 1:
+            return f"{a} = {self.factor:g} x {b}"
         percent = " / 100" if rates[self.places[3]] == 100 else ""
         return f"{a} = {b}{f' x {c}' if c else ''}{f' x (1 - {d}{percent})' if d else ''}"
 
@@ -116,13 +130,15 @@ def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]
     """Rules of arithmetic with exceptions, each with the entries that likely broke it."""
     numbers = _Numbers.of(columns)
     if len(numbers.columns) >= 3 and math.comb(len(numbers.columns), 2) <= SCREENED:
-        best: dict[int, tuple[float, _Rule]] = {}
+        best: dict[int | frozenset[int], tuple[float, int, _Rule]] = {}
         for rule in _candidates(numbers):
             share = _share_broken(rule)
-            known = best.get(rule.places[0])
-            if share < HABIT and (known is None or share < known[0]):
-                best[rule.places[0]] = share, rule
-        yield from _exceptions(numbers, [rule for _, rule in best.values()])
+            # a constant's rule may stand beside another one, but not beside its inverse
+            about = rule.places[0] if rule.factor == 1 else frozenset(rule.places)
+            if share < HABIT:
+                found = share, len(str(rule)), rule
+                best[about] = min(best.get(about, found), found, key=lambda one: one[:2])
+        yield from _exceptions(numbers, [rule for *_, rule in best.values()])
     yield from _date_orders(columns)
 
 
@@ -139,9 +155,11 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     pairs = np.column_stack([(b, c), (np.arange(m), np.full(m, _ONE))])
     with_rates = np.array([*np.repeat(pairs, rates.size, axis=1), np.tile(rates, pairs.shape[1])])
     with_rates = with_rates[:, (with_rates[:2] != with_rates[2]).all(axis=0)]
-    sums = np.array([b, c, none])
-    found = []
-    for is_sum, forms in ((True, sums), (False, np.column_stack([sums, with_rates]))):
+    sums = two = np.array([b, c, none])
+    if math.comb(m, 3) <= SCREENED:
+        sums = np.column_stack([two, *combinations(range(m), 3)])
+    found = _proportions(numbers, rows)
+    for is_sum, forms in ((True, sums), (False, np.column_stack([two, with_rates]))):
         left: set[tuple[int, int, int, int]] = set()
         for row in rows[: _TRIED // 5].tolist():
             tried = _started(numbers, forms, row, is_sum=is_sum)
@@ -159,12 +177,36 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     return found
 
 
+def _proportions(numbers: _Numbers, rows: NDArray[np.intp]) -> list[_Rule]:
+    """Columns that are a constant times another one; the shortest constant that will do."""
+    found = []
+    some, steps = numbers.values[:-1, rows], 1.0001 * numbers.steps[:, None]
+    for b, of_b in enumerate(some):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.where(of_b == 0, np.nan, some / of_b)
+        # small whole numbers are roughly so many times others
+        told = (np.abs(some) >= 100 * numbers.steps[:, None]).mean(axis=1) > 0.5
+        told &= (~np.isnan(ratios)).mean(axis=1) > 0.5
+        factors = np.zeros(told.size)
+        factors[told] = np.nanmedian(ratios[told], axis=1)
+        fails = (np.abs(factors[:, None] * of_b - some) > steps + 0.01 * np.abs(some)).sum(axis=1)
+        for a in np.flatnonzero(told & (fails <= 1 + rows.size / 8)).tolist():
+            shortest = dict.fromkeys(float(f"{factors[a]:.{k}g}") for k in range(1, 7))
+            tried = [
+                _Rule(numbers, is_sum=False, places=(a, b, _ONE, _ONE), factor=x) for x in shortest
+            ]
+            found += [one for one in tried if a != b and one.factor not in (0, 1)]
+    return found
+
+
 def _given(
     numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
 ) -> NDArray[np.float64]:
     """What many forms of b, c and d give in one row."""
     b, c, d = numbers.values[forms, row]
-    return np.asarray(b + c if is_sum else b * c * (1 - d / numbers.rates[forms[2]]))
+    if is_sum:
+        return np.asarray(b + c + d * (forms[2] != _ONE))
+    return np.asarray(b * c * (1 - d / numbers.rates[forms[2]]))
 
 
 def _started(
@@ -277,6 +319,19 @@ class _Judged:
         rows = np.flatnonzero(broken | fills)[:MOST_SUSPECTS].tolist()
         steps = 0.5 if is_exact else 1.0
         suspects = {i: dict(_suspects(rule, slips, every[:, i], steps)) for i in rows}
+        given = rule.gives(every[:, broken], 0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = every[0, broken] - given if rule.is_sum else every[0, broken] / given
+        alike = [f"{one:.3g}" for one in off.tolist()]
+        times, column = Counter(alike), slips[rule.places[0]]
+        for i, one, meant in zip(np.flatnonzero(broken).tolist(), alike, given, strict=True):
+            entry, *parts = zip(every[:, i].tolist(), rule.places, strict=True)
+            is_slip = column.typed(entry[0], float(column.writer.rounded(meant))) > RARE
+            alone = column.share(entry[0], less=1) / 2  # in company, the others tell the entry
+            row = math.prod(slips[k].share(x, less=1) for x, k in parts if k != _ONE)
+            exceptions = row * (alone + (0 if is_slip else times[one] - 1)) / known.sum() / RARE
+            if i in suspects:
+                suspects[i][_NONE] = _Suspect(exceptions, 0.0, 0.0, is_empty=False)
         return cls(rule, int(known.sum()), int(broken.sum()), known & ~broken, suspects)
 
 
@@ -295,13 +350,15 @@ def _agreed(
         both = {
             k: weight * other[k].weight
             for k, weight in weights.items()
-            if k in other and abs(other[k].new - suspects[k].new) <= 1.0001 * steps[k]
+            if k in other
+            and k != _NONE
+            and np.isclose(other[k].new, suspects[k].new, RARE, steps[k])
         }
         if both:
             weights = both
     total = sum(weights.values())
     for k, weight in weights.items():
-        if total > 0:
+        if total > 0 and k != _NONE:
             yield k, UNKNOWN if suspects[k].is_empty else min(weight / total, SUREST)
 
 
@@ -322,7 +379,13 @@ def _suspects(
         if not holds[0]:
             continue  # it would have more decimals than its column
         # a follows from the others; how likely are they, with this one corrected?
-        row = np.prod([slips[o].share(new if m == k else float(values[m])) for m, o in parts if m])
+        row = np.prod(
+            [
+                slips[o].share(new) if m == k else slips[o].share(float(values[m]), less=1)
+                for m, o in parts
+                if m
+            ]
+        )
         typed = 1.0 if empty else slip.typed(float(values[k]), new)
         sure = SUREST if k == 0 or not holds[1:].any() else UNSURE
         yield place, _Suspect(float(row) * typed, new, sure, bool(empty))
