@@ -184,9 +184,7 @@ def _proportions(numbers: _Numbers, rows: NDArray[np.intp]) -> list[_Rule]:
     for b, of_b in enumerate(some):
         with np.errstate(divide="ignore", invalid="ignore"):
             ratios = np.where(of_b == 0, np.nan, some / of_b)
-        # small whole numbers are roughly so many times others
-        told = (np.abs(some) >= 100 * numbers.steps[:, None]).mean(axis=1) > 0.5
-        told &= (~np.isnan(ratios)).mean(axis=1) > 0.5
+        told = (~np.isnan(ratios)).mean(axis=1) > 0.5
         factors = np.zeros(told.size)
         factors[told] = np.nanmedian(ratios[told], axis=1)
         fails = (np.abs(factors[:, None] * of_b - some) > steps + 0.01 * np.abs(some)).sum(axis=1)
@@ -244,6 +242,12 @@ def _share_broken(rule: _Rule) -> float:
     values = rule.of(random.choice(n, min(n, SCREENED), replace=False))
     values = values[:, ~np.isnan(values).any(axis=0)]
     if values.shape[1] < FEWEST_ROWS:
+        return 1.0
+    a, *parts = (k for k in rule.places if k != _ONE)
+    steps = rule.numbers.steps
+    # a few whole numbers are roughly so many times others, or the sum of fractions
+    is_rough = rule.factor != 1 or (rule.is_sum and steps[parts].min() < steps[a])
+    if is_rough and np.subtract(*np.quantile(values[0], [0.9, 0.1])) < 100 * steps[a]:
         return 1.0
     broken = float((~rule.holds(values)).mean())
     shuffled = []
@@ -325,13 +329,14 @@ class _Judged:
         alike = [f"{one:.3g}" for one in off.tolist()]
         times, column = Counter(alike), slips[rule.places[0]]
         for i, one, meant in zip(np.flatnonzero(broken).tolist(), alike, given, strict=True):
+            if i not in suspects:  # there are too many
+                break
             entry, *parts = zip(every[:, i].tolist(), rule.places, strict=True)
             is_slip = column.typed(entry[0], float(column.writer.rounded(meant))) > RARE
             alone = column.share(entry[0], less=1) / 2  # in company, the others tell the entry
             row = math.prod(slips[k].share(x, less=1) for x, k in parts if k != _ONE)
             exceptions = row * (alone + (0 if is_slip else times[one] - 1)) / known.sum() / RARE
-            if i in suspects:
-                suspects[i][_NONE] = _Suspect(exceptions, 0.0, 0.0, is_empty=False)
+            suspects[i][_NONE] = _Suspect(exceptions, 0.0, 0.0, is_empty=False)
         return cls(rule, int(known.sum()), int(broken.sum()), known & ~broken, suspects)
 
 
