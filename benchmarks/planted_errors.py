@@ -12,33 +12,62 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+KINDS = ("noise", "normal", "normal", "heavy tails", "ratings", "counts")
+HEAVY = (
+    np.exp,
+    lambda values: values * np.abs(values) ** 0.7,
+    lambda values: np.exp(values).clip(1.0) - 1.0,  # half of them are 0
+)
+
 
 def made_up(count: int, most_rows: int, random: np.random.Generator) -> dict[str, pd.DataFrame]:
-    """Tables whose numbers behave well, or are nothing but noise, all as text.
+    """Tables whose numbers behave well, of each kind in turn, all as text.
 
-    Columns follow up to three hidden numbers, more or less closely; every fourth has levels.
+    Columns follow up to three hidden numbers, more or less closely, or are nothing but noise. In
+    tables of ratings and of counts all columns are such; of the others every fourth has levels.
     """
     found = {}
     for k in range(count):
+        kind = KINDS[k % len(KINDS)]
         n, p = int(random.integers(150, most_rows)), int(random.integers(4, 16))
         hidden = random.normal(size=(n, 3))
-        noise = 1.0 if k % 3 == 0 else float(random.uniform(0.05, 0.7))
+        noise = 1.0 if kind == "noise" or k % 4 == 0 else float(random.uniform(0.05, 0.7))
+        grades, crowded = int(random.integers(3, 11)), float(random.gamma(2.0))
         columns = {}
         for j in range(p):
             weights = random.normal(size=3)
             mixed = (1 - noise) * hidden @ weights / np.linalg.norm(weights)
             values = mixed + noise * random.normal(size=n)
-            if k % 4 == 3:
-                values = np.exp(values)
-            values = random.choice([1.0, 10.0, 1000.0]) * values + random.choice([0.0, 5.0, 500.0])
-            digits = int(random.integers(0, 4))
-            texts = [f"{one:.{digits}f}" for one in values]
-            if j % 4 == 3:
-                levels = np.searchsorted(np.quantile(values, [0.05, 0.4, 0.8]), values)
-                texts = [("low", "middle", "high", "top")[one] for one in levels]
+            if kind == "ratings":
+                cuts = random.normal(random.normal(), 1.0, size=grades - 1)
+                texts = [str(k % 2 + one) for one in np.searchsorted(np.sort(cuts), values)]
+            elif kind == "counts":
+                rates = np.exp(random.uniform(-1.0, 3.5) + 0.7 * values)
+                if k % 4 == 1:  # more crowded than by chance
+                    rates *= random.gamma(crowded, 1 / crowded, size=n)
+                texts = [str(one) for one in random.poisson(rates)]
+            else:
+                if kind == "heavy tails":
+                    values = HEAVY[random.integers(len(HEAVY))](values)
+                values = random.choice([1.0, 10.0, 1000.0]) * values
+                values += random.choice([0.0, 5.0, 500.0])
+                digits = int(random.integers(0, 4))
+                texts = [f"{one:.{digits}f}" for one in values]
+                if j % 4 == 3:
+                    levels = np.searchsorted(np.quantile(values, [0.05, 0.4, 0.8]), values)
+                    texts = [("low", "middle", "high", "top")[one] for one in levels]
             columns[f"c{j}"] = texts
-        found[f"made up {k}"] = pd.DataFrame(columns, dtype=str)
+        found[f"made up {k}, {kind}"] = pd.DataFrame(columns, dtype=str)
     return found
+
+
+def whole_alone(frame: pd.DataFrame) -> pd.DataFrame | None:
+    """The ratings and counts of a table alone, if it has four such columns, and others."""
+    numbers = frame.apply(pd.to_numeric, errors="coerce")
+    of_numbers = numbers.notna().mean() > 0.9
+    whole = ((numbers % 1 == 0) | numbers.isna()).all()
+    kept = of_numbers & whole & numbers.nunique().between(3, 30)
+    return frame.loc[:, kept.to_numpy()] if 4 <= kept.sum() < frame.shape[1] else None
 
 
 def by_tab_err(texts: pd.Series, rows: Any, random: np.random.Generator) -> list[str]:

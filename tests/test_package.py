@@ -12,15 +12,7 @@ import shapley2d
 def test_import_is_light():
     """numba, scikit-learn, pyarrow and matplotlib load when they are first needed."""
     heavy = {
-        "numba",
-        "sklearn",
-        "pyarrow",
-        "matplotlib",
-        "pandas",
-        "scipy",
-        "rich",
-        "typer",
-        "jinja2",
+        *["numba", "sklearn", "pyarrow", "matplotlib", "pandas", "scipy", "rich", "typer", "jinja2"]
     }
     code = "import sys, shapley2d; print(sorted(m for m in sys.modules if '.' not in m))"
     loaded = subprocess.run(

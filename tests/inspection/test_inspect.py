@@ -113,41 +113,27 @@ def test_values_of_the_same_table_come_along():
     found = inspect_cells(TABLE, LABEL, valuation=v, progress=False)
     np.testing.assert_array_equal(found._values[:, :-1], v.values)
     assert np.isnan(found._values[:, -1]).all()
-    some = dataclasses.replace(
-        v,
-        values=v.values[5:],
-        stderr=v.stderr[5:],
-        row_names=v.row_names[5:],
-        row_stderr=v.row_stderr[5:],
-        _table=None,
-        _target=None,
-    )
+    cut = {name: getattr(v, name)[5:] for name in ["values", "stderr", "row_names", "row_stderr"]}
+    some = dataclasses.replace(v, **cut, _table=None, _target=None)
     assert np.isnan(inspect_cells(TABLE, LABEL, valuation=some, progress=False)._values[:5]).all()
     labelled = value_cells(TABLE, LABEL, include_label=True, progress=False)
-    assert np.isfinite(
-        inspect_cells(TABLE, LABEL, valuation=labelled, progress=False)._values
-    ).all()
-    for other, words in (
-        (value_cells(TABLE.assign(age=1), LABEL, progress=False), "column 'age' differs in 8"),
-        (
-            value_cells(TABLE.rename(columns={"age": "years"}), LABEL, progress=False),
-            "has no column 'years'",
-        ),
-        (
-            value_cells(TABLE.set_index(TABLE.index + 5), LABEL.to_numpy(), progress=False),
-            "its rows are not those",
-        ),
-        ("values.parquet", "is a str, not the result of value_cells"),
+    values = inspect_cells(TABLE, LABEL, valuation=labelled, progress=False)._values
+    assert np.isfinite(values).all()
+    for table, words in (
+        (TABLE.assign(age=1), "column 'age' differs in 8"),
+        (TABLE.rename(columns={"age": "years"}), "has no column 'years'"),
+        (TABLE.set_index(TABLE.index + 5), "its rows are not those"),
     ):
+        other = value_cells(table, LABEL.to_numpy(), progress=False)
         with pytest.raises(InputError, match=words):
             inspect_cells(TABLE, LABEL, valuation=other, progress=False)
+    with pytest.raises(InputError, match="is a str, not the result of value_cells"):
+        inspect_cells(TABLE, LABEL, valuation="values.parquet", progress=False)
 
 
 def test_seeds_and_progress():
     heard = []
-    one = inspect_cells(
-        TABLE, LABEL, n_jobs=1, progress=lambda fraction, note: heard.append(fraction)
-    )
+    one = inspect_cells(TABLE, LABEL, n_jobs=1, progress=lambda done, _: heard.append(done))
     two = inspect_cells(TABLE, LABEL, n_jobs=2, progress=False)
     np.testing.assert_array_equal(one.scores, two.scores)
     assert heard and heard[-1] == 1.0
@@ -226,9 +212,7 @@ def test_labels_of_a_log_and_mistakes():
         measure_repair(pd.DataFrame({"row": ["z"], "column": ["a"], "after": ["1"]}), X, y)
     with pytest.raises(InputError, match="too few for cv=100"):
         measure_repair(log, X, flipped, cv=100)
-    with pytest.raises(
-        InputError, match="X has several rows of the same name: give it an index without repeats"
-    ):
+    with pytest.raises(InputError, match="several rows of the same name: give it an index without"):
         measure_repair(log, X.set_index(np.zeros(len(X), dtype=int)), flipped)
 
 
@@ -267,13 +251,11 @@ def test_transform_replaces_suspicious_entries_of_the_rows_that_were_fitted():
     for frame in frames:
         again = CellInspector(probability=least).fit(frame, LABEL.tolist()).transform(frame)
         assert type(again) is type(frame)
-        back = again.to_pandas()
-        assert (
-            back.astype(object)
-            .where(back.notna(), None)
-            .map(str)
-            .equals(wanted.astype(object).where(wanted.notna(), None).map(str))
-        )
+        texts = [
+            one.astype(object).where(one.notna(), None).map(str)
+            for one in (again.to_pandas(), wanted)
+        ]
+        assert texts[0].equals(texts[1])
 
 
 def test_an_inspector_works_in_a_pipeline_and_with_set_output():
@@ -342,5 +324,5 @@ def test_numbers_to_predict_are_written_like_their_column():
     rent[7] = "99.999,50 €"
     inspection = inspect_cells({"area": area}, rent, progress=False)
     cells = inspection._cells
-    assert cells.entries[1][7] == "99.999,50 €" and cells.probability[7, 1] > 0.9
+    assert cells.entries[1][7] == "99.999,50 €" and cells.probability[7, 1] > 0.8
     assert re.fullmatch(r"1\.\d{3},\d\d €", cells.expected_text(7, 1))

@@ -63,6 +63,8 @@ AGES = [float(k % 50) for k in range(60)]
                            {7: "7 paxients", 9: "x patients", 11: "unknown"}), [7, 9], ["7 patients"]),
         ("signs", changed([f"{k / 100}" for k in range(30)],
                           {3: "0.05%", 4: "0.052000000000000005%"}), [3, 4], ["0.05", "0.052"]),
+        ("signs", changed([f"${k / 100}" for k in range(30)], {3: "3.3", 4: "4.4"}), [3, 4],
+         ["$3.3", "$4.4"]),
         ("formats", changed([f"{1 + k % 9}:{k:02d} a.m." for k in range(30)],
                             {5: "12/02/2011 6:55 a.m.", 6: "6:55"}), [5, 6], ["6:55 a.m."]),
         ("date orders", changed(MONTH_FIRST, {8: "25/3/2024"}), [8], ["3/25/2024"]),

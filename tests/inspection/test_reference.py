@@ -74,7 +74,7 @@ def test_every_kind_of_error_stands_out_and_is_named(found):
     assert {"new range"} <= kinds(found, "day") & kinds(found, "age")
     assert "another type" in kinds(found, "age")
     assert "new category" in kinds(found, "region")
-    assert "missing entries" in kinds(found, "product")
+    assert kinds(found, "product") == {"rule"}  # it tells the empty one, which is not told again
     assert found.info["reference"]["rows"] == len(TRUSTED)
     of_ages = [one.text for one in found.findings if "'430'" in one.text]
     assert len(of_ages) == 1  # not once more as a number far outside
@@ -92,6 +92,39 @@ def test_clean_rows_are_silent_also_a_month_later(trusted):
     found = inspect_cells(later, reference=trusted, progress=False)
     assert not found._cells.standing_out.any()
     assert not found.findings
+
+
+def test_keys_and_dates_go_on_and_units_are_converted(tmp_path):
+    known = TRUSTED.assign(id=range(1000, 2200), weight=[f"{1 + k % 30}.5 kg" for k in range(1200)])
+    grams = [f"{1 + k % 30}500 g" for k in range(40)]
+    new = orders(40, 1).assign(id=range(90_000, 90_040), day="2025-03-31", weight=grams)
+    new.loc[3, "id"] = 1500
+    known = inspect_cells(known, progress=False)
+    found = inspect_cells(new, reference=known, progress=False)
+    out = found._cells.standing_out
+    assert out[:, -1].all() and np.argwhere(out[:, :-1]).tolist() == [[3, 0]]
+    assert kinds(found, "id") == {"known key"} and kinds(found, "weight") == {"suffix"}
+    expected = found._cells.expected_texts(7)
+    assert expected == [f"{1 + k % 30}.5 kg" for k in range(40)]
+    known.save(tmp_path / "known.parquet")
+    loaded = inspect_cells(new, reference=str(tmp_path / "known.parquet"), progress=False)
+    np.testing.assert_array_equal(loaded.probability, found.probability)
+    assert loaded._cells.expected_texts(7) == expected
+
+
+def test_time_explains_dates_and_nothing_explains_a_whole_column(trusted):
+    new = orders(40, 3, 6000).assign(day="2025-03-20")
+    for some in (new, new[:1]):  # three weeks later, far outside all others
+        assert not inspect_cells(some, reference=trusted, progress=False)._cells.standing_out.any()
+    days = [1 + k % 31 for k in range(40)]
+    german = new.assign(day=[f"{day:02d}.03.2025" for day in days])
+    found = inspect_cells(german, reference=trusted, progress=False)
+    assert found._cells.expected_texts(1) == [f"2025-03-{day:02d}" for day in days]
+    cents = new.assign(taxed=(100 * new["taxed"]).round())
+    found = inspect_cells(cents, reference=trusted, progress=False)
+    assert found._cells.standing_out[:, 6].all()
+    (only,) = found.findings
+    assert only.text.endswith("has the unit changed?")
 
 
 def test_each_row_is_judged_by_the_table_alone(trusted, found):
@@ -177,6 +210,10 @@ def test_labels_are_judged_by_those_of_the_reference():
     without = inspect_cells(new.drop(columns="spent"), reference=known, progress=False)
     assert without.label_name is None
     assert without.shape == (30, 7)
+    with pytest.raises(
+        InputError, match="y is not the reference's label, which is 'spent': give none"
+    ):
+        inspect_cells(new, "region", reference=known, progress=False)
     with pytest.raises(InputError, match="inspected without labels: leave it out"):
         inspect_cells(NEW, "age", reference=inspect_cells(TRUSTED[:50], progress=False))
     with pytest.raises(InputError, match="reference is a table, whose labels are not known"):

@@ -14,6 +14,7 @@ from shapley2d._inspection.columns.notations import read_numbers
 from shapley2d._inspection.suggestions import all_at_once
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d.exceptions import InputWarning
 
 N = 160
 
@@ -131,7 +132,9 @@ def test_what_is_emptied_gets_the_missing_mark_of_its_column():
 
 def test_only_sure_suggestions_are_taken_by_probability(inspected):
     table, inspection = inspected
-    clean, log = inspection.repair(table, probability=0.5)
+    unsure = r"entries at least 50 % likely wrong stay as they are: no suggestion for them is 90 %"
+    with pytest.warns(InputWarning, match=unsure):
+        clean, log = inspection.repair(table, probability=0.5)
     j = [inspection.column_names.index(column) for column in log["column"]]
     sure = [
         inspection._cells.suggestion_probability(int(i), k)
@@ -199,8 +202,9 @@ def test_new_numbers_are_written_as_the_others(entries, number, text):
         ("3501x", []),
         ("3 of 4", []),
         ("2 x 3 m", []),
+        ("450[1]", [450.0]),
         ("<5", []),
-        ("90+", []),
+        ("under 90", []),
         ("", []),
     ],
 )
@@ -317,3 +321,33 @@ def test_free_text_is_not_accused_of_being_there():
     X.loc[[5, 80, 300], "remark"] = ["call before noon", "left at the door!", "gift"]
     X.loc[10:20, "twice"] *= 10  # many other errors make all that is odd likelier wrong
     assert inspect_cells(X, progress=False).probability[[5, 80, 300], 2].max() < 0.1
+
+
+def test_words_for_missing_and_bounds_are_shown_as_written_and_not_called_errors(tmp_path):
+    random = np.random.default_rng(0)
+    X = pd.DataFrame({"lead": random.lognormal(0, 1, 300).round(2).astype(str)})
+    X["age"], X["heads"] = (random.integers(18, 80, 300).astype(str) for _ in range(2))
+    X["city"], X["town"] = (random.choice(["Bonn", "Kiel", "Ulm"], 300) for _ in range(2))
+    X["price"] = [f"${price}" for price in random.integers(18, 80, 300)]
+    words = {("city", 3): "?", ("town", 4): "?", ("lead", 7): "n/a", ("price", 5): "n/a"}
+    words |= {("age", row): "not asked" for row in (20, 21, 22)}
+    bounds = {("lead", 10): "<0.1", ("lead", 11): ">9", ("heads", 9): "<7"}
+    for (name, row), text in (words | bounds).items():
+        X.loc[row, name] = text
+    found = inspect_cells(X, progress=False)
+    found.save(tmp_path / "found.parquet")
+    loaded = Inspection.load(tmp_path / "found.parquet")
+    judged = [inspect_cells(X, progress=False, reference=one) for one in (found, loaded)]
+    np.testing.assert_array_equal(*(one.probability for one in judged))
+    for one in (found, loaded, *judged):
+        shown = one.to_frame().set_index(["column", "row"])
+        marked, bounded = shown.loc[[*words]], shown.loc[[*bounds]]
+        assert [*marked["entry"], *bounded["entry"]] == [*words.values(), *bounds.values()]
+        assert marked["expected"].isna().all() and (bounded["expected"] == bounded["entry"]).all()
+        assert marked["probability"].max() <= 0.5 and bounded["probability"].max() <= 0.5
+        assert bounded["probability"][:2].max() < 0.1  # several are a notation
+    clean, log = found.repair(X, cells=[(row, name) for name, row in words])
+    assert log["before"].tolist() == [*words.values()] and clean.isna().sum().sum() == len(words)
+    told = [one.text for one in found.findings if one.columns[0] in ("city", "town")]
+    assert len({*told}) == 1 and told[0].startswith("2 entries of 2 columns are '?'")
+    assert told[0].endswith("in 'city', 'town'")

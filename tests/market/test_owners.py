@@ -254,6 +254,7 @@ def test_contradictions_name_the_line_of_the_file(text, message, tmp_path):
         ),
         ([{"owner": None}], "owners, line 1: the owner is empty"),
         ("nowhere.csv", "there is no file nowhere.csv"),
+        ("branch", "owners='branch' is no file of owners; .*, give owner_column='branch'"),
         ({"owner": ["A"], "row": [1, 2]}, "must be a frame or a CSV file"),
         ([1, 2], "must be a frame or a CSV file"),
         ([], "no lines"),

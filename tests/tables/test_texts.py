@@ -231,6 +231,41 @@ def test_how_many_strays_are_few(texts, kind):
     assert column(*texts).kind == kind
 
 
+AMONG_NUMBERS = ["0", "1", "2", "3"] * 25
+
+
+@pytest.mark.parametrize(
+    ("texts", "marks"),
+    [
+        ([*AMONG_NUMBERS, "refused", "n/a", "refused", "refused"], {"refused": [100, 102, 103], "n/a": [101]}),
+        ([*AMONG_NUMBERS, "not measured", *["k.A."] * 2, *["not measured"] * 2],
+         {"not measured": [100, 103, 104], "k.A.": [101, 102]}),
+        ([*AMONG_NUMBERS, *["<0.5", "> 7"] * 50], {"<0.5": [*range(100, 200, 2)], "> 7": [*range(101, 200, 2)]}),
+        ([*map(str, range(60)), "90+", "refused"], {"90+": [60]}),  # "refused" is a stray
+        ([f"{k}.5" for k in range(50)] + ["T", "T", "T", "1-2"], {"T": [50, 51, 52], "1-2": [53]}),
+        (["2024-01-01", "2024-02-02"] * 30 + ["open"] * 3, {"open": [60, 61, 62]}),
+        ([*AMONG_NUMBERS, *["K"] * 3], None),  # a code like the others
+        ([*AMONG_NUMBERS, *["refused"] * 20], None),  # more than a tenth
+        (["1", "2"] * 30 + ["none of these", "both of them"] * 3, None),  # as many words as numbers
+        (["<=50K", ">50K"] * 50, None),
+        (["0-9", "10-19", "20+"] * 20, None),
+        (["SW1A", "EC1", "10115"] * 20, None),
+        (["12", "12a", "14"] * 20, None),
+        (["A-1", "B-2", "refused"] * 20, None),
+    ],
+)  # fmt: skip
+def test_an_inspection_counts_words_and_bounds_among_numbers_as_missing(texts, marks):
+    for options in ({}, {"like": as_table({"a": texts}, infinite=True)}):
+        (read,) = as_table({"a": texts}, infinite=True, **options).columns
+        assert (read.kind == "category") is (marks is None)
+        found = {word: rows.tolist() for word, rows in read.from_text.marks.items()}
+        assert found == (marks or {}) and read.written() == texts
+    assert (
+        as_table(pd.DataFrame({"a": texts}, dtype="category"), infinite=True).columns[0].kind
+        == "category"
+    )
+
+
 def frames(data):
     frame = pd.DataFrame(data)
     yield frame
@@ -282,6 +317,10 @@ def test_a_warning_counts_the_strays_and_shows_some():
         "that are not numbers ('x', 'y', 'z', ...); column 'b' has 1 that is not a date ('soon'): "
         "correct them, or read the column as text with kinds={'a': 'text', 'b': 'text'}"
     )
+
+
+def test_exponents_are_no_decimals():
+    assert column("1.34e+00", "2.50E-01").from_text.places == 0
 
 
 def test_clean_columns_are_read_in_silence():

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from shapley2d._base.arrow import pa, pc, pq
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
@@ -118,10 +119,6 @@ def read_parquet(file: BinaryIO, name: str) -> Any:
 
 
 def _read_batches(file: BinaryIO, limits: Limits) -> Any:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-    import pyarrow.parquet as pq
-
     schema = pq.ParquetFile(file).schema_arrow
     kinds = (pa.string(), pa.large_string(), pa.binary(), pa.large_binary())
     texts = [field.name for field in schema if field.type in kinds]

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Mapping, Sequence
 
+_NAMES = {
+    "n_valid": "validation rows", "n_pairs": "pairs of copies", "n_utilities": "scores computed",
+    "random_state": "seed", "valid_parts": "parts of the validation rows",
+    "semivalue": "weights of rows, columns",
+}  # fmt: skip
 _ASSETS = "_base/page_assets"  # what all pages share: frame, style, helpers
 # entries of a record that pages show in places of their own
 _ELSEWHERE = (
@@ -60,7 +65,7 @@ def write_page(
             script_hash=policy_hash(script),
             facts={**(facts or {}), **known_facts(info)},
             notes=[*dict.fromkeys(notes)],
-            settings=settings_words(info),
+            settings={_name(key): words for key, words in settings_words(info).items()},
             versions=info.get("versions") or {},
             call=info.get("call") or "",
             **content,
@@ -156,6 +161,11 @@ def settings_words(info: dict[str, Any]) -> dict[str, str]:
     return {key: _words(value) for key, value in record.items() if value is not None}
 
 
+def _name(key: str) -> str:
+    """The name of an entry in plain words."""
+    return _NAMES.get(key, key.removeprefix("n_").replace("_", " "))
+
+
 def _words(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -165,5 +175,5 @@ def _words(value: Any) -> str:
         return ", ".join(_words(item) for item in value)
     if isinstance(value, dict):
         known = {key: item for key, item in value.items() if item not in (None, "", [], {})}
-        return ", ".join(f"{key}: {_words(item)}" for key, item in known.items())
+        return ", ".join(f"{_name(key)}: {_words(item)}" for key, item in known.items())
     return str(value)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import numpy as np
 
+from shapley2d._base.arrow import pq
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._base.json_record import parse_record, whole_number
 from shapley2d._base.limits import Limits, read_parquet
@@ -42,8 +43,6 @@ def write_table(
     path: str | os.PathLike[str], key: bytes, record: Mapping[str, Any], table: Any
 ) -> None:
     """Write a pyarrow table, with a record of plain JSON values under ``key`` in its metadata."""
-    import pyarrow.parquet as pq
-
     # half a character of a name, which UTF-8 does not have, becomes JSON's own escape of it
     text = json.dumps({"format": FORMAT, **record}, ensure_ascii=False)
     table = table.replace_schema_metadata({key: text.encode(errors="backslashreplace")})
@@ -67,8 +66,6 @@ def read_table(
     A ValueError of ``make`` says in a phrase what does not fit; ``what`` is what the file should
     hold.
     """
-    import pyarrow.parquet as pq
-
     place = Path(path)
     if place.is_dir():
         raise InputError(f"{path} is a folder: name a file in it")

@@ -13,7 +13,9 @@ import threading
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from shapley2d.exceptions import InputWarning
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,6 +29,11 @@ _inside: list[warnings.catch_warnings[None]] = []
 def warn(warning: Warning) -> None:
     """Warn at the line of the user's code that called the package."""
     warnings.warn(warning, stacklevel=find_stacklevel())
+
+
+def warn_input(*parts: Any) -> None:
+    """Warn of what the user passed, by the parts of a message."""
+    warn(InputWarning(*parts))
 
 
 def find_stacklevel() -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._base.progress import reporting
 from shapley2d._base.streams import draw_seeds
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted
 from shapley2d._estimation.draws import MeanDraws
 from shapley2d._estimation.estimate import Estimate
@@ -35,7 +35,7 @@ from shapley2d._methods.baseline import LABELS_ALONE, MEAN_OF_ALL, warn_of_perfe
 from shapley2d._methods.identity import checkpoint_of, identity_of_sums
 from shapley2d._models.fitting import last_step
 from shapley2d._tables.problem import weigh_problem
-from shapley2d.exceptions import InputWarning, Place, Setting
+from shapley2d.exceptions import Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,14 +174,12 @@ def _warn_of_seen_rows(model: Any, problem: Problem) -> None:
     whole = problem.splits[0].train.n_rows == problem.table.n_rows
     if isinstance(model, str) or not is_fitted(model) or (len(problem.splits) == 1 and whole):
         return
-    warn(
-        InputWarning(
-            Setting("model"),
-            " is fitted, and without ",
-            Place("X_valid"),
-            " the rows that validate may be among those that chose its splits, so the score looks "
-            "better than it is: pass a validation table, or the model unfitted",
-        )
+    warn_input(
+        Setting("model"),
+        " is fitted, and without ",
+        Place("X_valid"),
+        " the rows that validate may be among those that chose its splits, so the score looks "
+        "better than it is: pass a validation table, or the model unfitted",
     )
 
 

@@ -16,6 +16,7 @@ from shapley2d._inspection.learned import SETTINGS
 from shapley2d._tables.entry_writer import EntryWriter
 from shapley2d._tables.frames import objects
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
+from shapley2d._tables.texts.marks import is_bound
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -120,7 +121,7 @@ class ScoredCells:
     @cached_property
     def entries(self) -> list[list[str | None]]:
         """The entries of the table as text, one list per column."""
-        return [column.text() for column in self.columns]
+        return [column.written() for column in self.columns]
 
     @cached_property
     def wordings(self) -> list[EntryWriter]:
@@ -142,12 +143,23 @@ class ScoredCells:
         for place, i in enumerate(rows.tolist()):
             if (i, j) in self.suggested:
                 texts[place] = self.suggested[i, j][0]
+            elif self.is_mark(i, j):
+                entry = self.entries[j][i] or ""
+                texts[place] = entry if is_bound(entry) else None
         return texts
+
+    def is_mark(self, i: int, j: int) -> bool:
+        """Whether an entry is written but counts as missing, as ``N/A`` and ``<5`` do."""
+        read, entries = self.columns[j].from_text, self.columns[j].entries
+        marked = bool(read.marks) and np.isnan(entries[i]) and i not in read.strays
+        return marked and self.entries[j][i] is not None
 
     def suggestion_probability(self, i: int, j: int) -> float:
         """How likely the suggested entry is right, if the entry in the table is wrong."""
         if (i, j) in self.suggested:
             return self.suggested[i, j][1]
+        if self.is_mark(i, j):
+            return UNSURE if self.expected_text(i, j) is None else 0.0
         entry = float(self.columns[j].entries[i])
         return self.expected[j].sure(i, entry)
 
@@ -165,6 +177,8 @@ class ScoredCells:
         )
         for j, column in enumerate(self.columns):
             same[[i for i in column.from_text.strays if np.isnan(column.entries[i])], j] = False
+            for word, rows in column.from_text.marks.items():
+                same[rows, j] = is_bound(word)
         for cell in self.suggested:
             same[cell] = False
         return np.asarray(same)
@@ -222,6 +236,11 @@ class ScoredCells:
             shares[reason] = shares.get(reason, 0.0) + (part / whole if whole > 0 else 0.0)
         listed = sorted(shares.items(), key=lambda one: -one[1])
         known = self.notes.get((i, j))
+        if known is None and self.is_mark(i, j):
+            likely = self.likely_text(i, j)
+            return [
+                (f"counts as missing: expected {likely}" if likely else "counts as missing", 0.0)
+            ]
         if known == SAME_KEY:
             return [(known, 0.0)]
         return ([(known, 0.0)] if known else []) + [

@@ -19,10 +19,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from shapley2d._base.limits import read_record_file
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._tables.reading.csv_text import decode
 from shapley2d._tables.reading.spreadsheet import looks_like_spreadsheet
-from shapley2d.exceptions import InputError, InputWarning
+from shapley2d.exceptions import InputError
 
 VERDICTS = ("accept", "edit", "right")
 """The possible decisions: take the suggested entry, write another one, leave the entry."""
@@ -80,11 +80,9 @@ def read_decisions(path: str | os.PathLike[str]) -> Decisions:
         )
     text, _, _, guess = decode(data, name, None)
     if guess is not None:  # a spreadsheet may have saved it in the letters of its country
-        warn(
-            InputWarning(
-                f"{name} is not UTF-8: read as Western European letters (cp1252); if new entries "
-                "look wrong, download it again"
-            )
+        warn_input(
+            f"{name} is not UTF-8: read as Western European letters (cp1252); if new entries "
+            "look wrong, download it again"
         )
     return parse_decisions(text, name)
 

@@ -117,6 +117,7 @@ def cell_evidence(
     own = counts[place]
     own[known:] += 1
     times = np.where(np.isnan(column.entries), 1, own)
+    rare, far = _shares(column, counts, place, own)
     strays = _strays_alike(column, known)
     rows = list(strays)
     times[rows] = list(strays.values())
@@ -145,12 +146,40 @@ def cell_evidence(
         "as expected": as_expected.astype(np.float64),
         "stray": stray,
         "times": np.log(times),
+        "as rare": rare,
+        "as far": far,
         "vouched": vouched.astype(np.float64),
         "number": float(column.kind in ("number", "date")),
         "different": different,
         "repeated key": repeated * max(0.0, (different - nearly) / (1 - nearly)),
         **found_evidence(findings, scores.size),
     }
+
+
+def _shares(
+    column: Column,
+    counts: NDArray[np.intp],
+    place: NDArray[np.intp],
+    own: NDArray[np.intp],
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The logarithm of the shares of entries that are as rare as each one, and as far out.
+
+    One grade beyond ten frequent ones is odd, one of many large counts is not. ``counts`` of the
+    distinct entries of the table, ``place`` of each entry among them, ``own`` how often it is
+    there, a new row with itself.
+    """
+    empty = np.isnan(column.entries)
+    new = own - counts[place]
+    counts = counts.copy()
+    counts[place[empty]] = 0
+    size = np.maximum(counts.sum() + new, 1)
+    rarer = np.cumsum(np.bincount(counts, weights=counts))
+    rare = (rarer[own.clip(max=rarer.size - 1)] + new) / size
+    upto = np.cumsum(counts)[place]
+    outside = np.minimum(upto, size - new - upto + counts[place]) + new
+    far = np.minimum(2 * outside / size, 1.0) if column.kind in ("number", "date") else 1.0
+    rare, far = (np.where(empty, 0.0, np.log(np.where(empty, 1.0, one))) for one in (rare, far))
+    return rare, far
 
 
 def _strays_alike(column: Column, known: int) -> dict[int, int]:

@@ -223,8 +223,12 @@ def _target_name(trusted: Reference, X: Any, y: Any) -> Any:
     if y is not None:
         if label is None:
             raise InputError(
-                Setting("y"),
-                " is given, but the reference was inspected without labels: leave it out",
+                Place("y"),
+                " is a label, but the reference was inspected without labels: leave it out",
+            )
+        if label.name in _names(X) and not (isinstance(y, str) and y == label.name):
+            raise InputError(
+                Place("y"), f" is not the reference's label, which is {label.name!r}: give none"
             )
         return y
     return label.name if label is not None and label.name in _names(X) else None
@@ -319,7 +323,8 @@ def _values(valuation: Any, cells: ScoredCells, row_names: NDArray[Any]) -> NDAr
         is_label = cells.has_label and j == len(names) - 1
         if valuation._contents is not None and not is_label:
             pairs = zip(rows.tolist(), valuation._contents[k], strict=True)
-            if wrong := [i for i, text in pairs if cells.entries[j][i] != text]:
+            there = cells.columns[j].text()
+            if wrong := [i for i, text in pairs if there[i] != text]:
                 raise InputError(
                     Setting("valuation"),
                     f" is of another table: column {name!r} differs in "

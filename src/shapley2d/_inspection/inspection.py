@@ -59,6 +59,9 @@ class Inspection(InspectedCells):
     >>> inspection = inspect_cells(X, progress=False)
     >>> inspection.rank(1)[["row", "column", "entry"]].values.tolist()
     [[7, 'weight', '570']]
+    >>> clean, log = inspection.repair(X, n=1)
+    >>> log[["row", "column", "before"]].values.tolist()
+    [[7, 'weight', '570']]
     """
 
     @property
@@ -136,7 +139,7 @@ class Inspection(InspectedCells):
             is known) and ``reasons``; and before the reasons ``gain_if_changed`` (see
             :meth:`gains`), where a forest's valuation was passed along.
         """
-        places = rank_cells(self, n, by, "labels" if labels else "entries")
+        places = rank_cells(self, n, by, "labels" if labels else "entries", least=0.0)
         return make_frame(self._lines(places, reasons=True), self._frame)
 
     def to_frame(self) -> Any:
@@ -216,7 +219,7 @@ class Inspection(InspectedCells):
             The n cells most likely wrong.
         probability : float
             All cells whose probability of being wrong is at least this, and whose suggested entry
-            is at least 90 % likely right.
+            is at least 90 % likely right; a warning counts the others.
         findings : list of int
             All suggestions of these :attr:`findings`, by position.
         y : the labels that were inspected, optional
@@ -228,16 +231,6 @@ class Inspection(InspectedCells):
             Or table, y, log where ``y`` was given. The table is of the type of X, its columns of
             the same types wherever the new entries fit. The log is a frame of ``row``, ``column``,
             ``before``, ``after`` and ``why``.
-
-        Examples
-        --------
-        >>> from shapley2d import inspect_cells
-        >>> X = {"height": [150 + k % 40 for k in range(80)]}
-        >>> X["weight"] = [height - 100.0 for height in X["height"]]
-        >>> X["weight"][7] = 570.0
-        >>> clean, log = inspect_cells(X, progress=False).repair(X, n=1)
-        >>> log[["row", "column", "before"]].values.tolist()
-        [[7, 'weight', '570']]
         """
         from shapley2d._inspection.repair import repair
 

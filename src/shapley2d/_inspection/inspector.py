@@ -181,19 +181,7 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> CellInspector:
-        """Read an inspector that :meth:`save` wrote, or one of an inspection's file.
-
-        Examples
-        --------
-        >>> import tempfile
-        >>> from shapley2d import CellInspector
-        >>> inspector = CellInspector(probability=0.8).fit({"size": ["S", "M", "L"] * 40})
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     inspector.save(f"{folder}/sizes.parquet")
-        ...     loaded = CellInspector.load(f"{folder}/sizes.parquet")
-        >>> loaded.probability, loaded.inspect({"size": ["M"]}).shape
-        (0.8, (1, 1))
-        """
+        """Read an inspector that :meth:`save` wrote, or one of an inspection's file."""
         inspection = Inspection.load(path)
         kept = inspection.info.get("inspector", {"named": True})
         found = cls(kinds=inspection.info.get("kinds"))
@@ -225,7 +213,7 @@ class CellInspector(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # t
         # compares the number of columns and their names
         validate_data(self, X, reset=False, skip_check_array=True)
         changes: dict[str, dict[int, str | None]] = {}
-        rows = zip(*(column.text() for column in table.columns), strict=True)
+        rows = zip(*(column.written() for column in table.columns), strict=True)
         unknown = []
         for i, row in enumerate(rows):
             if row not in self._replaced:

@@ -225,13 +225,11 @@ def _likely(
     found: Inspection, names: list[str], n: int | None, probability: float | None, share: float
 ) -> Changes:
     """The repairs of an inspection of this share of the rows."""
-    cells, order = found._cells, rank_cells(found)
+    cells, least = found._cells, 0.5 if n is None else 0.0
+    order = rank_cells(found, least=least if probability is None else probability)
     if n is not None:
         check_whole(n, "n", 0)
         order = order[: round(n * share)]
-    if probability is not None or n is None:
-        least = 0.5 if probability is None else probability
-        order = [cell for cell in order if cells.probability[cell] >= least]
     new: Changes = {}
     for i, j in order:
         if (text := cells.expected_text(i, j)) != cells.entries[j][i]:

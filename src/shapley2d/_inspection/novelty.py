@@ -9,6 +9,7 @@ share of correct entries is called likelier wrong than right.
 
 from __future__ import annotations
 
+import itertools as it
 import re
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import RARE, fact, shortened
 from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.column_warnings import find_keys
+from shapley2d._tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
-    from shapley2d._tables.table import Column, Table
+    from shapley2d._tables.table import Column
 
 ERRORS = 0.002
 """Share of entries that are errors of one kind, before anything is known of them."""
@@ -65,25 +67,34 @@ def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[Co
             found += list(_categories(column, n)) or _formats(column, n)
         else:
             found += _formats(column, n)
-            found += _ranges(column, n)
+            ranges = list(_ranges(column, n))
+            found += ranges
+            if any(2 * one.rows.size > new.n_rows for one in ranges):
+                continue  # that it has moved is told
         if column.name not in keys and column.column.kind != "date":
             found += _moved(column, n, known.n_columns)
     return found
 
 
 def as_time_goes_on(column: Column, known: int) -> NDArray[np.float64]:
-    """The new entries of a column, those that time alone explains as the table's last.
+    """The new entries of a column, as they were if the table had been made when they were.
 
-    Dates, and numbers that count the rows, grow. A table covers a span; what lies up to one more
-    span behind its end is as usual as its end. The column has the new rows below the ``known``.
+    Dates, and numbers that count the rows, grow. A table covers a span; what lies behind its end is
+    one span nearer, and as usual as its end up to there. Whole numbers of a key are all as usual as
+    those of the table. The column has the new rows below the ``known``.
     """
     entries, new = column.entries[:known], column.entries[known:]
     there = entries[~np.isnan(entries)]
-    counts = column.kind == "number" and there.size == known == np.unique(there).size
-    if not there.size or not (column.kind == "date" or (counts and (there == there.round()).all())):
+    if not there.size:
         return new
     first, last = there.min(), there.max()
-    return np.where((new > last) & (new <= last + (last - first)), last, new)
+    if find_keys(Table((column.with_entries(entries),), entries)) and column.kind == "number":
+        is_usual = (new == np.round(new)) & ((new >= 0) | (first < 0))
+        return np.where(is_usual, np.clip(new, first, last), new)
+    counts = column.kind == "number" and there.size == known == np.unique(there).size
+    if not (column.kind == "date" or (counts and (there == there.round()).all())):
+        return new
+    return np.where(new > last, np.maximum(last, new - (last - first)), new)
 
 
 def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
@@ -188,6 +199,7 @@ def _formats(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     place = {shape: k for k, shape in enumerate(dict.fromkeys(shapes))}
     codes = np.array([*(place[shape] for shape in shapes), -1])[column.codes]
     codes[list(column.column.from_text.strays)] = -1
+    codes[list(it.chain(*column.column.from_text.marks.values()))] = -1
     what = "written in a way that the reference does not have"
     yield from _of_new_kinds(column, n, "new format", codes, what, least=0.5)
 
@@ -231,8 +243,9 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     by_chance = float(bdtrc(rows.size - 1, new.size, 2 / (known.size + 1)))
     if not far.any() and by_chance > ERRORS:
         return
-    # where most rows lie outside, the column has moved, and not every entry is wrong
-    moved = new.size >= FEWEST_ROWS and rows.size > new.size / 2
+    # where time puts most rows outside, not every entry is wrong
+    many = new.size >= FEWEST_ROWS and rows.size > new.size / 2
+    moved = many and np.count_nonzero(new != entries[n:]) > new.size / 2
     chance = np.where(far & (not moved), wrong_if_new(known.size, float(own)), 0.0)
     ends = [column.word(int(np.flatnonzero(entries[:n] == end)[0])) for end in (low, high)]
     farthest = rows[np.argsort(-off[rows], kind="stable")]
@@ -240,6 +253,7 @@ def _ranges(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
         f"{plural(rows.size, 'lies', 'lie')} outside the reference's range, {ends[0]} to "
         f"{ends[1]}: {_examples(column.word(n + i) for i in farthest)}"
     )
+    words += ": has the unit changed?" if many and column.column.kind == "number" else ""
     yield from _told(column, n, "new range", rows, words, chance)
 
 

@@ -22,11 +22,16 @@ _HARM_WEIGHT = 2.0
 
 
 def rank_cells(
-    inspection: InspectedCells, n: int | None = None, by: str = "wrong", part: str = "both"
+    inspection: InspectedCells,
+    n: int | None = None,
+    by: str = "wrong",
+    part: str = "both",
+    least: float | None = None,
 ) -> list[tuple[int, int]]:
     """Row and column of the suspects, the first to look at first.
 
-    They are of one ``part`` of the table, its ``"entries"`` or its ``"labels"``, or of ``"both"``.
+    They are of one ``part`` of the table, its ``"entries"`` or its ``"labels"``, or of ``"both"``,
+    and at ``least`` this likely wrong: labels by default 1 %, since others are not worth a look.
 
     Entries that are what is expected come last, unless a finding about their column names them.
     Cells that a person has called right are left out, and with ``by="harm"`` those without a value.
@@ -44,6 +49,8 @@ def rank_cells(
     first, width = first.ravel(), cells.scores.shape[1]
     keys = {one.columns[0] for one in inspection.findings if one.kind == "key"}
     allowed = (named | [name not in keys for name in cells.names]).ravel()
+    least = (0.01 if part == "labels" else 0.0) if least is None else least
+    allowed &= cells.probability.ravel() >= least
     if by == "harm":
         allowed &= np.isfinite(first)
     if part != "both":

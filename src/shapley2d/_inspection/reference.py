@@ -15,15 +15,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.in_threads import count_threads, map_in_threads
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import written_columns
-from shapley2d._inspection.novelty import NEGLIGIBLE, find_new, wrong_if_new
+from shapley2d._inspection.novelty import NEGLIGIBLE, as_time_goes_on, find_new, wrong_if_new
 from shapley2d._inspection.score import Lessons, judge_rows
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d._tables.texts.column import text_column
+from shapley2d._tables.texts.marks import counted_as_missing
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -35,8 +37,15 @@ if TYPE_CHECKING:
 _OF_PAIRS = ("repeated key", "near-duplicates")
 """Findings that name two rows, one of which may be the reference's: those of keys are made anew."""
 
-_SAME = {"numbers far outside": "new range", "new format": "formats"}
-"""Findings that say of the same rows what another one says better."""
+_SAME = {
+    "numbers far outside": ("new range", "arithmetic"),
+    "new range": ("arithmetic",),
+    "new format": ("formats",),
+    "another type": ("notation", "suffix"),
+    "new category": ("encoding", "spellings"),
+    "missing entries": ("rule",),
+}
+"""Findings that say of the same rows what others say better."""
 
 
 @dataclass(frozen=True)
@@ -95,15 +104,26 @@ class Reference:
         )
         together = Table(both[: len(own)], np.arange(known + n))
         written = written_columns(together)
+        grown = {
+            one.name
+            for one in both
+            if not np.array_equal(as_time_goes_on(one, known), one.entries[known:], equal_nan=True)
+        }
         found = [
             one
             for one in _of_new_rows(find_in_columns(together, written), known)
             if one.columns[0] in given and one.kind not in _OF_PAIRS
+            # far as time goes on: find_new looks at what is beyond
+            if one.kind != "numbers far outside" or one.columns[0] not in grown
         ]
         found += find_new(self.table, table, written)
         found.sort(key=lambda one: -one.probability)
         below = [
-            replace(one, rows=one.rows + known)
+            replace(
+                one,
+                rows=one.rows + known,
+                suggestions={known + i: text for i, text in one.suggestions.items()},
+            )
             for one in found
             if any(one.columns[0] == column.name for column in both)
         ]
@@ -128,8 +148,6 @@ def _like(column: Column, known: Column) -> Column:
 
     New categories get codes behind the reference's.
     """
-    import pyarrow as pa
-
     if known.kind == "category":
         if column.kind != "category":
             column = as_category(column.text(), column.name)
@@ -145,7 +163,8 @@ def _like(column: Column, known: Column) -> Column:
         at = np.nan_to_num(column.entries, nan=len(column.categories)).astype(np.intp)
         categories = (*known.categories, *unseen)
         return replace(column.with_entries(recoded[at]), categories=categories)
-    if column.kind == known.kind:
+    unit = known.from_text.unit
+    if column.kind == known.kind and unit in ("", column.from_text.unit):
         return column
     if {column.kind, known.kind} == {"number", "boolean"} and np.isin(
         column.entries[~np.isnan(column.entries)], (0, 1)
@@ -155,7 +174,8 @@ def _like(column: Column, known: Column) -> Column:
     if known.kind in ("number", "date"):
         array, notation = pa.array(texts, pa.string()), known.from_text.notation
         try:
-            return text_column(array, column.name, kind=known.kind, notation=notation)
+            like = known if unit else None
+            return text_column(array, column.name, kind=known.kind, notation=notation, like=like)
         except InputError:  # not one entry can be read so
             pass
     strays = {i: text for i, text in enumerate(texts) if text is not None}
@@ -171,6 +191,7 @@ def _number(word: str) -> float | None:
 
 def _joined(known: Column, new: Column) -> Column:
     """The reference's column with the new rows below, written and read as the reference's."""
+    new = counted_as_missing(new, known)
     n, own, others = known.entries.size, known.from_text, new.from_text
     words = codes = None
     if known.kind == "category" or own.words is not None or others.words is not None:
@@ -180,7 +201,10 @@ def _joined(known: Column, new: Column) -> Column:
         words = np.array([*distinct, None], dtype=object)
         codes = np.array([place[text] for text in texts], dtype=np.int32)
     strays = own.strays | {n + row: text for row, text in others.strays.items()}
-    read = replace(own, strays=strays, words=words, codes=codes)
+    marks = dict(own.marks)
+    for word, rows in others.marks.items():
+        marks[word] = np.append(marks.get(word, rows[:0]), rows + n)
+    read = replace(own, strays=strays, words=words, codes=codes, marks=marks)
     entries = np.concatenate([known.entries, new.entries])
     return Column(known.name, known.kind, entries, new.categories, read)
 
@@ -198,6 +222,8 @@ def _of_new_rows(findings: Sequence[ColumnFinding], known: int) -> list[ColumnFi
         if not new.all():
             text += f" ({new.sum():,} of the {new.size:,} rows are new, the others the reference's)"
         chances = np.minimum(one.row_chances[new], most)
+        if one.kind == "formats" and new.all():  # not one of the trusted table's is written so
+            chances = np.full(new.size, most)
         found.append(
             replace(
                 one,
@@ -213,14 +239,14 @@ def _of_new_rows(findings: Sequence[ColumnFinding], known: int) -> list[ColumnFi
 
 
 def _told_once(findings: Sequence[ColumnFinding]) -> list[ColumnFinding]:
-    """The findings without those whose rows another one names for the same reason."""
+    """The findings without those whose rows others name for the same reason."""
     rows = {(one.columns[0], one.kind): {*one.rows.tolist()} for one in findings}
-    return [
-        one
-        for one in findings
-        if not {*one.rows.tolist()} <= rows.get((one.columns[0], _SAME.get(one.kind, "")), set())
-        or one.kind not in _SAME
-    ]
+
+    def is_said(one: ColumnFinding) -> bool:
+        better = [rows.get((one.columns[0], kind), set()) for kind in _SAME.get(one.kind, ())]
+        return bool(better) and {*one.rows.tolist()} <= set().union(*better)
+
+    return [one for one in findings if not is_said(one)]
 
 
 def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> ScoredCells:

@@ -9,9 +9,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.checks import check_whole
-from shapley2d._base.warnings import without_warnings
-from shapley2d._base.words import entry_text
-from shapley2d._inspection.cells import reasons_text
+from shapley2d._base.warnings import warn, without_warnings
+from shapley2d._base.words import counted, did_you_mean, entry_text, plural
+from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.columns.finding import SURE_RIGHT
 from shapley2d._inspection.decided_entries import check_decided
 from shapley2d._inspection.decisions import read_decisions
@@ -21,7 +21,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import as_frame, names_of, opened
-from shapley2d.exceptions import InputError, Place, Setting
+from shapley2d.exceptions import InputError, InputWarning, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,26 +124,31 @@ def _chosen(
     findings: Iterable[int] | None,
     names: list[str],
 ) -> Chosen:
-    scored, chosen = inspection._cells, Chosen()
+    scored, chosen, unsure = inspection._cells, Chosen(), set[tuple[int, int]]()
     there = {j for j, name in enumerate(scored.names) if name in names}
     if n is not None or probability is not None:
-        order = [(i, j) for i, j in rank_cells(inspection) if j in there]
         if n is not None:
             check_whole(n, "n", 0)
-            order = order[:n]
         if probability is not None:
             check_probability(probability)
-            order = [
-                (i, j)
-                for i, j in order
-                if scored.probability[i, j] >= probability
-                and scored.suggestion_probability(i, j) >= SURE_RIGHT
-            ]
+        ranked = rank_cells(inspection, least=probability or 0.0)
+        order = [(i, j) for i, j in ranked if j in there][:n]
+        if probability is not None:
+            unsure = {one for one in order if scored.suggestion_probability(*one) < SURE_RIGHT}
+            order = [one for one in order if one not in unsure]
         chosen |= {(i, j): _suggestion(inspection, i, j) for i, j in order}
     if findings is not None:
         chosen |= _from_findings(inspection, findings)
     if cells is not None:
         chosen |= _from_cells(inspection, cells)
+    if left := sum(one not in chosen for one in unsure):
+        warn(
+            InputWarning(
+                f"{counted(left, 'entry', 'entries')} at least {percent(probability or 0)} likely "
+                f"wrong {plural(left, 'stays', 'stay')} as {plural(left, 'it is', 'they are')}: no "
+                f"suggestion for {plural(left, 'it', 'them')} is {percent(SURE_RIGHT)} likely right"
+            )
+        )
     return {
         (i, j): (new, why)
         for (i, j), (new, why) in chosen.items()
@@ -212,7 +217,8 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
         if row not in rows:
             raise InputError(Setting("cells"), f": there is no row {cell[0]!r}")
         if column not in inspection._cells.names:
-            raise InputError(Setting("cells"), f": there is no column {column!r}")
+            hint = did_you_mean(column, inspection._cells.names)
+            raise InputError(Setting("cells"), f": there is no column {column!r}{hint}")
         i, j = rows[row], inspection._cells.names.index(column)
         suggested, why = _suggestion(inspection, i, j)
         if len(cell) == 3 and (text := _text(cell[2])) != suggested:

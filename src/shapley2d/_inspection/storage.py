@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pq
 from shapley2d._base.json_record import Maybe, check_form
 from shapley2d._inspection.cells import Expected, ScoredCells
 from shapley2d._inspection.columns.finding import ColumnFinding
 from shapley2d._tables.frames import FRAME_KINDS
 from shapley2d._tables.table import Column, FromText, Kind
 from shapley2d._tables.texts.numbers import LONGEST
+from shapley2d._tables.texts.stray_rule import MISSING
 from shapley2d._valuation.sealed import read_sealed, write_sealed
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ _BY_COLUMN: dict[str, tuple[Any, Callable[[Column, Expected], Any]]] = {
     "kinds": (str, lambda column, _: column.kind),
     "notations": (str, lambda column, _: column.from_text.notation),
     "places": (int, lambda column, _: column.from_text.places),
+    "units": (str, lambda column, _: column.from_text.unit),
     "categories": ([str], lambda column, _: list(column.categories)),
     "widths": (int, lambda _, one: 0 if one.alternatives is None else one.alternatives.shape[1]),
     "ranges": (bool, lambda _, one: one.low is not None and one.high is not None),
@@ -52,7 +55,7 @@ _RECORD = {
     "has_classes": bool, "frame": str,
     "digests": {str: str}, "fingerprint": str, "settled": [(int, int)],
     "notes": [(int, int, str)], "findings": [_FINDING],
-    "new entries": [(int, int, Maybe(str), float)], "facts": dict,
+    "new entries": [(int, int, Maybe(str), float)], "facts": dict, "marks": Maybe([[str]]),
     "info": {"kinds": Maybe({str: str})},
 }  # fmt: skip
 
@@ -98,17 +101,10 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
         },
         "notes": [[i, j, text] for (i, j), text in found.notes.items()],
         "findings": [
-            {
-                **vars(one),
-                "rows": np.asarray(one.rows).tolist(),
-                "suggestions": [[int(i), text] for i, text in one.suggestions.items()],
-                "probability": float(one.probability),
-                "chances": None if one.chances is None else one.chances.tolist(),
-                "right": None if one.right is None else one.right.tolist(),
-            }
-            for one in inspection.findings
+            {key: _plain(value) for key, value in vars(one).items()} for one in inspection.findings
         ],
         "new entries": [[i, j, text, sure] for (i, j), (text, sure) in found.suggested.items()],
+        "marks": [list(one.from_text.marks) for one in found.columns],
         "facts": found.info,
         "info": inspection.info,
     }
@@ -117,8 +113,6 @@ def save_inspection(inspection: InspectedCells, path: str | os.PathLike[str]) ->
 
 def is_inspection(path: str | os.PathLike[str]) -> bool:
     """Whether a file says that it is an inspection; it may still be damaged."""
-    import pyarrow.parquet as pq
-
     try:
         return _KEY in (pq.read_schema(path).metadata or {})
     except Exception:  # noqa: BLE001  (whatever a file provokes, it is none)
@@ -142,7 +136,7 @@ def _fields(record: dict[str, Any], cells: SealedCells) -> dict[str, Any]:
         raise ValueError("some of its scores are not numbers")
     if not ((probability >= 0) & (probability <= 1)).all():
         raise ValueError("some of its probabilities are not from 0 to 1")
-    if any(len(record[key]) != p for key in _BY_COLUMN):
+    if any(len(record[key]) != p for key in (*_BY_COLUMN, "marks") if record.get(key) is not None):
         raise ValueError("a list of its record does not fit its columns")
     named = [*record["settled"], *record["notes"], *record["new entries"]]
     if any(i >= n or j >= p for i, j, *_ in named):
@@ -189,11 +183,16 @@ def _columns(record: dict[str, Any], cells: SealedCells) -> tuple[Column, ...]:
             _check_codes(entries[~np.isnan(entries)], len(known))
         gone: list[int] = np.flatnonzero(np.isnan(entries)).tolist()
         words = [text for text in dict.fromkeys(own) if text is not None]
-        code = {None: -1, **{text: k for k, text in enumerate(words)}}
+        code = {text: k for k, text in enumerate(words)} | dict.fromkeys((None, *MISSING), -1)
+        marks = record["marks"][j] if record.get("marks") else []
         read = FromText(
-            strays={i: own[i] for i in gone if own[i] is not None},
+            strays={i: own[i] for i in gone if own[i] is not None and own[i] not in marks},
+            marks={
+                word: np.array([i for i in gone if own[i] == word], dtype=np.intp) for word in marks
+            },
             notation=record["notations"][j],
             places=record["places"][j],
+            unit=record["units"][j],
             asked=record["asked"][j],
             distinct=record["distinct"][j],
         )
@@ -255,10 +254,15 @@ def _finding(record: dict[str, Any], cells: SealedCells) -> ColumnFinding:
     )
 
 
+def _plain(value: Any) -> Any:
+    """A field of a finding in types of JSON."""
+    if isinstance(value, dict):
+        return [[int(row), text] for row, text in value.items()]
+    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+
+
 def _texts_by_row(columns: Sequence[Sequence[str | None]]) -> Any:
     """The texts of columns, row after row."""
-    import pyarrow as pa
-
     return pa.array([text for line in zip(*columns, strict=True) for text in line], pa.string())
 
 

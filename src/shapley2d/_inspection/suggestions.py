@@ -63,6 +63,8 @@ def with_suggestions(cells: ScoredCells, findings: Sequence[ColumnFinding]) -> S
             if (text or None) == cells.entries[j][i]:
                 continue
             offer = _offer(text, wrong[i], right[i])
+            if not offer[0] and cells.is_mark(i, j):  # is emptied unasked
+                continue
             if (i, j) in best and best[i, j] >= offer and finding.kind != "arithmetic":
                 continue
             if text not in notes.get((i, j), text):

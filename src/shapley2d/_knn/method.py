@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from shapley2d._base.defaults import MIN_COALITIONS, N_NEIGHBORS, TOLERANCE
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._methods.method import PRECISE, Method, Option
 from shapley2d._methods.score_facts import CLOSED_SCORES, score_facts
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from typing import Self
@@ -285,11 +285,9 @@ def _warn_of_few_rows(problem: Problem, n_neighbors: int) -> None:
     most = _most_rows(problem)
     if n_neighbors < most:
         return
-    warn(
-        InputWarning(
-            Setting("n_neighbors", n_neighbors),
-            f" is not below the {counted(most, 'row')} that "
-            f"{plural(most, 'trains', 'train')}: all of them are always neighbours, so no column "
-            f"matters and every entry is worth 0; use fewer, such as {max(1, math.isqrt(most))}",
-        )
+    warn_input(
+        Setting("n_neighbors", n_neighbors),
+        f" is not below the {counted(most, 'row')} that "
+        f"{plural(most, 'trains', 'train')}: all of them are always neighbours, so no column "
+        f"matters and every entry is worth 0; use fewer, such as {max(1, math.isqrt(most))}",
     )

@@ -37,9 +37,9 @@ import numpy as np
 
 from shapley2d._base.in_threads import map_columns
 from shapley2d._base.robust import centre_and_spread
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import one_of
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -214,26 +214,21 @@ def _tell_of_small_differences(columns: Columns, names: list[str], metric: str) 
     ]
     if small:
         first = names[[extent for extent, _ in found].index(largest)]
-        warn(
-            InputWarning(
-                f"differences in {_few(small)} are too small to count beside those in {first!r} "
-                "under ",
-                Setting("metric", metric),
-                ": they decide where that column is absent. Rescale the columns, or use ",
-                Setting("metric", "auto"),
-                ", under which all count alike",
-            )
+        warn_input(
+            f"differences in {_few(small)} are too small to count beside those in {first!r} under ",
+            Setting("metric", metric),
+            ": they decide where that column is absent. Rescale the columns, or use ",
+            Setting("metric", "auto"),
+            ", under which all count alike",
         )
     lost = [repr(names[j]) for j, (_, loses) in enumerate(found) if loses]
     if lost:
         one = len(lost) == 1
-        warn(
-            InputWarning(
-                f"{'column' if one else 'columns'} {_few(lost)} {'has' if one else 'have'} numbers "
-                "that differ by less than distances can resolve, next to others that are far "
-                f"apart: those count as equal. Round {'it' if one else 'them'}, or transform "
-                f"{'it (its logarithm, its ranks)' if one else 'them (logarithms, ranks)'}"
-            )
+        warn_input(
+            f"{'column' if one else 'columns'} {_few(lost)} {'has' if one else 'have'} numbers "
+            "that differ by less than distances can resolve, next to others that are far "
+            f"apart: those count as equal. Round {'it' if one else 'them'}, or transform "
+            f"{'it (its logarithm, its ranks)' if one else 'them (logarithms, ranks)'}"
         )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from shapley2d._base.precision import interval_factor
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import plural
 from shapley2d._market.audit_result import Audit
 from shapley2d._market.block_values import BlockValues
@@ -21,7 +21,7 @@ from shapley2d._tables.frames import make_frame
 from shapley2d._valuation.plots_of_columns import owner_bars
 from shapley2d._valuation.valuation import Valuation
 from shapley2d._valuation.wording.summaries import head_lines
-from shapley2d.exceptions import InputError, InputWarning, PrecisionWarning
+from shapley2d.exceptions import InputError, PrecisionWarning
 
 if TYPE_CHECKING:
     import os
@@ -177,13 +177,11 @@ class BlockValuation(BlockValues, Valuation):
         if owing.size:
             debt, promised = -amounts[owing].sum(), amounts[amounts > 0].sum()
             owes = plural(owing.size, "owes", "owe")
-            warn(
-                InputWarning(
-                    f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
-                    f"{promised:,.{digits}f}, which is that much more than the total: collect what "
-                    "may be owed, down to the low ends of the intervals, before the values are "
-                    "known"
-                )
+            warn_input(
+                f"{self._listed(owing)} {owes} {debt:,.{digits}f}, and the others are promised "
+                f"{promised:,.{digits}f}, which is that much more than the total: collect what "
+                "may be owed, down to the low ends of the intervals, before the values are "
+                "known"
             )
 
     def _listed(self, owners: NDArray[np.intp]) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 from shapley2d._base.checks import check_choice, check_flag, check_whole
 from shapley2d._base.defaults import FOLDS, SEMIVALUE
 from shapley2d._base.progress import reporting
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._market.block_valuation import BlockValuation
 from shapley2d._market.cell_sums import MAX_JOINT
@@ -30,7 +30,7 @@ from shapley2d._tables.frames import frame_kind
 from shapley2d._tables.problem import read_tables
 from shapley2d._tables.target import label_name
 from shapley2d._valuation.cells import FOREST
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     import os
@@ -296,19 +296,17 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
     if regions is None or copies is None:
         return
     if job.run.semivalues != ("shapley", "shapley"):
-        warn(
-            InputWarning(
-                "only Shapley values add up to what the table is worth: with ",
-                Setting("semivalue"),
-                ", payments are shares of what the owners' values happen to sum to",
-            )
+        warn_input(
+            "only Shapley values add up to what the table is worth: with ",
+            Setting("semivalue"),
+            ", payments are shares of what the owners' values happen to sum to",
         )
     for words in lookalikes(regions.names):
-        warn(InputWarning(words))
+        warn_input(words)
     shared = list(double_claims(regions))
     if shared:
         more = f" {counted(len(shared) - 1, 'more pair')} of owners" if len(shared) > 1 else ""
-        warn(InputWarning(f"{shared[0].sentence}{more and f'{more} share cells, too.'}"))
+        warn_input(f"{shared[0].sentence}{more and f'{more} share cells, too.'}")
     named = asked["owners"] is not None or asked["owner_column"] is not None
     if copies.between and (named or copies.rule != "each"):
         one, other, count = copies.between[0]
@@ -320,7 +318,7 @@ def _warn_of_owners(job: BlocksJob, found: Answer, asked: dict[str, Any]) -> Non
             "each": ("every copy is paid for; use ", Setting("copies", "one")),
         }[copies.rule]
         rows = counted(count, "row")
-        warn(InputWarning(f"{one!r} and {other!r} have copies of the same {rows}{more}: ", *effect))
+        warn_input(f"{one!r} and {other!r} have copies of the same {rows}{more}: ", *effect)
 
 
 def _row_names(names: list[Any]) -> NDArray[Any]:

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shapley2d._base.warnings import warn
 from shapley2d._base.words import counted
 from shapley2d._market.copies import CopiesFound, find_copies
 from shapley2d._market.grid import Grid, Sets, label_sets
 from shapley2d._market.named_rows import Clusters
-from shapley2d._market.owners import Claim, entry_key, read_claims
+from shapley2d._market.owners import Claim, check_owners, entry_key, read_claims
 from shapley2d._market.regions import Ownership, Regions, cut_grid, find_regions
-from shapley2d._tables.reading.files import read_table
-from shapley2d._tables.texts.column import clean_texts
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d._tables.intake import is_path, opened
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -177,24 +175,15 @@ class Named:
             more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
             raise InputError(
                 f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
-                "change what others are paid: name their owners in ",
-                Setting("owners"),
-                ", or set ",
-                Setting("unclaimed", "drop"),
-                " to leave them out of everything",
-            )
+                "change what others are paid: name their owners in ", Setting("owners"),
+                ", or set ", Setting("unclaimed", "drop"), " to leave them out of everything",
+            )  # fmt: skip
         return replace(named, regions=regions, claimed=claimed if free.size else None)
 
 
 def claims_of(owners: Any) -> list[Claim] | None:
     """The claims of owners in any kind of table, or in a file."""
-    if owners is None:
-        return None
-    if not isinstance(owners, (str, os.PathLike)):
-        return read_claims(owners)
-    source = read_table(os.fspath(owners))
-    for note in source.notes:
-        warn(InputWarning(*note.args))
-    return read_claims(
-        clean_texts(source.table), source.path, lambda row: f"{source.path}, {source.where(row)}"
-    )
+    if not is_path(owners):
+        return None if owners is None else read_claims(owners)
+    check_owners(os.fspath(owners))
+    return read_claims(opened(owners), os.fspath(owners))

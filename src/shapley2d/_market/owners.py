@@ -9,6 +9,7 @@ import re
 import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
@@ -16,10 +17,12 @@ import numpy as np
 
 from shapley2d._base.entries import as_text
 from shapley2d._market.grid import is_empty
+from shapley2d._tables.reading.files import Source
+from shapley2d._tables.texts.column import clean_texts
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -103,11 +106,18 @@ class AxisNames:
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
 
 
-def read_claims(
-    owners: Any, name: str = "owners", where: Callable[[int], str] | None = None
-) -> list[Claim]:
-    """The claims of an owners table; messages call it ``name``, and a record by ``where``."""
-    where = where or (lambda number: f"owners, line {number + 1}")
+def check_owners(path: str) -> None:
+    """Refuse a column's name in the place of a file of owners."""
+    if not Path(path).suffix and path != "-" and not Path(path).exists():
+        words = f" is no file of owners; if column {path!r} names them, give "
+        raise InputError(Setting("owners", path), words, Setting("owner_column", path))
+
+
+def read_claims(owners: Any, name: str = "owners") -> list[Claim]:
+    """The claims of an owners table, or of a file that was read; messages call it ``name``."""
+    source = owners if isinstance(owners, Source) else None
+    if source is not None:
+        owners = clean_texts(source.table)
     if isinstance(owners, dict):
         with suppress(TypeError, ValueError):  # no columns, or of different lengths
             lines = zip(*owners.values(), strict=True)
@@ -125,7 +135,8 @@ def read_claims(
         )
     claims = []
     for number, record in enumerate(owners):
-        place, owner = where(number), record.get("owner")
+        line = f"line {number + 1}" if source is None else source.where(number)
+        place, owner = f"{name}, {line}", record.get("owner")
         _check_fields(record, place)
         if is_empty(owner):
             raise InputError(f"{place}: the owner is empty: name one")

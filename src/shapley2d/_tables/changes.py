@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing, is_number
 from shapley2d._tables.texts.numbers import EXACT
 
@@ -25,16 +26,6 @@ if TYPE_CHECKING:
 Changes = dict[str, dict[int, str | None]]
 """New entries as text, by column and row; None for a missing one."""
 
-_WIDER = {
-    "integer": "float",
-    "float": "text",
-    "boolean": "text",
-    "decimal": "text",
-    "date": "text",
-    "datetime": "text",
-    "duration": "text",
-    "time": "text",
-}
 _TRUE, _FALSE = ("true", "1", "yes"), ("false", "0", "no")
 
 
@@ -82,8 +73,6 @@ def _in_dictionary(native: Any, changes: Mapping[int, str | None]) -> Any:
 
     The new entries are the last ones of its values, which are encoded anew: some may be known.
     """
-    import pyarrow as pa
-
     column = native.unify_dictionaries().combine_chunks()
     if isinstance(column, pa.ChunkedArray):  # of no entries, or of too many bytes for one chunk
         column = column.cast(native.type.value_type).combine_chunks().dictionary_encode()
@@ -121,8 +110,6 @@ def _rebuilt(series: nw.Series[Any], changes: Mapping[int, Any]) -> Any:
         if native.dtype == pl.Object:
             return pl.Series(items, dtype=pl.Object)
         return pl.Series(texts, dtype=pl.String)
-    import pyarrow as pa
-
     return pa.chunked_array([pa.array(texts, pa.string())])
 
 
@@ -152,19 +139,11 @@ def _kind(series: nw.Series[Any]) -> str:
         return "integer"
     if dtype.is_numeric():
         return "decimal" if dtype.is_decimal() else "float"
-    if dtype == nw.Boolean:
-        return "boolean"
-    if dtype == nw.Date:
-        return "date"
-    if dtype == nw.Datetime:
-        return "datetime"
-    if dtype == nw.Duration:
-        return "duration"
-    if dtype == nw.Time:
-        return "time"
     if dtype in (nw.String, nw.Categorical, nw.Enum):
         return "text"
-    return _kind_of_objects(series.to_list())
+    kinds = (nw.Boolean, nw.Date, nw.Datetime, nw.Duration, nw.Time)
+    known = next((kind.__name__.lower() for kind in kinds if dtype == kind), None)
+    return known or _kind_of_objects(series.to_list())
 
 
 def _kind_of_objects(items: list[Any]) -> str:
@@ -174,16 +153,10 @@ def _kind_of_objects(items: list[Any]) -> str:
 
 
 def _kind_of_object(item: Any) -> str:
-    if isinstance(item, (bool, np.bool_)):
-        return "boolean"
-    if isinstance(item, (int, np.integer)):
-        return "integer"
-    if isinstance(item, Decimal):
-        return "decimal"
-    if is_number(item):
-        return "float"
-    kinds = {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
-    return next((kind for one, kind in kinds.items() if isinstance(item, one)), "text")
+    kinds: Any = {(bool, np.bool_): "boolean", (int, np.integer): "integer", Decimal: "decimal"}
+    kinds |= {datetime: "datetime", date: "date", timedelta: "duration", time: "time"}
+    known: str | None = next((kinds[one] for one in kinds if isinstance(item, one)), None)
+    return known or ("float" if is_number(item) else "text")
 
 
 def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
@@ -192,7 +165,7 @@ def _values(texts: list[str | None], kind: str) -> tuple[list[Any], str]:
         try:
             return [None if text is None else _parsed(text.strip(), kind) for text in texts], kind
         except (ValueError, OverflowError, InvalidOperation):
-            kind = _WIDER[kind]
+            kind = "float" if kind == "integer" else "text"
     return list(texts), "text"
 
 
@@ -322,8 +295,6 @@ def _in_polars(series: Any, rows: list[int], values: list[Any], kind: str, neede
 
 
 def _in_arrow(column: Any, rows: list[int], values: list[Any], kind: str, needed: str) -> Any:
-    import pyarrow as pa
-
     if needed != kind:
         column = column.cast(pa.float64() if needed == "float" else pa.string())
     if isinstance(column, pa.ChunkedArray):

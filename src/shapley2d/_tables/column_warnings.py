@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.texts.numbers import EXACT
-from shapley2d.exceptions import InputWarning, Place, Setting
+from shapley2d.exceptions import Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -100,12 +100,10 @@ def warn_of_empty(table: Table) -> None:
     if names:
         n, first = len(names), ", ".join(map(repr, names[:_MOST]))
         more = f" and {n - _MOST} more" if n > _MOST else ""
-        warn(
-            InputWarning(
-                Place("X"),
-                f": {plural(n, 'column')} {first}{more} {plural(n, 'is', 'are')} empty throughout: "
-                f"nothing can be learned from {plural(n, 'it, so drop it', 'them, so drop them')}",
-            )
+        warn_input(
+            Place("X"),
+            f": {plural(n, 'column')} {first}{more} {plural(n, 'is', 'are')} empty throughout: "
+            f"nothing can be learned from {plural(n, 'it, so drop it', 'them, so drop them')}",
         )
 
 
@@ -115,15 +113,13 @@ def warn_of_keys(table: Table) -> None:
     if not keys:
         return
     n = len(keys)
-    warn(
-        InputWarning(
-            Place("X"),
-            f": {plural(n, 'column')} {in_words(keys)} "
-            f"{plural(n, 'looks like a key', 'look like keys')}, from which no model learns: "
-            f"drop {plural(n, 'it', 'them')} ({[key.name for key in keys]}), or keep "
-            f"{plural(n, 'it', 'them')} with ",
-            Setting("kinds", {key.name: "text" for key in keys}),
-        )
+    warn_input(
+        Place("X"),
+        f": {plural(n, 'column')} {in_words(keys)} "
+        f"{plural(n, 'looks like a key', 'look like keys')}, from which no model learns: "
+        f"drop {plural(n, 'it', 'them')} ({[key.name for key in keys]}), or keep "
+        f"{plural(n, 'it', 'them')} with ",
+        Setting("kinds", {key.name: "text" for key in keys}),
     )
 
 
@@ -133,7 +129,7 @@ def warn_of_reading(table: Table, name: str = "X") -> None:
     def tell(columns: list[Column], words: str) -> None:
         if columns:
             as_text = Setting("kinds", {column.name: "text" for column in columns})
-            warn(InputWarning(Place(name), f": {words} with ", as_text))
+            warn_input(Place(name), f": {words} with ", as_text)
 
     strays = [column for column in table.columns if column.from_text.strays]
     n = sum(len(column.from_text.strays) for column in strays)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing, is_number, with_texts
 from shapley2d._tables.frames import entries_of, with_columns
 from shapley2d._tables.intake import as_frame, opened
@@ -19,6 +20,7 @@ from shapley2d._tables.kinds import as_category, as_kind, check_kinds
 from shapley2d._tables.reading.files import Source
 from shapley2d._tables.table import MILLISECONDS_PER_DAY, Column, Kind, Table
 from shapley2d._tables.texts.column import as_texts, series_texts, text_column
+from shapley2d._tables.texts.marks import inspected_column
 from shapley2d._tables.texts.numbers import are_long, as_digits
 from shapley2d.exceptions import InputError, Place, Row
 
@@ -49,7 +51,8 @@ def as_table(
 
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
     decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
-    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does. Else they are refused.
+    :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and words and bounds among
+    numbers as missing. Else such numbers are refused.
     Messages call the table ``name``.
     """
     if isinstance(data, Table):
@@ -62,7 +65,7 @@ def as_table(
     named = isinstance(frame, nw.DataFrame)
     makers, row_names, native = _from_frame(frame, name) if named else _from_array(data, name)
     twins = _twins(list(makers), like, named=named)
-    columns = _typed(makers, kinds, twins)
+    columns = _typed(makers, kinds, twins, inspected_column if infinite else text_column)
     table = Table(columns, row_names, native, lines)
     if infinite:
         table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
@@ -105,14 +108,14 @@ def _check_shape(n_rows: int, n_columns: int, name: str) -> None:
 
 
 def _typed(
-    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column]
+    makers: dict[str, Maker], kinds: Mapping[str, str] | None, like: dict[str, Column], typed: Any
 ) -> tuple[Column, ...]:
-    """The columns, each of the kind that the user set or that was found."""
+    """The columns, each of the kind that the user set or that was found; text is ``typed`` so."""
     asked = check_kinds(kinds, makers)
 
     def make(key: str, notation: str = "") -> Column:
         kind, twin = asked.get(key), like.get(key)
-        reader = partial(text_column, key=key, kind=kind, notation=notation, like=twin)
+        reader = partial(typed, key=key, kind=kind, notation=notation, like=twin)
         column = makers[key](reader)
         return column if kind is None else as_kind(column, kind)
 
@@ -351,8 +354,6 @@ def _from_objects(items: Sequence[Any], key: str, name: str, read: Reader) -> Co
 
 def with_typed_native(table: Table) -> Table:
     """The table of a file with a native table whose columns have the types that were found."""
-    import pyarrow as pa
-
     texts = (pa.string(), pa.large_string())
     columns = [
         _as_arrow(column) if there.type in texts else there
@@ -362,8 +363,6 @@ def with_typed_native(table: Table) -> Table:
 
 
 def _as_arrow(column: Column) -> Any:
-    import pyarrow as pa
-
     if column.kind == "category":
         return pa.array(column.text(), pa.string())
     if column.kind == "date":

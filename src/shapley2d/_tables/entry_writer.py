@@ -49,7 +49,9 @@ class EntryWriter:
             for (entry, text), _ in sorted(counts.items(), key=lambda one: (one[1], one[0])):
                 known[entry] = text
             if column.kind == "date":  # in several formats: new entries have the most common one
-                forms = Counter(_form(text) for text in known.values())
+                forms: Counter[str] = Counter()
+                for (_, text), rows in counts.items():
+                    forms[_form(text)] += rows
                 usual = forms.most_common(1)[0][0] if forms else ""
                 known = {one: text for one, text in known.items() if _form(text) == usual}
         style = None

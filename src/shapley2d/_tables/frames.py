@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.table import Table
 
@@ -61,9 +62,6 @@ def plain_types(table: Any) -> Any:
 
     Not all functions of pyarrow accept the newer types.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     columns = table.columns
     for k, column in enumerate(columns):
         if pa.types.is_run_end_encoded(column.type):
@@ -76,8 +74,6 @@ def plain_types(table: Any) -> Any:
 
 def with_columns(table: Any, columns: list[Any]) -> Any:
     """A pyarrow table with other columns of the same names; one by one this would be quadratic."""
-    import pyarrow as pa
-
     fields = [
         field.with_type(column.type) for field, column in zip(table.schema, columns, strict=True)
     ]
@@ -85,8 +81,6 @@ def with_columns(table: Any, columns: list[Any]) -> Any:
 
 
 def _plain_type(kind: Any) -> Any:
-    import pyarrow as pa
-
     if pa.types.is_dictionary(kind):
         inner = _plain_type(kind.value_type)
         return kind if inner == kind.value_type else inner
@@ -97,8 +91,6 @@ def _plain_type(kind: Any) -> Any:
 
 def entries_of(series: nw.Series[Any]) -> list[Any]:
     """The entries of a series, those of a categorical one as what they stand for."""
-    import pyarrow as pa
-
     native = series.to_native()
     if series.dtype not in (nw.Categorical, nw.Enum):
         return series.to_list()

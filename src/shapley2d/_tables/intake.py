@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, with_texts
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted, did_you_mean
 from shapley2d._tables.frames import frame_kind, make_frame, plain_types, with_names
 from shapley2d._tables.reading.files import Source, read_table
-from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +48,7 @@ def opened(data: Any) -> Any:
         return data
     source = read_table(os.fspath(data))
     for note in source.notes:
-        warn(InputWarning(*note.args))
+        warn_input(*note.args)
     return source
 
 
@@ -141,8 +142,6 @@ def without_column(data: Any, key: str, name: str, option: str = "y") -> tuple[A
 
 def _from_arrow(data: Any) -> Any:
     """The Arrow table of anything that exports one, such as a DuckDB relation; else unchanged."""
-    import pyarrow as pa
-
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
     if hasattr(data, "__arrow_c_stream__"):
@@ -243,14 +242,12 @@ def warn_of_two_queries(X: Any, y: Any, names: tuple[str, str]) -> None:
         return
     if (engine := str(table.implementation)) in _KEEPS_ORDER:
         return
-    warn(
-        InputWarning(
-            Place(names[0]),
-            " and ",
-            Place(names[1]),
-            f" are two {engine} queries, which may return their rows in different "
-            "orders: query both at once and name the target's column",
-        )
+    warn_input(
+        Place(names[0]),
+        " and ",
+        Place(names[1]),
+        f" are two {engine} queries, which may return their rows in different "
+        "orders: query both at once and name the target's column",
     )
 
 
@@ -268,10 +265,8 @@ def _warn_if_large(frame: nw.LazyFrame[Any], engine: str, name: str) -> None:
     size = 8 * n_rows * n_columns
     if size < LARGE_BYTES:
         return
-    warn(
-        InputWarning(
-            Place(name),
-            f" is a {engine} query: collecting its {n_rows:,} rows x {n_columns:,} columns takes "
-            f"{size / 2**30:,.1f} GB as numbers; query fewer columns or a random sample of rows",
-        )
+    warn_input(
+        Place(name),
+        f" is a {engine} query: collecting its {n_rows:,} rows x {n_columns:,} columns takes "
+        f"{size / 2**30:,.1f} GB as numbers; query fewer columns or a random sample of rows",
     )

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, is_missing
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import did_you_mean
 from shapley2d._tables.table import Column, FromText, Table, native_columns
 from shapley2d._tables.texts.column import text_column
 from shapley2d._tables.texts.numbers import plain_numbers
-from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -59,8 +60,6 @@ def as_kind(column: Column, kind: str) -> Column:
             f": column {column.name!r} holds {column.kind}s, not dates: pass dates, or text "
             "such as '2024-02-29'",
         )
-    import pyarrow as pa
-
     return text_column(pa.array(column.text(), pa.string()), column.name, kind=kind)
 
 
@@ -121,22 +120,18 @@ def _warn_of_numbers_as_text(column: Column, train: Column, name: str) -> None:
     text = next((word for word in train.categories if not _are_numbers((word,))), None)
     if text is None:  # numbers there, too, which the user passed as categories
         return
-    warn(
-        InputWarning(
-            Place(name),
-            f": column {train.name!r} holds numbers, but in the training table text is among them "
-            f"({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
-            "text, or set ",
-            Setting("kinds", {train.name: "number"}),
-            "; to keep it as text, set ",
-            Setting("kinds", {train.name: "text"}),
-        )
+    warn_input(
+        Place(name),
+        f": column {train.name!r} holds numbers, but in the training table text is among them "
+        f"({text[:40]!r}), so that numbers are compared as text, equal or not: remove that "
+        "text, or set ",
+        Setting("kinds", {train.name: "number"}),
+        "; to keep it as text, set ",
+        Setting("kinds", {train.name: "text"}),
     )
 
 
 def _are_numbers(words: Sequence[str]) -> bool:
-    import pyarrow as pa
-
     return plain_numbers(pa.array(words, pa.string())) is not None
 
 
@@ -160,14 +155,11 @@ def _recode(column: Column, train: Column, name: str) -> Column:
     if column.kind != "category":
         return Column(train.name, train.kind, column.entries)
     _warn_of_numbers_as_text(column, train, name)
-    position = {label: code for code, label in enumerate(train.categories)}
-    unseen = [label for label in column.categories if label not in position]
-    codes = {label: code for code, label in enumerate((*train.categories, *unseen))}
-    recode = np.array([codes[label] for label in column.categories] or [0], dtype=np.float64)
-    entries = np.full(column.entries.size, np.nan)
-    present = ~np.isnan(column.entries)
-    entries[present] = recode[column.entries[present].astype(np.intp)]
-    return Column(train.name, "category", entries, (*train.categories, *unseen))
+    categories = tuple(dict.fromkeys((*train.categories, *column.categories)))
+    codes = {label: code for code, label in enumerate(categories)}
+    recode = np.array([*(codes[label] for label in column.categories), np.nan], dtype=np.float64)
+    entries = recode[np.nan_to_num(column.entries, nan=-1.0).astype(np.intp)]
+    return Column(train.name, "category", entries, categories)
 
 
 def _quoted(names: Sequence[str]) -> str:

@@ -10,9 +10,9 @@ import numpy as np
 
 from shapley2d._base.checks import check_whole
 from shapley2d._base.streams import fold_state
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._base.words import counted, plural
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -331,11 +331,9 @@ def _warn_of_rows_that_never_train(splits: list[Part], n_rows: int) -> None:
         trains[train] = True
     never = int(n_rows - trains.sum())
     if never:
-        warn(
-            InputWarning(
-                f"{never} of {n_rows} rows train in no fold: their values are 0, which says "
-                "nothing about them"
-            )
+        warn_input(
+            f"{never} of {n_rows} rows train in no fold: their values are 0, which says "
+            "nothing about them"
         )
 
 

@@ -55,14 +55,19 @@ class FromText:
     # Kept only where entries are not written as Python writes them, as in ``$1,200``
     words: NDArray[Any] | None = None
     codes: NDArray[np.int32] | None = None
+    # texts that count as missing, as ``N/A`` does, and the rows of each
+    marks: dict[str, NDArray[np.intp]] = field(default_factory=dict)
 
     def take(self, rows: NDArray[np.intp]) -> FromText:
         """The reading of some rows."""
-        read = self if self.codes is None else replace(self, codes=self.codes[rows])
-        if not read.strays:
-            return read
-        place = np.flatnonzero(np.isin(rows, list(read.strays)))
-        return replace(read, strays={int(k): read.strays[int(rows[k])] for k in place})
+        codes = None if self.codes is None else self.codes[rows]
+        place = np.flatnonzero(np.isin(rows, list(self.strays))) if self.strays else ()
+        return replace(
+            self,
+            codes=codes,
+            strays={int(k): self.strays[int(rows[k])] for k in place},
+            marks={word: np.flatnonzero(np.isin(rows, at)) for word, at in self.marks.items()},
+        )
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,14 @@ class Column:
             texts[row] = stray
         return list(texts.tolist())
 
+    def written(self) -> list[str | None]:
+        """The entries as text, with those that count as missing; None where a cell is empty."""
+        texts = self.text()
+        for word, rows in self.from_text.marks.items():
+            for row in rows.tolist():
+                texts[row] = word
+        return texts
+
     def take(self, rows: NDArray[np.intp]) -> Column:
         """The column for some rows, in the given order."""
         own = rows if self.rows is None else self.rows[rows]
@@ -116,11 +129,7 @@ class Column:
             return "true" if entry else "false"
         if self.kind == "date":
             stamp = np.datetime64(round(entry * MILLISECONDS_PER_DAY), "ms")
-            return str(
-                stamp.astype("datetime64[D]")
-                if entry.is_integer()
-                else stamp.astype("datetime64[s]")
-            )
+            return str(stamp.astype(f"datetime64[{'D' if entry.is_integer() else 's'}]"))
         return entry_text(entry)
 
 

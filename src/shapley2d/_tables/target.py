@@ -9,7 +9,7 @@ import numpy as np
 
 from shapley2d._base.checks import check_choice
 from shapley2d._base.entries import as_text, is_missing, is_number, which_missing
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn, warn_input
 from shapley2d._base.words import counted, plural
 from shapley2d._tables.column_warnings import MIN_ROWS
 from shapley2d._tables.table import Column, Table
@@ -23,7 +23,6 @@ from shapley2d._tables.target_entries import (
 from shapley2d._tables.texts.stray_rule import MAX_CODES
 from shapley2d.exceptions import (
     InputError,
-    InputWarning,
     LeakWarning,
     Place,
     Row,
@@ -144,14 +143,12 @@ def _without_strays(
     classes: list[str | Setting] = []
     if not any(is_missing(item) for item in entries) and guess_task(entries) == "classification":
         classes = [", or set ", Setting("task", "classification"), " to use them as classes"]
-    warn(
-        InputWarning(
-            Place(name),
-            f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows (",
-            *shown,
-            f"{more}): those rows are left out; correct them",
-            *classes,
-        )
+    warn_input(
+        Place(name),
+        f" holds numbers, but not in {len(labels.strays)} of {labels.entries.size} rows (",
+        *shown,
+        f"{more}): those rows are left out; correct them",
+        *classes,
     )
     return entries, kept
 

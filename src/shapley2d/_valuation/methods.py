@@ -11,13 +11,13 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
 from shapley2d._base.checks import check_choice
-from shapley2d._base.warnings import warn
+from shapley2d._base.warnings import warn_input
 from shapley2d._forest.method import Forest
 from shapley2d._knn.method import KNN
 from shapley2d._methods.method import Method
 from shapley2d._models.exact import Exact
 from shapley2d._models.monte_carlo import MonteCarlo
-from shapley2d.exceptions import InputError, InputWarning, Setting
+from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,12 +37,12 @@ def all_methods() -> Mapping[str, type[Method]]:
         try:
             method = entry.load()
         except Exception as error:  # noqa: BLE001  (whatever another package raises)
-            warn(InputWarning(f"the method {entry.value} cannot be loaded: {error}"))
+            warn_input(f"the method {entry.value} cannot be loaded: {error}")
             continue
         if isinstance(method, type) and issubclass(method, Method):
             found[method.name] = method
         else:
-            warn(InputWarning(f"the method {entry.value} is not a subclass of shapley2d.Method"))
+            warn_input(f"the method {entry.value} is not a subclass of shapley2d.Method")
     return {**found, **BUILT_IN}
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.json_record import whole_number
 from shapley2d._base.sealed_file import read_table, write_table
 
@@ -50,8 +51,6 @@ class SealedCells:
 
     def numbers(self, key: str) -> NDArray[np.float64]:
         """One number per cell, as a matrix."""
-        import pyarrow as pa
-
         kinds = (pa.float64(), pa.float32())
         if not self.has(key) or self.table[key].type not in kinds or self.table[key].null_count:
             raise ValueError(f"its column {key} does not hold numbers")
@@ -59,16 +58,12 @@ class SealedCells:
 
     def booleans(self, key: str) -> NDArray[np.bool_]:
         """Whether something is true of each cell, as a matrix."""
-        import pyarrow as pa
-
         if not self.has(key) or self.table[key].type != pa.bool_() or self.table[key].null_count:
             raise ValueError(f"its column {key} does not say yes or no")
         return np.array(self.table[key].to_numpy(), dtype=bool).reshape(self.shape)
 
     def texts(self, key: str) -> NDArray[Any]:
         """One text per cell, None where there is none; equal texts are one object."""
-        import pyarrow as pa
-
         column = self.table[key].combine_chunks()
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
@@ -92,8 +87,6 @@ def write_sealed(
 
     ``columns`` say something of each cell, row after row; ``key`` names the record in the metadata.
     """
-    import pyarrow as pa
-
     n, m = len(rows.row_names), len(column_names)
     names = _name_array(rows.row_names.tolist())
     row_codes = pa.DictionaryArray.from_arrays(np.repeat(np.arange(n, dtype=np.int32), m), names)
@@ -131,8 +124,6 @@ def _cells(record: dict[str, Any], table: Any) -> SealedCells:
 
 def _axis_names(table: Any, key: str, n: int, m: int) -> list[Any]:
     """Names of the rows or columns, if the cells are in their order."""
-    import pyarrow as pa
-
     column = table[key].combine_chunks()
     if pa.types.is_nested(column.type):
         raise ValueError(f"its column {key} holds no names")
@@ -150,8 +141,6 @@ def _axis_names(table: Any, key: str, n: int, m: int) -> list[Any]:
 
 def _name_array(names: list[Any]) -> Any:
     """Row names of any type, as text where Parquet has no type for them."""
-    import pyarrow as pa
-
     try:
         array = pa.array(names)
     except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.json_record import (
     Maybe,
     check_form,
@@ -57,8 +58,6 @@ def save_valuation(valuation: CellValues, path: str | os.PathLike[str]) -> None:
     ----------
     path : path-like
     """
-    import pyarrow as pa
-
     n, m = valuation.shape
     columns: dict[str, Any] = {
         "value": valuation.values.ravel().astype(np.float64, copy=False),

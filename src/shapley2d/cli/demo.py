@@ -9,6 +9,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.words import printable
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli import options as o
@@ -36,8 +37,6 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     labels. It writes the table, the repaired one, the page on which to decide about each suspect
     entry, and a report of what every cell is worth.
     """
-    import pyarrow as pa
-
     from shapley2d import Forest, inspect_cells, measure_repair, value_blocks, value_cells
     from shapley2d._inspection.page import write_inspection
 

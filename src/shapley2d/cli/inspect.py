@@ -145,33 +145,23 @@ def inspect(
     with warnings_as_notes():
         earlier = None if decisions is None else read_decisions(decisions)
         saved = None if valuation is None else Valuation.load(valuation)
-    trusted = None
-    if reference is not None:
-        trusted = read_reference(
-            reference, target, file, task=task, seed=seed, workers=workers, max_time=limit
-        )
+    options = {"task": task, "random_state": seed, "n_jobs": workers, "max_time": limit}
+    trusted = None if reference is None else read_reference(reference, target, file, **options)
     given = read_inspected(table, target, file, like=trusted)
     given = replace(given, trusted=None if reference is None else str(reference))
     for message in given.source.notes:
         note(message)
     with warnings_as_notes(given.names), computing(given.names):
-        saved = saved or quick_values(
-            given,
-            task,
-            seed,
-            workers,
-            wanted=gains or report is not None or by != "wrong",
-            gains=gains,
-            limit=None if limit is None else limit.earlier(limit.left() / 2),
-        )
+        half = None if limit is None else limit.earlier(limit.left() / 2)
+        wanted = gains or report is not None or by != "wrong"
+        if saved is None and wanted:
+            saved = quick_values(given, gains=gains, **{**options, "max_time": half})
         if by != "wrong" and saved is None:
             raise InputError(
                 f"--by {by} needs cell values: give --target, or for a large table --valuation "
                 "with the file that shapley2d cells -o wrote"
             )
-        inspection = given.inspect(
-            saved, reference=trusted, task=task, seed=seed, workers=workers, max_time=limit
-        )
+        inspection = given.inspect(valuation=saved, reference=trusted, **options)
     for words in left_out_words(inspection.info):
         note(words)
     remembered: list[Decision] = []
@@ -203,9 +193,11 @@ def inspect(
         print_inspection(inspection, given, cells, labels, console)
         print_files(files, console)
     stop_if_unwritten(failed)
-    number = int(inspection._cells.standing_out.sum())
+    lost = sum(one.kind == "missing column" for one in inspection.findings)
+    number = int(inspection._cells.standing_out.sum()) + lost * given.X.n_rows
     if fail_if is not None and number > fail_if:
-        say(f"shapley2d: {number:,} entries stand out, more than --fail-if {fail_if:,}")
+        which = f", those of {counted(lost, 'missing column')} included" if lost else ""
+        say(f"shapley2d: {number:,} entries stand out{which}, more than --fail-if {fail_if:,}")
         raise typer.Exit(STANDS_OUT)
 
 
@@ -226,18 +218,9 @@ def left_out_words(info: dict[str, Any]) -> list[str]:
     return found
 
 
-def quick_values(
-    given: InspectedFile,
-    task: Any,
-    seed: int,
-    workers: int | None,
-    *,
-    wanted: bool,
-    gains: bool = False,
-    limit: Any = None,
-) -> Any:
+def quick_values(given: InspectedFile, *, gains: bool, **options: Any) -> Any:
     """Cell values of a table with a target: by a forest, or for small ones from few subsets."""
-    if not wanted or given.y is None:
+    if given.y is None:
         return None
     n, m = given.X.shape
     if not gains and n * n * m > _AFFORDABLE:
@@ -253,16 +236,7 @@ def quick_values(
         method = Forest(max_trees=100, tolerance=0.0)
     try:
         with without_warnings():
-            return value_cells(
-                given.X,
-                given.y,
-                method=method,
-                task=task,
-                random_state=seed,
-                n_jobs=workers,
-                progress=progress(),
-                max_time=limit,
-            )
+            return value_cells(given.X, given.y, method=method, progress=progress(), **options)
     except InputError as error:  # labels that no model can learn from can still be inspected
         note(f"{'gains are' if gains else 'harm is'} not shown: {error}")
         return None

@@ -141,10 +141,10 @@ def repair(
     with warnings_as_notes(before.names), computing(before.names):
         gain = None if model == "none" else _gain(before, chosen, model, seed, workers)
         after = read_inspected(str(output), wanted, file, source=written)
-        values = quick_values(
-            after, "auto", seed, workers, wanted=gains or report is not None, gains=gains
-        )
-        left = after.inspect(values, seed=seed, workers=workers)
+        how = {"random_state": seed, "n_jobs": workers}
+        shows = gains or report is not None
+        values = quick_values(after, gains=gains, **how) if shows else None
+        left = after.inspect(valuation=values, **how)
     settled, remembered, _ = known_decisions(made, left)
     left = left._settle(settled)
     files = {"table": output}
@@ -217,15 +217,9 @@ def _gain(
 def _gain_record(gain: Any) -> dict[str, Any] | None:
     if gain is None:
         return None
-    return {
-        "scoring": gain.scoring,
-        "before": float(gain.before.mean()),
-        "after": float(gain.after.mean()),
-        "gain": gain.gain,
-        "interval": list(gain.interval),
-        "random_gain": gain.random_gain,
-        "random_interval": list(gain.random_interval),
-    }
+    names = ("scoring", "gain", "interval", "random_gain", "random_interval")
+    means = {"before": float(gain.before.mean()), "after": float(gain.after.mean())}
+    return {name: getattr(gain, name) for name in names} | means
 
 
 def _print(

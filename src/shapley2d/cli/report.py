@@ -1,15 +1,18 @@
 """``shapley2d report``: a report from saved values, or a page of what moved between two files."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
+from shapley2d._inspection.storage import is_inspection
 from shapley2d.cli import options as o
 from shapley2d.cli.console import ResultConsole, warnings_as_notes
 from shapley2d.cli.writing.outputs import check_report_path, naming
 from shapley2d.cli.writing.summary import print_files
 from shapley2d.exceptions import InputError
 
-Values = Annotated[Path, o.argument("VALUES", "A Parquet file written by cells or blocks.")]
+Values = Annotated[
+    Path, o.argument("VALUES", "A Parquet file written by cells, blocks or inspect.")
+]
 ReportPath = Annotated[
     Path | None,
     o.option(
@@ -50,28 +53,26 @@ def report(
     pay: o.Pay = None,
     trusted: Trusted = False,
 ) -> None:
-    """Write a report from saved values: one HTML file that opens in any browser, offline."""
+    """Write a report from saved values or the page of an inspection: one offline HTML file."""
+    from shapley2d._inspection.inspection import Inspection
     from shapley2d._valuation.valuation import Valuation
 
     path = values.with_suffix(".html") if output is None else output
     check_report_path(path, [str(values), *([str(against)] if against else [])], "--output")
     with warnings_as_notes():
-        valuation = Valuation.load(values)
-        comparison = None if against is None else valuation.compare(Valuation.load(against))
-    payments = None
+        found: Any = (Inspection if is_inspection(values) else Valuation).load(values)
+        comparison = None if against is None else found.compare(Valuation.load(against))
+    payments = {}
     if pay is not None:
         if comparison is not None:
             raise InputError("--pay goes with a report of one file: leave out --against")
-        if not hasattr(valuation, "payments"):
-            raise InputError(
-                f"--pay goes with values of blocks, but {values} holds values of cells: leave it "
-                "out"
-            )
+        if not hasattr(found, "payments"):
+            raise InputError(f"--pay goes with values of blocks, not with {values}: leave it out")
         with warnings_as_notes():
-            payments = valuation.payments(pay, trusted=trusted)
+            payments = {"payments": found.payments(pay, trusted=trusted)}
     with naming(path):
         if comparison is not None:
             comparison.to_html(path, title=title or f"What moved since {against}")
         else:
-            valuation.to_html(path, title=title, payments=payments)
+            found.to_html(path, title=title, **payments)
     print_files({"report": path}, ResultConsole())

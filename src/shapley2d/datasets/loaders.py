@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.words import did_you_mean, one_of
 from shapley2d.datasets.sources import (
     as_categories,
@@ -231,8 +232,6 @@ def load_heart(
     >>> X.shape  # doctest: +SKIP
     (302, 13)
     """
-    import pyarrow as pa
-
     table = heart_table()
     if distinct:
         rows = np.column_stack([table[name].to_numpy() for name in table.column_names])
@@ -292,7 +291,6 @@ def load_wine(frame: str | None = None) -> tuple[Any, np.ndarray[Any, Any]]:
     >>> X.shape, y[0].item()
     ((178, 13), 'class_0')
     """
-    import pyarrow as pa
     from sklearn import datasets
 
     wine = datasets.load_wine()

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.words import one_of
 from shapley2d._tables.frames import FRAME_KINDS, frame_kind
 from shapley2d.exceptions import InputError, Setting
@@ -78,7 +79,6 @@ def read_csv(content: bytes) -> Any:
 
 def as_categories(labels: Any) -> Any:
     """Text as categories in alphabetical order."""
-    import pyarrow as pa
     from pyarrow import compute
 
     if isinstance(labels, pa.ChunkedArray):

@@ -129,7 +129,7 @@ class _Rule:
 def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     """Rules of arithmetic with exceptions, each with the entries that likely broke it."""
     numbers = _Numbers.of(columns)
-    if len(numbers.columns) >= 3 and math.comb(len(numbers.columns), 2) <= SCREENED:
+    if len(numbers.columns) >= 2 and math.comb(len(numbers.columns), 2) <= SCREENED:
         best: dict[int | frozenset[int], tuple[float, int, _Rule]] = {}
         for rule in _candidates(numbers):
             share = _share_broken(rule)
@@ -139,7 +139,7 @@ def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]
                 found = share, len(str(rule)), rule
                 best[about] = min(best.get(about, found), found, key=lambda one: one[:2])
         yield from _exceptions(numbers, [rule for *_, rule in best.values()])
-    yield from _date_orders(columns)
+    yield from _starts_after_ends(columns)
 
 
 def _candidates(numbers: _Numbers) -> list[_Rule]:
@@ -396,7 +396,7 @@ def _suspects(
         yield place, _Suspect(float(row) * typed, new, sure, bool(empty))
 
 
-def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
+def _starts_after_ends(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     """Dates of which one is never before the other, except in a few rows."""
     dates = [one for one in columns if one.column.kind == "date"]
     random = np.random.default_rng(0)
@@ -421,7 +421,7 @@ def _date_orders(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
             kept = chances > 0
             if kept.any():
                 yield one.finding(
-                    "date order",
+                    "start after end",
                     f"{early.name!r} is never after {late.name!r}, except in "
                     f"{counted(rows.size, 'row')} of {known.size:,}: check which of the two is "
                     "wrong",

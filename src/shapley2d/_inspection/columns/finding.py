@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._base.words import counted, plural, shorten
 from shapley2d._tables.texts.column import as_texts, series_texts
 from shapley2d._tables.texts.numbers import LONGEST
@@ -197,15 +198,12 @@ def written_columns(table: Table) -> list[WrittenColumn]:
 
 
 def _written(table: Table, j: int) -> WrittenColumn:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     texts = _native_texts(table, j)
     # a column read from a file keeps its texts beside the numbers where they are not plain
     read = table.columns[j].from_text
-    is_text = texts is not None or read.words is not None or bool(read.strays)
+    is_text = texts is not None or read.words is not None or bool(read.strays or read.marks)
     if texts is None:
-        texts = as_texts(table.columns[j].text())
+        texts = as_texts(table.columns[j].written())
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     encoded = pc.dictionary_encode(pc.utf8_trim_whitespace(texts.cast(pa.large_string())))

@@ -7,7 +7,7 @@ inliers as in FAHES (Qahtan et al. 2018), doi:10.1145/3219819.3220109.
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import LOW, RARE, SURE, UNSURE, logistic, shortened
 from shapley2d._tables.convert import MAX_MAGNITUDE
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.texts.marks import is_bound
 from shapley2d._tables.texts.stray_rule import MISSING, MISSING_AMONG_NUMBERS
 
 if TYPE_CHECKING:
@@ -59,13 +60,6 @@ _ERRORS = frozenset(
 )
 """What programs write where they fail: never meant."""
 
-_NOTHING = frozenset(
-    ("k.a.", "k. a.", "k.a", "keine angabe", "unbekannt", "n.n.", "s.o.", "s/d", "sin datos",
-     "s.d.", "n.c.", "non renseigné", "inconnu", "tbd", "tba",
-     "not given", "not specified", "no value")
-)  # fmt: skip
-"""Additional missing-value markers, including non-English ones."""
-
 _MEANT = frozenset(
     ("-", "--", "---", ".", "..", "...", "none", "unknown", "unk", "nil", "other", "na", "?",
      "unbekannt", "inconnu", "not applicable")
@@ -78,7 +72,8 @@ tables. Of words that are a usual category, 4 % of 7,206 were in those of calibr
 
 
 def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
-    """Infinite numbers, and codes for a missing entry among numbers and dates."""
+    """Infinite numbers and bounds, and codes for a missing entry among numbers and dates."""
+    yield from _bounds(written)
     strays = written.column.from_text.strays
     rows = np.array([row for row, text in strays.items() if _BEYOND.fullmatch(text)], dtype=np.intp)
     if rows.size:
@@ -179,20 +174,47 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
     # the one word that several columns of a table without gaps have is the table's own
     is_own = len(held) == 1 and not any((column.codes < 0).any() for column in columns)
     own_words = {word for word, n_columns in held.items() if is_own and n_columns > 1}
-    for column, of_column in zip(columns, marks, strict=True):
-        if not of_column or len(of_column) == len(column.words):
-            continue
+    some = [(column, own) for column, own in zip(columns, marks, strict=True)
+            if own and len(own) < len(column.words)]  # fmt: skip
+    alike = defaultdict(list)  # columns with the same words, of which one sentence tells
+    for column, of_column in some:
+        alike[frozenset(of_column.values())].append(column)
+    for column, of_column in some:
         chances = {code: _WORDS[_reading(column, code, of_column, own_words)] for code in of_column}
         rows = np.flatnonzero(np.isin(column.codes, list(of_column)))
         own = _own_mark(column, of_column)
-        named = ", ".join(shortened(word) for word in sorted(set(of_column.values()))[:3])
+        words = frozenset(of_column.values())
+        named, entries, of_all = (
+            ", ".join(map(shortened, sorted(words)[:3])),
+            column.entries(rows),
+            "",
+        )
+        if len(same := alike[words]) > 1:
+            number = sum(one.counts[one.where(words.__contains__)].sum() for one in same)
+            entries = f"{number:,} entries of {len(same):,} columns are"
+            of_all = f", in {', '.join(repr(one.name) for one in same)}"
         yield column.finding(
             "words for missing",
-            f"{column.entries(rows)} {named}, which counts as missing: leave "
-            f"{plural(rows.size, 'it', 'them')} empty, or find the right entry",
+            f"{entries} {named}, which counts as missing: leave "
+            f"{plural(rows.size, 'it', 'them')} empty, or find the right entry{of_all}",
             rows,
             {i: "" if column.word(i) == own else own for i in rows.tolist()},
             np.array([chances[int(column.codes[i])] for i in rows]),
+        )
+
+
+def _bounds(written: WrittenColumn) -> Iterator[ColumnFinding]:
+    """Numbers of which only bounds are known: several are a notation, one may be a slip."""
+    of_column = {word for word in written.column.from_text.marks if is_bound(word)}
+    rows = written.rows(written.where(lambda word: word in of_column))
+    if rows.size:
+        yield written.finding(
+            "bounds",
+            f"{written.entries(rows)} only said to be below, above or between numbers, "
+            f"{written.example(rows)}: {plural(rows.size, 'it counts', 'they count')} as missing "
+            "here. To use the numbers, write them into columns of their own",
+            rows,
+            chance=LOW if rows.size == 1 else 0.0,
         )
 
 
@@ -203,14 +225,19 @@ def is_mark(word: str) -> bool:
 
 def is_missing(word: str) -> bool:
     """Whether a text is a word for missing, or what a failing program writes."""
-    return is_mark(word) or word.lower() in _ERRORS | _NOTHING
+    return is_mark(word) or word.lower() in _ERRORS
 
 
 def _marks(column: WrittenColumn) -> dict[int, str]:
     """The words for missing among the texts of a column, by position."""
     if not column.is_text:
         return {}
-    return {k: word for k, word in enumerate(column.words) if column.counts[k] and is_missing(word)}
+    read = column.column.from_text.marks
+    return {
+        k: word
+        for k, word in enumerate(column.words)
+        if column.counts[k] and (is_missing(word) or (word in read and not is_bound(word)))
+    }
 
 
 def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:
@@ -228,10 +255,12 @@ def _reading(column: WrittenColumn, code: int, marks: dict[int, str], own_words:
     if any(other.lower() in _ERRORS for other in marks.values()):
         return "beside another"
     others = [int(column.counts[k]) for k in marks if k != code] + [int((column.codes < 0).sum())]
-    is_meant = column.column.kind == "category" and word in _MEANT
+    # one that is known as such, or that only its repetition among numbers shows
+    is_known = is_missing(marks[code])
+    is_meant = word in _MEANT if column.column.kind == "category" else not is_known
     if is_meant and count >= RARE * column.n_written:
         return "meant"
-    if max(others) > count:
+    if max(others) > count and is_known:
         return "beside another"
     if word in own_words:
         return "meant"

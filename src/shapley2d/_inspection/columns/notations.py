@@ -12,6 +12,7 @@ from shapley2d._inspection.binning import FEWEST_ROWS
 from shapley2d._inspection.columns.finding import SURE, UNKNOWN, UNSURE, shortened
 from shapley2d._inspection.columns.missing import is_missing
 from shapley2d._tables.entry_writer import EntryWriter
+from shapley2d._tables.texts.marks import is_bound
 from shapley2d._tables.texts.numbers import LONGEST
 from shapley2d._tables.texts.units import is_unit
 
@@ -55,7 +56,9 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
     own = "" if writer.style is None else _currency(writer.style.before + writer.style.after)
     suggestions, right = {}, []
     for row, text in sorted(column.from_text.strays.items()):
-        if len(text) > LONGEST or is_missing(text.strip()):
+        unit = re.sub(r"[\d\s.,]", "", text).lower()
+        is_other = is_unit(unit) and column.from_text.unit not in ("", unit)
+        if len(text) > LONGEST or is_missing(text.strip()) or is_other:  # others are converted
             continue
         found = {
             number
@@ -64,7 +67,6 @@ def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
         }
         if len(found) == 1:
             suggestions[int(row)] = str(writer.text(found.pop(), exact=True))
-            unit = re.sub(r"[\d\s.,]", "", text).lower()
             # 140 lb is no 140 in a column of kilograms, which only its name may tell
             measures = is_unit(unit) or re.search(r"°|\w/\w", unit)
             told = not measures or unit in re.split(r"[^\w°/]+|_", column.name.lower())
@@ -99,11 +101,12 @@ def read_numbers(text: str, currency: str = "") -> Iterator[float]:
         total = 3600 * hours + 60 * minutes + seconds
         yield from (total / 3600, total / 60, total)
         return
+    text = re.sub(r"(?<=\d)\s*\[\w+\]$", "", text)  # a footnote
     plain = text.translate(_LETTERS)
     if text != plain and re.fullmatch(r"[+-]?[\d.,]+", plain) and re.search(r"\d", text):
         text = plain
     match = _ONE_NUMBER.fullmatch(text)
-    if match is None or re.search(r"[<>\u2264\u2265]|\d\+$", text):
+    if match is None or is_bound(text) or re.search(r"[<>\u2264\u2265]", text):
         return
     around = match[1].strip(" .:~()") or match[3].strip(" .:~()")
     named = _currency(match[1] + match[3])

@@ -39,7 +39,7 @@ _SECOND = 5.0
 is no error."""
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SPREADSHEET_DATE = re.compile(rf"(?i)(?:\d{{1,2}}-(?:{_MONTH})|(?:{_MONTH})-\d{{2}})")
-_BROKEN = re.compile("[\ufffd\x80-\x9f]|[A-Za-z][\u0300-\u036f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
+_BROKEN = re.compile("[\ufffd\x80-\x9f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
 
 
 def find_shapes(written: WrittenColumn) -> Iterator[ColumnFinding]:
@@ -56,11 +56,13 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     """Numbers with a unit: the same unit for most, or several spellings of it."""
     matches = [_WITH_UNIT.fullmatch(word) for word in written.words]
     fits = np.array([match is not None for match in matches], dtype=bool)
-    is_read = bool(written.column.from_text.unit)
-    if not (is_read or written.column.kind == "category") or written.share(fits) < _USUAL:
+    read = written.column.from_text.unit
+    if not (read or written.column.kind == "category") or written.share(fits) < _USUAL:
         return
     units = written.tally([match[2] if match else "" for match in matches])
     common = [unit for unit, n in units.most_common() if unit and n >= HABIT * written.n_written]
+    own = [unit for unit in common if unit.lower() == read]
+    common = own if len(own) == 1 else common
     if not common or not _are_one_unit(common):
         return
     marks = np.array([_decimal_mark(match[1]) if match else "" for match in matches])
@@ -82,11 +84,11 @@ def _units(written: WrittenColumn) -> Iterator[ColumnFinding]:
     usual &= marks != ("." if comma else ",")
     missing = written.where(is_mark)
     rows = written.rows(~usual & ~missing)
-    if is_read and not rows.size:
+    if read and not rows.size:
         return
     but = f", except in {counted(rows.size, 'entry', 'entries')}" if rows.size else ""
     but += f", {written.example(rows)}" if rows.size else ""
-    to_do = "write them alike" if is_read else "remove the unit, so that they are numbers"
+    to_do = "write them alike" if read else "remove the unit, so that they are numbers"
     new = _in_unit(written, unit, usual, comma=comma)
     yield written.finding(
         "suffix",
@@ -193,7 +195,10 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
         return
     marked_is_rare = with_mark <= without
     rows = written.rows(marked if marked_is_rare else plain)
-    entries = written.column.entries
+    new = {int(i): typed_number(float(written.column.entries[i])) for i in rows}
+    if not marked_is_rare and (style := EntryWriter.of(written.column).style) is not None:
+        comma = written.column.from_text.notation == "decimal commas"
+        new = {i: style.write(number, comma=comma) for i, number in new.items()}
     # signs and numbers of another size may mean another thing, but hardly both are right
     yield written.finding(
         "signs",
@@ -201,8 +206,9 @@ def _marks(written: WrittenColumn) -> Iterator[ColumnFinding]:
         f"{'have' if marked_is_rare else 'lack'} a {str(marks[marked][0])!r}, unlike the others: "
         "check whether they mean the same, and write them alike",
         rows,
-        {int(i): typed_number(float(entries[i])) for i in rows} if marked_is_rare else {},
+        new,
         SURE,
+        right=None if marked_is_rare else np.full(rows.size, UNSURE),
     )
 
 

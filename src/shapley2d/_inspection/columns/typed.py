@@ -22,12 +22,13 @@ import numpy as np
 from shapley2d._base.words import typed_number
 from shapley2d._inspection.columns.finding import RARE, SUREST
 from shapley2d._tables.entry_writer import EntryWriter
-from shapley2d._tables.table import Column
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
+
+    from shapley2d._tables.table import Column
 
 MOST_SUSPECTS = 5000
 """Entries that are explained, at most."""
@@ -98,11 +99,7 @@ class Slips:
 
     def texts(self, i: int, meant: float) -> tuple[str | None, str | None]:
         """The entry of a row and the one that was meant, as the column writes them."""
-        column = self.writer.column
-        read = column.from_text
-        typed = Column(column.name, column.kind, column.entries[[i]]).text()[0]
-        if read.words is not None and read.codes is not None:  # as the file writes them
-            typed = read.words[read.codes[i]]
+        typed = self.writer.column.take(np.array([i])).text()[0]
         return typed, self.writer.text(meant, exact=True)
 
     def _are_many(self, low: float, high: float) -> bool:

@@ -43,11 +43,10 @@ def _of_part(inspection: InspectedCells, n: int, part: str) -> list[tuple[int, i
 
     listed = [cell for cell in rank_cells(inspection, 2 * n, part=part) if tells(*cell)][:n]
     # entries that are hardly wrong only fill up a short list
-    least = 100 if part == "entries" else 10
-    listed = listed[: max(least, sum(cells.probability[cell] >= 0.01 for cell in listed))]
+    listed = listed[: max(100, sum(cells.probability[cell] >= 0.01 for cell in listed))]
     if inspection._values is None:
         return listed
-    more = rank_cells(inspection, min(n, max(least, len(listed))) // 4, "gain", part)
+    more = rank_cells(inspection, min(n, max(100, len(listed))) // 4, "gain", part)
     known = set(listed)
     return (listed + [cell for cell in more if cell not in known and tells(*cell)])[:n]
 
@@ -120,7 +119,8 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
     Only changes that mend more than they break can be accepted all at once, and each writes what
     the list shows for its cell.
     """
-    cells, found, left = inspection._cells, [], 20_000
+    cells, left = inspection._cells, 20_000
+    found: list[dict[str, Any]] = []
     for finding in inspection.findings:
         j = cells.names.index(finding.columns[0])
         changes = [
@@ -128,6 +128,8 @@ def _findings(inspection: InspectedCells) -> list[dict[str, Any]]:
             for i, text, wrong in all_at_once(cells, finding)
         ][:left]
         left -= len(changes)
+        if not changes and any(finding.text == one["text"] for one in found):
+            continue  # words for missing are told of all columns at once
         is_fact = not finding.rows.size or not finding.probability
         wrong = 0.0 if is_fact else float(cells.probability[finding.rows, j].mean())
         found.append(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.limits import Limits
 from shapley2d._base.words import counted
 from shapley2d.exceptions import InputError, Note, Setting
@@ -202,7 +203,6 @@ def check_quotes(text: str, separator: str, path: str) -> None:
 
 def read_strings(text: str, separator: str, path: str) -> Any:
     """The file as a pyarrow table of text columns."""
-    import pyarrow as pa
     from pyarrow import csv as pa_csv
 
     header = _header(text, separator, path)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import as_text, with_texts
 from shapley2d._base.limits import MAX_DEPTH, Limits, is_too_deep
 from shapley2d.exceptions import InputError
@@ -52,8 +53,6 @@ def record_lines(text: str, n_rows: int) -> NDArray[np.int64] | None:
 
 def read_json(text: str, path: str) -> Any:
     """The records as a pyarrow table; a field of several types becomes text."""
-    import pyarrow as pa
-
     limits = Limits(path, len(text))
     columns: dict[str, list[Any]] = {}
     n_rows = 0
@@ -185,8 +184,6 @@ def _on_lines(text: str, path: str) -> Iterator[tuple[int, Any]]:
 
 
 def _column(items: list[Any], key: str, path: str) -> Any:
-    import pyarrow as pa
-
     nested = next((row for row, item in enumerate(items) if isinstance(item, (dict, list))), None)
     if nested is not None:
         raise InputError(

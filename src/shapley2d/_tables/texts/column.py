@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._base.entries import with_texts
 from shapley2d._tables.frames import with_columns
 from shapley2d._tables.table import Column, FromText
@@ -36,15 +37,13 @@ def text_column(
     ``kind`` is the one that the user set, ``notation`` that of other columns of the table, and
     ``like`` the same column of the training table, as which this one is read if possible.
     """
-    import pyarrow as pa
-
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     numbers = plain_numbers(texts) if kind in (None, "number") and like is None else None
     if numbers is not None:
         read = FromText(asked=kind is not None, places=common_places(texts))
         return Column(key, "number", numbers, (), read)
-    words, codes = encode_texts(texts)
+    words, codes, marks = encode_texts(texts)
     counts = np.bincount(codes[codes >= 0], minlength=len(words)).astype(np.int64)
     reading = _read_like(words, counts, like) if like is not None else None
     if reading is None:
@@ -56,6 +55,9 @@ def text_column(
             Setting("kinds", {key: kind}),
             f": no entry of column {key!r} is a {kind}, the first is {first[:40]!r}",
         )
+    if reading.kind != "category":
+        gone = np.isnan(reading.values) & ~reading.strays & (counts > 0)
+        marks |= {words[int(k)].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone)}
     read = FromText(
         _strays(reading, words, codes),
         reading.notation,
@@ -66,6 +68,7 @@ def text_column(
         if reading.kind == "number" and reading.plain
         else 0,
         unit=reading.unit,
+        marks=marks,
     )
     if reading.kind == "category":
         return _category(words, codes, key, read)
@@ -80,12 +83,10 @@ def text_column(
 
 def _before_rounding(reading: TextReading, words: Any) -> int:
     """The number of distinct numbers before rounding; 0 if rounding makes none of them equal."""
-    import pyarrow.compute as pc
-
     if reading.kind != "number" or not are_long(reading.values):
         return 0
     found = ~np.isnan(reading.values)
-    texts = pc.utf8_ltrim(words.filter(pa_array(found)), "+0")  # 007 and 7 are the same number
+    texts = pc.utf8_ltrim(words.filter(pa.array(found)), "+0")  # 007 and 7 are the same number
     distinct = len(pc.unique(texts))
     return distinct if np.unique(reading.values[found]).size < distinct else 0
 
@@ -98,7 +99,7 @@ def stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) 
     if kind == "category":
         entries = np.where(codes < 0, np.nan, codes.astype(np.float64))
         return Column(key, kind, entries, categories, FromText(notation=notation))
-    words, positions = encode_texts(as_texts(texts))
+    words, positions, _ = encode_texts(as_texts(texts))
     counts = np.bincount(positions[positions >= 0], minlength=len(words)).astype(np.int64)
     asked = None if kind == "boolean" else kind
     reading = read_texts(words, counts, kind=asked, notation=notation)
@@ -113,8 +114,6 @@ def stored_column(texts: list[str | None], key: str, kind: Kind, notation: str) 
 
 def as_texts(items: Sequence[Any]) -> Any:
     """A pyarrow array of text with nulls; None if an item is not text."""
-    import pyarrow as pa
-
     try:
         return pa.array(items, pa.string(), from_pandas=True)
     except UnicodeEncodeError:
@@ -128,8 +127,6 @@ def series_texts(series: nw.Series[Any]) -> Any:
 
     A series of objects counts as text by its first hundred entries.
     """
-    import pyarrow as pa
-
     try:
         return series.alias("entries").to_arrow()  # polars panics at some names
     except UnicodeEncodeError:
@@ -138,11 +135,11 @@ def series_texts(series: nw.Series[Any]) -> Any:
         return None
 
 
-def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
-    """The distinct texts, trimmed, and each entry's position among them, -1 where missing."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
+def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64], dict[str, NDArray[np.intp]]]:
+    """The distinct texts, trimmed, and each entry's position among them, -1 where missing.
 
+    And the rows of each text that counts as missing, the empty one left out.
+    """
     if isinstance(texts, pa.ChunkedArray):
         texts = texts.combine_chunks()
     if not pa.types.is_large_string(texts.type):
@@ -155,20 +152,21 @@ def encode_texts(texts: Any) -> tuple[Any, NDArray[np.int64]]:
     gone = np.asarray(
         pc.is_in(words, value_set=pa.array(MISSING, words.type)).to_numpy(zero_copy_only=False)
     )
+    marks = {}
     if gone.any():
+        marks = {words[int(k)].as_py(): np.flatnonzero(codes == k) for k in np.flatnonzero(gone)}
+        marks.pop("", None)
         codes = np.append(np.where(gone, -1, np.arange(len(words))), -1)[codes]
         words = pc.if_else(pa.array(gone), None, words)
-    return words, codes
+    return words, codes, marks
 
 
 def clean_texts(table: Any) -> Any:
     """A pyarrow table with trimmed text, and nulls where an entry is missing."""
-    import pyarrow as pa
-
     columns = table.columns
     for k, column in enumerate(columns):
         if column.type in (pa.string(), pa.large_string()):
-            words, codes = encode_texts(column)
+            words, codes, _ = encode_texts(column)
             columns[k] = words.take(pa.array(codes, mask=codes < 0))
     return with_columns(table, columns)
 
@@ -197,7 +195,7 @@ def _strays(reading: TextReading, words: Any, codes: NDArray[np.int64]) -> dict[
     if not reading.strays.any():
         return {}
     rows = np.flatnonzero(np.append(reading.strays, False)[codes])
-    return dict(zip(rows.tolist(), words.take(pa_array(codes[rows])).to_pylist(), strict=True))
+    return dict(zip(rows.tolist(), words.take(pa.array(codes[rows])).to_pylist(), strict=True))
 
 
 def _example(reading: TextReading, words: Any) -> str:
@@ -205,15 +203,8 @@ def _example(reading: TextReading, words: Any) -> str:
     if not reading.notation or not (reading.doubtful or reading.notation == "decimal commas"):
         return ""
     places = np.flatnonzero(~np.isnan(reading.values))
-    texts = words.take(pa_array(places)).to_pylist()
+    texts = words.take(pa.array(places)).to_pylist()
     mark = "," if reading.notation.endswith("commas") else "/"
     place = next((k for k, text in enumerate(texts) if mark in text), 0)
     shown = Column("", reading.kind, reading.values[places[place : place + 1]]).text()[0]
     return f"{texts[place]!r} is {shown}"
-
-
-def pa_array(array: NDArray[Any]) -> Any:
-    """A numpy array for pyarrow."""
-    import pyarrow as pa
-
-    return pa.array(array)

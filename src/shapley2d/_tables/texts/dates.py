@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._tables.table import MILLISECONDS_PER_DAY
 from shapley2d._tables.texts.numbers import TextReading, flags
 
@@ -42,8 +43,6 @@ _MILLISECOND = dt.timedelta(milliseconds=1)
 
 def may_be_dates(texts: Any) -> NDArray[np.bool_]:
     """Which texts may be dates, by one regular expression."""
-    import pyarrow.compute as pc
-
     return flags(pc.match_substring_regex(texts, _LIKELY))
 
 
@@ -53,9 +52,6 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
     The day comes first if that makes dates of more entries (31/1/2024), else the month; ``order``
     decides ties. The texts are distinct and trimmed; ``counts`` says how often each occurs.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     likely = may_be_dates(texts)
     iso = likely & flags(pc.match_substring_regex(texts, _ISO))
     try:
@@ -112,16 +108,9 @@ def _one(found: re.Match[str], year: str, month: str, day: str) -> float:
             return np.nan
         hour = hour % 12 + (12 if found["half"] in "pP" else 0)
     micro = int(((found["fraction"] or "") + "000000")[:6])
+    clock = (hour, int(found["minute"] or 0), int(found["second"] or 0), micro)
     try:
-        stamp = dt.datetime(  # noqa: DTZ001  (all are kept in UTC)
-            number,
-            int(month),
-            int(day),
-            hour,
-            int(found["minute"] or 0),
-            int(found["second"] or 0),
-            micro,
-        )
+        stamp = dt.datetime(number, int(month), int(day), *clock)  # noqa: DTZ001  (kept in UTC)
     except ValueError:
         return np.nan
     zone = found["zone"]

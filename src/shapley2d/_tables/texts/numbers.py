@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._tables.texts.units import UNITS, is_unit
 
 if TYPE_CHECKING:
@@ -76,8 +77,6 @@ class TextReading:
 
 def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
     """The numbers of a column that holds nothing else, NaN for nulls; None for other columns."""
-    import pyarrow as pa
-
     if are_endless(texts).any():
         return None
     try:
@@ -97,10 +96,9 @@ def common_places(texts: Any, rows: NDArray[np.int64] | None = None) -> int:
 
     ``rows`` says in how many each text is, where the texts are distinct ones.
     """
-    import pyarrow.compute as pc
-
     known = pc.drop_null(texts)
     points = pc.find_substring(known, ".").to_numpy(zero_copy_only=False)
+    points = np.where(_matches(known, "[eE]"), -1, points)
     lengths = pc.utf8_length(known).to_numpy(zero_copy_only=False)
     rows = None if rows is None else rows[flags(texts.is_valid())]
     counts = np.bincount(np.where(points >= 0, lengths - points - 1, 0), rows)
@@ -118,8 +116,6 @@ def parse_numbers(
     have a unit of measure: that of most, ``unit`` if it is given, and none if that is empty. The
     texts are distinct and trimmed; ``counts`` says how often each occurs.
     """
-    import pyarrow as pa
-
     try:
         nothing = np.zeros(len(texts), dtype=bool)
         return TextReading("number", _floats(texts.cast(pa.float64())), nothing)
@@ -161,17 +157,12 @@ def parse_numbers(
 
 
 def _plain_values(texts: Any, which: NDArray[np.bool_]) -> NDArray[np.float64]:
-    import pyarrow as pa
-
     values = np.zeros(len(texts))
     values[which] = _floats(texts.filter(pa.array(which)).cast(pa.float64()))
     return values
 
 
 def _marked_values(texts: Any, which: NDArray[np.bool_], decimal: str) -> NDArray[np.float64]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     values = np.zeros(len(texts))
     some = texts.filter(pa.array(which))
     digits = pc.replace_substring(
@@ -183,9 +174,6 @@ def _marked_values(texts: Any, which: NDArray[np.bool_], decimal: str) -> NDArra
 
 
 def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     marks = np.full(len(texts), "", dtype=object)
     rest = pc.replace_substring_regex(texts.filter(pa.array(which)), _UNMARKED, "")
     marks[which] = pc.utf8_upper(rest).to_pylist()
@@ -221,8 +209,6 @@ def _remark_of_marks(
 
 
 def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
-    import pyarrow.compute as pc
-
     return flags(pc.match_substring_regex(texts, pattern))
 
 
@@ -237,8 +223,6 @@ def flags(array: Any) -> NDArray[np.bool_]:
 
 def are_endless(texts: Any) -> NDArray[np.bool_]:
     """Which texts are longer than :data:`LONGEST`."""
-    import pyarrow.compute as pc
-
     # bytes first: hardly a column holds as many in one entry, and letters take longer to count
     known = len(texts) > texts.null_count  # a column of nulls has no lengths
     size = pc.max(pc.binary_length(texts)).as_py() if known else None

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa, pc
 from shapley2d._tables.texts.dates import may_be_dates, parse_dates
 from shapley2d._tables.texts.numbers import TextReading, are_endless, flags, parse_numbers
 
@@ -24,8 +25,10 @@ MISSING = (
 MISSING_AMONG_NUMBERS = (
     "-", "--", "---", "\N{EN DASH}", "\N{EM DASH}", ".", "..", "...", "na", "n/a", "n.a.", "n.a",
     "nan", "null", "#n/a", "none", "nil", "empty", "(empty)", "blank", "(blank)", "missing",
-    "unknown", "unk", "not available", "not applicable", "not known", "no data", "0000-00-00",
-    "0000-00-00 00:00:00",
+    "unknown", "unk", "not available", "not applicable", "not known", "not given", "not specified",
+    "no data", "no value", "0000-00-00", "0000-00-00 00:00:00", "tbd", "tba", "k.a.", "k. a.",
+    "k.a", "keine angabe", "unbekannt", "n.n.", "s.o.", "s/d", "sin datos", "s.d.", "n.c.",
+    "non renseigné", "inconnu",
 )  # fmt: skip
 """Also missing in a column of numbers or dates, in any case."""
 
@@ -54,9 +57,6 @@ def read_texts(
     user set; ``notation``, of another column or of the training table, decides where both are
     possible, and ``unit`` which unit numbers may have, an empty one that they have none.
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     nothing = np.full(len(texts), np.nan)
     none = np.zeros(len(texts), dtype=bool)
     present = flags(texts.is_valid())
@@ -76,12 +76,12 @@ def read_texts(
     if kind != "date":
         numbers = parse_numbers(texts, counts, commas=notation, unit=unit)
         strays = given & (numbers.strays | endless)
-        if kind == "number" or _few(strays, given, counts, numbers.values):
+        if kind == "number" or are_few(strays, given, counts, numbers.values):
             return replace(numbers, strays=strays)
     if kind == "date" or (kind is None and _enough(may_be_dates(texts), given, counts)):
         dates = parse_dates(texts, counts, order=notation)
         strays = given & (dates.strays | endless)
-        if kind == "date" or _few(strays, given, counts, None):
+        if kind == "date" or are_few(strays, given, counts, None):
             return replace(dates, strays=strays)
     return TextReading("category", nothing, none)
 
@@ -95,7 +95,7 @@ def _enough(likely: NDArray[np.bool_], given: NDArray[np.bool_], counts: NDArray
     return 0 < n_likely >= n_given - max(1, MAX_STRAYS * n_given)
 
 
-def _few(
+def are_few(
     strays: NDArray[np.bool_],
     given: NDArray[np.bool_],
     counts: NDArray[np.int64],

@@ -17,7 +17,7 @@ from shapley2d._base.progress import reporting
 from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
 from shapley2d._market.grid import is_empty
-from shapley2d._market.owners import AxisNames, read_claims
+from shapley2d._market.owners import AxisNames, check_owners, read_claims
 from shapley2d._tables.column_warnings import find_keys, in_words
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.label_check import MAX_ROWS, disagreeing_rows, rare_classes
@@ -315,14 +315,12 @@ def read_owners(path: str, inputs: Inputs, *, encoding: str | None = None) -> li
     as ``0-99``, or several of them with ``;`` between. Positions of rows and names of columns are
     looked up, by the names of the rows or their positions in the file.
     """
+    check_owners(path)
     source = read_table(path, encoding=encoding)
     rows = AxisNames("row", inputs.row_names.tolist())
     columns = AxisNames("column", inputs.X.column_names)
     inputs.train.notes.extend(source.notes)
-    name = f"--owners {path}"
-    claims = read_claims(
-        clean_texts(source.table), name, lambda row: f"{name}, {source.where(row)}"
-    )
+    claims = read_claims(source, f"--owners {path}")
     return [
         {
             "owner": claim.owner,

@@ -75,31 +75,12 @@ class InspectedFile:
         facts |= {} if self.trusted is None else {"judged by": Path(self.trusted).name}
         return facts if self.target is None else facts | {"target": self.target}
 
-    def inspect(
-        self,
-        valuation: Any,
-        *,
-        reference: Inspection | None = None,
-        seed: int,
-        workers: int | None,
-        task: str = "auto",
-        max_time: Any = None,
-    ) -> Inspection:
+    def inspect(self, **options: Any) -> Inspection:
         """Inspect the file; the result carries its fingerprint."""
         from shapley2d import inspect_cells
 
-        inspection = inspect_cells(
-            self.X,
-            self.y,
-            reference=reference,
-            valuation=valuation,
-            task=task,
-            kinds=self.kinds or None,
-            random_state=seed,
-            n_jobs=workers,
-            progress=progress(),
-            max_time=max_time,
-        )
+        own = {"kinds": self.kinds or None, "progress": progress()}
+        inspection = inspect_cells(self.X, self.y, **own, **options)
         return replace(inspection, _fingerprint=self.fingerprint)
 
 
@@ -149,7 +130,7 @@ def read_reference(
         return Inspection.load(path)
     given = read_inspected(str(path), target, file)
     with without_warnings(), computing(given.names):
-        return given.inspect(None, **settings)
+        return given.inspect(**settings)
 
 
 def _flags(dropped: set[str], kinds: Mapping[str, str], file: FileOptions) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.entries import which_missing
 from shapley2d._tables.column_warnings import looks_like_key
 from shapley2d._tables.frames import objects
@@ -37,8 +38,6 @@ class TargetColumn:
 
 def read_target(source: Source, target: str, *, kind: str | None, task: str) -> TargetColumn:
     """Read the target; rows whose entry does not match its type are left out, with a note."""
-    import pyarrow as pa
-
     column = source.table[target]
     if pa.types.is_dictionary(column.type):
         column, kind = column.cast(column.type.value_type), kind or "text"
@@ -69,8 +68,6 @@ def read_target(source: Source, target: str, *, kind: str | None, task: str) -> 
 
 def _read(column: Any, kind: str | None, task: str) -> tuple[Any, dict[int, str]]:
     """The entries of all rows, text as categories; and those that are no numbers, by row."""
-    import pyarrow as pa
-
     if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
         read = label_column(column, "y", kind=kind, task=task)
         if read.kind == "category":  # by its codes: a million texts one by one took a second
@@ -83,8 +80,6 @@ def _read(column: Any, kind: str | None, task: str) -> tuple[Any, dict[int, str]
 
 def _as_labels(entries: Any) -> Any:
     """Whole numbers as integers; text as categories, so that it is never read as numbers again."""
-    import pyarrow as pa
-
     if not isinstance(entries, np.ndarray):
         return entries
     items = entries.tolist() if entries.dtype.kind == "O" else []
@@ -115,8 +110,6 @@ def check_target(source: Source, target: str, y: Any) -> None:
 
 
 def _as_vector(column: Any) -> NDArray[Any]:
-    import pyarrow as pa
-
     if not column.null_count and (
         pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
     ):

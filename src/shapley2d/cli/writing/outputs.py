@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from shapley2d._base.arrow import pa
 from shapley2d._base.atomic_write import atomic_write, real_path, why_unwritable
 from shapley2d._base.time_limit import TimeLimit
 from shapley2d.exceptions import InputError
@@ -155,7 +156,6 @@ def write_values(result: Any, path: Path) -> None:
             result.save(path)
         return
     import narwhals.stable.v2 as nw
-    import pyarrow as pa
 
     table = nw.from_native(result.to_frame(), eager_only=True).to_arrow()
     write_csv(pa.table({key: harmless(table[key]) for key in table.column_names}), path)
@@ -163,7 +163,6 @@ def write_values(result: Any, path: Path) -> None:
 
 def write_csv(table: Any, path: Path) -> None:
     """Write a pyarrow table as CSV."""
-    import pyarrow as pa
     from pyarrow import csv
 
     # written to a file at once, pyarrow would not notice that the disk is full
@@ -190,8 +189,6 @@ def is_formula(text: str) -> bool:
 
 def harmless(column: Any) -> Any:
     """Text that a spreadsheet would run as a formula, with a quote before it."""
-    import pyarrow as pa
-
     if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
         return column
     return pa.array(

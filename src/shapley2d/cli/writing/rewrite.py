@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from shapley2d._base.arrow import pa, pq
 from shapley2d._base.atomic_write import atomic_write
 from shapley2d._inspection.decisions import same_entry
 from shapley2d._tables.changes import change_cells
@@ -63,8 +64,6 @@ def write_changed(
     """
     with naming(output), atomic_write(output) as temporary:
         if held.kind == "parquet":
-            import pyarrow.parquet as pq
-
             changed = change_cells(table, changes).replace_schema_metadata(table.schema.metadata)
             pq.write_table(changed, temporary)
         else:
@@ -144,8 +143,6 @@ def _text(entry: Any) -> str:
 
 def _read_as(column: Any, rows: list[int], decided: dict[int, str | None]) -> bool:
     """Whether entries are read as what was decided on as text, as 2024-01-02 is read as a day."""
-    import pyarrow as pa
-
     there = as_table(pa.table({"x": column}), infinite=True)
     said = as_table({"x": [decided[row] for row in rows]}, like=there, infinite=True)
     one, other = there.columns[0].take(np.array(rows, dtype=np.intp)), said.columns[0]

@@ -120,6 +120,8 @@ def print_inspection(
     if labels:
         console.print()
         console.print(_suspect_table("Labels to check", labels, inspection))
+    elif cells and given.target is not None:
+        console.print("\nLabels to check: none, each is less than 1 % likely wrong")
 
 
 def _suspect_table(title: str, cells: list[dict[str, Any]], inspection: Inspection) -> Table:
