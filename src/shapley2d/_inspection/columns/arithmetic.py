@@ -18,7 +18,6 @@ rate.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from dataclasses import dataclass
 from itertools import combinations, permutations
 from typing import TYPE_CHECKING, NamedTuple
@@ -179,21 +178,19 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
 
 def _proportions(numbers: _Numbers, rows: NDArray[np.intp]) -> list[_Rule]:
     """Columns that are a constant times another one; the shortest constant that will do."""
-    found = []
-    some, steps = numbers.values[:-1, rows], 1.0001 * numbers.steps[:, None]
+    found, some = [], numbers.values[:-1, rows]
     for b, of_b in enumerate(some):
         with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = np.where(of_b == 0, np.nan, some / of_b)
-        told = (~np.isnan(ratios)).mean(axis=1) > 0.5
-        factors = np.zeros(told.size)
-        factors[told] = np.nanmedian(ratios[told], axis=1)
-        fails = (np.abs(factors[:, None] * of_b - some) > steps + 0.01 * np.abs(some)).sum(axis=1)
-        for a in np.flatnonzero(told & (fails <= 1 + rows.size / 8)).tolist():
-            shortest = dict.fromkeys(float(f"{factors[a]:.{k}g}") for k in range(1, 7))
-            tried = [
-                _Rule(numbers, is_sum=False, places=(a, b, _ONE, _ONE), factor=x) for x in shortest
-            ]
-            found += [one for one in tried if a != b and one.factor not in (0, 1)]
+            ratios = np.nan_to_num(some / of_b, posinf=0.0, neginf=0.0)
+        low, middle, high = np.quantile(ratios, [0.2, 0.5, 0.8], axis=1)
+        for a in np.flatnonzero((middle != 0) & (high - low <= 0.01 * np.abs(middle))).tolist():
+            shortest = {float(f"{middle[a]:.{k}g}") for k in range(1, 7)} - {0.0, 1.0}
+            places = a, b, _ONE, _ONE
+            if a != b:
+                found += [
+                    _Rule(numbers, is_sum=False, places=places, factor=one)
+                    for one in sorted(shortest)
+                ]
     return found
 
 
@@ -323,20 +320,24 @@ class _Judged:
         rows = np.flatnonzero(broken | fills)[:MOST_SUSPECTS].tolist()
         steps = 0.5 if is_exact else 1.0
         suspects = {i: dict(_suspects(rule, slips, every[:, i], steps)) for i in rows}
-        given = rule.gives(every[:, broken], 0)
+        broken_rows = np.flatnonzero(broken)[:MOST_SUSPECTS]
+        given, entries = rule.gives(every[:, broken_rows], 0), every[0, broken_rows]
         with np.errstate(divide="ignore", invalid="ignore"):
-            off = every[0, broken] - given if rule.is_sum else every[0, broken] / given
-        alike = [f"{one:.3g}" for one in off.tolist()]
-        times, column = Counter(alike), slips[rule.places[0]]
-        for i, one, meant in zip(np.flatnonzero(broken).tolist(), alike, given, strict=True):
-            if i not in suspects:  # there are too many
-                break
-            entry, *parts = zip(every[:, i].tolist(), rule.places, strict=True)
-            is_slip = column.typed(entry[0], float(column.writer.rounded(meant))) > RARE
-            alone = column.share(entry[0], less=1) / 2  # in company, the others tell the entry
-            row = math.prod(slips[k].share(x, less=1) for x, k in parts if k != _ONE)
-            exceptions = row * (alone + (0 if is_slip else times[one] - 1)) / known.sum() / RARE
-            suspects[i][_NONE] = _Suspect(exceptions, 0.0, 0.0, is_empty=False)
+            off = entries - given if rule.is_sum else entries / given
+        column = slips[rule.places[0]]
+        pairs = zip(entries.tolist(), column.writer.rounded(given).tolist(), strict=True)
+        # others that are off by as much, up to the last decimal; not by a slip of one kind
+        others = off[[column.typed(*pair) <= RARE for pair in pairs]]
+        for i, entry, one in zip(
+            broken_rows.tolist(), entries.tolist(), given.tolist(), strict=True
+        ):
+            alike = one + others if rule.is_sum else one * others
+            company = max(int((np.abs(alike - entry) <= 1.0001 * column.step).sum()) - 2, 0)
+            alone = column.share(entry, less=1) / 2  # in company, the others tell the entry
+            parts = zip(rule.places[1:], every[1:, i].tolist(), strict=True)
+            row = math.prod(slips[k].share(x, less=1) for k, x in parts if k != _ONE)
+            weight = row * (alone + company) / known.sum() / RARE
+            suspects.setdefault(i, {})[_NONE] = _Suspect(weight, 0.0, 0.0, is_empty=False)
         return cls(rule, int(known.sum()), int(broken.sum()), known & ~broken, suspects)
 
 
