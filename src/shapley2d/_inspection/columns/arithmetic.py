@@ -327,7 +327,7 @@ class _Judged:
         column = slips[rule.places[0]]
         pairs = zip(entries.tolist(), column.writer.rounded(given).tolist(), strict=True)
         # others that are off by as much, up to the last decimal; not by a slip of one kind
-        others = off[[column.typed(*pair) <= RARE for pair in pairs]]
+        others = off[[column.typed(*pair) <= RARE for pair in pairs] & np.isfinite(off)]
         for i, entry, one in zip(
             broken_rows.tolist(), entries.tolist(), given.tolist(), strict=True
         ):
