@@ -325,15 +325,16 @@ class _Judged:
         with np.errstate(divide="ignore", invalid="ignore"):
             off = entries - given if rule.is_sum else entries / given
         column = slips[rule.places[0]]
-        pairs = zip(entries.tolist(), column.writer.rounded(given).tolist(), strict=True)
+        meant = column.writer.rounded(given).tolist()
         # others that are off by as much, up to the last decimal; not by a slip of one kind
-        others = off[[column.typed(*pair) <= RARE for pair in pairs] & np.isfinite(off)]
-        for i, entry, one in zip(
-            broken_rows.tolist(), entries.tolist(), given.tolist(), strict=True
-        ):
+        no_slip = [
+            column.typed(*pair) <= RARE for pair in zip(entries.tolist(), meant, strict=True)
+        ]
+        others = off[np.isfinite(off) & np.array(no_slip, dtype=bool)]
+        for i, entry, one in zip(broken_rows.tolist(), entries, given, strict=True):
             alike = one + others if rule.is_sum else one * others
             company = max(int((np.abs(alike - entry) <= 1.0001 * column.step).sum()) - 2, 0)
-            alone = column.share(entry, less=1) / 2  # in company, the others tell the entry
+            alone = column.share(float(entry), less=1) / 2  # in company, the others tell the entry
             parts = zip(rule.places[1:], every[1:, i].tolist(), strict=True)
             row = math.prod(slips[k].share(x, less=1) for k, x in parts if k != _ONE)
             weight = row * (alone + company) / known.sum() / RARE
