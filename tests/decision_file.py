@@ -5,18 +5,8 @@ import io
 import re
 from pathlib import Path
 
-FIELDS = (
-    "row",
-    "name",
-    "column",
-    "entry",
-    "decision",
-    "new",
-    "probability",
-    "why",
-    "target",
-    "table",
-)
+FIELDS = ["row", "name", "column", "entry", "decision", "new", "probability", "why", "target",
+          "table"]  # fmt: skip
 FORMULA = re.compile(
     r"'*(?:[\t\r\n]|[\s\x00-\x20\x7f\ufeff\u200b]*[=@+\-\uff1d\uff20\uff0b\uff0d])"
 )
@@ -35,17 +25,10 @@ def decisions_text(made, table, target=""):
     writer.writerow(FIELDS)
     for one in made:
         chance = "" if one.probability is None else f"{one.probability:.4g}"
-        fields = (
-            str(one.row),
-            one.name,
-            one.column,
-            one.entry,
-            one.verdict,
-            one.new,
-            chance,
-            one.why,
+        fields = (str(one.row), one.name, one.column, one.entry, one.verdict, one.new)
+        writer.writerow(
+            [guarded(field or "") for field in (*fields, chance, one.why, target, table)]
         )
-        writer.writerow([guarded(field or "") for field in (*fields, target, table)])
     return stream.getvalue()
 
 

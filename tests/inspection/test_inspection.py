@@ -222,8 +222,7 @@ def test_labels_worth_a_look_are_listed(inspection):
     labels[likeliest] = 0.01
     cells = dataclasses.replace(inspection._cells, probability=np.hstack([probability, labels]))
     found = dataclasses.replace(inspection, _cells=cells)
-    label = probability.shape[1]
-    assert [one for one in cells_to_list(found, 200) if one[1] == label] == [(likeliest, label)]
+    assert [one for one in cells_to_list(found, 200) if one[1] == 7] == [(likeliest, 7)]
     assert [one["row"] for one in found.to_dict()["labels"]] == [str(likeliest)]
     assert len(found.rank(20, labels=True)) == 20
 

@@ -118,17 +118,11 @@ def test_what_only_looks_like_it_is_not_told(kind, entries):
 @pytest.mark.parametrize(
     ("entry", "new"),
     [
-        ("6400 g", "6.4 kg"),
-        ("12000 g", "12.0 kg"),
-        ("23.5", "23.5 kg"),
-        ("23.5 gk", "23.5 kg"),
-        ("6437 g", "6.437 kg"),
-        ("38.4 lb", "17.4 kg"),
-        ("38 lb", "17.2 kg"),
-        ("23.5 km", None),
-        ("640000 g", None),
+        ("6400 g", "6.4 kg"), ("12000 g", "12.0 kg"), ("6437 g", "6.437 kg"), ("640000 g", None),
+        ("23.5", "23.5 kg"), ("23.5 gk", "23.5 kg"), ("23.5 km", None),
+        ("38.4 lb", "17.4 kg"), ("38 lb", "17.2 kg"),
     ],
-)
+)  # fmt: skip
 def test_units_of_one_quantity_are_converted_or_nothing_is_suggested(entry, new):
     entries = [f"{k / 2 + 3:.1f} kg" for k in range(60)]
     entries[7] = entry
@@ -665,5 +659,5 @@ def test_what_others_end_with_too_did_not_spill():
 
 
 def test_a_word_for_missing_is_no_other_format():
-    words = {"rooms": changed(["1", "2", "3"] * 30, dict.fromkeys((3, 9, 12, 60, 71), "k.A."))}
+    words = {"rooms": changed(["A1", "B2", "C3"] * 30, dict.fromkeys((3, 9, 12, 60, 71), "k.A."))}
     assert set(find(words)) == {"words for missing"}

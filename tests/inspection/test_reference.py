@@ -106,6 +106,8 @@ def test_keys_and_dates_go_on_and_units_are_converted(tmp_path):
     assert kinds(found, "id") == {"known key"} and kinds(found, "weight") == {"suffix"}
     expected = found._cells.expected_texts(7)
     assert expected == [f"{1 + k % 30}.5 kg" for k in range(40)]
+    of_weight = [k for k, one in enumerate(found.findings) if one.kind == "suffix"]
+    assert found.repair(new, findings=of_weight)[0]["weight"].tolist() == expected
     known.save(tmp_path / "known.parquet")
     loaded = inspect_cells(new, reference=str(tmp_path / "known.parquet"), progress=False)
     np.testing.assert_array_equal(loaded.probability, found.probability)

@@ -63,21 +63,16 @@ class Reader:
 )
 def test_tables_of_every_sort(data):
     table = as_table(data)
-    assert {column.name: column.kind for column in table.columns} == {
-        "a": "number",
-        "b": "category",
-        "c": "boolean",
-    }
+    kinds = {column.name: column.kind for column in table.columns}
+    assert kinds == {"a": "number", "b": "category", "c": "boolean"}
     for column, twin in zip(table.columns, as_table(ARROW).columns, strict=True):
         assert column.text() == twin.text()
 
 
 def test_duckdb_itself():
     duckdb = pytest.importorskip("duckdb")
-    relation = duckdb.from_arrow(ARROW)
-    assert [column.text() for column in as_table(relation).columns] == [
-        c.text() for c in as_table(ARROW).columns
-    ]
+    tables = as_table(duckdb.from_arrow(ARROW)), as_table(ARROW)
+    assert [one.text() for one in tables[0].columns] == [one.text() for one in tables[1].columns]
 
 
 def test_records_may_lack_fields_and_mix_types():

@@ -44,16 +44,10 @@ def test_types_that_only_compare_equal_stay_apart():
 @pytest.mark.parametrize(
     "items",
     [
-        ["a", "b"],
-        ["a", None],
-        [1, 2],
-        [1.0, float("nan")],
-        [pd.NA, "a"],
-        [pd.NaT, b"a"],
-        [],
+        ["a", "b"], ["a", None], [1, 2], [1.0, float("nan")], [pd.NA, "a"], [pd.NaT, b"a"], [],
         [True],
     ],
-)
+)  # fmt: skip
 def test_missing_entries_of_every_type(items):
     assert which_missing(items).tolist() == [entries.is_missing(item) for item in items]
 

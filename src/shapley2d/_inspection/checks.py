@@ -18,6 +18,7 @@ from shapley2d._inspection.marginal import shape_of
 from shapley2d._tables.column_warnings import looks_like_key
 from shapley2d._tables.convert import as_table
 from shapley2d._tables.table import Table
+from shapley2d._tables.texts.marks import is_bound
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def pandera_schema(inspection: InspectedCells, findings: Collection[int] | None)
         column = known[j]
         before = np.ones(column.entries.size - len(wrong), dtype=bool)
         right = np.concatenate([before, ~wrong[:, j]])
-        texts = column.text()
+        texts = column.written()
         tests = _tests(column, texts, right)
         checks = [pa.Check(test, name=words, error=words) for words, test in tests]
         has_empty = any(texts[i] is None for i in np.flatnonzero(right).tolist())
@@ -105,4 +106,7 @@ def _within(series: Any, column: Column, low: float, high: float) -> Any:
         found = as_table({column.name: series.to_list()}, like=like, infinite=True).columns[0]
     if found.kind != column.kind:
         return series.map(lambda _: False)
-    return type(series)((found.entries >= low) & (found.entries <= high), index=series.index)
+    inside, known = (found.entries >= low) & (found.entries <= high), column.from_text.marks
+    for word, rows in found.from_text.marks.items():
+        inside[rows] = word in known or (is_bound(word) and any(map(is_bound, known)))
+    return type(series)(inside, index=series.index)

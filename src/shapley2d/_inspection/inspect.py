@@ -152,6 +152,8 @@ def inspect_cells(
         if like is not None:
             table = _with_names(table, like, named=bool(_names(X)))
         check_width(table.n_columns)
+        # as repair reads it, which knows no reference
+        plain = table if like is None else as_table(X, "X", kinds, infinite=True)
         y, label = (None, None) if y is None else read_label(y, named, table, kinds)
         target = None if y is None or trusted is not None else _target(y, table, task)
     from shapley2d._inspection.columns.find import find_in_columns
@@ -174,7 +176,7 @@ def inspect_cells(
     else:
         cells, findings = trusted.judge(table, label, run.n_jobs)
     cells = with_suggestions(cells, findings)
-    columns = {column.name: column_digest(column) for column in table.columns}
+    columns = dict(zip(table.column_names, map(column_digest, plain.columns), strict=True))
     if label is not None:
         columns[label.column_names[0]] = column_digest(label.columns[0])
     inspection = Inspection(

@@ -9,7 +9,6 @@ share of correct entries is called likelier wrong than right.
 
 from __future__ import annotations
 
-import itertools as it
 import re
 from typing import TYPE_CHECKING
 
@@ -199,7 +198,7 @@ def _formats(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
     place = {shape: k for k, shape in enumerate(dict.fromkeys(shapes))}
     codes = np.array([*(place[shape] for shape in shapes), -1])[column.codes]
     codes[list(column.column.from_text.strays)] = -1
-    codes[list(it.chain(*column.column.from_text.marks.values()))] = -1
+    codes[[row for rows in column.column.from_text.marks.values() for row in rows]] = -1
     what = "written in a way that the reference does not have"
     yield from _of_new_kinds(column, n, "new format", codes, what, least=0.5)
 

@@ -22,6 +22,7 @@ from shapley2d._inspection.columns.find import find_in_columns
 from shapley2d._inspection.columns.finding import written_columns
 from shapley2d._inspection.novelty import NEGLIGIBLE, as_time_goes_on, find_new, wrong_if_new
 from shapley2d._inspection.score import Lessons, judge_rows
+from shapley2d._tables.convert import beyond_as_strays
 from shapley2d._tables.kinds import as_category
 from shapley2d._tables.table import Column, FromText, Table
 from shapley2d._tables.texts.column import text_column
@@ -175,7 +176,9 @@ def _like(column: Column, known: Column) -> Column:
         array, notation = pa.array(texts, pa.string()), known.from_text.notation
         try:
             like = known if unit else None
-            return text_column(array, column.name, kind=known.kind, notation=notation, like=like)
+            read = text_column(array, column.name, kind=known.kind, notation=notation, like=like)
+            if (finite := beyond_as_strays(read)).kind == known.kind:
+                return finite
         except InputError:  # not one entry can be read so
             pass
     strays = {i: text for i, text in enumerate(texts) if text is not None}

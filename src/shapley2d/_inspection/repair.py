@@ -9,7 +9,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from shapley2d._base.checks import check_whole
-from shapley2d._base.warnings import warn, without_warnings
+from shapley2d._base.warnings import warn_input, without_warnings
 from shapley2d._base.words import counted, did_you_mean, entry_text, plural
 from shapley2d._inspection.cells import percent, reasons_text
 from shapley2d._inspection.columns.finding import SURE_RIGHT
@@ -21,7 +21,7 @@ from shapley2d._tables.convert import as_table
 from shapley2d._tables.digest import column_digest
 from shapley2d._tables.frames import frame_kind, make_frame
 from shapley2d._tables.intake import as_frame, names_of, opened
-from shapley2d.exceptions import InputError, InputWarning, Place, Setting
+from shapley2d.exceptions import InputError, Place, Setting
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -142,12 +142,10 @@ def _chosen(
     if cells is not None:
         chosen |= _from_cells(inspection, cells)
     if left := sum(one not in chosen for one in unsure):
-        warn(
-            InputWarning(
-                f"{counted(left, 'entry', 'entries')} at least {percent(probability or 0)} likely "
-                f"wrong {plural(left, 'stays', 'stay')} as {plural(left, 'it is', 'they are')}: no "
-                f"suggestion for {plural(left, 'it', 'them')} is {percent(SURE_RIGHT)} likely right"
-            )
+        warn_input(
+            f"{counted(left, 'entry', 'entries')} at least {percent(probability or 0)} likely "
+            f"wrong {plural(left, 'stays', 'stay')} as {plural(left, 'it is', 'they are')}: no "
+            f"suggestion for {plural(left, 'it', 'them')} is {percent(SURE_RIGHT)} likely right"
         )
     return {
         (i, j): (new, why)

@@ -52,8 +52,7 @@ def as_table(
     ``kinds`` sets the kinds of some columns by name; ``like`` is the training table, whose columns
     decide how text is read. With ``infinite``, for inspections, infinite numbers and those beyond
     :data:`MAX_MAGNITUDE` count as entries of another kind, as text does, and words and bounds among
-    numbers as missing. Else such numbers are refused.
-    Messages call the table ``name``.
+    numbers as missing. Else such numbers are refused. Messages call the table ``name``.
     """
     if isinstance(data, Table):
         return data
@@ -68,7 +67,7 @@ def as_table(
     columns = _typed(makers, kinds, twins, inspected_column if infinite else text_column)
     table = Table(columns, row_names, native, lines)
     if infinite:
-        table = replace(table, columns=tuple(map(_beyond_as_strays, table.columns)))
+        table = replace(table, columns=tuple(map(beyond_as_strays, table.columns)))
     for column in table.columns:
         beyond = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
         if beyond.size:
@@ -83,7 +82,7 @@ def as_table(
     return with_typed_native(table) if isinstance(source, Source) else table
 
 
-def _beyond_as_strays(column: Column) -> Column:
+def beyond_as_strays(column: Column) -> Column:
     rows = np.flatnonzero(np.abs(column.entries) > MAX_MAGNITUDE)
     if not rows.size:
         return column

@@ -192,8 +192,6 @@ def _category(words: Any, codes: NDArray[np.int64], key: str, read: FromText) ->
 
 
 def _strays(reading: TextReading, words: Any, codes: NDArray[np.int64]) -> dict[int, str]:
-    if not reading.strays.any():
-        return {}
     rows = np.flatnonzero(np.append(reading.strays, False)[codes])
     return dict(zip(rows.tolist(), words.take(pa.array(codes[rows])).to_pylist(), strict=True))
 

@@ -65,10 +65,8 @@ def parse_dates(texts: Any, counts: NDArray[np.int64], *, order: str = "") -> Te
         if found := _YEAR_FIRST.fullmatch(text):
             values[k] = _one(found, found["year"], found["month"], found["day"])
         elif found := _WITH_POINTS.fullmatch(text):
-            year, month, day = (
-                found[name] or found[name + "2"] for name in ("year", "month", "day")
-            )
-            values[k] = _one(found, year, month, day)
+            parts = [found[name] or found[name + "2"] for name in ("year", "month", "day")]
+            values[k] = _one(found, *parts)
         elif found := _YEAR_LAST.fullmatch(text):
             day_first = _one(found, found["year"], found["other"], found["one"])
             both.append((k, day_first, _one(found, found["year"], found["one"], found["other"])))

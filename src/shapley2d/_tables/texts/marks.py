@@ -27,7 +27,6 @@ _BOUND = re.compile(
     rf"{_NUMBER}\s?(?:\+|(?:and|or) (?:more|over|older|less|under|younger))"
 )
 _RANGE = re.compile(rf"{_NUMBER}\s*[-\u2013]\s*{_NUMBER}")
-_LETTER = re.compile(r"[^\W\d_]")
 
 
 def is_bound(text: str) -> bool:
@@ -91,7 +90,7 @@ def _are_numbers(column: Column) -> bool:
     """
     texts = np.array(column.categories, dtype=object)
     counts = np.bincount(column.entries[~np.isnan(column.entries)].astype(np.intp))
-    is_long = [len(_LETTER.findall(text)) > 3 for text in column.categories]
+    is_long = [sum(map(str.isalpha, text)) > 3 for text in column.categories]
     words = np.array([*map(_is_word, column.categories, counts.tolist())]) & is_long
     bounds = np.array([*map(is_bound, column.categories)])
     others = ~words & ~bounds

@@ -195,11 +195,12 @@ def measured_words(info: dict[str, Any]) -> str:
         "regression": "how well a model predicts",
     }
     measure = measures.get(str(info.get("task")), "the performance that was measured")
-    scoring = (info.get("settings") or {}).get("scoring")
+    settings = info.get("settings") or {}
+    scoring = settings.get("scoring")
     if isinstance(scoring, str) and scoring.isidentifier():
         measure += f" ({scoring.replace('_', ' ')})"
     method = (info.get("about") or {}).get("how") or info.get("method", "an unknown method")
-    model = info.get("model")
+    model = settings.get("model") or info.get("model")
     by = f" with {model}" if model not in (None, "None") else ""
     rows = evaluated_words(info)
     return f"By {measure}{', ' * bool(rows)}{rows}. Method: {method}{by}."
