@@ -256,6 +256,8 @@ def test_entries_that_repeat_in_a_key_and_rows_that_nearly_repeat():
     assert found["near-duplicates"].columns == ("d",)
     assert found["near-duplicates"].rows.tolist() == [7, n - 1]
     assert found["repeated key"].rows.tolist() == [30, 31]
+    # two things have the same title
+    assert "repeated key" not in find(X.assign(id=[f"No {k[1:]} of it" for k in X["id"]]))
     # where rows are made of few entries, they agree by chance
     few = pd.DataFrame(random.integers(0, 3, (n, 6)), columns=list("abcdef"))
     assert "near-duplicates" not in find(few)
