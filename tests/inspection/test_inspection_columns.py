@@ -342,6 +342,7 @@ def test_a_word_for_missing_that_is_a_category_is_meant_unless_a_program_failed_
     assert meant.chances.max() < 0.2
     beside = find({"owner": [*owners[:-1], "ERROR"]})["words for missing"]
     assert beside.rows.size == 20 and beside.chances.min() >= 0.8
+    assert find({"level": ["info", "ERROR"] * 20})["words for missing"].chances.max() < 0.2
 
 
 def test_rules_name_the_rows_that_break_them():
