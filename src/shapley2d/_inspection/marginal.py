@@ -40,10 +40,7 @@ _MOST_WORDS = 200_000
 
 
 def class_distance(
-    column: BinnedColumn,
-    groups: NDArray[np.intp],
-    judged: BinnedColumn,
-    labels: NDArray[np.intp],
+    column: BinnedColumn, groups: NDArray[np.intp], judged: BinnedColumn, labels: NDArray[np.intp]
 ) -> NDArray[np.float64]:
     """The class-conditional deviation of every entry: how unusual it is among rows of its label.
 

@@ -11,13 +11,7 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
-from shapley2d.cli.console import (
-    ResultConsole,
-    collect_notes,
-    note,
-    progress,
-    warnings_as_notes,
-)
+from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import STANDS_OUT, computing
 from shapley2d.cli.reading.inspected import (
     InspectedFile,

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
 
 @numba.njit(nogil=True, cache=CACHE)
 def add_leaves(
-    codes: NDArray[np.uint8],
-    forest: Forest,
-    leaves: NDArray[np.float64],
-    sums: NDArray[np.float64],
+    codes: NDArray[np.uint8], forest: Forest, leaves: NDArray[np.float64], sums: NDArray[np.float64]
 ) -> None:
     """Add the line of ``leaves`` that each row reaches in every tree to its line of ``sums``."""
     roots, nodes = forest.roots, forest.nodes
