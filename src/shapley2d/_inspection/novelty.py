@@ -100,15 +100,11 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
     """Columns that are missing, new or in another order; told of the table's first column."""
     ours, theirs = known.column_names, new.column_names
     first = theirs[0]
-    for name in ours:
-        if name not in theirs:
-            yield fact(
-                first, "missing column", f"there is no column {name!r}: the reference has it"
-            )
-    for name in theirs:
-        if name not in ours:
-            text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
-            yield fact(name, "new column", text)
+    for name in [one for one in ours if one not in theirs]:
+        yield fact(first, "missing column", f"there is no column {name!r}: the reference has it")
+    for name in [one for one in theirs if one not in ours]:
+        text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
+        yield fact(name, "new column", text)
     both = [name for name in ours if name in theirs]
     order = [name for name in theirs if name in ours]
     if both != order:
@@ -161,9 +157,7 @@ def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
         yield from _told(column, n, "known key", rows, words, chance)
     again = np.bincount(new[new >= 0], minlength=before.size)
     rows = np.flatnonzero((new >= 0) & ~is_known & (again[new] > 1))
-    words = (
-        f"{plural(rows.size, 'comes', 'come')} more than once, though the reference's all differ"
-    )
+    words = f"{plural(rows.size, 'comes', 'come')} more than once, but the reference's all differ"
     yield from _told(column, n, "repeated key", rows, words, chance)
 
 

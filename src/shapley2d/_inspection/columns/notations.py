@@ -35,9 +35,8 @@ _LETTERS = str.maketrans("OolI|", "00111")  # letters that look like digits
 # a letter beside a digit, or alone beyond the point: 4.r for 4.5
 _STICKS_BEFORE = re.compile(r"[^\W\d_]$|(?<![^\W\d_])[^\W\d_][.,]$")
 _STICKS_BEHIND = re.compile(r"[^\W\d_]|[.,][^\W\d_](?![^\W\d_])")
-_SLASHES = re.compile(
-    r"(\d{1,2})([-/])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII
-)  # with dots the day is first
+# with dots the day is first
+_SLASHES = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 
 
 def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
