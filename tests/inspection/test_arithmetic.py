@@ -114,6 +114,37 @@ def test_a_rule_with_a_few_exceptions_is_found_in_every_order_of_columns(seed):
     assert rows == set(range(8)) and all(" = " in one.text for one in found)
 
 
+def test_a_constant_times_another_column_and_exceptions_that_agree_with_each_other():
+    random = np.random.default_rng(5)
+    rent = np.round(random.uniform(300, 2400, N), 2)
+    deposit = np.round(3 * rent, 2)
+    deposit[:15] = np.round(2 * rent[:15], 2)  # another rule
+    table = {"rent": rent, "deposit": deposit, "rooms": random.integers(1, 6, N)}
+    assert not [one for one in find(table) if max(one.row_chances) >= 0.3]
+    meant = deposit[[30, 40, 50]].tolist()
+    deposit[[30, 40, 50]] = [round(x, 2) for x in (10 * meant[0], meant[1] / 10, meant[2] / 10)]
+    (found,) = find(table)
+    assert found.text.startswith("'deposit' = 3 x 'rent', except in 18 rows of 400: ")
+    assert found.columns == ("deposit", "rent") and found.row_chances.min() > 0.9
+    assert {i: float(one) for i, one in found.suggestions.items()} == dict(
+        zip((30, 40, 50), meant, strict=True)
+    )
+
+
+def test_a_sum_of_three_and_no_entry_far_from_its_column_is_suggested():
+    random = np.random.default_rng(6)
+    parts = {name: random.poisson(mean, N) for name, mean in zip("abc", (12, 40, 5), strict=True)}
+    table = {**parts, "total": sum(parts.values()), "other": random.poisson(9, N)}
+    assert find(table) == []
+    right = int(table["b"][7])
+    table["b"][7] = 10 * right
+    likely = [one for one in find(table) if max(one.row_chances) >= 0.5]
+    assert [(one.columns[0], one.suggestions) for one in likely] == [("b", {7: str(right)})]
+    table["total"][7] = 3  # less than any part
+    new = [float(text) for one in find(table) for text in one.suggestions.values()]
+    assert min(new) >= 0
+
+
 def test_one_date_is_not_before_the_other():
     random = np.random.default_rng(0)
     start = np.datetime64("2024-01-01") + random.integers(0, 500, N)

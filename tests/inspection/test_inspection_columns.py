@@ -249,6 +249,8 @@ def test_entries_that_repeat_in_a_key_and_rows_that_nearly_repeat():
     assert found["near-duplicates"].columns == ("d",)
     assert found["near-duplicates"].rows.tolist() == [7, n - 1]
     assert found["repeated key"].rows.tolist() == [30, 31]
+    # two things have the same title
+    assert "repeated key" not in find(X.assign(id=[f"No {k[1:]} of it" for k in X["id"]]))
     # where rows are made of few entries, they agree by chance
     few = pd.DataFrame(random.integers(0, 3, (n, 6)), columns=list("abcdef"))
     assert "near-duplicates" not in find(few)
@@ -331,6 +333,7 @@ def test_a_word_for_missing_that_is_a_category_is_meant_unless_a_program_failed_
     assert meant.chances.max() < 0.2
     beside = find({"owner": [*owners[:-1], "ERROR"]})["words for missing"]
     assert beside.rows.size == 20 and beside.chances.min() >= 0.8
+    assert find({"level": ["info", "ERROR"] * 20})["words for missing"].chances.max() < 0.2
 
 
 def test_rules_name_the_rows_that_break_them():

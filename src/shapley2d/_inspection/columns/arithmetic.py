@@ -1,23 +1,25 @@
 """Rules of arithmetic between columns, and the rows that break them.
 
-``a = b + c``, ``a = b * c`` and ``a = b * c * (1 - d)``, with d as a fraction or in percent, up to
-the decimals that a shows; and dates of which one is never before the other. A rule must hold in 19
-of 20 of the rows in which it says something: those in which it would not hold if one of its columns
-were shuffled.
+``a = b + c``, ``a = b + c + d``, ``a = b * c`` and ``a = b * c * (1 - d)``, with d as a fraction or
+in percent, and a constant times b, up to the decimals that a shows; and dates of which one is never
+before the other. A rule must hold in 19 of 20 of the rows in which it says something: those in
+which it would not hold if one of its columns were shuffled.
 
-Candidates are found in a few rows: all pairs of numbers of a row, and which numbers of the row
-their sum and their product are. Other rows leave few of them.
+Candidates are found in a few rows: all pairs and triples of numbers of a row, and which numbers of
+the row their sum and their product are. Other rows leave few of them.
 
 Which entry broke a rule is a question for Bayes' rule again: one of them is wrong, and the rule
 says what it was then. The likeliest is the one whose new number is usual in its column, whose old
-one is not, and which a slip explains (:mod:`~shapley2d._inspection.columns.typed`).
+one is not, and which a slip explains (:mod:`~shapley2d._inspection.columns.typed`). Or none is
+wrong, and the row is an exception to the rule, as others that are off by as much: a second tax
+rate.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -44,6 +46,7 @@ if TYPE_CHECKING:
 
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
 _ONE = -1  # in the place of a factor that a rule does not have: a column of ones, and no rate
+_NONE = -2  # among the suspects of a row: none of them, the row is an exception
 
 
 @dataclass(frozen=True)
@@ -75,11 +78,12 @@ class _Numbers:
 
 @dataclass(frozen=True)
 class _Rule:
-    """A rule between columns of numbers: a, b and c, and d where it has one."""
+    """A rule between columns of numbers: a, b, and c, d or a constant factor where it has them."""
 
     numbers: _Numbers
     is_sum: bool
     places: tuple[int, int, int, int]
+    factor: float = 1.0
 
     def gives(self, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
         """What the rule says of its k-th column, by the others; ``values`` in their order."""
@@ -87,10 +91,12 @@ class _Rule:
         rate = self.numbers.rates[self.places[3]]
         with np.errstate(divide="ignore", invalid="ignore"):
             if self.is_sum:
-                found = (b + c, a - c, a - b)[k]
+                d = d * (self.places[3] != _ONE)
+                found = (b + c + d, a - c - d, a - b - d, a - b - c)[k]
             else:
-                rest = 1 - d / rate
-                found = (b * c * rest, a / (c * rest), a / (b * rest), rate * (1 - a / (b * c)))[k]
+                b, rest = b * self.factor, 1 - d / rate
+                of_b = a / (c * rest * self.factor)
+                found = (b * c * rest, of_b, a / (b * rest), rate * (1 - a / (b * c)))[k]
         return np.asarray(found)
 
     def of(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
@@ -98,16 +104,23 @@ class _Rule:
         return self.numbers.values[:, rows][list(self.places)]
 
     def holds(self, values: NDArray[np.float64], steps: float = 1.0) -> NDArray[np.bool_]:
-        """Where the rule holds, up to one in the last decimal of a, as where parts are rounded."""
+        """Where the rule holds, up to one in the last decimal of a, as where parts are rounded.
+
+        Up to half of it where a constant times one column is rounded.
+        """
         off = np.abs(self.gives(values, 0) - values[0])
-        most = 1.0001 * steps * self.numbers.steps[self.places[0]]
+        most = (
+            1.0001 * steps * (1.0 if self.factor == 1 else 0.5) * self.numbers.steps[self.places[0]]
+        )
         return np.asarray(off <= most + 1e-9 * np.abs(values[0]))
 
     def __str__(self) -> str:
         columns, rates = self.numbers.columns, self.numbers.rates
         a, b, c, d = (repr(columns[k].name) if k != _ONE else "" for k in self.places)
         if self.is_sum:
-            return f"{a} = {b} + {c}"
+            return f"{a} = {b} + {c}{f' + {d}' if d else ''}"
+        if self.factor != 1:
+            return f"{a} = {self.factor:g} x {b}"
         percent = " / 100" if rates[self.places[3]] == 100 else ""
         return f"{a} = {b}{f' x {c}' if c else ''}{f' x (1 - {d}{percent})' if d else ''}"
 
@@ -115,14 +128,16 @@ class _Rule:
 def find_arithmetic(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
     """Rules of arithmetic with exceptions, each with the entries that likely broke it."""
     numbers = _Numbers.of(columns)
-    if len(numbers.columns) >= 3 and math.comb(len(numbers.columns), 2) <= SCREENED:
-        best: dict[int, tuple[float, _Rule]] = {}
+    if len(numbers.columns) >= 2 and math.comb(len(numbers.columns), 2) <= SCREENED:
+        best: dict[int | frozenset[int], tuple[float, int, _Rule]] = {}
         for rule in _candidates(numbers):
             share = _share_broken(rule)
-            known = best.get(rule.places[0])
-            if share < HABIT and (known is None or share < known[0]):
-                best[rule.places[0]] = share, rule
-        yield from _exceptions(numbers, [rule for _, rule in best.values()])
+            # a constant's rule may stand beside another one, but not beside its inverse
+            about = rule.places[0] if rule.factor == 1 else frozenset(rule.places)
+            if share < HABIT:
+                found = share, len(str(rule)), rule
+                best[about] = min(best.get(about, found), found, key=lambda one: one[:2])
+        yield from _exceptions(numbers, [rule for *_, rule in best.values()])
     yield from _starts_after_ends(columns)
 
 
@@ -139,9 +154,11 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     pairs = np.column_stack([(b, c), (np.arange(m), np.full(m, _ONE))])
     with_rates = np.array([*np.repeat(pairs, rates.size, axis=1), np.tile(rates, pairs.shape[1])])
     with_rates = with_rates[:, (with_rates[:2] != with_rates[2]).all(axis=0)]
-    sums = np.array([b, c, none])
-    found = []
-    for is_sum, forms in ((True, sums), (False, np.column_stack([sums, with_rates]))):
+    sums = two = np.array([b, c, none])
+    if math.comb(m, 3) <= SCREENED:
+        sums = np.column_stack([two, *combinations(range(m), 3)])
+    found = _proportions(numbers, rows)
+    for is_sum, forms in ((True, sums), (False, np.column_stack([two, with_rates]))):
         left: set[tuple[int, int, int, int]] = set()
         for row in rows[: _TRIED // 5].tolist():
             tried = _started(numbers, forms, row, is_sum=is_sum)
@@ -159,12 +176,32 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     return found
 
 
+def _proportions(numbers: _Numbers, rows: NDArray[np.intp]) -> list[_Rule]:
+    """Columns that are a constant times another one; the shortest constant that will do."""
+    found, some = [], numbers.values[:-1, rows]
+    for b, of_b in enumerate(some):
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratios = np.nan_to_num(some / of_b, posinf=0.0, neginf=0.0)
+        low, middle, high = np.quantile(ratios, [0.2, 0.5, 0.8], axis=1)
+        for a in np.flatnonzero((middle != 0) & (high - low <= 0.01 * np.abs(middle))).tolist():
+            shortest = {float(f"{middle[a]:.{k}g}") for k in range(1, 7)} - {0.0, 1.0}
+            places = a, b, _ONE, _ONE
+            if a != b:
+                found += [
+                    _Rule(numbers, is_sum=False, places=places, factor=one)
+                    for one in sorted(shortest)
+                ]
+    return found
+
+
 def _given(
     numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
 ) -> NDArray[np.float64]:
     """What many forms of b, c and d give in one row."""
     b, c, d = numbers.values[forms, row]
-    return np.asarray(b + c if is_sum else b * c * (1 - d / numbers.rates[forms[2]]))
+    if is_sum:
+        return np.asarray(b + c + d * (forms[2] != _ONE))
+    return np.asarray(b * c * (1 - d / numbers.rates[forms[2]]))
 
 
 def _started(
@@ -202,6 +239,12 @@ def _share_broken(rule: _Rule) -> float:
     values = rule.of(random.choice(n, min(n, SCREENED), replace=False))
     values = values[:, ~np.isnan(values).any(axis=0)]
     if values.shape[1] < FEWEST_ROWS:
+        return 1.0
+    a, *parts = (k for k in rule.places if k != _ONE)
+    steps = rule.numbers.steps
+    # a few whole numbers are roughly so many times others, or the sum of fractions
+    is_rough = rule.factor != 1 or (rule.is_sum and steps[parts].min() < steps[a])
+    if is_rough and np.subtract(*np.quantile(values[0], [0.9, 0.1])) < 100 * steps[a]:
         return 1.0
     broken = float((~rule.holds(values)).mean())
     shuffled = []
@@ -277,6 +320,25 @@ class _Judged:
         rows = np.flatnonzero(broken | fills)[:MOST_SUSPECTS].tolist()
         steps = 0.5 if is_exact else 1.0
         suspects = {i: dict(_suspects(rule, slips, every[:, i], steps)) for i in rows}
+        broken_rows = np.flatnonzero(broken)[:MOST_SUSPECTS]
+        given, entries = rule.gives(every[:, broken_rows], 0), every[0, broken_rows]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            off = entries - given if rule.is_sum else entries / given
+        column = slips[rule.places[0]]
+        meant = column.writer.rounded(given).tolist()
+        # others that are off by as much, up to the last decimal; not by a slip of one kind
+        no_slip = [
+            column.typed(*pair) <= RARE for pair in zip(entries.tolist(), meant, strict=True)
+        ]
+        others = off[np.isfinite(off) & np.array(no_slip, dtype=bool)]
+        for i, entry, one in zip(broken_rows.tolist(), entries, given, strict=True):
+            alike = one + others if rule.is_sum else one * others
+            company = max(int((np.abs(alike - entry) <= 1.0001 * column.step).sum()) - 2, 0)
+            alone = column.share(float(entry), less=1) / 2  # in company, the others tell the entry
+            parts = zip(rule.places[1:], every[1:, i].tolist(), strict=True)
+            row = math.prod(slips[k].share(x, less=1) for k, x in parts if k != _ONE)
+            weight = row * (alone + company) / known.sum() / RARE
+            suspects.setdefault(i, {})[_NONE] = _Suspect(weight, 0.0, 0.0, is_empty=False)
         return cls(rule, int(known.sum()), int(broken.sum()), known & ~broken, suspects)
 
 
@@ -295,13 +357,15 @@ def _agreed(
         both = {
             k: weight * other[k].weight
             for k, weight in weights.items()
-            if k in other and abs(other[k].new - suspects[k].new) <= 1.0001 * steps[k]
+            if k in other
+            and k != _NONE
+            and np.isclose(other[k].new, suspects[k].new, RARE, steps[k])
         }
         if both:
             weights = both
     total = sum(weights.values())
     for k, weight in weights.items():
-        if total > 0:
+        if total > 0 and k != _NONE:
             yield k, UNKNOWN if suspects[k].is_empty else min(weight / total, SUREST)
 
 
@@ -322,7 +386,13 @@ def _suspects(
         if not holds[0]:
             continue  # it would have more decimals than its column
         # a follows from the others; how likely are they, with this one corrected?
-        row = np.prod([slips[o].share(new if m == k else float(values[m])) for m, o in parts if m])
+        row = np.prod(
+            [
+                slips[o].share(new) if m == k else slips[o].share(float(values[m]), less=1)
+                for m, o in parts
+                if m
+            ]
+        )
         typed = 1.0 if empty else slip.typed(float(values[k]), new)
         sure = SUREST if k == 0 or not holds[1:].any() else UNSURE
         yield place, _Suspect(float(row) * typed, new, sure, bool(empty))

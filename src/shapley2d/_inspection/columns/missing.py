@@ -62,9 +62,9 @@ _ERRORS = frozenset(
 
 _MEANT = frozenset(
     ("-", "--", "---", ".", "..", "...", "none", "unknown", "unk", "nil", "other", "na", "?",
-     "unbekannt", "inconnu", "not applicable")
+     "unbekannt", "inconnu", "not applicable", "error")
 )  # fmt: skip
-"""Markers that may also be a category: no garage, an unknown owner."""
+"""Markers that may also be a category: no garage, an unknown owner, the level of a message."""
 
 _WORDS = {"error": 0.9, "beside another": 0.8, "alone": 0.5, "perhaps meant": LOW, "meant": 0.1}
 """How likely a word for missing is wrong: set on hospital, beers and on words planted into clean
@@ -247,15 +247,16 @@ def _own_mark(column: WrittenColumn, marks: dict[int, str]) -> str:
 def _reading(column: WrittenColumn, code: int, marks: dict[int, str], own_words: set[str]) -> str:
     """What a word for missing says of its cell, a key of :data:`_WORDS`."""
     word, count = marks[code].lower(), int(column.counts[code])
-    if word in _ERRORS:
-        return "error"
-    if any(other.lower() in _ERRORS for other in marks.values()):
-        return "beside another"
-    others = [int(column.counts[k]) for k in marks if k != code] + [int((column.codes < 0).sum())]
     # one that is known as such, or that only its repetition among numbers shows
     is_known = is_missing(marks[code])
     is_meant = word in _MEANT if column.column.kind == "category" else not is_known
-    if is_meant and count >= RARE * column.n_written:
+    is_frequent = count >= RARE * column.n_written
+    if word in _ERRORS:
+        return "meant" if is_meant and is_frequent else "error"
+    if any(other.lower() in _ERRORS for other in marks.values()):
+        return "beside another"
+    others = [int(column.counts[k]) for k in marks if k != code] + [int((column.codes < 0).sum())]
+    if is_meant and is_frequent:
         return "meant"
     if max(others) > count and is_known:
         return "beside another"

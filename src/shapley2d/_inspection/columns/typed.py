@@ -118,14 +118,23 @@ class Slips:
         # a Laplace distribution has its middle 80 % within log(5) times its width
         width = max((high - low) / 2 / math.log(5), self.step / 2)
         density = math.exp(-abs(meant - middle) / width) / (2 * width)
-        return min(density * self.span * self.share(meant), 1.0)
+        return min(density * self.span * self.share(meant, self.span), 1.0)
 
-    def share(self, number: float) -> float:
-        """How likely a number is in the column, whether it holds it already or not."""
-        place = int(np.searchsorted(self.numbers, number))
+    def share(self, number: float, width: float | None = None, less: int = 0) -> float:
+        """How likely a number is in the column, whether it holds it already or not.
+
+        New ones are equally likely over a ``width``; else as the nearest entries lie. So many rows
+        ``less`` hold it as there are: an entry does not speak for itself.
+        """
+        n, place = int(self.counts.sum()), int(np.searchsorted(self.numbers, number))
         seen = place < self.numbers.size and self.numbers[place] == number
-        known = float(self.counts[place]) / float(self.counts.sum()) if seen else 0.0
-        return self.new * self.step / self.span + (1 - self.new) * known
+        known = (int(self.counts[place]) - less) / n if seen else 0.0
+        if width is None:
+            size = self.numbers.size
+            few = max(1, min(round(math.sqrt(size) / 2), place, size - place))  # on either side
+            low, high = self.numbers[[max(place - few, 0), min(place + few, size - 1)]]
+            width = (max(high, number) - min(low, number) + self.step) * size / (2 * few)
+        return self.new * self.step / width + (1 - self.new) * known
 
     def by_chance(self, entry: float) -> float:
         """How likely an error that is no slip leaves these digits, as the column writes them."""
@@ -135,8 +144,15 @@ class Slips:
 
     def typed(self, entry: float, meant: float) -> float:
         """How likely an error makes this entry of a number that was meant."""
-        slips = sum(chance for _, one, chance in self._meant_numbers(entry) if one == meant)
-        return slips + self.by_chance(entry)
+        slips = sum(
+            chance
+            for slip, one, chance in self._meant_numbers(entry)
+            # decimals are lost where a point slipped to the left
+            if one == meant
+            or (slip == SHIFTED and abs(one - meant) * abs(entry) < self.step * abs(one))
+        )
+        # or it is the entry of another row
+        return slips + self.by_chance(entry) + self.share(entry, less=1)
 
     def _meant_numbers(self, entry: float) -> Iterator[tuple[str, float, float]]:
         """Numbers from which one slip leads to this one, a decimal point left out included."""
