@@ -23,7 +23,7 @@ SUMMARIES = {  # the first sentences of the commands' help
     "repair": "Apply decisions to a table; show what changed, what that gained and what is left.",
     "cells": "Value every cell of a table: which entries help a model, which harm it.",
     "blocks": "Value the blocks of a table that different owners contributed, and split a payment.",
-    "report": "Write a report from saved values or the page of an inspection: one offline HTML file.",
+    "report": "Write a report of saved values or the page of an inspection: one offline HTML file.",
     "verify": "Check a receipt: that nothing in it was changed, and with the data that it follows "
     "from them.",
     "demo": "Plant errors in a table, find and repair them, and value its columns and owners.",

@@ -53,7 +53,7 @@ def report(
     pay: o.Pay = None,
     trusted: Trusted = False,
 ) -> None:
-    """Write a report from saved values or the page of an inspection: one offline HTML file."""
+    """Write a report of saved values or the page of an inspection: one offline HTML file."""
     from shapley2d._inspection.inspection import Inspection
     from shapley2d._valuation.valuation import Valuation
 

@@ -6,6 +6,7 @@ import math
 import re
 import unicodedata
 from dataclasses import replace
+from string import ascii_letters
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -39,7 +40,11 @@ _SECOND = 5.0
 is no error."""
 _MONTH = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _SPREADSHEET_DATE = re.compile(rf"(?i)(?:\d{{1,2}}-(?:{_MONTH})|(?:{_MONTH})-\d{{2}})")
-_BROKEN = re.compile("[\ufffd\x80-\x9f]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
+_MARKS = "".join(  # that no Latin letter has
+    mark for mark in map(chr, range(0x300, 0x370))
+    if not any(len(unicodedata.normalize("NFC", letter + mark)) == 1 for letter in ascii_letters)
+)  # fmt: skip
+_BROKEN = re.compile(f"[\ufffd\x80-\x9f]|[A-Za-z][{_MARKS}]|[\xc2\xc3][\x80-\xbf\u0152-\u2122]")
 
 
 def find_shapes(written: WrittenColumn) -> Iterator[ColumnFinding]:
