@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
 
@@ -58,7 +57,9 @@ class Learned(NamedTuple):
         trees = (np.array(lists[k], dtype=_TYPES.get(k, np.int32)) for k in BoostedTrees._fields)
         return cls(tuple(lists["evidence"]), lists["base"], BoostedTrees(*trees))
 
-    def probability(self, evidence: dict[str, Floats | float], n: int, threads: int = 1) -> Floats:
+    def probability(
+        self, evidence: dict[str, NDArray[np.float64] | float], n: int, threads: int = 1
+    ) -> NDArray[np.float64]:
         """The probability of being wrong of n cells of a column, by their evidence.
 
         Evidence that is not there is 0. A part of the first evidence is added to the trees' log-
@@ -66,7 +67,7 @@ class Learned(NamedTuple):
         probabilities off 1, so that the surest entries keep theirs.
         """
 
-        def ask(some: slice) -> Floats:
+        def ask(some: slice) -> NDArray[np.float64]:
             rows = np.empty((some.stop - some.start, len(self.evidence)), dtype=np.float32)
             for k, name in enumerate(self.evidence):
                 about = np.asarray(evidence.get(name, 0.0))
@@ -84,16 +85,16 @@ CELLS, LABELS = Learned.load("cells"), Learned.load("labels")
 
 
 def wrong_probability(
-    scores: Floats,
+    scores: NDArray[np.float64],
     parts: dict[str, NDArray[np.floating[Any]]],
     columns: Sequence[Column],
     label: int,
-    as_expected: Bools,
+    as_expected: NDArray[np.bool_],
     findings: Sequence[ColumnFinding] = (),
     threads: int = 1,
     known: int | None = None,
-    in_tail: Bools | None = None,
-) -> Floats:
+    in_tail: NDArray[np.bool_] | None = None,
+) -> NDArray[np.float64]:
     """The probability of being wrong of all cells, or of new rows below a table.
 
     The column at ``label`` has class labels, whose scores are on another scale; without one it is
@@ -112,7 +113,7 @@ def wrong_probability(
     judged = slice(known or 0, None)
     n_judged = len(range(n)[judged])
 
-    def evidence(j: int) -> dict[str, Floats | float]:
+    def evidence(j: int) -> dict[str, NDArray[np.float64] | float]:
         # made for the sums and again for the trees: to keep it would take ten times the memory
         of_column = {name: part[:, j] for name, part in parts.items()}
         return cell_evidence(
@@ -146,12 +147,14 @@ def wrong_probability(
     return probability[judged]
 
 
-def as_in_tail(said: Floats) -> Floats:
+def as_in_tail(said: NDArray[np.float64]) -> NDArray[np.float64]:
     """Probabilities of numbers that a tail explains: below one half, in the order of before."""
     return np.minimum(said, UNKNOWN + RARE * said)
 
 
-def label_probability(surprise: Floats, shares: Floats, known: int | None = None) -> Floats:
+def label_probability(
+    surprise: NDArray[np.float64], shares: NDArray[np.float64], known: int | None = None
+) -> NDArray[np.float64]:
     """The probability of being wrong of every class label.
 
     ``surprise`` is its negative log-likelihood, out-of-bag, ``shares`` how frequent its class is;
