@@ -174,9 +174,12 @@ class Named:
             more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
             raise InputError(
                 f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
-                "change what others are paid: name their owners in ", Setting("owners"),
-                ", or set ", Setting("unclaimed", "drop"), " to leave them out of everything",
-            )  # fmt: skip
+                "change what others are paid: name their owners in ",
+                Setting("owners"),
+                ", or set ",
+                Setting("unclaimed", "drop"),
+                " to leave them out of everything",
+            )
         return replace(named, regions=regions, claimed=claimed if free.size else None)
 
 
