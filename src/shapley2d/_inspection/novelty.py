@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column
 
@@ -75,7 +76,7 @@ def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[Co
     return found
 
 
-def as_time_goes_on(column: Column, known: int) -> NDArray[np.float64]:
+def as_time_goes_on(column: Column, known: int) -> Floats:
     """The new entries of a column, as they were if the table had been made when they were.
 
     Dates, and numbers that count the rows, grow. A table covers a span; what lies behind its end is
@@ -114,12 +115,7 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
 
 
 def _told(
-    column: WrittenColumn,
-    n: int,
-    kind: str,
-    rows: NDArray[np.intp],
-    words: str,
-    chance: float | NDArray[np.float64],
+    column: WrittenColumn, n: int, kind: str, rows: Ints, words: str, chance: float | Floats
 ) -> Iterator[ColumnFinding]:
     """A finding about some of the new rows, if there are any; ``words`` is its predicate."""
     # a finding without a chance is a mere fact
@@ -137,7 +133,7 @@ def _examples(texts: Iterable[str]) -> str:
     return shown + (f" and {len(words) - 3:,} more" if len(words) > 3 else "")
 
 
-def _seen(codes: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+def _seen(codes: Ints, n: int) -> Ints:
     """How often the reference has each code; -1 is none."""
     known = codes[:n]
     return np.bincount(known[known >= 0], minlength=codes.max(initial=0) + 1)
@@ -205,7 +201,7 @@ def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
 
 
 def _of_new_kinds(
-    column: WrittenColumn, n: int, kind: str, codes: NDArray[np.intp], what: str, least: float = 0.0
+    column: WrittenColumn, n: int, kind: str, codes: Ints, what: str, least: float = 0.0
 ) -> Iterator[ColumnFinding]:
     """Entries whose code the reference does not have; where it has most once, they are usual."""
     seen = _seen(codes, n)
@@ -294,7 +290,7 @@ def _by_chance(counts: NDArray[np.int64]) -> float:
     return float(chdtrc(counts.shape[1] - 1, ((counts - expected) ** 2 / expected).sum()))
 
 
-def _farthest_apart(known: NDArray[np.float64], new: NDArray[np.float64]) -> tuple[float, float]:
+def _farthest_apart(known: Floats, new: Floats) -> tuple[float, float]:
     """The largest difference of two distributions, and how likely it is by chance (Smirnov)."""
     from scipy.special import kolmogorov
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 _NINES = {sign * (10.0**digits - 1) for digits in range(1, 13) for sign in (1.0, -1.0)}
@@ -118,9 +119,7 @@ def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
     )
 
 
-def _code_chance(
-    numbers: NDArray[np.float64], counts: NDArray[np.int64], *, is_date: bool
-) -> float:
+def _code_chance(numbers: Floats, counts: NDArray[np.int64], *, is_date: bool) -> float:
     """How likely the first of the distinct numbers of a column stands for a missing entry.
 
     The numbers are sorted away from it. 0.0 if it does not look like a code.
