@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from command_line import run
+from command_line import errors, run
 from shapley2d import Valuation
 
 BY_KNOWN = "blocks t.csv -t default --owners owners.csv --trusted"
@@ -119,9 +119,7 @@ def test_a_model_that_fails_is_told_in_one_line(method, capsys, folder, monkeypa
 
     monkeypatch.setattr("sklearn.linear_model.LogisticRegression.fit", fail)
     command = f"{BY_KNOWN} --model logistic -m {method} --jobs 1"
-    told = [
-        line for line in run(capsys, command, 2).err.splitlines() if not line.startswith("note: ")
-    ]
+    told = errors(run(capsys, command, 2).err)
     assert len(told) == 1
     assert told[0].startswith("shapley2d: error: the model cannot be trained: ")
     assert told[0].endswith("no luck at all")

@@ -50,9 +50,8 @@ def test_labels_that_look_wrong_are_told(folder, capsys):
 
 
 def test_labels_are_valued_when_asked(folder, capsys):
-    done = run(
-        capsys, "cells wine.csv -t kind --include-label --cv 3 --n-subsets 40 --top 8 --json"
-    )
+    command = "cells wine.csv -t kind --include-label --cv 3 --n-subsets 40 --top 8 --json"
+    done = run(capsys, command)
     cells = json.loads(done.out)["lowest"]
     found = {cell["row"] for cell in cells if cell["column"] == "(label)"}
     assert 10 in found

@@ -110,9 +110,8 @@ def test_every_node_has_the_best_split_of_its_rows(kind, seed):
     forest = grow_forest(codes, inputs, predicted, bags, smallest, 3, SEED)
 
     def visit(node, rows):
-        splits = (
-            best_split(codes, goal, rows, inputs, smallest) if rows.size >= 2 * smallest else []
-        )
+        can_split = rows.size >= 2 * smallest
+        splits = best_split(codes, goal, rows, inputs, smallest) if can_split else []
         word = forest.nodes[node]
         if word < 0:
             assert splits == []

@@ -164,10 +164,8 @@ def test_repairing_is_measured_on_rows_that_it_never_saw(monkeypatch):
         return inspect_cells(own, *more, **options)
 
     monkeypatch.setattr(measure, "inspect_cells", watched)
-    inspection = inspect_cells(X, y, progress=False)
-    gain = measure_repair(
-        inspection, X, y, n=24, cv=4, n_repeats=1, model="logistic", progress=False
-    )
+    found = inspect_cells(X, y, progress=False)
+    gain = measure_repair(found, X, y, n=24, cv=4, n_repeats=1, model="logistic", progress=False)
     assert len(seen) == 4 and all(rows.size == 90 for rows in seen)
     assert not set.intersection(*(set(rows) for rows in seen))  # every row was held out once
     assert gain.gain > 0.02 and gain.gain > gain.random_gain
@@ -244,9 +242,8 @@ def test_transform_replaces_suspicious_entries_of_the_rows_that_were_fitted():
     assert blank.transform(table).isna().to_numpy()[at].all()
     unseen = table.iloc[some].assign(age=table["age"].iloc[some] + 0.25)
     judged = blank.inspect(unseen).probability >= least
-    pd.testing.assert_frame_equal(
-        blank.transform(unseen).isna() & ~unseen.isna(), _mask(judged, unseen)
-    )
+    blanked = blank.transform(unseen).isna() & ~unseen.isna()
+    pd.testing.assert_frame_equal(blanked, _mask(judged, unseen))
     frames = pl.from_pandas(table), pa.Table.from_pandas(table)
     for frame in frames:
         again = CellInspector(probability=least).fit(frame, LABEL.tolist()).transform(frame)
@@ -272,9 +269,8 @@ def test_an_inspector_works_in_a_pipeline_and_with_set_output():
     assert names.tolist() == ["x0", "x1", "x2"]
     frame = CellInspector().set_output(transform="pandas").fit_transform(X)
     assert isinstance(frame, pd.DataFrame) and list(frame.columns) == ["x0", "x1", "x2"]
-    assert (
-        abs(frame.iloc[5, 1]) < 10 and (frame.drop(5).to_numpy() == np.delete(X, 5, axis=0)).all()
-    )
+    assert abs(frame.iloc[5, 1]) < 10
+    assert (frame.drop(5).to_numpy() == np.delete(X, 5, axis=0)).all()
     assert clone(CellInspector(probability=0.7)).get_params()["probability"] == 0.7
 
 
@@ -296,11 +292,9 @@ def test_a_file_and_its_texts_have_the_same_findings(tmp_path, label):
     X["kind"] = ["ale", "lager"] * 60
     X.to_csv(tmp_path / "beers.csv", index=False)
     found = [inspect_cells(one, label, progress=False) for one in (X, str(tmp_path / "beers.csv"))]
-    kinds = [
-        [(one.kind, one.columns, one.rows.tolist()) for one in each.findings] for each in found
-    ]
-    assert kinds[0] == kinds[1]
-    assert ("words for missing", ("ibu",), list(range(5, 60, 3))) in kinds[0]
+    said = [[(one.kind, one.columns, one.rows.tolist()) for one in each.findings] for each in found]
+    assert said[0] == said[1]
+    assert ("words for missing", ("ibu",), list(range(5, 60, 3))) in said[0]
     np.testing.assert_array_equal(found[0].probability, found[1].probability)
 
 

@@ -48,9 +48,7 @@ def check_sound(found):
     assert np.isfinite(found.scores).all()
     assert ((found.probability >= 0) & (found.probability <= 1)).all()
     assert set(found.parts) == set(WEIGHTS)
-    np.testing.assert_allclose(
-        sum(part.astype(float) for part in found.parts.values()), found.scores
-    )
+    np.testing.assert_allclose(sum(one.astype(float) for one in found.parts.values()), found.scores)
     assert len(found.expected) == len(found.columns) == p
     for column, expected in zip(found.columns, found.expected, strict=True):
         assert expected.entries.shape == (n,)

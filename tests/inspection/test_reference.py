@@ -199,9 +199,8 @@ def test_what_the_trusted_table_has_itself_is_not_told(trusted):
 def test_labels_are_judged_by_those_of_the_reference():
     y = np.where(TRUSTED["price"] > 30, "much", "little")
     known = inspect_cells(TRUSTED.assign(spent=y), "spent", progress=False)
-    new = orders(30, 5, 5000).assign(
-        spent=lambda one: np.where(one["price"] > 30, "much", "little")
-    )
+    new = orders(30, 5, 5000)
+    new["spent"] = np.where(new["price"] > 30, "much", "little")
     new.loc[3, "spent"] = "little" if new.loc[3, "spent"] == "much" else "much"
     new.loc[5, "spent"] = "most"
     by_name = inspect_cells(new, reference=known, progress=False)  # the column of the same name
@@ -212,9 +211,8 @@ def test_labels_are_judged_by_those_of_the_reference():
     without = inspect_cells(new.drop(columns="spent"), reference=known, progress=False)
     assert without.label_name is None
     assert without.shape == (30, 7)
-    with pytest.raises(
-        InputError, match="y is not the reference's label, which is 'spent': give none"
-    ):
+    told = "y is not the reference's label, which is 'spent': give none"
+    with pytest.raises(InputError, match=told):
         inspect_cells(new, "region", reference=known, progress=False)
     with pytest.raises(InputError, match="inspected without labels: leave it out"):
         inspect_cells(NEW, "age", reference=inspect_cells(TRUSTED[:50], progress=False))

@@ -214,9 +214,7 @@ def test_pipelines_fill_missing_entries_by_themselves():
 
 
 def test_one_validation_row_has_no_r_squared():
-    with pytest.raises(
-        InputError, match="y_valid has a single row, which is too few for R squared"
-    ):
+    with pytest.raises(InputError, match=r"y_valid has a single row, .* too few for R squared"):
         value_cells(X[:4], [0.1, 0.5, 0.3, 0.9], X[:1], [0.2], method="exact")
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.calibration import CalibratedClassifierCV
-from sklearn.compose import ColumnTransformer, make_column_selector, make_column_transformer
+from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.ensemble import VotingClassifier
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
@@ -65,10 +65,12 @@ def test_lists_keep_what_is_there(spec, kept, left):
     assert model.transformers[0][2] is spec  # the user's own is left alone
 
 
+def logistic(*transformers):
+    return make_pipeline(ColumnTransformer([*transformers]), LogisticRegression())
+
+
 def test_nothing_left_is_told():
-    model = make_pipeline(
-        ColumnTransformer([("n", StandardScaler(), ["age"])]), LogisticRegression()
-    )
+    model = logistic(("n", StandardScaler(), ["age"]))
     assert prune_columns(model, frame(), NAMES, np.array([1, 2])) is None
     assert prune_columns(model, frame(), NAMES, np.array([0, 2])) is not None
 
@@ -78,26 +80,18 @@ def test_models_within_models_are_cut_too():
     outer = ColumnTransformer(
         [("numbers", make_pipeline(inner), ["pay", "age"]), ("t", OneHotEncoder(), ["town"])]
     )
-    pruned = prune_columns(
-        make_pipeline(outer, LogisticRegression()), frame(), NAMES, np.array([0, 1])
-    )
+    whole = make_pipeline(outer, LogisticRegression())
+    pruned = prune_columns(whole, frame(), NAMES, np.array([0, 1]))
     assert lists(pruned[0]) == [("numbers", [0]), ("t", [1])]
     assert lists(pruned[0].transformers[0][1][0]) == [("a", [0])]
     union = FeatureUnion([("x", outer), ("y", ColumnTransformer([("n", StandardScaler(), ["pay"])]))],
                          transformer_weights={"x": 2.0, "y": 1.0})  # fmt: skip
     cut = prune_columns(union, frame(), NAMES, np.array([0]))
-    assert [name for name, _ in cut.transformer_list] == ["x"] and cut.transformer_weights == {
-        "x": 2.0
-    }
-    left = make_pipeline(
-        ColumnTransformer([("n", StandardScaler(), ["age"])]), LogisticRegression()
-    )
-    right = make_pipeline(
-        ColumnTransformer([("n", StandardScaler(), ["pay"])]), LogisticRegression()
-    )
-    vote = prune_columns(
-        VotingClassifier([("l", left), ("r", right)]), frame(), NAMES, np.array([3])
-    )
+    assert [name for name, _ in cut.transformer_list] == ["x"]
+    assert cut.transformer_weights == {"x": 2.0}
+    left, right = (logistic(("n", StandardScaler(), [name])) for name in ("age", "pay"))
+    both = VotingClassifier([("l", left), ("r", right)])
+    vote = prune_columns(both, frame(), NAMES, np.array([3]))
     assert vote.estimators[0] == ("l", "drop") and lists(vote.estimators[1][1][0]) == [("n", [0])]
     calibrated = prune_columns(CalibratedClassifierCV(left), frame(), NAMES, np.array([0]))
     assert lists(calibrated.estimator[0]) == [("n", [0])]
@@ -153,13 +147,10 @@ def test_values_are_those_of_the_pipeline_without_the_columns():
 
 def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
     X, y = frame(12), np.arange(12) % 2
-    model = make_pipeline(
-        make_column_transformer((StandardScaler(), ["age"])), LogisticRegression()
-    )
+    model = logistic(("n", StandardScaler(), ["age"]))
+    sampled = MonteCarlo(max_permutations=2, tolerance=0, model=model)
     for table in (X, pl.from_pandas(X)):
-        v = value_cells(
-            table, y, method=MonteCarlo(max_permutations=2, tolerance=0, model=model), cv=2
-        )
+        v = value_cells(table, y, method=sampled, cv=2)
         np.testing.assert_array_equal(v.values[:, 1:], 0.0)
         zero = value_blocks(
             table, y, method=MonteCarlo(model), columns=["a", "b", "b", "b"], cv=2, baseline="zero"
@@ -169,17 +160,11 @@ def test_a_column_that_the_pipeline_does_not_look_at_is_worth_nothing():
 
 def test_columns_that_are_not_there_are_named():
     X, y = frame(12), np.arange(12) % 2
-    model = make_pipeline(
-        make_column_transformer((StandardScaler(), ["age", "wage"])), LogisticRegression()
-    )
-    with pytest.raises(
-        InputError,
-        match="model names the column 'wage', which the table does not have: its columns",
-    ):
+    model = logistic(("n", StandardScaler(), ["age", "wage"]))
+    told = "model names the column 'wage', which the table does not have: its columns"
+    with pytest.raises(InputError, match=told):
         value_cells(X, y, method=MonteCarlo(model))
-    model = make_pipeline(
-        make_column_transformer((FunctionTransformer(), [7])), LogisticRegression()
-    )
+    model = logistic(("n", FunctionTransformer(), [7]))
     with pytest.raises(
         InputError, match="model takes the column at position 7, but the table has 4 columns"
     ):

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable
     from concurrent.futures import Future
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools
     from shapley2d._base.time_limit import TimeLimit
 
     T = TypeVar("T")
@@ -31,7 +30,7 @@ def map_in_threads(
     items: Iterable[T],
     n_threads: int,
     *,
-    stop: NDArray[np.bool_] | None = None,
+    stop: Bools | None = None,
     limit: TimeLimit | None = None,
 ) -> Generator[R, None, None]:
     """Run a task on every item in threads and yield the results in the order of the items.
@@ -66,7 +65,7 @@ def _result(task: Future[R], limit: TimeLimit | None) -> R:
     return task.result()
 
 
-def stop_flag() -> NDArray[np.bool_]:
+def stop_flag() -> Bools:
     """A flag for :func:`map_in_threads` that compiled code can read."""
     return np.zeros(1, dtype=np.bool_)
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
+
 _Float = TypeVar("_Float", bound="np.floating")
 
 LEVEL = 0.95
@@ -30,9 +32,7 @@ ROUNDING = 1e-12
 """A standard error below this part of the values is that of floating-point sums: there is none."""
 
 
-def without_rounding(
-    stderr: NDArray[np.float64], values: NDArray[np.float64] | float
-) -> NDArray[np.float64]:
+def without_rounding(stderr: Floats, values: Floats | float) -> Floats:
     """Standard errors, with 0 for those that are rounding of sums of ``values`` alone.
 
     >>> import numpy as np
@@ -45,9 +45,7 @@ def without_rounding(
     return stderr if not (stderr < least).any() else np.where(stderr < least, 0.0, stderr)
 
 
-def joint_without_rounding(
-    covariance: NDArray[np.float64], values: NDArray[np.float64] | float
-) -> NDArray[np.float64]:
+def joint_without_rounding(covariance: Floats, values: Floats | float) -> Floats:
     """The covariance of errors, with 0 for those that are rounding alone."""
     import numpy as np
 
@@ -101,9 +99,7 @@ def interval_factor(dof: float = math.inf) -> float:
     return float(stdtrit(max(dof, 1.0), (1 + LEVEL) / 2))
 
 
-def convergence_ratio(
-    values: NDArray[np.float64], stderr: NDArray[np.float64], dof: float = math.inf
-) -> float:
+def convergence_ratio(values: Floats, stderr: Floats, dof: float = math.inf) -> float:
     """Largest standard error relative to the range of the values; ``tolerance`` bounds it.
 
     With few degrees of freedom the standard error is scaled up as its interval is.

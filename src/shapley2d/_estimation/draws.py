@@ -12,8 +12,7 @@ from shapley2d._theory.designs import Permutation, combine_axes
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._estimation.batches import Work
     from shapley2d._theory.game import Game
     from shapley2d._theory.semivalues import Semivalue
@@ -30,7 +29,7 @@ class PermutationDraws:
         self._semivalues = semivalues
         self._seed = seed
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
+    def __call__(self, number: int) -> Floats:
         random = generator(self._seed, "draw", number)
         rows = Permutation(random.permutation(self._game.n_rows), self._semivalues[0])
         columns = Permutation(random.permutation(self._game.n_columns), self._semivalues[1])
@@ -44,14 +43,12 @@ class MeanDraws:
     ``rows``: the rows of the whole table behind the rows of each game; the others get 0.
     """
 
-    def __init__(
-        self, draws: Sequence[Work], rows: Sequence[NDArray[np.intp]], n_rows: int
-    ) -> None:
+    def __init__(self, draws: Sequence[Work], rows: Sequence[Ints], n_rows: int) -> None:
         self._draws = draws
         self._rows = rows
         self._n_rows = n_rows
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
+    def __call__(self, number: int) -> Floats:
         parts = [draw(number) for draw in self._draws]
         mean = np.zeros((self._n_rows, parts[0].shape[1]))
         for part, rows in zip(parts, self._rows, strict=True):

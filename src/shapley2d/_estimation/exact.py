@@ -22,8 +22,7 @@ from shapley2d._theory.game import count_replicates, first_utility
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._theory.game import Game
@@ -76,7 +75,7 @@ class DesignBlocks:
         width = len((self.rows if self.by_columns else self.columns).coalitions)
         return min(n_blocks * self.step, self._length) * width
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
+    def __call__(self, number: int) -> Floats:
         start = number * self.step
         stop = min(start + self.step, self._length)
         if self.by_columns:
@@ -95,7 +94,7 @@ class DesignBlocks:
 
 def evaluate_designs(
     games: Sequence[DesignBlocks],
-    members: Sequence[NDArray[np.intp]],
+    members: Sequence[Ints],
     n_rows: int,
     *,
     n_jobs: int | None = None,
@@ -104,7 +103,7 @@ def evaluate_designs(
     checkpoint: Checkpoint | None = None,
     cluster: Any = None,
     limit: TimeLimit | None = None,
-) -> tuple[NDArray[np.float64], int]:
+) -> tuple[Floats, int]:
     """The mean of the games' exact values, and the number of blocks that a checkpoint had.
 
     ``members`` has the rows of the values, ``n_rows`` in all, behind the rows of each game; the
@@ -124,7 +123,7 @@ def evaluate_designs(
         checkpoint.load(total.restore)
     resumed, places = total.count, total.places
 
-    def work(number: int) -> NDArray[np.float64]:
+    def work(number: int) -> Floats:
         k, block = places[number]
         return games[k](block)
 
@@ -137,9 +136,7 @@ def evaluate_designs(
 class _Sums(WholeSum):
     """The mean over the finished games, and the sum over the blocks of the current game."""
 
-    def __init__(
-        self, games: Sequence[DesignBlocks], members: Sequence[NDArray[np.intp]], n_rows: int
-    ) -> None:
+    def __init__(self, games: Sequence[DesignBlocks], members: Sequence[Ints], n_rows: int) -> None:
         self._games, self._members = games, members
         # the game of every block, and its number there
         self.places = [(k, block) for k, game in enumerate(games) for block in range(game.n_blocks)]
@@ -147,7 +144,7 @@ class _Sums(WholeSum):
         self.values = np.zeros((n_rows, games[0].shape[1]))
         self._sum = np.zeros(games[0].shape)
 
-    def add(self, part: NDArray[np.float64]) -> None:
+    def add(self, part: Floats) -> None:
         k = self._current()
         self._sum += part
         self.count += 1

@@ -22,8 +22,7 @@ from shapley2d._estimation.rounds import LEAST_PIECES, Rounds, add_rounds, piece
 from shapley2d._estimation.workers import ordered_results
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._estimation.batches import Work
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
@@ -186,7 +185,7 @@ class Moments:
         nothing = {"sums_mean": np.zeros(size), "products": np.zeros((size, size))}
         self.count, self._arrays = 0, nothing | {"largest": np.zeros(1)}
 
-    def add(self, values: NDArray[np.float64]) -> None:
+    def add(self, values: Floats) -> None:
         """Add one draw."""
         arrays, count = self._arrays, self.count + 1
         sums = (values.sum(axis=1), values.sum(axis=0), values.sum(keepdims=True)[0])
@@ -208,11 +207,11 @@ class Moments:
             arrays["products"] += np.outer(apart, further - arrays["sums_mean"])
         self.count = count
 
-    def mean(self) -> NDArray[np.float64]:
+    def mean(self) -> Floats:
         """The mean of the draws."""
         return self._arrays["cells_mean"]
 
-    def stderr(self, part: str = "cells") -> NDArray[np.float64]:
+    def stderr(self, part: str = "cells") -> Floats:
         """Standard errors of ``"cells"``, or of sums: ``"rows"``, ``"columns"`` or the ``"total"``.
 
         Where no cell varied at all, their error is that of one draw which is off by the largest
@@ -226,7 +225,7 @@ class Moments:
         squares = with_unseen(squares, self.count, alike=part in ("cells", "rows"))
         return np.sqrt(squares / (self.count * (self.count - 1)))
 
-    def _varied(self) -> NDArray[np.bool_]:
+    def _varied(self) -> Bools:
         """Which cells differed between draws, by more than rounding."""
         squares = self._arrays["cells_squares"]
         least = _ROUNDING * float(np.abs(self.mean()).max(initial=0.0))
@@ -272,7 +271,7 @@ class Moments:
             return float(1.0 - (1.0 - LEVEL) ** (1.0 / self.count))
         return convergence_ratio(self.mean(), self.stderr(), self.dof if dof is None else dof)
 
-    def covariance(self) -> NDArray[np.float64] | None:
+    def covariance(self) -> Floats | None:
         """The covariance of the further sums."""
         if self._sums is None:
             return None
@@ -285,7 +284,7 @@ class Moments:
         more[whole, whole] = both[whole, whole]
         return more / (2 * self.count * (self.count - 1))
 
-    def arrays(self) -> dict[str, NDArray[np.float64]]:
+    def arrays(self) -> dict[str, Floats]:
         """The state as named arrays, which a checkpoint saves and :meth:`restore` takes."""
         return dict(self._arrays)
 

@@ -34,8 +34,7 @@ from shapley2d.exceptions import UtilityError
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._estimation.batches import Batch, Work
 
 MAX_LOSSES = 3
@@ -44,7 +43,7 @@ MAX_LOSSES = 3
 
 def ordered_results(
     work: Work, first: int, stop: int, *, n_jobs: int | None = None, cluster: Any = None
-) -> Generator[NDArray[np.float64], None, None]:
+) -> Generator[Floats, None, None]:
     """Results of tasks ``first .. stop - 1``, in order.
 
     ``n_jobs`` None asks joblib's active ``parallel_config``, and is 1 without one; ``cluster`` is a
@@ -82,7 +81,7 @@ def _retrying(
     first: int,
     stop: int,
     n_workers: int,
-) -> Generator[NDArray[np.float64], None, None]:
+) -> Generator[Floats, None, None]:
     """Results in order; batches of workers that died are repeated."""
     done, losses = first, 0
     while done < stop:

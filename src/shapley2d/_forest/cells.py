@@ -40,8 +40,7 @@ from shapley2d.exceptions import Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._forest.ensemble import Ensemble
     from shapley2d._forest.fitted import FittedTrees
@@ -157,7 +156,7 @@ def _baseline(problem: Problem, facts: dict[str, Any], blind: float) -> dict[str
     return {"baseline_utility": blind, "baseline": MEAN_OF_ALL}
 
 
-def _constant_columns(problem: Problem) -> NDArray[np.intp]:
+def _constant_columns(problem: Problem) -> Ints:
     """Columns that are constant in the training rows of every split."""
     return np.array(
         [
@@ -252,7 +251,7 @@ class _Sum(WholeSum):
         self.values, self.count = saved.arrays["values"].copy(), saved.count
         self.resumed = saved.count
 
-    def add(self, part: NDArray[np.float64]) -> None:
+    def add(self, part: Floats) -> None:
         """Add the next batch."""
         k = self._pieces.split_of(self.count)
         if self._in_order[k]:  # without a copy of the rows

@@ -29,8 +29,7 @@ from shapley2d._models.fitting import (
 from shapley2d.exceptions import InputError, Setting, UtilityError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._forest.fitted import FittedTrees
     from shapley2d._forest.trees import Features
     from shapley2d._methods.run import Run
@@ -115,7 +114,7 @@ class TreePieces:
         """The split of a batch."""
         return self._pieces[number][0]
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
+    def __call__(self, number: int) -> Floats:
         k, piece = self._pieces[number]
         game = self.games[k]
         values = np.zeros((game.n_rows, game.n_columns))
@@ -133,7 +132,7 @@ class DeepDraws:
     ``columns``: the columns on the paths of deep leaves.
     """
 
-    def __init__(self, pieces: TreePieces, rows: list[NDArray[np.intp]], seed: int) -> None:
+    def __init__(self, pieces: TreePieces, rows: list[Ints], seed: int) -> None:
         self._pieces, self._rows, self._seed = pieces, rows, seed
         self._deep: list[list[int]] = []  # batches of every split with deep leaves
         self.share, self.columns = 0.0, np.zeros(pieces.games[0].n_columns, dtype=np.bool_)
@@ -150,7 +149,7 @@ class DeepDraws:
                     self.share += share / len(held.model.trees) / len(pieces.held)
             self._deep.append(deep)
 
-    def values(self, exact: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+    def values(self, exact: Floats, number: int) -> Floats:
         """The values of round ``number``, those of all other leaves (``exact``) included."""
         values = exact.copy()
         for k, (game, held) in enumerate(zip(self._pieces.games, self._pieces.held, strict=True)):

@@ -18,8 +18,7 @@ from shapley2d._forest.read_sklearn import read_tree
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._forest.losses import Loss
     from shapley2d._forest.trees import SplitTree
     from shapley2d._methods.run import Run
@@ -63,7 +62,7 @@ class TreeDraws:
             self._start = self.loss.best_constant(split.y.codes, np.ones(split.y.codes.size), 1)
         self.unit = unit_of(problem, self.loss, [self.rows])
 
-    def __call__(self, number: int) -> NDArray[np.float64]:
+    def __call__(self, number: int) -> Floats:
         values = np.zeros((self.game.n_rows, self.game.n_columns))
         held = self.held(range(number * GROVE, (number + 1) * GROVE))
         for leaves in held.leaves_in(0, None if self._classifies else _masses_by_others(held)):
@@ -106,7 +105,7 @@ class TreeDraws:
         return read_tree(estimator.fit(self._matrix, self.rows.y, sample_weight=counts))
 
 
-def _masses_by_others(held: FittedTrees) -> list[NDArray[np.float64]]:
+def _masses_by_others(held: FittedTrees) -> list[Floats]:
     """Sums of slopes in the leaves of every tree of a grove, by the mean of the others."""
     rows, model, found = held.rows, held.model, []
     factor = held.unit.factor * rows.weights[:, None]

@@ -26,8 +26,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._forest.fitted import FittedTrees
     from shapley2d._forest.game import LeafGame
     from shapley2d._tables.edits import Cell, Edits
@@ -35,8 +34,7 @@ if TYPE_CHECKING:
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-    Floats = NDArray[np.float64]
-    Places = NDArray[np.intp]
+    Places = Ints
 
 
 @dataclass(frozen=True)

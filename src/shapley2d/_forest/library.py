@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._forest.fitted import Trees
     from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Column, Table
-
-    Floats = NDArray[np.float64]
 
 
 NO_DART = (

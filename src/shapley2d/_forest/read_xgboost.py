@@ -22,10 +22,9 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._forest.losses import Loss
     from shapley2d._tables.table import Table
-
-    Floats = NDArray[np.float64]
 
 
 def _loss(model: Any, objective: dict[str, Any]) -> Loss:

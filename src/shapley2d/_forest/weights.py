@@ -15,11 +15,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._theory.semivalues import Semivalue
-
-    Floats = NDArray[np.float64]
 
 
 def absent_moments(semivalue: Semivalue, count: int) -> Floats:

@@ -16,6 +16,7 @@ from shapley2d._models.kernels.forest import CODES, Predicted
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Column
 
 FEWEST_ROWS = 10
@@ -31,7 +32,7 @@ _ROWS_PER_BIN, _BINS = 8, (6, 24)
 
 @dataclass(frozen=True)
 class BinnedColumn:
-    values: NDArray[np.float64]  # (n,): the entries, NaN where there is none
+    values: Floats  # (n,): the entries, NaN where there is none
     is_category: bool  # whether bins have no order
     graded: bool  # whether every distinct entry has a bin of its own
     # (n,): ``filled`` where a cell is empty, -1 where there is no bin: the entry is not of the
@@ -39,13 +40,13 @@ class BinnedColumn:
     bins: NDArray[np.int32]
     filled: int  # number of bins that hold entries
     has_empty: bool  # whether one more is for empty cells
-    shares: NDArray[np.float64]  # (bins,)
+    shares: Floats  # (bins,)
     # the entries, ascending: bin b is ordered[starts[b] : starts[b + 1]]
-    ordered: NDArray[np.float64]
+    ordered: Floats
     starts: NDArray[np.int64]
-    ranks: NDArray[np.float64]  # (n,): mid-ranks between 0 and 1, 0 where the cell is empty
+    ranks: Floats  # (n,): mid-ranks between 0 and 1, 0 where the cell is empty
     # distinct entries, ascending, and the code of each as an input; 0 is for an empty cell
-    distinct: NDArray[np.float64]
+    distinct: Floats
     input_codes: NDArray[np.uint8]
     known: int  # rows that this was learned from: the column's own, unless made by :meth:`at`
 
@@ -66,7 +67,7 @@ class BinnedColumn:
         return not self.graded and self.filled > 3
 
     @property
-    def centres(self) -> NDArray[np.float64]:
+    def centres(self) -> Floats:
         """The entry that stands for each bin: its lower median."""
         return np.asarray(self.ordered[(self.starts[:-1] + self.starts[1:] - 1) // 2])
 
@@ -75,7 +76,7 @@ class BinnedColumn:
         empty = self.filled if self.has_empty else -1
         return Predicted(self.bins, self.ranks, empty, self.n_bins, self.is_category, self.blurred)
 
-    def codes_of(self, values: NDArray[np.float64]) -> NDArray[np.uint8]:
+    def codes_of(self, values: Floats) -> NDArray[np.uint8]:
         codes = np.zeros(values.size, dtype=np.uint8)
         there = ~np.isnan(values)
         if self.distinct.size:
@@ -86,7 +87,7 @@ class BinnedColumn:
                 codes[np.flatnonzero(there)[new]] = self.input_codes.max()
         return codes
 
-    def at(self, values: NDArray[np.float64], strays: NDArray[np.intp]) -> BinnedColumn:
+    def at(self, values: Floats, strays: Ints) -> BinnedColumn:
         """Other rows in these bins; ``strays`` are those whose entry is of another type."""
         there = np.flatnonzero(~np.isnan(values))
         bins = np.full(values.size, self.filled if self.has_empty else -1, dtype=np.int32)
@@ -147,9 +148,7 @@ def bin_column(column: Column) -> BinnedColumn:
     )
 
 
-def _equal_shares(
-    entries: NDArray[np.float64], distinct: NDArray[np.float64], most: int
-) -> NDArray[np.int64]:
+def _equal_shares(entries: Floats, distinct: Floats, most: int) -> NDArray[np.int64]:
     """The bin of every distinct number; bins hold about as many entries, and none is empty."""
     edges = np.unique(np.quantile(entries, np.linspace(0, 1, most + 1)[1:-1]))
     place = np.searchsorted(edges, distinct, side="right")
@@ -157,7 +156,7 @@ def _equal_shares(
 
 
 def _input_codes(
-    counts: NDArray[np.int64], middle: NDArray[np.float64], *, is_category: bool
+    counts: NDArray[np.int64], middle: Floats, *, is_category: bool
 ) -> NDArray[np.uint8]:
     """Codes from 1 on: numbers by rank, categories by frequency."""
     place = np.arange(counts.size)

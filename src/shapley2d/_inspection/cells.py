@@ -113,9 +113,7 @@ class ScoredCells:
         if number < 2:
             sure = "".join(percent(float(said)) for said in probability)
             return f"1 {one} stands out, {sure} likely wrong" if number else ""
-        which = (
-            "all are probably wrong" if wrong == number else f"about {wrong:,} of them are wrong"
-        )
+        which = f"about {wrong:,} of them are wrong" if wrong < number else "all are probably wrong"
         return f"{number:,} {many} stand out, {which}"
 
     @cached_property
@@ -166,13 +164,12 @@ class ScoredCells:
     @cached_property
     def as_expected(self) -> NDArray[np.bool_]:
         """Which entries are what is expected, so that there is nothing to suggest."""
+        all_columns = zip(self.wordings, self.expected, self.columns, strict=True)
         same = np.column_stack(
             [
                 (wording.rounded(one.entries) == column.entries)
                 | (np.isnan(one.entries) & np.isnan(column.entries))
-                for wording, one, column in zip(
-                    self.wordings, self.expected, self.columns, strict=True
-                )
+                for wording, one, column in all_columns
             ]
         )
         for j, column in enumerate(self.columns):
@@ -219,9 +216,8 @@ class ScoredCells:
             ends = (float(expected.low[i]), float(expected.high[i]))
             low, high = (self.wordings[j].text(end) for end in ends)
             return str(low) if low == high else f"{low} to {high}" if low and high else ""
-        return ", ".join(
-            f"{_apart(text)} {percent(chance)}" for text, chance in self.alternatives(i, j)
-        )
+        known = self.alternatives(i, j)
+        return ", ".join(f"{_apart(text)} {percent(chance)}" for text, chance in known)
 
     def reasons(self, i: int, j: int) -> list[tuple[str, float]]:
         """Why a cell is suspect: phrases with their shares of its score, the largest first.
@@ -238,9 +234,7 @@ class ScoredCells:
         known = self.notes.get((i, j))
         if known is None and self.is_mark(i, j):
             likely = self.likely_text(i, j)
-            return [
-                (f"counts as missing: expected {likely}" if likely else "counts as missing", 0.0)
-            ]
+            return [("counts as missing" + (f": expected {likely}" if likely else ""), 0.0)]
         if known == SAME_KEY:
             return [(known, 0.0)]
         return ([(known, 0.0)] if known else []) + [

@@ -24,8 +24,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools
     from shapley2d._inspection.inspected import InspectedCells
     from shapley2d._tables.table import Column
 
@@ -65,7 +64,7 @@ def pandera_schema(inspection: InspectedCells, findings: Collection[int] | None)
     return pa.DataFrameSchema(columns, strict=False)
 
 
-def _is_key(column: Column, right: NDArray[np.bool_]) -> bool:
+def _is_key(column: Column, right: Bools) -> bool:
     entries = column.entries[right & ~np.isnan(column.entries)]
     distinct = np.unique(entries).size
     is_text = column.kind == "category"
@@ -73,7 +72,7 @@ def _is_key(column: Column, right: NDArray[np.bool_]) -> bool:
 
 
 def _tests(
-    column: Column, texts: list[str | None], right: NDArray[np.bool_]
+    column: Column, texts: list[str | None], right: Bools
 ) -> list[tuple[str, Callable[[Any], Any]]]:
     """What entries of a column must be, in words, and a test of a series without empty cells."""
     there = right & ~np.isnan(column.entries)

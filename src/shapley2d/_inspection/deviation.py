@@ -25,6 +25,7 @@ from shapley2d._inspection.forests import FLOOR_MIXED, chances, mixed, row_chunk
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._models.kernels.forest import Forest
 
@@ -46,9 +47,9 @@ class Deviation:
     is off.
     """
 
-    surprise: NDArray[np.float64]
-    stories: NDArray[np.float64]
-    distance: NDArray[np.float64]
+    surprise: Floats
+    stories: Floats
+    distance: Floats
     expected: Expected
 
 
@@ -99,12 +100,7 @@ def _unpredicted(column: BinnedColumn, *, plain: bool) -> Deviation:
 
 
 def _judge(
-    column: BinnedColumn,
-    scale: Scale | None,
-    predicted: NDArray[np.float64],
-    rows: slice,
-    *,
-    plain: bool,
+    column: BinnedColumn, scale: Scale | None, predicted: Floats, rows: slice, *, plain: bool
 ) -> Deviation:
     """Compare the entries of some rows with their predicted distributions."""
     bins, values = column.bins[rows], column.values[rows]
@@ -138,16 +134,14 @@ def _judge(
     return Deviation(surprise, stories, distance, expected)
 
 
-def _entropy(predicted: NDArray[np.float64]) -> NDArray[np.float64]:
+def _entropy(predicted: Floats) -> Floats:
     """The entropy of every row's distribution: its mean negative log-likelihood."""
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = predicted * np.log(predicted)
     return np.asarray(-np.where(predicted > 0, terms, 0.0).sum(axis=1))
 
 
-def _distance(
-    column: BinnedColumn, values: NDArray[np.float64], predicted: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _distance(column: BinnedColumn, values: Floats, predicted: Floats) -> Floats:
     """The log of how many spreads a number is from the middle of what is expected.
 
     Middle and spread are those of the shortest half of the distribution (the shorth, Andrews et al.
@@ -160,16 +154,14 @@ def _distance(
     return np.asarray(np.log1p(np.nan_to_num(np.where(spread > 0, off, 0.0))))
 
 
-def _own_half(ordered: NDArray[np.float64]) -> float:
+def _own_half(ordered: Floats) -> float:
     """Length of the shortest stretch that holds half of a column; a normal one's where it is 0."""
     half = ordered.size // 2
     shortest = float((ordered[half:] - ordered[: ordered.size - half]).min())
     return shortest or NORMAL_IQR * centre_and_spread(ordered)[1]
 
 
-def shortest_half(
-    predicted: NDArray[np.float64], centres: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def shortest_half(predicted: Floats, centres: Floats) -> tuple[Floats, Floats]:
     """Middle and length of the shortest stretch between bins that holds half, in every row."""
     upto = np.cumsum(predicted, axis=1)
     upto /= upto[:, -1:]
@@ -187,7 +179,7 @@ def shortest_half(
     return middle, length
 
 
-def _number(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
+def _number(column: BinnedColumn, predicted: Floats) -> Expected:
     """The median and the range of what is expected; NaN where the cell is likelier empty."""
     if not column.filled:
         nothing = np.full(len(predicted), np.nan)
@@ -199,7 +191,7 @@ def _number(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
     return Expected(entry, low, high)
 
 
-def _quantile(column: BinnedColumn, upto: NDArray[np.float64], q: float) -> NDArray[np.float64]:
+def _quantile(column: BinnedColumn, upto: Floats, q: float) -> Floats:
     """The entry of the column at a quantile of what is expected."""
     goal = q * upto[:, -1]
     at = (upto < goal[:, None]).sum(axis=1).clip(max=column.filled - 1)
@@ -211,7 +203,7 @@ def _quantile(column: BinnedColumn, upto: NDArray[np.float64], q: float) -> NDAr
     return np.asarray(column.ordered[place])
 
 
-def _category(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
+def _category(column: BinnedColumn, predicted: Floats) -> Expected:
     k = min(_ALTERNATIVES, column.n_bins)
     likeliest = _largest(predicted, k)
     alternatives = np.full((len(predicted), _ALTERNATIVES), NO_ALTERNATIVE, dtype=np.int32)
@@ -223,7 +215,7 @@ def _category(column: BinnedColumn, predicted: NDArray[np.float64]) -> Expected:
     return Expected(entries[:, 0], None, None, alternatives, likelihood)
 
 
-def _largest(predicted: NDArray[np.float64], k: int) -> NDArray[np.intp]:
+def _largest(predicted: Floats, k: int) -> Ints:
     """Positions of the k largest in every row, the largest and of equals the first one first."""
     left, found = predicted.copy(), np.empty((len(predicted), k), dtype=np.intp)
     for place in range(k):
@@ -251,9 +243,9 @@ class Scale:
 
     middle: float
     spread: float
-    positions: NDArray[np.float64]
-    widths: NDArray[np.float64]
-    atoms: NDArray[np.bool_]
+    positions: Floats
+    widths: Floats
+    atoms: Bools
 
     @classmethod
     def of(cls, column: BinnedColumn) -> Scale:
@@ -276,15 +268,13 @@ class Scale:
         )
 
 
-def squash(entries: NDArray[np.float64], middle: float, spread: float) -> NDArray[np.float64]:
+def squash(entries: Floats, middle: float, spread: float) -> Floats:
     """Distances from the middle in spreads, with far ones drawn together."""
     with np.errstate(over="ignore"):
         return np.asarray(np.arcsinh(np.nan_to_num((entries - middle) / spread)))
 
 
-def category_stories(
-    column: BinnedColumn, own: NDArray[np.float64], bins: NDArray[np.int32]
-) -> NDArray[np.float64]:
+def category_stories(column: BinnedColumn, own: Floats, bins: NDArray[np.int32]) -> Floats:
     """Log-likelihood of an error minus that of belonging, for bins without order.
 
     ``own`` is the predicted chance of each entry's bin.
@@ -294,12 +284,8 @@ def category_stories(
 
 
 def number_stories(
-    column: BinnedColumn,
-    scale: Scale,
-    values: NDArray[np.float64],
-    bins: NDArray[np.int32],
-    chances: NDArray[np.float64],
-) -> NDArray[np.float64]:
+    column: BinnedColumn, scale: Scale, values: Floats, bins: NDArray[np.int32], chances: Floats
+) -> Floats:
     """Log-likelihood of an error minus that of belonging, for numbers in some rows."""
     rows = np.arange(values.size)
     place = squash(values, scale.middle, scale.spread)
@@ -330,6 +316,6 @@ def number_stories(
     return np.asarray(np.log(error + _LEAST) - np.log(belongs + _LEAST))
 
 
-def logistic_density(distance: NDArray[np.float64]) -> NDArray[np.float64]:
+def logistic_density(distance: Floats) -> Floats:
     fallen = np.exp(-np.abs(distance))
     return np.asarray(fallen / (1 + fallen) ** 2)

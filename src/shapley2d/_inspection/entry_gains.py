@@ -11,15 +11,12 @@ from shapley2d._valuation.what_if import needs_trees
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.inspected import InspectedCells
     from shapley2d._valuation.values import CellValues
 
 
-def entry_gains(
-    inspection: InspectedCells, valuation: CellValues, n: int | None = None
-) -> NDArray[np.float64]:
+def entry_gains(inspection: InspectedCells, valuation: CellValues, n: int | None = None) -> Floats:
     """What each suggested entry, taken alone, adds to the score of a forest whose splits are held.
 
     Parameters

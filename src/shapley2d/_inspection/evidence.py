@@ -160,10 +160,7 @@ def cell_evidence(
 
 
 def _shares(
-    column: Column,
-    counts: NDArray[np.intp],
-    place: NDArray[np.intp],
-    own: NDArray[np.intp],
+    column: Column, counts: NDArray[np.intp], place: NDArray[np.intp], own: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """The logarithm of the shares of entries that are as rare as each one, and as far out.
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._inspection.binning import BinnedColumn
 
 _TREES, FEWEST_TREES, _ROWS_OF_ALL_TREES = 100, 32, 50_000
@@ -60,7 +61,7 @@ class Bags:
     seen: NDArray[np.uint64]
 
     @classmethod
-    def draw(cls, alike: NDArray[np.intp], seed: int, most_trees: int | None = None) -> Bags:
+    def draw(cls, alike: Ints, seed: int, most_trees: int | None = None) -> Bags:
         """Draw them without replacement.
 
         ``alike`` is for every row the first one that holds the same: trees that have not seen that
@@ -109,7 +110,7 @@ def grow(
 
 def chances(
     column: BinnedColumn, forest: Forest | None, codes: NDArray[np.uint8], seen: NDArray[np.uint64]
-) -> NDArray[np.float64]:
+) -> Floats:
     """The predicted distribution over the bins in some rows, out-of-bag; sums are about 1."""
     sums = np.zeros((len(codes), column.n_bins))
     asked = np.zeros(len(codes), dtype=np.int32)
@@ -134,12 +135,7 @@ def share_mixed(forest: Forest | None) -> float:
     return SHARE_MIXED if trees >= FEWEST_TREES else 1 / (trees + 1)
 
 
-def mixed(
-    predicted: NDArray[np.float64],
-    shares: NDArray[np.float64],
-    n_rows: int,
-    share: float = SHARE_MIXED,
-) -> NDArray[np.float64]:
+def mixed(predicted: Floats, shares: Floats, n_rows: int, share: float = SHARE_MIXED) -> Floats:
     """Predicted chances mixed with a little of the column's shares, so that none is 0."""
     return np.asarray((1 - share) * predicted + share * shares + FLOOR_MIXED / (n_rows + 1))
 
@@ -151,7 +147,7 @@ def repair_gains(
     new: NDArray[np.uint8],
     seen: NDArray[np.uint64],
     rows: slice,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Log-likelihood ratios of the rest of some rows with and without an entry replaced.
 
     They are summed over the other columns, as if these were independent given the row.

@@ -287,9 +287,7 @@ def _target(y: Any, table: Table, task: str) -> Target | None:
 def _record(
     run: Run, cells: ScoredCells, kinds: Any, valued: dict[str, Any], trusted: Reference | None
 ) -> dict[str, Any]:
-    record = run.record(
-        **cells.info, kinds=dict(kinds) if kinds else None, score=valued.get("score")
-    )
+    record = run.record(**cells.info, kinds=dict(kinds or {}) or None, score=valued.get("score"))
     record.pop("semivalue")
     if trusted is not None:
         of = trusted.inspection

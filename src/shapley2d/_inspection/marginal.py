@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._tables.table import Column
 
@@ -40,11 +41,8 @@ _MOST_WORDS = 200_000
 
 
 def class_distance(
-    column: BinnedColumn,
-    groups: NDArray[np.intp],
-    judged: BinnedColumn,
-    labels: NDArray[np.intp],
-) -> NDArray[np.float64]:
+    column: BinnedColumn, groups: Ints, judged: BinnedColumn, labels: Ints
+) -> Floats:
     """The class-conditional deviation of every entry: how unusual it is among rows of its label.
 
     For numbers the logarithm of the z-score, for categories of the excess of their surprisal. Rows
@@ -79,7 +77,7 @@ def class_distance(
     return off
 
 
-def standing_alone(column: BinnedColumn, judged: BinnedColumn) -> NDArray[np.float64]:
+def standing_alone(column: BinnedColumn, judged: BinnedColumn) -> Floats:
     """How much rarer an entry is than usual in its column: the mean log of counts minus its own.
 
     Other rows than the table's own are judged by it with themselves as one more row.
@@ -98,7 +96,7 @@ def standing_alone(column: BinnedColumn, judged: BinnedColumn) -> NDArray[np.flo
     return alone
 
 
-def odd_writing(column: Column, known: int | None = None) -> NDArray[np.float64]:
+def odd_writing(column: Column, known: int | None = None) -> Floats:
     """How unusually an entry is written: its shape and its rarest pair of characters.
 
     Only the first ``known`` rows are counted, if given, and each of the others with itself.
@@ -137,7 +135,7 @@ def shape_of(text: str) -> str:
     return _RUN.sub(lambda run: "9" if run[0][0].isdigit() else "a", text[:LONGEST])
 
 
-def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> Floats:
     """Minus the log of the share of entries that have the shape of each word."""
     shapes = [shape_of(word) for word in words]
     held: Counter[str] = Counter()
@@ -147,9 +145,7 @@ def rare_shapes(words: Sequence[str], counts: NDArray[np.int64]) -> NDArray[np.f
     return -np.log(np.array([max(held[shape], 1) for shape in shapes]) / total)
 
 
-def rare_pairs(
-    words: Sequence[str], counts: NDArray[np.int64] | None = None
-) -> NDArray[np.float64]:
+def rare_pairs(words: Sequence[str], counts: NDArray[np.int64] | None = None) -> Floats:
     """Minus the log of the share of distinct words that have the rarest pair of each word.
 
     Words whose count is 0 are not counted.

@@ -144,10 +144,9 @@ def measure_repair(
                     new = _likely(found, names, n, probability, train.size / data.rows.size)
                 random = _random(own, new, found, np.random.default_rng([run.seed % 2**63, k]))
                 changed[k] = sum(map(len, new.values()))
+                unseen = data.take(held)
                 for which, part in enumerate(({}, new, random)):
-                    scores[which, k] = _score(
-                        own.changed(part), data.take(held), model, scoring, run
-                    )
+                    scores[which, k] = _score(own.changed(part), unseen, model, scoring, run)
             pace.tick()
             report((k + 1) / len(parts), f"fold {k + 1} of {len(parts)}")
     of_labels = data.task == "classification"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
     from shapley2d._tables.table import Column
 
@@ -75,7 +76,7 @@ def find_new(known: Table, new: Table, together: list[WrittenColumn]) -> list[Co
     return found
 
 
-def as_time_goes_on(column: Column, known: int) -> NDArray[np.float64]:
+def as_time_goes_on(column: Column, known: int) -> Floats:
     """The new entries of a column, as they were if the table had been made when they were.
 
     Dates, and numbers that count the rows, grow. A table covers a span; what lies behind its end is
@@ -100,15 +101,11 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
     """Columns that are missing, new or in another order; told of the table's first column."""
     ours, theirs = known.column_names, new.column_names
     first = theirs[0]
-    for name in ours:
-        if name not in theirs:
-            yield fact(
-                first, "missing column", f"there is no column {name!r}: the reference has it"
-            )
-    for name in theirs:
-        if name not in ours:
-            text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
-            yield fact(name, "new column", text)
+    for name in [one for one in ours if one not in theirs]:
+        yield fact(first, "missing column", f"there is no column {name!r}: the reference has it")
+    for name in [one for one in theirs if one not in ours]:
+        text = f"{name!r} is a new column: the reference does not have it, so it is not judged"
+        yield fact(name, "new column", text)
     both = [name for name in ours if name in theirs]
     order = [name for name in theirs if name in ours]
     if both != order:
@@ -118,12 +115,7 @@ def _columns(known: Table, new: Table) -> Iterator[ColumnFinding]:
 
 
 def _told(
-    column: WrittenColumn,
-    n: int,
-    kind: str,
-    rows: NDArray[np.intp],
-    words: str,
-    chance: float | NDArray[np.float64],
+    column: WrittenColumn, n: int, kind: str, rows: Ints, words: str, chance: float | Floats
 ) -> Iterator[ColumnFinding]:
     """A finding about some of the new rows, if there are any; ``words`` is its predicate."""
     # a finding without a chance is a mere fact
@@ -141,7 +133,7 @@ def _examples(texts: Iterable[str]) -> str:
     return shown + (f" and {len(words) - 3:,} more" if len(words) > 3 else "")
 
 
-def _seen(codes: NDArray[np.intp], n: int) -> NDArray[np.intp]:
+def _seen(codes: Ints, n: int) -> Ints:
     """How often the reference has each code; -1 is none."""
     known = codes[:n]
     return np.bincount(known[known >= 0], minlength=codes.max(initial=0) + 1)
@@ -161,9 +153,7 @@ def _keys(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
         yield from _told(column, n, "known key", rows, words, chance)
     again = np.bincount(new[new >= 0], minlength=before.size)
     rows = np.flatnonzero((new >= 0) & ~is_known & (again[new] > 1))
-    words = (
-        f"{plural(rows.size, 'comes', 'come')} more than once, though the reference's all differ"
-    )
+    words = f"{plural(rows.size, 'comes', 'come')} more than once, but the reference's all differ"
     yield from _told(column, n, "repeated key", rows, words, chance)
 
 
@@ -211,7 +201,7 @@ def _categories(column: WrittenColumn, n: int) -> Iterator[ColumnFinding]:
 
 
 def _of_new_kinds(
-    column: WrittenColumn, n: int, kind: str, codes: NDArray[np.intp], what: str, least: float = 0.0
+    column: WrittenColumn, n: int, kind: str, codes: Ints, what: str, least: float = 0.0
 ) -> Iterator[ColumnFinding]:
     """Entries whose code the reference does not have; where it has most once, they are usual."""
     seen = _seen(codes, n)
@@ -300,7 +290,7 @@ def _by_chance(counts: NDArray[np.int64]) -> float:
     return float(chdtrc(counts.shape[1] - 1, ((counts - expected) ** 2 / expected).sum()))
 
 
-def _farthest_apart(known: NDArray[np.float64], new: NDArray[np.float64]) -> tuple[float, float]:
+def _farthest_apart(known: Floats, new: Floats) -> tuple[float, float]:
     """The largest difference of two distributions, and how likely it is by chance (Smirnov)."""
     from scipy.special import kolmogorov
 

@@ -10,8 +10,7 @@ from shapley2d._base.checks import check_choice, check_whole
 from shapley2d.exceptions import InputError, Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._inspection.inspected import InspectedCells
 
 ORDERS = ("wrong", "harm", "gain")
@@ -70,7 +69,7 @@ def rank_cells(
     return list(zip(rows.tolist(), columns.tolist(), strict=True))
 
 
-def _named(inspection: InspectedCells) -> NDArray[np.bool_]:
+def _named(inspection: InspectedCells) -> Bools:
     """Which cells a finding about their column names."""
     cells = inspection._cells
     named = np.zeros(cells.scores.shape, dtype=bool)
@@ -79,7 +78,7 @@ def _named(inspection: InspectedCells) -> NDArray[np.bool_]:
     return named
 
 
-def gain_scores(inspection: InspectedCells) -> NDArray[np.float64]:
+def gain_scores(inspection: InspectedCells) -> Floats:
     """Score and harm of every cell in one number, the largest to look at first."""
     harm = _harm(inspection)
     terms = np.zeros_like(harm)
@@ -92,7 +91,7 @@ def gain_scores(inspection: InspectedCells) -> NDArray[np.float64]:
     return np.asarray(inspection._cells.scores + _HARM_WEIGHT * terms)
 
 
-def _harm(inspection: InspectedCells) -> NDArray[np.float64]:
+def _harm(inspection: InspectedCells) -> Floats:
     if inspection._values is None:
         raise InputError(
             Setting("by"),

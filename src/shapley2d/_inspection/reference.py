@@ -70,11 +70,9 @@ class Reference:
     @cached_property
     def lessons(self) -> Lessons:
         facts, columns = self.cells.info, self.cells.columns
-        seed, trees = self.inspection.info.get("random_state"), facts.get("trees")
+        seed, trees = self.inspection.info.get("random_state", -1), facts.get("trees", 0)
         alone = facts.get("columns_not_predicted", [])
-        if seed is None or not (
-            _is_whole(seed, 0) and _is_whole(trees, 1) and isinstance(alone, list)
-        ):
+        if not (_is_whole(seed, 0) and _is_whole(trees, 1) and isinstance(alone, list)):
             raise InputError(
                 Setting("reference"),
                 " does not say how its trees were grown: inspect the trusted table again",
@@ -100,9 +98,7 @@ class Reference:
         if (labels := self.label) is not None:
             there = None if label is None else label.columns[0]
             new.append(_nothing(labels, n) if there is None else _like(there, labels))
-        both = tuple(
-            _joined(one, other) for one, other in zip(self.cells.columns, new, strict=True)
-        )
+        both = tuple(map(_joined, self.cells.columns, new))
         together = Table(both[: len(own)], np.arange(known + n))
         written = written_columns(together)
         grown = {
@@ -258,6 +254,7 @@ def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> 
     places = [names.index(one.name) if one.name in names else -1 for one in shown]
     if has_label:
         places[-1] = len(names) - 1
+    shown_at = list(zip(places, shown, strict=True))
 
     def taken(matrix: Any, *, missing: Any = 0.0) -> Any:
         extended = np.concatenate([matrix, np.full((n, 1), missing, dtype=matrix.dtype)], axis=1)
@@ -267,20 +264,17 @@ def _arranged(judged: ScoredCells, shown: Sequence[Column], has_label: bool) -> 
     like = judged.written_like or judged.columns
     return replace(
         judged,
-        columns=tuple(
-            one if j < 0 else judged.columns[j] for j, one in zip(places, shown, strict=True)
-        ),
+        columns=tuple(one if j < 0 else judged.columns[j] for j, one in shown_at),
         has_label=has_label,
         has_classes=has_label and judged.has_classes,
         scores=taken(judged.scores),
         probability=taken(judged.probability),
         expected=tuple(
-            Expected(one.entries) if j < 0 else judged.expected[j]
-            for j, one in zip(places, shown, strict=True)
+            Expected(one.entries) if j < 0 else judged.expected[j] for j, one in shown_at
         ),
         parts={name: taken(part) for name, part in judged.parts.items()},
         usual=taken(judged.usual, missing=True),
         notes={(i, back[j]): text for (i, j), text in judged.notes.items() if j in back},
         suggested={(i, back[j]): new for (i, j), new in judged.suggested.items() if j in back},
-        written_like=tuple(one if j < 0 else like[j] for j, one in zip(places, shown, strict=True)),
+        written_like=tuple(one if j < 0 else like[j] for j, one in shown_at),
     )

@@ -187,9 +187,8 @@ def _from_cells(inspection: InspectedCells, cells: Any) -> Chosen:
                 Setting("cells"),
                 f" has the shape {cells.shape}, but the table has {inspection.shape}",
             )
-        return {
-            (i, j): _suggestion(inspection, i, j) for i, j in zip(*np.nonzero(cells), strict=True)
-        }
+        places = np.argwhere(cells).tolist()
+        return {(i, j): _suggestion(inspection, i, j) for i, j in places}
     frame = nw.from_native(cells, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         lacks = [name for name in ("row", "column") if name not in frame.columns]

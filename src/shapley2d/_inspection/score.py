@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._base.time_limit import TimeLimit
     from shapley2d._inspection.binning import BinnedColumn
     from shapley2d._inspection.columns.finding import ColumnFinding
@@ -239,7 +240,7 @@ class Lessons:
         return _Rows(columns, binned, codes, seen, groups, np.arange(n - known), known)
 
 
-def _groups(columns: Sequence[Column], label: int) -> NDArray[np.intp]:
+def _groups(columns: Sequence[Column], label: int) -> Ints:
     """The class of every row: 0 without classes, -1 where it is missing."""
     if label == len(columns):
         return np.zeros(columns[0].entries.size, dtype=np.intp)
@@ -258,14 +259,12 @@ class _Rows:
     binned: list[BinnedColumn]
     codes: NDArray[np.uint8]
     seen: NDArray[np.uint64]
-    groups: NDArray[np.intp]
-    places: NDArray[np.intp]
+    groups: Ints
+    places: Ints
     known: int = 0
 
 
-def _in_tail(
-    table: BinnedColumn, judged: BinnedColumn, surprise: NDArray[np.float64]
-) -> NDArray[np.bool_]:
+def _in_tail(table: BinnedColumn, judged: BinnedColumn, surprise: Floats) -> Bools:
     """Which numbers their column's own tail explains: it puts about one or more in such rows."""
     found = np.zeros(judged.bins.size, dtype=bool)
     there = np.flatnonzero((judged.bins >= 0) & ~np.isnan(judged.values))
@@ -320,7 +319,7 @@ class _Work:
         self.new[:, k] = binned.codes_of(off.expected.entries)
         self.expected[j] = self.order.given(k, off.expected, rows.places)
 
-    def scores(self) -> NDArray[np.float64]:
+    def scores(self) -> Floats:
         scores = np.zeros(self.rows.codes.shape)
         for part in self.parts.values():
             scores += part
@@ -355,13 +354,13 @@ class _Work:
         found |= {"rows_without_tried_repairs": n_rows} if n_rows else {}
         return {**found, "time_up": True} if found else {}
 
-    def as_expected(self) -> NDArray[np.bool_]:
+    def as_expected(self) -> Bools:
         """Whether entries have the codes of the expected ones, in the order of the given table."""
         same = np.empty(self.new.shape, dtype=bool)
         same[np.ix_(self.rows.places, self.order.column_places)] = self.new == self.rows.codes
         return same
 
-    def note(self, reason: str, j: int, against: NDArray[np.float64]) -> None:
+    def note(self, reason: str, j: int, against: Floats) -> None:
         """Add weighted evidence against a column's entries; a label's score is its surprise."""
         weight = 1.0 if j == self.lessons.label else WEIGHTS[reason]
         self.parts[reason][self.rows.places, j] = weight * against
@@ -378,7 +377,7 @@ class _Work:
         seen = without_trees(judged.seen, FEWEST_TREES) if judged.known else judged.seen
         scored = np.flatnonzero(self.order.column_places != self.lessons.label)
 
-        def gain(rows: slice) -> NDArray[np.float64] | None:
+        def gain(rows: slice) -> Floats | None:
             if limit is not None and limit.left() < 0:
                 return None
             return repair_gains(judged.binned, forests, judged.codes, self.new, seen, rows)

@@ -13,8 +13,7 @@ from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.cells import Expected
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._tables.table import Column
@@ -28,7 +27,7 @@ Cell = tuple[int, int]
 def explain_suspects(
     columns: Sequence[Column],
     expected: Sequence[Expected],
-    probability: NDArray[np.float64],
+    probability: Floats,
     findings: Sequence[ColumnFinding] = (),
 ) -> tuple[dict[Cell, str], dict[Cell, tuple[str | None, float]], tuple[Expected, ...]]:
     """The slips that explain the entries most likely wrong, or the last ones of longer columns.
@@ -76,7 +75,7 @@ def explain_suspects(
     )
 
 
-def _most_likely(probability: NDArray[np.float64]) -> list[Cell]:
+def _most_likely(probability: Floats) -> list[Cell]:
     """The cells to explain, the likeliest wrong first."""
     cells = np.argwhere(probability >= _SUSPECT)
     order = np.argsort(-probability[tuple(cells.T)], kind="stable")[:MOST_SUSPECTS]

@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.inspected import InspectedCells
     from shapley2d._valuation.sealed import SealedCells
 
@@ -266,7 +265,7 @@ def _texts_by_row(columns: Sequence[Sequence[str | None]]) -> Any:
     return pa.array([text for line in zip(*columns, strict=True) for text in line], pa.string())
 
 
-def _by_row(parts: list[Any], n: int = 0) -> NDArray[np.float64]:
+def _by_row(parts: list[Any], n: int = 0) -> Floats:
     """Columns as one long column, row after row; NaN where a column has none."""
     filled = [
         np.full(n, np.nan) if part is None else np.asarray(part, dtype=np.float64) for part in parts
@@ -278,6 +277,6 @@ def _at(part: Any, k: int) -> Any:
     return None if part is None or k >= part.shape[1] else part[:, k]
 
 
-def _check_codes(codes: NDArray[np.float64], count: int, least: int = 0) -> None:
+def _check_codes(codes: Floats, count: int, least: int = 0) -> None:
     if not ((codes >= least) & (codes < count) & (codes == np.round(codes))).all():
         raise ValueError("some of its entries are not categories of their column")

@@ -18,8 +18,7 @@ from shapley2d._inspection.columns.finding import SURE, SURE_RIGHT
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.cells import ScoredCells
     from shapley2d._inspection.columns.finding import ColumnFinding
 
@@ -86,7 +85,7 @@ def _offer(text: str | None, wrong: float, sure: float) -> tuple[bool, float, fl
     return bool(text) and sure >= 0.5, wrong * sure, sure, text or ""
 
 
-def suggestion_chances(finding: ColumnFinding) -> NDArray[np.float64]:
+def suggestion_chances(finding: ColumnFinding) -> Floats:
     """How likely suggested entries are right, where those in the table are wrong."""
     if finding.right is None:
         return np.full(finding.rows.size, _RIGHT.get(finding.kind, 0.5))

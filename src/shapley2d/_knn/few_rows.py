@@ -26,12 +26,9 @@ import numpy as np
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.problem import Split
     from shapley2d._theory.semivalues import Semivalue
-
-    Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class FewRows:
         guess = float(weights[known].sum()) / n_classes
         return cls(n_neighbors, np.asarray(shares[y], dtype=np.float64), None, guess)
 
-    def utilities(self, sizes: NDArray[np.intp], sums: Floats) -> Floats:
+    def utilities(self, sizes: Ints, sums: Floats) -> Floats:
         """``g`` of subsets with rows, by their sizes and the sums of ``worth`` over them."""
         single, squared = self._factors(int(sizes.max(initial=1)))
         if self.mean is None:

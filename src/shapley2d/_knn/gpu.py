@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Ints
     from shapley2d._knn.device import Device
     from shapley2d._knn.game import Floats, RowGame, Subsets
 
@@ -151,7 +152,7 @@ class GpuRows(RowValues):
         self,
         blocks: Iterable[tuple[Subsets, Floats]],
         n_lines: int,
-        chosen: NDArray[np.intp],
+        chosen: Ints,
         *,
         as_table: bool = False,
     ) -> Floats:
@@ -224,7 +225,7 @@ class GpuRows(RowValues):
 class _Lists:
     """Column subsets as lists of columns, on the GPU."""
 
-    def __init__(self, device: Device, subsets: NDArray[np.bool_]) -> None:
+    def __init__(self, device: Device, subsets: Bools) -> None:
         self.count, n_columns = subsets.shape
         self.pitch = max(-(-n_columns // 4) * 4, 4)
         columns = np.full((self.count, self.pitch), n_columns, dtype=np.uint16)
@@ -243,9 +244,7 @@ class _Lists:
 class _Seen:
     """Validation rows on the GPU: lenses, labels or targets, and weights."""
 
-    def __init__(
-        self, device: Device, game: RowGame, chosen: NDArray[np.intp], scale: float
-    ) -> None:
+    def __init__(self, device: Device, game: RowGame, chosen: Ints, scale: float) -> None:
         labels = np.zeros((chosen.size, 2))
         if game.classifies:
             labels[:] = game.runs[chosen]

@@ -44,11 +44,9 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._tables.table import Column, Table
 
-    Floats = NDArray[np.float64]
 
 _CUT = 3.0  # robust standard deviations at which numbers are cut: 0.3 % of a normal column
 _NOTICED = 1e-3  # share of distinct numbers that count as equal: warn beyond it
@@ -68,7 +66,7 @@ class Columns:
 
     train: Floats
     valid: Floats
-    nominal: NDArray[np.bool_]
+    nominal: Bools
     weight: Floats
     missing: Floats
 

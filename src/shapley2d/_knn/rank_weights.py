@@ -26,8 +26,7 @@ import numpy as np
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._theory.semivalues import Semivalue
 
 
@@ -42,11 +41,11 @@ class RankWeights(NamedTuple):
     ``alone``: weight of the empty coalition, ``p(0; n)``.
     """
 
-    single: NDArray[np.float64]
-    single_beyond: NDArray[np.float64]
-    pair: NDArray[np.float64]
-    pair_beyond: NDArray[np.float64]
-    ranked_pair_beyond: NDArray[np.float64]
+    single: Floats
+    single_beyond: Floats
+    pair: Floats
+    pair_beyond: Floats
+    ranked_pair_beyond: Floats
     alone: float
 
 
@@ -76,7 +75,7 @@ def rank_weights(semivalue: Semivalue, n_rows: int, n_neighbors: int) -> RankWei
     )
 
 
-def _single(semivalue: Semivalue, ranks: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _single(semivalue: Semivalue, ranks: Floats, k: int) -> Floats:
     """``c(r)`` for every rank."""
     if semivalue == "shapley":
         return 1.0 / np.maximum(ranks, k)
@@ -86,7 +85,7 @@ def _single(semivalue: Semivalue, ranks: NDArray[np.float64], k: int) -> NDArray
     return _beta_binomial_cdf(k - 1, ranks - 1, b, a) / k
 
 
-def _pair(semivalue: Semivalue, ranks: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+def _pair(semivalue: Semivalue, ranks: Floats, k: int) -> Floats:
     """``c2(r)`` for every rank from 2 on."""
     if k < 2:
         return np.zeros_like(ranks)
@@ -100,7 +99,7 @@ def _pair(semivalue: Semivalue, ranks: NDArray[np.float64], k: int) -> NDArray[n
     return b / (a + b) * _beta_binomial_cdf(k - 2, ranks - 2, b + 1, a)
 
 
-def _binomial_half_cdf(k: int, trials: NDArray[np.float64]) -> NDArray[np.float64]:
+def _binomial_half_cdf(k: int, trials: Floats) -> Floats:
     """``P(Binomial(trials, 1/2) <= k)``."""
     from scipy.special import bdtr
 
@@ -109,9 +108,7 @@ def _binomial_half_cdf(k: int, trials: NDArray[np.float64]) -> NDArray[np.float6
     )
 
 
-def _beta_binomial_cdf(
-    k: int, trials: NDArray[np.float64], b: float, a: float
-) -> NDArray[np.float64]:
+def _beta_binomial_cdf(k: int, trials: Floats, b: float, a: float) -> Floats:
     """``P(Binomial(trials, t) <= k)`` with ``t`` distributed as Beta(b, a)."""
     from scipy.special import betaln
 
@@ -133,7 +130,7 @@ def _beta_binomial_cdf(
     return total
 
 
-def _sums_beyond(weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def _sums_beyond(weights: Floats) -> Floats:
     """``weights[r+1] + ... + weights[n]`` for every ``r``, in long double precision."""
     sums = np.zeros(len(weights))
     sums[:-1] = np.cumsum(weights[:0:-1], dtype=np.longdouble)[::-1]

@@ -33,8 +33,7 @@ from shapley2d._theory.semivalues import marginal_weights
 from shapley2d.exceptions import InputError, PrecisionWarning, Setting
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._estimation.checkpoint import Checkpoint, Saved
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._estimation.rounds import Stop
@@ -165,7 +164,7 @@ class KnnRun:
             self.run.sums,
         )
 
-    def label_constant(self) -> NDArray[np.float64] | float:
+    def label_constant(self) -> Floats | float:
         """What the label adds in a row that is the first to join, whatever the columns.
 
         In regression that row is measured from the mean of all targets, not from an error of 0.

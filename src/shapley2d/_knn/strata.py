@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.problem import Split
 
 _ORDINARY = 4.0
@@ -47,14 +48,14 @@ class Stratum(NamedTuple):
     """
 
     split: int
-    rows: NDArray[np.intp]
-    sizes: NDArray[np.float64]
+    rows: Ints
+    sizes: Floats
     share: float
     effort: float
     whole: bool
 
 
-def what_rows_change(split: Split, task: str) -> NDArray[np.float64]:
+def what_rows_change(split: Split, task: str) -> Floats:
     """About how much every validation row can change in the values.
 
     Its weight times what one neighbour is off by, in the mean over the training rows: the squared
@@ -70,7 +71,7 @@ def what_rows_change(split: Split, task: str) -> NDArray[np.float64]:
     return np.asarray(split.weights * ((split.y_valid.codes - targets.mean()) ** 2 + targets.var()))
 
 
-def make_strata(split: int, sizes: NDArray[np.float64]) -> list[Stratum]:
+def make_strata(split: int, sizes: Floats) -> list[Stratum]:
     """The strata of a split: ordinary rows first, then heavier ones, at last those taken whole.
 
     ``sizes`` (T,): what every validation row can change.
@@ -109,7 +110,7 @@ def deal_stratum(
     *,
     least: int = 1,
     repeats: bool = False,
-) -> list[NDArray[np.intp]]:
+) -> list[Ints]:
     """Random chunks of the rows of a stratum, one for every round until they are used up.
 
     ``y`` (T,): labels, or targets, of all validation rows of the split.
@@ -134,11 +135,8 @@ def deal_stratum(
 
 
 def deal_rows(
-    y: NDArray[np.generic],
-    size: int,
-    random: np.random.Generator,
-    sizes: NDArray[np.float64] | None = None,
-) -> list[NDArray[np.intp]]:
+    y: NDArray[np.generic], size: int, random: np.random.Generator, sizes: Floats | None = None
+) -> list[Ints]:
     """Random chunks of rows, of nearly equal sizes.
 
     Rows in the order of their labels, those of one label by what they can change, and in random
@@ -169,7 +167,7 @@ def deal_rows(
     return [dealt[start:end] for start, end in zip([0, *ends[:-1]], ends, strict=True)]
 
 
-def in_turn(parts: Sequence[list[NDArray[np.intp]]]) -> list[tuple[int, NDArray[np.intp]]]:
+def in_turn(parts: Sequence[list[Ints]]) -> list[tuple[int, Ints]]:
     """The chunks of several strata in turn: the first ones cover all of them alike."""
     return [
         (k, chunk)

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._knn.pieces import PieceResult
     from shapley2d._knn.strata import Stratum
     from shapley2d._theory.sums import BlockSums
-
-    Floats = NDArray[np.float64]
 
 
 class StratumSums:
@@ -228,7 +227,7 @@ class TableSums:
     def __init__(
         self,
         kinds: Sequence[Stratum],
-        rows: Sequence[NDArray[np.intp]],
+        rows: Sequence[Ints],
         shape: tuple[int, int],
         blocks: BlockSums | None,
     ) -> None:

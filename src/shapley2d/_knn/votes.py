@@ -26,8 +26,7 @@ from shapley2d._methods.baseline import (
 from shapley2d._theory.semivalues import marginal_weights
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -72,7 +71,7 @@ def with_votes(
     return replace(estimate, values=estimate.values + added)
 
 
-def _column_weights(problem: Problem, run: Run, *, from_zero: bool) -> NDArray[np.float64]:
+def _column_weights(problem: Problem, run: Run, *, from_zero: bool) -> Floats:
     """What every column is worth in the game that is 1 where the difference is there.
 
     From zero: where any column is there, and the label if it is valued. Counted from the labels:
@@ -87,7 +86,7 @@ def _column_weights(problem: Problem, run: Run, *, from_zero: bool) -> NDArray[n
     return np.append(np.full(m, joins[1]), 1.0 - joins[0])
 
 
-def varying_columns(table: Table) -> NDArray[np.intp]:
+def varying_columns(table: Table) -> Ints:
     """Positions of the columns that are not constant; the first column where all are.
 
     >>> from shapley2d._tables.convert import as_table
@@ -98,13 +97,13 @@ def varying_columns(table: Table) -> NDArray[np.intp]:
     return np.flatnonzero(found) if any(found) else np.zeros(1, dtype=np.intp)
 
 
-def varies(entries: NDArray[np.float64]) -> bool:
+def varies(entries: Floats) -> bool:
     """Whether not all entries of a column are the same, or all missing."""
     missing = np.isnan(entries)
     return not (missing.all() or (not missing.any() and bool((entries == entries[0]).all())))
 
 
-def take_columns(problem: Problem, columns: NDArray[np.intp]) -> Problem:
+def take_columns(problem: Problem, columns: Ints) -> Problem:
     """The problem of some of the columns."""
 
     def taken(table: Table) -> Table:
@@ -117,7 +116,7 @@ def take_columns(problem: Problem, columns: NDArray[np.intp]) -> Problem:
     return replace(problem, table=taken(problem.table), splits=splits)
 
 
-def with_zeros(estimate: Estimate, columns: NDArray[np.intp], n_columns: int) -> Estimate:
+def with_zeros(estimate: Estimate, columns: Ints, n_columns: int) -> Estimate:
     """The estimate of some columns as one of all; further ones (the label) come last."""
     values = estimate.values
     if columns.size == n_columns:

@@ -32,8 +32,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._market.block_valuation import BlockValuation
     from shapley2d._market.job import Answer, BlocksJob
     from shapley2d._market.layout import Changed
@@ -283,7 +282,7 @@ class _Auditor:
     def _random(self, owner: int) -> np.random.Generator:
         return generator(self.job.run.seed, "audit", owner)
 
-    def _withheld(self, owner: int, rows: NDArray[np.intp]) -> Callable[..., Changed] | None:
+    def _withheld(self, owner: int, rows: Ints) -> Callable[..., Changed] | None:
         """Withhold the least valuable tenth of an owner's rows, or of its cells in shared rows."""
         valued = self.found.layout.valued
         if self._cells is None or valued is None or rows.size < 2:
@@ -299,7 +298,7 @@ class _Auditor:
         return lambda table, target: (blank_cells(table, gone), target, np.arange(table.n_rows))
 
     @cached_property
-    def _cells(self) -> NDArray[np.float64] | None:
+    def _cells(self) -> Floats | None:
         """What every cell is worth; None where that cannot be computed."""
         method, problem = self.job.method, self.found.problem
         if self.job.parties == "known":  # such a party can still ask nearest neighbours

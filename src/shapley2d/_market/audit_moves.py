@@ -10,8 +10,7 @@ import numpy as np
 from shapley2d._market.regions import Regions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._market.layout import Changed
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
@@ -20,18 +19,13 @@ JITTER = 0.15
 """Of a fabricated entry, in standard deviations of its column."""
 
 
-def take_rows(table: Table, target: Target, index: NDArray[np.intp]) -> Changed:
+def take_rows(table: Table, target: Target, index: Ints) -> Changed:
     """The table and target of some rows, in any order or several times."""
     return table.take_rows(index), target.take(index), index
 
 
 def fabricate(
-    table: Table,
-    target: Target,
-    rows: NDArray[np.intp],
-    random: np.random.Generator,
-    *,
-    means: bool,
+    table: Table, target: Target, rows: Ints, random: np.random.Generator, *, means: bool
 ) -> Changed:
     """The table with three rows more for each of some rows, which nobody observed.
 
@@ -56,7 +50,7 @@ def fabricate(
     return replace(made, columns=tuple(columns)), target.take(index), index
 
 
-def _alike(target: Target, rows: NDArray[np.intp], row: int) -> NDArray[np.intp]:
+def _alike(target: Target, rows: Ints, row: int) -> Ints:
     """Those of an owner's rows whose labels are as that of a row."""
     if target.task == "classification":
         return np.asarray(rows[target.codes[rows] == target.codes[row]])

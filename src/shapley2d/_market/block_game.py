@@ -20,8 +20,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.grid import Grid
     from shapley2d._methods.method import Method
@@ -41,8 +40,8 @@ MAX_SHOWN = 12
 
 
 def estimate_blocks(
-    problem: Problem, run: Run, grid: Grid, method: Method, parts: list[NDArray[np.intp]] | None
-) -> tuple[Estimate, NDArray[np.float64] | None, Method, Problem]:
+    problem: Problem, run: Run, grid: Grid, method: Method, parts: list[Ints] | None
+) -> tuple[Estimate, Floats | None, Method, Problem]:
     """Values of the blocks, replicates of them, the method that was used, and the folds.
 
     Nearest neighbours and Monte Carlo evaluate all subsets of the blocks where these are few, and
@@ -113,7 +112,7 @@ def _sampler(method: Method) -> Exact | MonteCarlo:
 
 def _block_games(
     games: Sequence[Game], problem: Problem, grid: Grid
-) -> tuple[list[Game], list[NDArray[np.intp]]]:
+) -> tuple[list[Game], list[Ints]]:
     """Games over the sets that train in each split; sets without rows there are left out."""
     blocks: list[Game] = []
     members = []
@@ -150,7 +149,7 @@ def _beside(sums: BlockSums | None, copies: int) -> BlockSums | None:
     return type(sums).of_blocks(weights)
 
 
-def _apart(estimate: Estimate, copies: int) -> tuple[Estimate, NDArray[np.float64] | None]:
+def _apart(estimate: Estimate, copies: int) -> tuple[Estimate, Floats | None]:
     """The estimate of the blocks, and their values in every replicate."""
     if copies == 1:
         return estimate, None

@@ -17,12 +17,10 @@ from shapley2d._base.precision import interval_factor, without_rounding
 from shapley2d._theory.sums import BlockSums
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._market.layout import BlockLayout
 
-    Floats = NDArray[np.float64]
 
 MAX_JOINT = 256
 """Owners, or blocks, up to which sampling errors are kept jointly; beyond, as if independent."""
@@ -95,12 +93,12 @@ class JointErrors:
         """The variance of the sum of all values."""
         return float(self.variance.sum() + (self.spread.sum(axis=1) ** 2).sum())
 
-    def variance_of_differences(self, one: NDArray[np.intp], other: NDArray[np.intp]) -> Floats:
+    def variance_of_differences(self, one: Ints, other: Ints) -> Floats:
         """The variances of differences of pairs of values, by their positions."""
         together = ((self.spread[:, one] - self.spread[:, other]) ** 2).sum(axis=0)
         return np.asarray(self.variance[one] + self.variance[other] + together)
 
-    def take(self, kept: NDArray[np.bool_] | NDArray[np.intp] | slice) -> JointErrors:
+    def take(self, kept: Bools | Ints | slice) -> JointErrors:
         """The errors of some of the values."""
         return JointErrors(self.variance[kept], self.spread[:, kept], self.dof)
 
@@ -109,8 +107,8 @@ class JointErrors:
 class Sums:
     """The payees, owners or blocks, and the blocks, as sums of what is valued."""
 
-    rows: NDArray[np.intp]  # the set of every valued row, and of every valued column
-    columns: NDArray[np.intp]
+    rows: Ints  # the set of every valued row, and of every valued column
+    columns: Ints
     payees: Floats  # (payees, row sets, column sets): the part of every block that each has
     owned: bool  # whether these are owners; blocks by themselves else
 

@@ -16,8 +16,7 @@ import numpy as np
 from shapley2d._base.clusters import equal_lines, number_clusters
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._market.regions import Regions
     from shapley2d._tables.problem import Split
     from shapley2d._tables.table import Table
@@ -29,7 +28,7 @@ RULES = ("one", "each")
 _CHANCE = 1e-4  # how likely as many equal rows may be where they are independent
 
 
-def find_copies(table: Table, target: Target, split: Split | None = None) -> NDArray[np.intp]:
+def find_copies(table: Table, target: Target, split: Split | None = None) -> Ints:
     """The cluster of every row, in order of first rows; rows equal by chance are each in their own.
 
     The validation rows of the ``split`` tell what is chance; without, all equal rows are copies.
@@ -40,12 +39,12 @@ def find_copies(table: Table, target: Target, split: Split | None = None) -> NDA
     return _more_than_chance(rows, _lines(split.valid, split.y_valid))
 
 
-def _lines(table: Table, target: Target) -> NDArray[np.float64]:
+def _lines(table: Table, target: Target) -> Floats:
     codes = np.asarray(target.codes, dtype=np.float64)
     return np.column_stack([*(column.entries for column in table.columns), codes])
 
 
-def _more_than_chance(lines: NDArray[np.float64], valid: NDArray[np.float64]) -> NDArray[np.intp]:
+def _more_than_chance(lines: Floats, valid: Floats) -> Ints:
     """Clusters of equal rows that are more than chance makes them."""
     from scipy.stats import nbinom, poisson
 
@@ -86,7 +85,7 @@ class CopiesFound:
     n_pairs: int  # number of such pairs, listed or not
 
     @classmethod
-    def count(cls, regions: Regions, clusters: NDArray[np.intp], rule: str) -> CopiesFound:
+    def count(cls, regions: Regions, clusters: Ints, rule: str) -> CopiesFound:
         """Count the copies in a table; ``clusters`` has the cluster of every row."""
         size = np.bincount(clusters)
         held = regions.of_rows()

@@ -20,13 +20,12 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Ints
     from shapley2d._tables.problem import Problem, Tables
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-    Changed = tuple[Table, Target, NDArray[np.intp]]
+    Changed = tuple[Table, Target, Ints]
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class BlockLayout:
     ownership: Ownership | None = None
     copies: CopiesFound | None = None  # which rows repeat others; None where there are no owners
     # the valued row that every row of the changed table is part of; -1 for rows that are not valued
-    valued: NDArray[np.intp] | None = None
+    valued: Ints | None = None
 
 
 @dataclass(frozen=True)
@@ -47,10 +46,10 @@ class Prepared:
 
     rule: str  # what copies count for
     tables: Tables  # the valued rows
-    origin: NDArray[np.intp]  # the row read that every row of the changed table comes from
-    kept: NDArray[np.intp]  # the rows of the changed table that are valued
+    origin: Ints  # the row read that every row of the changed table comes from
+    kept: Ints  # the rows of the changed table that are valued
     # the cluster of copies of every row of the changed table; None without owners
-    clusters: NDArray[np.intp] | None
+    clusters: Ints | None
 
     @classmethod
     def of(
@@ -129,7 +128,7 @@ class Named:
     columns: Sets | None  # the label, where it is valued, is a set of its own
     label: str | None  # the target's name where it is valued as one more column
     regions: Regions | None = None  # what the owners have; None without owners
-    claimed: NDArray[np.bool_] | None = None  # the rows that somebody claims; None for all
+    claimed: Bools | None = None  # the rows that somebody claims; None for all
 
     @classmethod
     def of(
@@ -175,9 +174,12 @@ class Named:
             more = f" and {counted(free.size - 1, 'more row')}" if free.size > 1 else ""
             raise InputError(
                 f"nobody claims row {names[free[0]]!r}{more}, and rows that nobody answers for can "
-                "change what others are paid: name their owners in ", Setting("owners"),
-                ", or set ", Setting("unclaimed", "drop"), " to leave them out of everything",
-            )  # fmt: skip
+                "change what others are paid: name their owners in ",
+                Setting("owners"),
+                ", or set ",
+                Setting("unclaimed", "drop"),
+                " to leave them out of everything",
+            )
         return replace(named, regions=regions, claimed=claimed if free.size else None)
 
 

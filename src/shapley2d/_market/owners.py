@@ -24,8 +24,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._market.grid import Sets
 
 UNOWNED = "(unowned)"
@@ -57,7 +56,7 @@ class AxisNames:
 
     def __init__(self, kind: str, names: Sequence[Any], sets: Sets | None = None) -> None:
         self._kind, self.size = kind, len(names)
-        self._found: dict[str, NDArray[np.intp]] = {}  # thousands of claims name the same columns
+        self._found: dict[str, Ints] = {}  # thousands of claims name the same columns
         keys = [entry_key(name) for name in names]
         # if names are whole numbers, numbers mean names, otherwise positions
         self._counted = all(key.isdecimal() for key in keys)
@@ -75,7 +74,7 @@ class AxisNames:
         if keys == [str(k) for k in range(self.size)]:
             self._hint = f"count from 0 to {self.size - 1}"
 
-    def find(self, entry: Any, where: str) -> NDArray[np.intp]:
+    def find(self, entry: Any, where: str) -> Ints:
         """Positions of an entry: empty (all), a list, a range or a single name."""
         if is_empty(entry):
             return np.arange(self.size)
@@ -86,7 +85,7 @@ class AxisNames:
             self._found[text] = self._find(text, where)
         return self._found[text]
 
-    def _find(self, text: str, where: str) -> NDArray[np.intp]:
+    def _find(self, text: str, where: str) -> Ints:
         if text in self._known:
             return self._known[text]
         if text.isdecimal() and int(text) < self.size and not self._counted:
@@ -101,7 +100,7 @@ class AxisNames:
             f"{where}: there is no {self._kind} {text!r}: the table's {self._kind}s {self._hint}"
         )
 
-    def _union(self, entries: Iterable[Any], where: str) -> NDArray[np.intp]:
+    def _union(self, entries: Iterable[Any], where: str) -> Ints:
         parts = [self.find(entry, where) for entry in entries]
         return np.unique(np.concatenate(parts)) if parts else np.arange(0)
 

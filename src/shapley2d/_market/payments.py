@@ -25,8 +25,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._market.cell_sums import JointErrors
 
 RULES = ("zero", "owe")
@@ -122,13 +121,13 @@ def follow(
 
 def payment_intervals(
     total: Any,
-    values: NDArray[np.float64],
+    values: Floats,
     errors: JointErrors,
     *,
     negative: str = "zero",
     digits: int = 2,
     names: Sequence[str] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """95 % intervals of the amounts, by simulation.
 
     Values are drawn from Student's distribution around their estimates, with the covariance of
@@ -169,7 +168,7 @@ def payment_intervals(
     return np.minimum(low, amounts), np.maximum(high, amounts)
 
 
-def _draws(values: NDArray[np.float64], errors: JointErrors) -> NDArray[np.float64]:
+def _draws(values: Floats, errors: JointErrors) -> Floats:
     """Values drawn around their estimates: (draws, owners); fewer draws of many owners."""
     count = max(min(_SIMULATIONS, _MOST_DRAWN // values.size), 1000) // 2
     random = np.random.default_rng(0)
@@ -193,9 +192,7 @@ def _check_sum(whole: float, errors: JointErrors) -> None:
         )
 
 
-def uncertain_pairs(
-    values: NDArray[np.float64], errors: JointErrors
-) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.float64], NDArray[np.float64]]:
+def uncertain_pairs(values: Floats, errors: JointErrors) -> tuple[Ints, Ints, Floats, Floats]:
     """Pairs of values whose order is uncertain: the 95 % interval of their difference contains 0.
 
     The positions of the higher and of the lower values, differences, and their standard errors.

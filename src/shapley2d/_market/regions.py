@@ -18,8 +18,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._market.owners import Claim
 
 
@@ -31,7 +30,7 @@ class Ownership:
     """Who owns the blocks of a grid."""
 
     names: list[str]  # the owners, and :data:`UNOWNED` last if a block has no owner
-    shares: NDArray[np.float64]  # (owners, row sets, column sets): of the cells of every block
+    shares: Floats  # (owners, row sets, column sets): of the cells of every block
 
 
 @dataclass(frozen=True)
@@ -39,23 +38,23 @@ class Regions:
     """The regions of owners: the owner, rows and columns of each."""
 
     names: list[str]  # the owners
-    owner: NDArray[np.intp]  # (regions,): the owner of every region, by number
+    owner: Ints  # (regions,): the owner of every region, by number
     # (regions, rows) and (regions, columns)
-    rows: NDArray[np.bool_]
-    columns: NDArray[np.bool_]
+    rows: Bools
+    columns: Bools
 
-    def take_rows(self, rows: NDArray[np.intp]) -> Regions:
+    def take_rows(self, rows: Ints) -> Regions:
         """The regions in a table of other rows; repeated rows keep their owners."""
         return replace(self, rows=self.rows[:, rows])
 
-    def merge_rows(self, clusters: NDArray[np.intp]) -> Regions:
+    def merge_rows(self, clusters: Ints) -> Regions:
         """The regions when each cluster becomes one row, held by every owner of its rows."""
         merged = np.zeros((len(self.rows), int(clusters.max()) + 1), dtype=bool)
         region, member = np.nonzero(self.rows)
         merged[region, clusters[member]] = True
         return replace(self, rows=merged)
 
-    def of_rows(self) -> NDArray[np.bool_]:
+    def of_rows(self) -> Bools:
         """Mask (owners, rows) of the rows in which an owner has a cell."""
         held = np.zeros((len(self.names), self.rows.shape[1]), dtype=bool)
         for owner, rows, columns in zip(self.owner.tolist(), self.rows, self.columns, strict=True):
@@ -63,7 +62,7 @@ class Regions:
                 held[owner] |= rows
         return held
 
-    def patterns(self) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    def patterns(self) -> tuple[Ints, Bools]:
         """The pattern of every row, and who has which columns of each: (patterns, owners, columns).
 
         Rows in the same regions have the same owners; rows in different regions may, too.
@@ -94,7 +93,7 @@ class Regions:
         names = [*self.names, UNOWNED] if len(shares) > len(self.names) else self.names
         return Ownership(names, shares / np.outer(grid.rows.sizes, grid.columns.sizes))
 
-    def cells_of(self, owner: int) -> NDArray[np.bool_]:
+    def cells_of(self, owner: int) -> Bools:
         """Mask (rows, columns) of an owner's cells."""
         mine = self.owner == owner
         held = np.zeros((self.rows.shape[1], self.columns.shape[1]), dtype=bool)
@@ -121,7 +120,7 @@ def find_regions(
             "value the cells with value_cells, of which each has the sum of its own",
         )
     # rows by owner and columns
-    found: dict[tuple[int, bytes], NDArray[np.bool_]] = {}
+    found: dict[tuple[int, bytes], Bools] = {}
     for claim in claims:
         column_mask = np.zeros(columns.size, dtype=bool)
         column_mask[columns.find(claim.column, claim.where)] = True
@@ -159,9 +158,7 @@ def cut_grid(
     return grid, regions.ownership(grid)
 
 
-def _as_players(
-    patterns: NDArray[np.intp], held: NDArray[np.bool_]
-) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def _as_players(patterns: Ints, held: Bools) -> tuple[Ints, Bools]:
     """Patterns as if rows in which the same owners have cells were claimed alike.
 
     And so columns that one owner alone has cells of: nobody is several players, or makes others
@@ -179,15 +176,11 @@ def _as_players(
     return rows[patterns], np.moveaxis(alike[columns], 0, 2)
 
 
-def _refine(
-    labels: NDArray[np.intp], sets: Sets | None
-) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+def _refine(labels: Ints, sets: Sets | None) -> tuple[Ints, Ints]:
     return numbered(labels if sets is None else np.column_stack([labels, sets.labels]))
 
 
-def _names(
-    labels: NDArray[np.intp], names: Sequence[Any], sets: Sets | None, plural: str
-) -> list[str]:
+def _names(labels: Ints, names: Sequence[Any], sets: Sets | None, plural: str) -> list[str]:
     """Names of a grid's sets: the user's label if the set is whole, else its content."""
     found: list[str] = []
     for number in range(int(labels.max()) + 1):
@@ -203,7 +196,7 @@ def _names(
     return found
 
 
-def _describe(members: NDArray[np.intp], names: Sequence[Any], plural: str) -> str:
+def _describe(members: Ints, names: Sequence[Any], plural: str) -> str:
     if members.size == 1:
         return str(names[members[0]])
     if members.size == len(names):

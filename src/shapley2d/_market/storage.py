@@ -20,8 +20,7 @@ from shapley2d._market.owners import UNOWNED
 from shapley2d._market.payments import follow
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._market.block_values import BlockValues
     from shapley2d._valuation.sealed import SealedCells
 
@@ -90,10 +89,7 @@ def block_fields(
 
 
 def _check_owners(
-    fields: dict[str, Any],
-    names: list[str],
-    shares: NDArray[np.float64] | None,
-    worth: NDArray[np.float64] | None,
+    fields: dict[str, Any], names: list[str], shares: Floats | None, worth: Floats | None
 ) -> None:
     """Owners are worth what their blocks are, and an audit is about what they are paid."""
     info = fields["info"]
@@ -125,9 +121,7 @@ def _errors(record: dict[str, Any], count: int) -> JointErrors:
     return JointErrors(variance, spread, infinite_if_none(record.get("dof")))
 
 
-def _shares(
-    parts: list[list[list[Any]]], n_owners: int, n: int, m: int, limit: int
-) -> NDArray[np.float64]:
+def _shares(parts: list[list[list[Any]]], n_owners: int, n: int, m: int, limit: int) -> Floats:
     """Part of every block that each owner has."""
     if len(parts) != n_owners or 8 * n_owners * n * m > limit:
         raise ValueError("its owners do not fit")

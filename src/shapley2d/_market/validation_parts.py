@@ -21,8 +21,7 @@ from shapley2d.exceptions import InputError, OutOfTimeError, PrecisionWarning, S
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._methods.method import Method
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 DEFAULT_PARTS = 10
 
 
-def deal_parts(problem: Problem, n_parts: int, seed: int) -> list[NDArray[np.intp]]:
+def deal_parts(problem: Problem, n_parts: int, seed: int) -> list[Ints]:
     """The part of every validation row, for each split: at random, of nearly equal sizes."""
     smallest = min(split.valid.n_rows for split in problem.splits)
     if not 2 <= n_parts <= smallest:
@@ -51,9 +50,7 @@ def deal_parts(problem: Problem, n_parts: int, seed: int) -> list[NDArray[np.int
     return parts
 
 
-def problem_of_part(
-    problem: Problem, parts: list[NDArray[np.intp]], number: int, *, alone: bool
-) -> Problem:
+def problem_of_part(problem: Problem, parts: list[Ints], number: int, *, alone: bool) -> Problem:
     """The problem with one part as its only validation rows, or with all others."""
     splits = [
         split.take_valid(np.flatnonzero((one == number) == alone))
@@ -66,10 +63,10 @@ def block_replicates(
     problem: Problem,
     run: Run,
     method: Method,
-    blocks: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    whole: NDArray[np.float64],
+    blocks: Callable[[Floats], Floats],
+    whole: Floats,
     n_parts: int,
-) -> NDArray[np.float64] | None:
+) -> Floats | None:
     """Blocks without each part of the validation rows: (parts, row sets, column sets).
 
     Ctrl-C and a time limit give up all of them: what ended early could not be compared.

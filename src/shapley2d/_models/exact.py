@@ -12,9 +12,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem
@@ -66,7 +64,7 @@ class Exact(ModelMethod):
     def solve_games(
         self,
         games: Sequence[Game],
-        rows: Sequence[NDArray[np.intp]],
+        rows: Sequence[Ints],
         n_rows: int,
         run: Run,
         known: dict[str, Any] | None = None,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.target import Target
 
 
@@ -56,19 +57,19 @@ class Trainer:
         y_valid: Target,
         *,
         scoring: Any = None,
-        weights: NDArray[np.float64] | None = None,
+        weights: Floats | None = None,
         random_state: int = 0,
-        parts: NDArray[np.intp] | None = None,
+        parts: Ints | None = None,
     ) -> None:
         self._y, self._classes, self._codes = y.y, y.classes, y.codes
         self._y_valid = y_valid.y
         self._classifies = y.task == "classification"
         # their utilities, by the counts of the classes
-        self._constants: dict[bytes, float | NDArray[np.float64]] = {}
+        self._constants: dict[bytes, float | Floats] = {}
         self.model = prepared_model(model, y.task, random_state)
         self._open = ["random_state"] if model is None else _open_seeds(model)
         # the validation rows that score: all, then those without each part
-        self._views: list[NDArray[np.intp] | None] = [None]
+        self._views: list[Ints | None] = [None]
         self._seeds: list[int] = []
         if parts is not None:
             n_parts = int(parts.max()) + 1
@@ -92,13 +93,8 @@ class Trainer:
             _check_weighing(self._score, scoring)
 
     def utility(
-        self,
-        model: Any,
-        train: Any,
-        valid: Any,
-        rows: NDArray[np.intp],
-        describe: Callable[[], str],
-    ) -> float | NDArray[np.float64]:
+        self, model: Any, train: Any, valid: Any, rows: Ints, describe: Callable[[], str]
+    ) -> float | Floats:
         """The score on ``valid`` of a model fitted on some rows of ``train``.
 
         If the model fails, or its score is not finite, a UtilityError names the coalition by
@@ -155,10 +151,10 @@ class Trainer:
             )
         return found
 
-    def _weights_of(self, rows: NDArray[np.intp] | None) -> NDArray[np.float64] | None:
+    def _weights_of(self, rows: Ints | None) -> Floats | None:
         return None if self._weights is None else self._weights[_view(rows)]
 
-    def _replicated(self, scores: NDArray[np.float64]) -> float | NDArray[np.float64]:
+    def _replicated(self, scores: Floats) -> float | Floats:
         """One utility, or that and its replicates, of scores (seeds, views)."""
         if len(self._views) == 1:
             return float(scores[0, 0])
@@ -168,13 +164,11 @@ class Trainer:
         others = (without.sum(axis=0) - np.diag(without)) / (len(scores) - 1)
         return np.append(scores[:, 0].mean(), others)
 
-    def learns(self, rows: NDArray[np.intp]) -> bool:
+    def learns(self, rows: Ints) -> bool:
         """Whether the rows have more than one class; always true in regression."""
         return not self._classifies or bool((self._codes[rows] != self._codes[rows[0]]).any())
 
-    def constant(
-        self, valid: Any, rows: NDArray[np.intp], describe: Callable[[], str]
-    ) -> float | NDArray[np.float64]:
+    def constant(self, valid: Any, rows: Ints, describe: Callable[[], str]) -> float | Floats:
         """The score on ``valid`` of the best constant prediction from some rows.
 
         Without any row all classes are equally likely, and a number is guessed to be the mean of
@@ -196,7 +190,7 @@ class Trainer:
 
     def _constant_score(
         self, models: list[Any], valid: Any, describe: Callable[[], str]
-    ) -> float | NDArray[np.float64]:
+    ) -> float | Floats:
         """The mean score of models, each of them constant."""
         try:
             scores = np.mean([self._scores(one, valid) for one in models], axis=0)
@@ -211,7 +205,7 @@ class Trainer:
             )
         return self._replicated(scores[None])
 
-    def _fit(self, model: Any, train: Any, rows: NDArray[np.intp]) -> Any:
+    def _fit(self, model: Any, train: Any, rows: Ints) -> Any:
         if not self._classifies:
             return cloned(model).fit(native_rows(train, rows), self._y[rows])
         present = np.flatnonzero(np.bincount(self._codes[rows]))
@@ -248,7 +242,7 @@ class _Answers:
         if name not in ("predict", "predict_proba", "decision_function"):
             return found
 
-        def answer(rows: NDArray[np.intp] | None) -> Any:
+        def answer(rows: Ints | None) -> Any:
             if name not in self._answers:
                 self._answers[name] = np.asarray(found(self._table))
             return self._answers[name][_view(rows)]
@@ -257,7 +251,7 @@ class _Answers:
         return answer
 
 
-def _view(rows: NDArray[np.intp] | None) -> Any:
+def _view(rows: Ints | None) -> Any:
     return slice(None) if rows is None else rows
 
 
@@ -356,7 +350,7 @@ def _takes_missing(model: Any) -> bool:
 class _WithAllClasses(ConstantClassifier):
     """A classifier fitted without some classes, which get probability 0."""
 
-    def __init__(self, fitted: Any, classes: NDArray[Any], present: NDArray[np.intp]) -> None:
+    def __init__(self, fitted: Any, classes: NDArray[Any], present: Ints) -> None:
         super().__init__(classes, int(present[0]))
         self._fitted = fitted
         self._present = present
@@ -364,7 +358,7 @@ class _WithAllClasses(ConstantClassifier):
     def predict(self, X: Any) -> NDArray[Any]:
         return np.asarray(self._fitted.predict(X))
 
-    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+    def predict_proba(self, X: Any) -> Floats:
         probabilities = np.zeros((len(X), self.classes_.size))
         probabilities[:, self._present] = self._fitted.predict_proba(X)
         return probabilities

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._theory.coalitions import Coalitions
 
 
@@ -26,16 +27,13 @@ class FunctionGame:
     """
 
     def __init__(
-        self,
-        function: Callable[[NDArray[np.bool_], NDArray[np.bool_]], float],
-        n_rows: int,
-        n_columns: int,
+        self, function: Callable[[Bools, Bools], float], n_rows: int, n_columns: int
     ) -> None:
         self.function = function
         self.n_rows = n_rows
         self.n_columns = n_columns
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
         """Matrix of utilities, one call of the function for each pair of coalitions."""
         matrix = np.zeros((len(rows), len(columns)))
         column_masks = columns.masks()
@@ -47,7 +45,7 @@ class FunctionGame:
                 matrix[a, b] = self._call(row_mask, column_masks[b])
         return matrix
 
-    def _call(self, row_mask: NDArray[np.bool_], column_mask: NDArray[np.bool_]) -> float:
+    def _call(self, row_mask: Bools, column_mask: Bools) -> float:
         try:
             utility = float(self.function(row_mask.copy(), column_mask.copy()))
         except Exception as error:
@@ -62,14 +60,14 @@ class FunctionGame:
 
 
 def describe_coalition(
-    row_mask: NDArray[np.bool_],
-    column_mask: NDArray[np.bool_],
+    row_mask: Bools,
+    column_mask: Bools,
     row_names: NDArray[np.generic] | None = None,
     column_names: list[str] | None = None,
 ) -> str:
     """Name a coalition in a message, by its first few rows and columns."""
 
-    def listed(mask: NDArray[np.bool_], names: Any, what: str) -> str:
+    def listed(mask: Bools, names: Any, what: str) -> str:
         members = np.flatnonzero(mask)
         shown = [str(k if names is None else names[k]) for k in members[:5]]
         dots = ", ..." if members.size > 5 else ""

@@ -18,8 +18,7 @@ from shapley2d._tables.table import native_columns
 from shapley2d._theory.coalitions import NestedCoalitions
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
 
@@ -87,12 +86,12 @@ class ModelGame:
         """The model that is trained, with every open seed set."""
         return self._trainer.model
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
         """Train and score the model on every pair of coalitions that it can learn from."""
         replicates = (self.n_replicates,) if self.n_replicates > 1 else ()
         matrix = np.zeros((len(rows), len(columns), *replicates))
         truncates = not math.isnan(self._truncation) and isinstance(rows, NestedCoalitions)
-        teaching: dict[int, NDArray[np.bool_]] = {}  # by row coalition
+        teaching: dict[int, Bools] = {}  # by row coalition
         everyone = np.ones(self.n_rows, dtype=bool)
         with without_warnings():  # models warn about tables of a few rows, which coalitions are
             for b, column_mask in enumerate(columns):
@@ -110,7 +109,7 @@ class ModelGame:
                         break
         return matrix
 
-    def _teaching(self, row_mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    def _teaching(self, row_mask: Bools) -> Bools:
         """Which columns a model can learn from in a row coalition."""
         members = np.flatnonzero(row_mask)
         if not self._from_constant:
@@ -122,12 +121,8 @@ class ModelGame:
         return np.asarray(~same.all(axis=0))
 
     def _utility(
-        self,
-        row_mask: NDArray[np.bool_],
-        column_mask: NDArray[np.bool_],
-        teaching: NDArray[np.bool_],
-        data: dict[bytes, _Data],
-    ) -> float | NDArray[np.float64]:
+        self, row_mask: Bools, column_mask: Bools, teaching: Bools, data: dict[bytes, _Data]
+    ) -> float | Floats:
         """The utility of one coalition; ``data`` keeps the tables under some of its columns."""
 
         def describe() -> str:
@@ -145,7 +140,7 @@ class ModelGame:
             return 0.0
         return self._trainer.constant(self._whole_valid, rows, describe)
 
-    def _under_columns(self, members: NDArray[np.intp]) -> _Data:
+    def _under_columns(self, members: Ints) -> _Data:
         """Both tables under some columns, and the model for them; None if it looks at no column."""
         if self._native is not None:
             train, valid = self._native

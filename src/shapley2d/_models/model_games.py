@@ -20,8 +20,7 @@ from shapley2d.exceptions import Setting
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._methods.run import Run
     from shapley2d._tables.problem import Problem, Split
     from shapley2d._theory.game import Game
@@ -32,17 +31,13 @@ class ProblemGames:
     """The games of a problem."""
 
     games: list[Game]  # one per split; the value is the mean over them
-    rows: list[NDArray[np.intp]]  # the rows of the table behind the rows of each game
+    rows: list[Ints]  # the rows of the table behind the rows of each game
     n_rows: int  # rows of the table
     info: dict[str, Any]  # facts for the result's record
 
 
 def model_games(
-    method: Any,
-    problem: Problem,
-    run: Run,
-    threads: int = 1,
-    parts: Sequence[NDArray[np.intp]] | None = None,
+    method: Any, problem: Problem, run: Run, threads: int = 1, parts: Sequence[Ints] | None = None
 ) -> ProblemGames:
     """Games of the model of ``MonteCarlo`` or ``Exact``, given as an estimator or by name.
 
@@ -106,7 +101,7 @@ def model_games(
 def _parted(
     games: list[Game],
     problem: Problem,
-    parts: Sequence[NDArray[np.intp]],
+    parts: Sequence[Ints],
     make: Callable[[Problem], Sequence[Game]],
     *,
     alone: bool,
@@ -127,7 +122,7 @@ def _parted(
     return [PartedGame(*one) for one in zip(games, others, shares, strict=True)]
 
 
-def part_shares(split: Split, parts: NDArray[np.intp]) -> NDArray[np.float64]:
+def part_shares(split: Split, parts: Ints) -> Floats:
     """The share of every part in the weight of all validation rows."""
     weights = np.bincount(parts, weights=split.valid_weights).astype(np.float64)
     return np.asarray(weights / weights.sum())

@@ -10,9 +10,7 @@ from shapley2d._models.by_name import MODELS, check_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._methods.run import Run
     from shapley2d._models.model_games import ProblemGames
     from shapley2d._tables.problem import Problem
@@ -34,11 +32,7 @@ class ModelMethod(Method):
     """What the methods share that train a ``model``."""
 
     def games(
-        self,
-        problem: Problem,
-        run: Run,
-        threads: int = 1,
-        parts: Sequence[NDArray[np.intp]] | None = None,
+        self, problem: Problem, run: Run, threads: int = 1, parts: Sequence[Ints] | None = None
     ) -> ProblemGames:
         """The games of the model, one for every split; with parts of its validation rows."""
         from shapley2d._models.model_games import model_games

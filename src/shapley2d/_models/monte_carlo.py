@@ -17,9 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
 
-    import numpy as np
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._estimation.batches import Work
     from shapley2d._estimation.estimate import Estimate
     from shapley2d._methods.run import Run
@@ -100,7 +98,7 @@ class MonteCarlo(ModelMethod):
     def solve_games(
         self,
         games: Sequence[Game],
-        rows: Sequence[NDArray[np.intp]],
+        rows: Sequence[Ints],
         n_rows: int,
         run: Run,
         known: dict[str, Any] | None = None,
@@ -126,9 +124,7 @@ class MonteCarlo(ModelMethod):
         return estimate
 
 
-def permutation_draws(
-    games: Sequence[Game], rows: Sequence[NDArray[np.intp]], n_rows: int, run: Run
-) -> Work:
+def permutation_draws(games: Sequence[Game], rows: Sequence[Ints], n_rows: int, run: Run) -> Work:
     """Draws of one game, or of the mean over games that each have their own rows."""
     from shapley2d._base.streams import draw_seeds
     from shapley2d._estimation.draws import MeanDraws, PermutationDraws

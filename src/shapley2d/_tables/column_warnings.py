@@ -19,8 +19,7 @@ from shapley2d.exceptions import Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._tables.table import Column, Table
 
 MIN_ROWS = 20
@@ -85,7 +84,7 @@ def _key(column: Column) -> Key | None:
     )
 
 
-def _are_whole(numbers: NDArray[np.float64]) -> bool:
+def _are_whole(numbers: Floats) -> bool:
     return np.array_equal(numbers, np.round(numbers))
 
 

@@ -19,8 +19,7 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._tables.problem import Problem
     from shapley2d._tables.table import Column, Table
     from shapley2d._tables.target import Target
@@ -30,7 +29,7 @@ if TYPE_CHECKING:
 class Edits:
     """Rows with changed cells."""
 
-    rows: NDArray[np.intp]  # (k,): their positions in the table
+    rows: Ints  # (k,): their positions in the table
     table: Table | None  # these rows with their new entries; None where only labels are new
     labels: dict[int, float]  # new codes of labels, or new targets, by position among the k rows
 

@@ -14,6 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.table import Column, Table
 
 # the largest number of a column may lie between these: squares then fit 32-bit and 64-bit floats
@@ -26,12 +27,12 @@ class EncodedTables:
 
     # (n, width) and (T, width): encoded tables; missing numbers are NaN, a missing category has no
     # 1
-    train: NDArray[np.float64]
-    valid: NDArray[np.float64]
+    train: Floats
+    valid: Floats
     # (width,): the player, i.e. the column of the table, behind every column of the matrices
-    owners: NDArray[np.intp]
+    owners: Ints
     # (n_players,): whether a player's encoded columns hold NaN anywhere
-    has_missing: NDArray[np.bool_]
+    has_missing: Bools
 
 
 def encode_tables(train: Table, valid: Table) -> EncodedTables:
@@ -47,9 +48,7 @@ def encode_tables(train: Table, valid: Table) -> EncodedTables:
     )
 
 
-def fill_means(
-    matrix: NDArray[np.float64], source: NDArray[np.float64] | None = None
-) -> NDArray[np.float64]:
+def fill_means(matrix: Floats, source: Floats | None = None) -> Floats:
     """The matrix with missing numbers replaced by column means; 0 if a column has no number.
 
     The means are those of ``source``, by default of the matrix itself.
@@ -63,7 +62,7 @@ def fill_means(
     return np.where(np.isnan(matrix), means, matrix)
 
 
-def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[np.float64], ...]:
+def near_one(*matrices: Floats, by_column: bool) -> tuple[Floats, ...]:
     """Scale extremely large or small columns to about 1, by the same powers of two in all matrices.
 
     Their squares, or their 32-bit versions, would be 0 or infinite. A power of two rounds nothing,
@@ -86,13 +85,13 @@ def near_one(*matrices: NDArray[np.float64], by_column: bool) -> tuple[NDArray[n
     return tuple(np.ldexp(matrix, shift) for matrix in matrices)
 
 
-def as_float32(matrix: NDArray[np.float64]) -> NDArray[np.float32]:
+def as_float32(matrix: Floats) -> NDArray[np.float32]:
     """The matrix as 32-bit numbers, as trees use them, clipped to their range."""
     largest = float(np.finfo(np.float32).max)
     return np.ascontiguousarray(np.clip(matrix, -largest, largest), dtype=np.float32)
 
 
-def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _encode(train: Column, valid: Column) -> tuple[Floats, Floats]:
     if train.kind != "category":
         return train.entries[:, None], valid.entries[:, None]
     codes = train.entries[~np.isnan(train.entries)].astype(np.intp)
@@ -103,10 +102,8 @@ def _encode(train: Column, valid: Column) -> tuple[NDArray[np.float64], NDArray[
     return _one_hot(train.entries, kept, rest=rest), _one_hot(valid.entries, kept, rest=rest)
 
 
-def _one_hot(
-    entries: NDArray[np.float64], kept: NDArray[np.intp], *, rest: bool
-) -> NDArray[np.float64]:
-    matrix: NDArray[np.float64] = np.equal(entries[:, None], kept[None, :]).astype(np.float64)
+def _one_hot(entries: Floats, kept: Ints, *, rest: bool) -> Floats:
+    matrix: Floats = np.equal(entries[:, None], kept[None, :]).astype(np.float64)
     if not rest:
         return matrix
     other = ~np.isnan(entries) & ~matrix.any(axis=1)

@@ -11,8 +11,7 @@ import numpy as np
 from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -23,7 +22,7 @@ _NEIGHBOURS = 10
 _RARE = 2  # a class of at most this many rows may be a misspelling
 
 
-def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
+def disagreeing_rows(table: Table, target: Target) -> Ints:
     """Rows of a classification whose ten nearest others nearly all have one other label.
 
     Nothing is suspected where neighbours predict labels badly, since disagreement is normal there.
@@ -54,7 +53,7 @@ def disagreeing_rows(table: Table, target: Target) -> NDArray[np.intp]:
     return np.asarray(rows[(predicted != codes) & (votes.max(axis=1) >= _NEIGHBOURS - 1)])
 
 
-def _nearest_others(matrix: NDArray[np.float64]) -> NDArray[np.intp]:
+def _nearest_others(matrix: Floats) -> Ints:
     """The nearest other rows of every row; importing scikit-learn for it would take seconds."""
     near = np.empty((len(matrix), _NEIGHBOURS), dtype=np.intp)
     squares = np.square(matrix).sum(axis=1)

@@ -18,6 +18,7 @@ from shapley2d.exceptions import InputError, Setting
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
     from shapley2d.exceptions import Row
 
@@ -44,7 +45,7 @@ def _split_off(X: Any, given: Any, option: str, name: str = "X") -> tuple[Any, A
     return without_column(X, given, name, option) if isinstance(given, str) else (X, given)
 
 
-def read_groups(given: Any, table: Table) -> NDArray[np.intp]:
+def read_groups(given: Any, table: Table) -> Ints:
     """The group of every row as a number, in the sorted order of the labels."""
     items = _items(given, "groups", table.n_rows)
     _refuse_missing([is_missing(item) for item in items], table, "groups")
@@ -60,12 +61,12 @@ def read_groups(given: Any, table: Table) -> NDArray[np.intp]:
     return np.array([place[item] for item in items], dtype=np.intp)
 
 
-def read_times(given: Any, table: Table) -> NDArray[np.float64]:
+def read_times(given: Any, table: Table) -> Floats:
     """The time of every row as a number: numbers as they are, dates as days since 1970."""
     return _numbers(given, "time_order", table, ("number", "date", "boolean"), "a number or a date")
 
 
-def read_weights(given: Any, table: Table) -> NDArray[np.float64]:
+def read_weights(given: Any, table: Table) -> Floats:
     """The weight of every row."""
     option = "valid_weight"
     weights = _numbers(given, option, table, ("number", "boolean"), "a number")
@@ -82,9 +83,7 @@ def read_weights(given: Any, table: Table) -> NDArray[np.float64]:
     return weights
 
 
-def _numbers(
-    given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str
-) -> NDArray[np.float64]:
+def _numbers(given: Any, option: str, table: Table, kinds: tuple[str, ...], wanted: str) -> Floats:
     _items(given, option, table.n_rows)
     column = as_table({option: given}, option).columns[0]
     if column.kind not in kinds:
@@ -138,6 +137,6 @@ def _row(option: str, position: Any, table: Table) -> Row:
     return table.row(position, "" if option == "valid_weight" else "X")
 
 
-def weighted_mean(numbers: NDArray[Any], weights: NDArray[np.float64] | None) -> float:
+def weighted_mean(numbers: NDArray[Any], weights: Floats | None) -> float:
     """The mean over validation rows; without weights the same bits as ``np.mean``."""
     return float(np.mean(numbers) if weights is None else np.average(numbers, weights=weights))

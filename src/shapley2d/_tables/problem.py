@@ -22,8 +22,7 @@ from shapley2d.exceptions import InputError, Place, Setting
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
@@ -36,7 +35,7 @@ BASELINES = ("labels", "zero")
 class Split:
     """Training rows and the table that they are evaluated on."""
 
-    rows: NDArray[np.intp]  # positions of the training rows in the user's table
+    rows: Ints  # positions of the training rows in the user's table
     # the training rows
     train: Table
     y: Target
@@ -44,16 +43,16 @@ class Split:
     valid: Table
     y_valid: Target
     # (T,): their weights, in any unit; None if all are equal
-    valid_weights: NDArray[np.float64] | None = None
+    valid_weights: Floats | None = None
     # their positions in the user's table; None where they are a table of their own
-    valid_rows: NDArray[np.intp] | None = None
+    valid_rows: Ints | None = None
 
     @property
-    def weights(self) -> NDArray[np.float64]:
+    def weights(self) -> Floats:
         """The weights of the validation rows, all 1 where none are given."""
         return np.ones(self.valid.n_rows) if self.valid_weights is None else self.valid_weights
 
-    def take_valid(self, rows: NDArray[np.intp]) -> Split:
+    def take_valid(self, rows: Ints) -> Split:
         """The split with some of its validation rows."""
         weights = None if self.valid_weights is None else self.valid_weights[rows]
         return replace(
@@ -97,10 +96,10 @@ class Tables:
     split: Split | None  # where there is a validation table
     # of all rows that the user gave: what splits them
     groups: Any
-    times: NDArray[np.float64] | None
-    weights: NDArray[np.float64] | None
+    times: Floats | None
+    weights: Floats | None
     given: Table  # all those rows
-    kept: NDArray[np.intp]  # positions of the table's rows among them
+    kept: Ints  # positions of the table's rows among them
     validates: bool  # whether a model is evaluated, which takes splits
 
 
@@ -290,7 +289,7 @@ def weigh_problem(problem: Problem) -> Problem:
     return replace(problem, splits=splits)
 
 
-def _mean_one(split: Split, *, balanced: bool) -> NDArray[np.float64] | None:
+def _mean_one(split: Split, *, balanced: bool) -> Floats | None:
     """Weights with mean 1; None if all are equal.
 
     Balanced accuracy gives every class of the validation rows the same weight.

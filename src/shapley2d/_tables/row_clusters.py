@@ -10,14 +10,13 @@ from shapley2d._base.clusters import number_clusters
 from shapley2d._tables.encoding import encode_tables, fill_means
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.table import Column, Table
 
 _FITTED = 20_000  # rows that the centres are found from; the others join the nearest
 
 
-def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp], list[str]]:
+def cluster_rows(table: Table, count: int, seed: int) -> tuple[Ints, list[str]]:
     """The cluster of every row, numbered from the largest on, and the clusters' names.
 
     Numbers count by their ranks, categories by equality, and every column counts the same. Where
@@ -47,7 +46,7 @@ def cluster_rows(table: Table, count: int, seed: int) -> tuple[NDArray[np.intp],
     return labels, names
 
 
-def _points(table: Table) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def _points(table: Table) -> tuple[Floats, Ints]:
     """Rows as points in which two random rows are as far apart in one column as in another.
 
     Points are sorted by their entries, so that neither random choices nor sums depend on the
@@ -65,7 +64,7 @@ def _points(table: Table) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     return points, order
 
 
-def _ranks(numbers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _ranks(numbers: Floats) -> Floats:
     """Mean ranks from 0 to 1."""
     from scipy.stats import rankdata
 
@@ -84,7 +83,7 @@ class _Typical:
         else:
             self.ranks = _ranks(np.where(self.known, column.entries, -np.inf))
 
-    def of(self, rows: NDArray[np.bool_]) -> tuple[float, str]:
+    def of(self, rows: Bools) -> tuple[float, str]:
         """How far some rows are from all, at most 1, and in words where."""
         name, rows = self.column.name, rows & self.known
         if not rows.any():
@@ -98,7 +97,7 @@ class _Typical:
         return abs(off), f"{'high' if off > 0 else 'low'} {name}"
 
 
-def _name(number: int, rows: NDArray[np.bool_], facts: list[_Typical]) -> str:
+def _name(number: int, rows: Bools, facts: list[_Typical]) -> str:
     found = sorted((fact.of(rows) for fact in facts), key=lambda one: -one[0])[:2]
     words = ", ".join(text for off, text in found if off >= 0.2)
     return f"{number + 1}: {words}" if words else f"{number + 1}: mixed"

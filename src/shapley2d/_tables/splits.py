@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._tables.table import Table
     from shapley2d._tables.target import Target
 
-Part = tuple["NDArray[np.intp]", "NDArray[np.intp]"]
+Part = tuple["Ints", "Ints"]
 """Positions of the training rows and of the validation rows."""
 
 
@@ -71,9 +72,9 @@ def split_rows(
     cv: Any,
     *,
     seed: int,
-    groups: NDArray[np.intp] | None = None,
-    time: NDArray[np.float64] | None = None,
-    given: tuple[int, NDArray[np.intp]] | None = None,
+    groups: Ints | None = None,
+    time: Floats | None = None,
+    given: tuple[int, Ints] | None = None,
 ) -> Parts:
     """Lay out the splits of a cross-valuation.
 
@@ -95,12 +96,7 @@ def split_rows(
 
 
 def _counted(
-    table: Table,
-    target: Target,
-    folds: int,
-    seed: int,
-    groups: NDArray[np.intp] | None,
-    time: NDArray[np.float64] | None,
+    table: Table, target: Target, folds: int, seed: int, groups: Ints | None, time: Floats | None
 ) -> Parts:
     if time is not None:
         splits = _in_time(time, folds)
@@ -134,7 +130,7 @@ def _at_random(n_rows: int, target: Target, folds: int, seed: int) -> list[Part]
     return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(folds)]
 
 
-def _shuffled(n_rows: int, folds: int, seed: int) -> NDArray[np.intp]:
+def _shuffled(n_rows: int, folds: int, seed: int) -> Ints:
     """The fold of every row, as by ``KFold`` of scikit-learn, whose import takes a second."""
     order, fold = np.arange(n_rows), np.empty(n_rows, dtype=np.intp)
     np.random.RandomState(fold_state(seed)).shuffle(order)
@@ -142,7 +138,7 @@ def _shuffled(n_rows: int, folds: int, seed: int) -> NDArray[np.intp]:
     return fold
 
 
-def _stratified(codes: NDArray[np.integer], folds: int, seed: int) -> NDArray[np.intp]:
+def _stratified(codes: NDArray[np.integer], folds: int, seed: int) -> Ints:
     """The same as by ``StratifiedKFold``: class after class, in the order of their first rows."""
     random, fold = np.random.RandomState(fold_state(seed)), np.empty(codes.size, dtype=np.intp)
     classes, first, counts = np.unique(codes, return_index=True, return_counts=True)
@@ -155,7 +151,7 @@ def _stratified(codes: NDArray[np.integer], folds: int, seed: int) -> NDArray[np
     return fold
 
 
-def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) -> list[Part]:
+def _by_groups(target: Target, folds: int, seed: int, groups: Ints) -> list[Part]:
     """Folds of whole groups, stratified by class as far as possible."""
     from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 
@@ -178,7 +174,7 @@ def _by_groups(target: Target, folds: int, seed: int, groups: NDArray[np.intp]) 
     return list(GroupKFold(**settings).split(rows, None, groups))
 
 
-def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
+def _in_time(time: Floats, folds: int) -> list[Part]:
     """Folds in order of time, as ``TimeSeriesSplit``, but never splitting rows of one moment."""
     moments = np.unique(time)
     if moments.size <= folds:
@@ -201,12 +197,7 @@ def _in_time(time: NDArray[np.float64], folds: int) -> list[Part]:
 
 
 def _by_splitter(
-    table: Table,
-    target: Target,
-    splitter: Any,
-    seed: int,
-    groups: NDArray[np.intp] | None,
-    time: NDArray[np.float64] | None,
+    table: Table, target: Target, splitter: Any, seed: int, groups: Ints | None, time: Floats | None
 ) -> list[Part]:
     order = np.arange(table.n_rows) if time is None else np.argsort(time, kind="stable")
     ordered = table if time is None else table.take_rows(order)
@@ -229,7 +220,7 @@ def _by_splitter(
     return [(np.sort(order[train]), np.sort(order[test])) for train, test in checked]
 
 
-def _listed(cv: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part]:
+def _listed(cv: Iterable[Any], n_rows: int, kept: Ints) -> list[Part]:
     """The splits of a list, without rows that were left out because of their targets."""
     repeated = np.unique(kept).size < kept.size  # copies of a row go with the first
     place = np.full(n_rows, -1, dtype=np.intp)
@@ -265,7 +256,7 @@ def _listed(cv: Iterable[Any], n_rows: int, kept: NDArray[np.intp]) -> list[Part
     return splits
 
 
-def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
+def _positions(rows: Any, n_rows: int, where: str) -> Ints:
     """Distinct positions of rows, given as whole numbers or as a mask."""
     try:
         array = np.asarray(rows)
@@ -289,10 +280,7 @@ def _positions(rows: Any, n_rows: int, where: str) -> NDArray[np.intp]:
 
 
 def _refuse_leaks(
-    splits: list[Part],
-    table: Table,
-    groups: NDArray[np.intp] | None,
-    time: NDArray[np.float64] | None,
+    splits: list[Part], table: Table, groups: Ints | None, time: Floats | None
 ) -> None:
     """Refuse splits that separate a group or train on later rows."""
     for k, (train, test) in enumerate(splits, start=1):

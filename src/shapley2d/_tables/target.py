@@ -21,14 +21,7 @@ from shapley2d._tables.target_entries import (
     read_labels,
 )
 from shapley2d._tables.texts.stray_rule import MAX_CODES
-from shapley2d.exceptions import (
-    InputError,
-    LeakWarning,
-    Place,
-    Row,
-    Setting,
-    UnseenLabelWarning,
-)
+from shapley2d.exceptions import InputError, LeakWarning, Place, Row, Setting, UnseenLabelWarning
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -25,8 +25,7 @@ from shapley2d._valuation.sealed import read_sealed, write_sealed
 if TYPE_CHECKING:
     import os
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._valuation.sealed import SealedCells
     from shapley2d._valuation.values import CellValues
 
@@ -142,5 +141,5 @@ def _table(record: dict[str, Any], cells: SealedCells) -> Table | None:
     return Table(columns, np.arange(n), texts, cells.lines)
 
 
-def _none_if_exact(errors: NDArray[np.float64]) -> list[float] | None:
+def _none_if_exact(errors: Floats) -> list[float] | None:
     return errors.tolist() if errors.any() else None

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shapley2d._base.arrow import pa
+from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import printable
 from shapley2d._valuation.wording.units import Unit, Units
 from shapley2d.cli import options as o
@@ -52,7 +53,8 @@ def demo(out: Out = Path("shapley2d-demo"), as_json_: o.AsJson = False) -> None:
     write_csv(table, files["table"])
     with warnings_as_notes():  # from the file, so that rows go by its lines as in other commands
         inspection = inspect_cells(files["table"], TARGET)
-        clean, log = inspection.repair(table, probability=SURE)
+        with without_warnings():  # of entries that stay: what was repaired is said below
+            clean, log = inspection.repair(table, probability=SURE)
         write_csv(clean, files["clean"])
         gain = measure_repair(log, table.drop_columns([TARGET]), columns[TARGET], kinds=KINDS)
         labels, known = clean[TARGET].to_pylist(), clean.drop_columns([KEY, TARGET])

@@ -11,13 +11,7 @@ from shapley2d._base.warnings import without_warnings
 from shapley2d._base.words import counted, plural
 from shapley2d._inspection.decisions import Decision, read_decisions
 from shapley2d.cli import options as o
-from shapley2d.cli.console import (
-    ResultConsole,
-    collect_notes,
-    note,
-    progress,
-    warnings_as_notes,
-)
+from shapley2d.cli.console import ResultConsole, collect_notes, note, progress, warnings_as_notes
 from shapley2d.cli.errors import STANDS_OUT, computing
 from shapley2d.cli.reading.inspected import (
     InspectedFile,
@@ -83,13 +77,7 @@ Earlier = Annotated[
 ]
 By = Annotated[
     Literal["wrong", "harm", "gain"],
-    o.option(
-        o.OUTPUT,
-        "NAME",
-        "Likeliest wrong first, most harmful first, or both (gain).",
-        "--by",
-        show_default=True,
-    ),
+    o.option(o.OUTPUT, "NAME", "Likeliest wrong first, most harmful first, or both (gain)."),
 ]
 CellsOutput = Annotated[
     Path | None, o.option(o.COMMON, "FILE", "Write all cells: .parquet or .csv.", "--output", "-o")
@@ -97,9 +85,7 @@ CellsOutput = Annotated[
 PagePath = Annotated[
     Path | None, o.option(o.COMMON, "FILE.html", "Write a page on which to decide.")
 ]
-Top = Annotated[
-    int, o.option(o.OUTPUT, "N", "How many entries to print.", min=0, show_default=True)
-]
+Top = Annotated[int, o.option(o.OUTPUT, "N", "How many entries to print.", min=0)]
 
 
 def inspect(

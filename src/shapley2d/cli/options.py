@@ -29,7 +29,6 @@ def flag_of(name: str) -> str:
 
 def option(panel: str | None, metavar: str | None, text: str, *flags: str, **more: Any) -> Any:
     """An option of a command, with what the help calls its value and says of it."""
-    more = {"show_default": False, **more}
     return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=panel, **more)
 
 
@@ -45,7 +44,7 @@ def column(panel: str | None, text: str, *flags: str) -> Any:
 
 def flag(panel: str | None, text: str, name: str) -> Any:
     """An option without a value."""
-    return option(panel, None, text, name)
+    return option(panel, None, text, name, show_default=False)
 
 
 Columns = list[str] | None
@@ -54,17 +53,17 @@ NJobs = Annotated[
     int | None,
     option(RUN, "N", "Cores to use, -1 for all. (default: all; 1 to train models)", "--jobs", "-j"),
 ]
-RandomState = Annotated[
-    int, option(RUN, "N", "Seed of splits and samples.", "--seed", min=0, show_default=True)
-]
+RandomState = Annotated[int, option(RUN, "N", "Seed of splits and samples.", "--seed", min=0)]
 MaxTime = Annotated[
-    str | None,
-    option(COMMON, "TIME", "The best answer within this time: 90s, 5m, 1h30m.", "--max-time"),
+    str | None, option(COMMON, "TIME", "The best answer within this time: 90s, 5m, 1h30m.")
 ]
 Task = Annotated[
     Literal["auto", "classification", "regression"],
     option(
-        QUESTION, "NAME", "classification or regression. (default: auto, by the target)", "--task"
+        QUESTION,
+        "NAME",
+        "classification or regression. (default: auto, by the target)",
+        show_default=False,
     ),
 ]
 
@@ -84,7 +83,7 @@ def amount(text: str) -> Decimal:
 
 Pay = Annotated[
     Decimal | None,
-    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", "--pay", parser=amount),
+    option(PAYMENTS, "AMOUNT", "An amount to split among the owners.", parser=amount),
 ]
 TableFile = "CSV, JSON lines (both also .gz), Parquet or .xlsx; - is stdin."
 
@@ -153,10 +152,7 @@ class TrainOptions:
     baseline: Annotated[
         Literal["labels", "zero"],
         option(
-            QUESTION,
-            "NAME",
-            "What no columns are worth: what the labels alone predict, or zero.",
-            show_default=True,
+            QUESTION, "NAME", "What no columns are worth: what the labels alone predict, or zero."
         ),
     ] = "labels"
     drop_keys: Annotated[
@@ -173,10 +169,7 @@ class RunOptions:
 
     max_time: MaxTime = None
     semivalue: Annotated[
-        str,
-        option(
-            QUESTION, "NAME", "shapley, banzhaf, or beta:A,B such as beta:16,1.", show_default=True
-        ),
+        str, option(QUESTION, "NAME", "shapley, banzhaf, or beta:A,B such as beta:16,1.")
     ] = "shapley"
     n_jobs: NJobs = None
     random_state: RandomState = 0
@@ -200,9 +193,7 @@ class RunOptions:
 class CellOptions:
     """Options of ``cells`` only."""
 
-    top: Annotated[
-        int, option(OUTPUT, "N", "Number of lowest cells to print.", min=0, show_default=True)
-    ] = 10
+    top: Annotated[int, option(OUTPUT, "N", "Number of lowest cells to print.", min=0)] = 10
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -233,12 +224,7 @@ class BlockOptions:
     pay: Pay = None
     negative: Annotated[
         Literal["zero", "owe"],
-        option(
-            PAYMENTS,
-            "NAME",
-            "Owners of negative value get zero, or owe their share.",
-            show_default=True,
-        ),
+        option(PAYMENTS, "NAME", "Owners of negative value get zero, or owe their share."),
     ] = "zero"
     parties: Annotated[
         Literal["known", "anonymous"] | None,
@@ -265,7 +251,6 @@ class BlockOptions:
             PAYMENTS,
             "NAME",
             "Rows that --owners gives to nobody are refused, or left out of everything.",
-            show_default=True,
         ),
     ] = "refuse"
     valid_parts: Annotated[
@@ -299,8 +284,7 @@ class BlockOptions:
         ),
     ] = None
     sign: Annotated[
-        Path | None,
-        option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.", "--sign"),
+        Path | None, option(PAYMENTS, "KEY.pem", "Sign the receipt with a private Ed25519 key.")
     ] = None
     audit: Annotated[
         bool,

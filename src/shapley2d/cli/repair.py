@@ -74,14 +74,7 @@ KeepFormulas = Annotated[
     ),
 ]
 ModelName = Annotated[
-    str,
-    o.option(
-        o.COMMON,
-        "NAME",
-        "The model that the gain is measured by, or none.",
-        "--model",
-        show_default=True,
-    ),
+    str, o.option(o.COMMON, "NAME", "The model that the gain is measured by, or none.")
 ]
 
 

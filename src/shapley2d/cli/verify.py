@@ -23,10 +23,9 @@ PublicKey = Annotated[
         o.COMMON,
         "KEY.pem",
         "Check that the receipt was signed with the private key that goes with this public key.",
-        "--public-key",
     ),
 ]
-Owner = Annotated[str | None, o.option(o.COMMON, "NAME", "Whose block --block is.", "--owner")]
+Owner = Annotated[str | None, o.option(o.COMMON, "NAME", "Whose block --block is.")]
 Block = Annotated[
     str | None,
     o.option(
@@ -34,21 +33,18 @@ Block = Annotated[
         "FILE",
         "An owner's rows and columns, and the target where it knows it: check that these were "
         "valued.",
-        "--block",
     ),
 ]
 TableFile = Annotated[
-    str | None,
-    o.option(o.COMMON, "FILE", "The training table, to compute everything again.", "--table"),
+    str | None, o.option(o.COMMON, "FILE", "The training table, to compute everything again.")
 ]
 ValidFile = Annotated[
     str | None, o.option(o.COMMON, "FILE", "The validation table.", "--valid", "--validation")
 ]
 Round = Annotated[
-    str | None,
-    o.option(o.COMMON, "TEXT", "The round of payments that the receipt must be of.", "--round"),
+    str | None, o.option(o.COMMON, "TEXT", "The round of payments that the receipt must be of.")
 ]
-OwnersFile = Annotated[str | None, o.option(o.COMMON, "FILE", "Who contributed what.", "--owners")]
+OwnersFile = Annotated[str | None, o.option(o.COMMON, "FILE", "Who contributed what.")]
 
 
 def verify(

@@ -21,13 +21,11 @@ import numpy as np
 from shapley2d._base.cache import INNER
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from shapley2d._base.arrays import Floats
 
 
 @numba.njit(**INNER)
-def row_coefficients(
-    count: float, total: float, weights: NDArray[np.float64]
-) -> tuple[float, float]:
+def row_coefficients(count: float, total: float, weights: Floats) -> tuple[float, float]:
     """Coefficients ``beta`` and ``alpha`` of the value of a row in a mean.
 
     ``count, total``: the rows in play, and the sum of their numbers u.
@@ -40,12 +38,7 @@ def row_coefficients(
 
 @numba.njit(**INNER)
 def cell_coefficients(
-    work: NDArray[np.float64],
-    n_bits: int,
-    row_weights: NDArray[np.float64],
-    joins: NDArray[np.float64],
-    beside: NDArray[np.float64],
-    worth: NDArray[np.float64],
+    work: Floats, n_bits: int, row_weights: Floats, joins: Floats, beside: Floats, worth: Floats
 ) -> None:
     """Fill ``beta`` and ``alpha`` of a row's cells, for every code that rows have.
 

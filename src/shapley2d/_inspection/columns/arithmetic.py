@@ -40,8 +40,7 @@ from shapley2d._inspection.columns.typed import MOST_SUSPECTS, Slips
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 _TRIED = 80  # rows in which rules are tried; a fifth of them is searched for rules
@@ -52,10 +51,10 @@ _NONE = -2  # among the suspects of a row: none of them, the row is an exception
 @dataclass(frozen=True)
 class _Numbers:
     columns: list[WrittenColumn]
-    values: NDArray[np.float64]  # (m + 1, n), the ones last
-    steps: NDArray[np.float64]  # (m,): of the last decimal that a column shows
+    values: Floats  # (m + 1, n), the ones last
+    steps: Floats  # (m,): of the last decimal that a column shows
     # (m + 1,): what 1 is in a column of rates; 0.0 where it holds none
-    rates: NDArray[np.float64]
+    rates: Floats
 
     @classmethod
     def of(cls, columns: Sequence[WrittenColumn]) -> _Numbers:
@@ -85,7 +84,7 @@ class _Rule:
     places: tuple[int, int, int, int]
     factor: float = 1.0
 
-    def gives(self, values: NDArray[np.float64], k: int) -> NDArray[np.float64]:
+    def gives(self, values: Floats, k: int) -> Floats:
         """What the rule says of its k-th column, by the others; ``values`` in their order."""
         a, b, c, d = values
         rate = self.numbers.rates[self.places[3]]
@@ -99,11 +98,11 @@ class _Rule:
                 found = (b * c * rest, of_b, a / (b * rest), rate * (1 - a / (b * c)))[k]
         return np.asarray(found)
 
-    def of(self, rows: NDArray[np.intp] | slice) -> NDArray[np.float64]:
+    def of(self, rows: Ints | slice) -> Floats:
         """The numbers of some rows, of shape (4, rows)."""
         return self.numbers.values[:, rows][list(self.places)]
 
-    def holds(self, values: NDArray[np.float64], steps: float = 1.0) -> NDArray[np.bool_]:
+    def holds(self, values: Floats, steps: float = 1.0) -> Bools:
         """Where the rule holds, up to one in the last decimal of a, as where parts are rounded.
 
         Up to half of it where a constant times one column is rounded.
@@ -176,7 +175,7 @@ def _candidates(numbers: _Numbers) -> list[_Rule]:
     return found
 
 
-def _proportions(numbers: _Numbers, rows: NDArray[np.intp]) -> list[_Rule]:
+def _proportions(numbers: _Numbers, rows: Ints) -> list[_Rule]:
     """Columns that are a constant times another one; the shortest constant that will do."""
     found, some = [], numbers.values[:-1, rows]
     for b, of_b in enumerate(some):
@@ -194,9 +193,7 @@ def _proportions(numbers: _Numbers, rows: NDArray[np.intp]) -> list[_Rule]:
     return found
 
 
-def _given(
-    numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
-) -> NDArray[np.float64]:
+def _given(numbers: _Numbers, forms: Ints, row: int, *, is_sum: bool) -> Floats:
     """What many forms of b, c and d give in one row."""
     b, c, d = numbers.values[forms, row]
     if is_sum:
@@ -204,9 +201,7 @@ def _given(
     return np.asarray(b * c * (1 - d / numbers.rates[forms[2]]))
 
 
-def _started(
-    numbers: _Numbers, forms: NDArray[np.intp], row: int, *, is_sum: bool
-) -> NDArray[np.intp]:
+def _started(numbers: _Numbers, forms: Ints, row: int, *, is_sum: bool) -> Ints:
     """The forms that give another number of a row, each with its column.
 
     Not those that would give it with one part less: adding nothing, and multiplying by 1.
@@ -304,7 +299,7 @@ class _Judged:
     rule: _Rule
     n_known: int
     n_broken: int
-    holds: NDArray[np.bool_]
+    holds: Bools
     suspects: dict[int, dict[int, _Suspect]]
 
     @classmethod
@@ -343,7 +338,7 @@ class _Judged:
 
 
 def _agreed(
-    i: int, suspects: dict[int, _Suspect], others: list[_Judged], steps: NDArray[np.float64]
+    i: int, suspects: dict[int, _Suspect], others: list[_Judged], steps: Floats
 ) -> Iterator[tuple[int, float]]:
     """How likely each suspect of a row is wrong, in view of the other rules.
 
@@ -370,7 +365,7 @@ def _agreed(
 
 
 def _suspects(
-    rule: _Rule, slips: dict[int, Slips], values: NDArray[np.float64], steps: float
+    rule: _Rule, slips: dict[int, Slips], values: Floats, steps: float
 ) -> Iterator[tuple[int, _Suspect]]:
     """The entries of a row that may have broken a rule, by column."""
     parts = [(k, place) for k, place in enumerate(rule.places) if place != _ONE]

@@ -89,13 +89,9 @@ def find_siblings(columns: Sequence[WrittenColumn]) -> Iterator[ColumnFinding]:
         for column in columns
         if column.n_written * RARE >= 1 and column.counts.max() <= COMMON * column.n_written
     ]
-    places: dict[str, int] = {}
-    texts = [
-        np.array([*(places.setdefault(word, len(places)) for word in column.words), -1])[
-            column.codes
-        ]
-        for column in varied
-    ]
+    words = dict.fromkeys(word for column in varied for word in column.words)
+    places = {word: k for k, word in enumerate(words)}
+    texts = [np.array([*map(places.__getitem__, one.words), -1])[one.codes] for one in varied]
     for (one, ours), (other, theirs) in combinations(zip(varied, texts, strict=True), 2):
         both = (ours >= 0) & (theirs >= 0)
         rows = np.flatnonzero(both & (ours != theirs))

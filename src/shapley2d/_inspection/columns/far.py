@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 _LARGEST_GROUP = 80
@@ -61,9 +62,7 @@ def find_far(written: WrittenColumn, known: Sequence[int] = ()) -> Iterator[Colu
     )
 
 
-def _far_end(
-    away: NDArray[np.float64], counts: NDArray[np.int64], other: float
-) -> tuple[int, float]:
+def _far_end(away: Floats, counts: NDArray[np.int64], other: float) -> tuple[int, float]:
     """How many distinct numbers at one end lie beyond a gap, and how likely these are wrong.
 
     ``away`` are the distances of the distinct numbers from the median, the farthest first,
@@ -90,7 +89,7 @@ def _far_end(
     return best, SUREST * _PRIOR / (_PRIOR + by_chance)
 
 
-def _spread(away: NDArray[np.float64], counts: NDArray[np.int64], most: int) -> NDArray[np.float64]:
+def _spread(away: Floats, counts: NDArray[np.int64], most: int) -> Floats:
     """The distances of the farthest rows: equal ones were rounded, and stand for evenly spaced."""
     steps = away - np.append(away[1:], 0.0)
     needed = int(np.searchsorted(np.cumsum(counts), most)) + 1
@@ -100,9 +99,7 @@ def _spread(away: NDArray[np.float64], counts: NDArray[np.int64], most: int) -> 
     return np.asarray(spread[:most])
 
 
-def beyond_in_tail(
-    ordered: NDArray[np.float64], numbers: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def beyond_in_tail(ordered: Floats, numbers: Floats) -> Floats:
     """How many entries the tail of a column puts at each number or farther out.
 
     The tail is the farthest tenth of the rows on each side of the median. Its weight is the median

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 _NINES = {sign * (10.0**digits - 1) for digits in range(1, 13) for sign in (1.0, -1.0)}
@@ -118,9 +119,7 @@ def find_codes(written: WrittenColumn) -> Iterator[ColumnFinding]:
     )
 
 
-def _code_chance(
-    numbers: NDArray[np.float64], counts: NDArray[np.int64], *, is_date: bool
-) -> float:
+def _code_chance(numbers: Floats, counts: NDArray[np.int64], *, is_date: bool) -> float:
     """How likely the first of the distinct numbers of a column stands for a missing entry.
 
     The numbers are sorted away from it. 0.0 if it does not look like a code.
@@ -174,25 +173,22 @@ def find_marks_for_missing(columns: Sequence[WrittenColumn]) -> Iterator[ColumnF
     # the one word that several columns of a table without gaps have is the table's own
     is_own = len(held) == 1 and not any((column.codes < 0).any() for column in columns)
     own_words = {word for word, n_columns in held.items() if is_own and n_columns > 1}
-    some = [(column, own) for column, own in zip(columns, marks, strict=True)
-            if own and len(own) < len(column.words)]  # fmt: skip
     alike = defaultdict(list)  # columns with the same words, of which one sentence tells
-    for column, of_column in some:
-        alike[frozenset(of_column.values())].append(column)
-    for column, of_column in some:
+    for column, of_column in zip(columns, marks, strict=True):
+        if 0 < len(of_column) < len(column.words):
+            alike[frozenset(of_column.values())].append((column, of_column))
+    for column, of_column in [one for same in alike.values() for one in same]:
+        words = frozenset(of_column.values())
+        same = alike[words]
         chances = {code: _WORDS[_reading(column, code, of_column, own_words)] for code in of_column}
         rows = np.flatnonzero(np.isin(column.codes, list(of_column)))
         own = _own_mark(column, of_column)
-        words = frozenset(of_column.values())
-        named, entries, of_all = (
-            ", ".join(map(shortened, sorted(words)[:3])),
-            column.entries(rows),
-            "",
-        )
-        if len(same := alike[words]) > 1:
-            number = sum(one.counts[one.where(words.__contains__)].sum() for one in same)
+        named = ", ".join(map(shortened, sorted(words)[:3]))
+        entries, of_all = column.entries(rows), ""
+        if len(same) > 1:
+            number = sum(one.counts[list(codes)].sum() for one, codes in same)
             entries = f"{number:,} entries of {len(same):,} columns are"
-            of_all = f", in {', '.join(repr(one.name) for one in same)}"
+            of_all = f", in {', '.join(repr(one.name) for one, _ in same)}"
         yield column.finding(
             "words for missing",
             f"{entries} {named}, which counts as missing: leave "

@@ -19,8 +19,7 @@ from shapley2d._tables.texts.units import is_unit
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 _ONE_NUMBER = re.compile(r"([^\d]*?)([+-]?\d[\d.,'\u2019 ]*\d|\d)([^\d]*)")
@@ -35,9 +34,8 @@ _LETTERS = str.maketrans("OolI|", "00111")  # letters that look like digits
 # a letter beside a digit, or alone beyond the point: 4.r for 4.5
 _STICKS_BEFORE = re.compile(r"[^\W\d_]$|(?<![^\W\d_])[^\W\d_][.,]$")
 _STICKS_BEHIND = re.compile(r"[^\W\d_]|[.,][^\W\d_](?![^\W\d_])")
-_SLASHES = re.compile(
-    r"(\d{1,2})([-/])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII
-)  # with dots the day is first
+# with dots the day is first
+_SLASHES = re.compile(r"(\d{1,2})([-/])(\d{1,2})\2(\d{2}|\d{4})\b.*", re.ASCII)
 
 
 def find_notations(written: WrittenColumn) -> Iterator[ColumnFinding]:
@@ -172,7 +170,7 @@ def find_date_orders(written: WrittenColumn) -> Iterator[ColumnFinding]:
         )
 
 
-def _orders(written: WrittenColumn) -> NDArray[np.bool_]:
+def _orders(written: WrittenColumn) -> Bools:
     """Which texts have the day first, the month first, either of them, or perhaps the year."""
     parts = [_SLASHES.fullmatch(word) for word in written.words]
     numbers = [
@@ -185,7 +183,7 @@ def _orders(written: WrittenColumn) -> NDArray[np.bool_]:
     return np.array([first > 12, second > 12, either, years_open])
 
 
-def untold_dates(written: WrittenColumn) -> NDArray[np.bool_]:
+def untold_dates(written: WrittenColumn) -> Bools:
     """Which texts are dates whose order neither they nor the others of their column tell."""
     day_first, month_first, either, years_open = _orders(written)
     is_told = day_first.any() != month_first.any()

@@ -23,8 +23,7 @@ from shapley2d._inspection.columns.finding import LEAST, SCREENED, logistic
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._inspection.columns.finding import ColumnFinding, WrittenColumn
 
 _LENGTH, _TIMES = 4, 5
@@ -118,9 +117,7 @@ def _finding(
     )
 
 
-def _slip_chances(
-    words: Sequence[str], counts: NDArray[np.intp], slips: dict[int, int]
-) -> dict[int, float]:
+def _slip_chances(words: Sequence[str], counts: Ints, slips: dict[int, int]) -> dict[int, float]:
     """How likely each rare spelling is a slip, and no word of its own."""
     known = [word.lower() for k, word in enumerate(words) if k not in slips]
     pairs = {pair for word in known for pair in pairwise(word)}
@@ -166,7 +163,7 @@ def _variants(written: WrittenColumn) -> dict[int, int]:
     return found
 
 
-def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, int]:
+def misspellings(words: Sequence[str], counts: Ints) -> dict[int, int]:
     """Rare words, each with a frequent word of which it is a misspelling; by position.
 
     Words that differ in digits are two codes, not two spellings.
@@ -202,7 +199,7 @@ def misspellings(words: Sequence[str], counts: NDArray[np.intp]) -> dict[int, in
     return found
 
 
-def _long_words(words: Sequence[str], counts: NDArray[np.intp]) -> list[int]:
+def _long_words(words: Sequence[str], counts: Ints) -> list[int]:
     """The words that occur and are long enough to tell a slip from another word."""
     return [k for k, word in enumerate(words) if counts[k] and len(word) >= _LENGTH]
 

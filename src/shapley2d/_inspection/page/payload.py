@@ -17,8 +17,7 @@ from shapley2d._valuation.wording.units import points_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._inspection.columns.finding import ColumnFinding
     from shapley2d._inspection.decisions import Decision
     from shapley2d._inspection.inspected import InspectedCells
@@ -77,9 +76,7 @@ def make_payload(
     return pack(json.dumps(record, allow_nan=False, separators=(",", ":")).encode())
 
 
-def _cell(
-    inspection: InspectedCells, i: int, j: int, gain: NDArray[np.float64] | None
-) -> dict[str, Any]:
+def _cell(inspection: InspectedCells, i: int, j: int, gain: Floats | None) -> dict[str, Any]:
     cells = inspection._cells
     return {
         "i": i,

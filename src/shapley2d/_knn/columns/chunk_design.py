@@ -25,11 +25,9 @@ from shapley2d._knn.columns.estimators import PairKernel
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
-    Floats = NDArray[np.float64]
 
 MAX_SUBSETS = 8192
 """Subsets of a chunk, at most: the matrix over their pairs is inverted."""
@@ -49,7 +47,7 @@ class ChunkDesign:
         column; then those of error lines, whose squares add up to the variances of the values.
     """
 
-    coalitions: NDArray[np.bool_]
+    coalitions: Bools
     weights: Floats
     dof: float
 
@@ -106,7 +104,7 @@ def chunk_design(
     return ChunkDesign(coalitions, weights, _joint_dof(estimators, error_lines))
 
 
-def pair_estimators(target: ColumnSemivalue, pairs: NDArray[np.bool_]) -> list[PairKernel]:
+def pair_estimators(target: ColumnSemivalue, pairs: Bools) -> list[PairKernel]:
     """An estimator of the odd part of a game, and of the even one where that matters."""
     odd = PairKernel(target, pairs)
     return [odd] if target.symmetric else [odd, PairKernel(target, pairs, odd=False)]

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats
+
 ENUMERATE_UP_TO = 100_000
 """Sizes with more pairs are not listed and shuffled but drawn and checked for repetition."""
 
@@ -64,10 +66,7 @@ class PairSequence:
     """
 
     def __init__(
-        self,
-        n_columns: int,
-        seed: np.random.SeedSequence,
-        shares: NDArray[np.float64] | None = None,
+        self, n_columns: int, seed: np.random.SeedSequence, shares: Floats | None = None
     ) -> None:
         self.n_columns = n_columns
         counts = pair_counts(n_columns)
@@ -88,9 +87,9 @@ class PairSequence:
             for size in sizes
         ]
         heapq.heapify(self._due)
-        self._taken: list[NDArray[np.bool_]] = []
+        self._taken: list[Bools] = []
 
-    def take(self, n_pairs: int) -> NDArray[np.bool_]:
+    def take(self, n_pairs: int) -> Bools:
         """The first ``n_pairs`` pairs, or all, by their smaller halves: (n_pairs, n_columns)."""
         while len(self._taken) < n_pairs and self._due:
             _, size, rank = heapq.heappop(self._due)
@@ -116,7 +115,7 @@ def _members(n_columns: int, size: int) -> NDArray[np.int16]:
 
 def _pairs_of_size(
     n_columns: int, size: int, n_pairs: int, seed: np.random.SeedSequence
-) -> Iterator[NDArray[np.bool_]]:
+) -> Iterator[Bools]:
     """All pairs whose smaller half has ``size`` members, in random order, none of them twice."""
     rng = np.random.default_rng(seed)
     if n_pairs <= ENUMERATE_UP_TO:

@@ -36,11 +36,9 @@ import numpy as np
 from shapley2d._knn.columns.kernel import KERNEL_NOISE, inverse_kernel, kernel_matrix_blocks
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._knn.columns.semivalue import ColumnSemivalue
 
-    Floats = NDArray[np.float64]
 
 _BLOCK = 256  # lines of a matrix over the pairs at a time
 
@@ -68,9 +66,7 @@ class PairKernel:
     ``expected``: squared error of all values together for a random game.
     """
 
-    def __init__(
-        self, target: ColumnSemivalue, coalitions: NDArray[np.bool_], *, odd: bool = True
-    ) -> None:
+    def __init__(self, target: ColumnSemivalue, coalitions: Bools, *, odd: bool = True) -> None:
         self._target, self._coalitions = target, coalitions
         size = self._size = coalitions.sum(axis=1)
         games = target.odd_games if odd else target.even_games
@@ -140,7 +136,7 @@ class PairKernel:
         return [(counted * sign) @ self._inverse / self._amplitude for sign in signs]
 
 
-def _on_sampled(of_sizes: Floats, sampled: NDArray[np.intp]) -> Floats:
+def _on_sampled(of_sizes: Floats, sampled: Ints) -> Floats:
     """What the sampled sizes count: a size without a sample is read off the nearest that has one.
 
     >>> _on_sampled(np.array([0.0, 0.5, 0.3, 0.2]), np.array([1, 3]))
@@ -152,7 +148,7 @@ def _on_sampled(of_sizes: Floats, sampled: NDArray[np.intp]) -> Floats:
 
 
 def expected_error(
-    target: ColumnSemivalue, coalitions: NDArray[np.bool_], weights: Floats, *, odd: bool = True
+    target: ColumnSemivalue, coalitions: Bools, weights: Floats, *, odd: bool = True
 ) -> Floats:
     """Expected squared errors of linear estimates of a part of the random game.
 

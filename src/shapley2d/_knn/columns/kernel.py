@@ -10,9 +10,8 @@ from scipy.linalg import lapack  # here, before anyone limits the threads of loa
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from shapley2d._base.arrays import Bools, Floats
 
-    Floats = NDArray[np.float64]
 
 KERNEL_NOISE = 0.1
 """Noise on the diagonal of ``g(d)``: how far the smoothed game may be from the sample."""
@@ -101,9 +100,7 @@ class RandomGames:
         self.inside, self.outside = kernel_semivalues(joins, self.profile, self.amplitude)
 
 
-def kernel_matrix_blocks(
-    coalitions: NDArray[np.bool_], profile: Floats
-) -> Iterator[tuple[slice, Floats]]:
+def kernel_matrix_blocks(coalitions: Bools, profile: Floats) -> Iterator[tuple[slice, Floats]]:
     """The matrix ``g(d)`` over the pairs, some columns of it at a time."""
     n_pairs, m = coalitions.shape
     signs = np.where(coalitions, np.float32(1), np.float32(-1))
@@ -112,7 +109,7 @@ def kernel_matrix_blocks(
         yield slice(start, start + _BLOCK), profile[((m - agreement) / 2).astype(np.intp)]
 
 
-def inverse_kernel(coalitions: NDArray[np.bool_], profile: Floats) -> Floats:
+def inverse_kernel(coalitions: Bools, profile: Floats) -> Floats:
     """Inverse of ``g(d) + noise`` over the pairs, in the memory of about one such matrix."""
     n_pairs = len(coalitions)
     matrix = np.empty((n_pairs, n_pairs), order="F")

@@ -12,11 +12,9 @@ from shapley2d._knn.columns.kernel import RandomGames
 from shapley2d._theory.semivalues import size_probabilities
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._theory.semivalues import Semivalue
 
-    Floats = NDArray[np.float64]
 
 _COUNTLESS = 10**300  # pairs: more than float64 can count
 
@@ -83,7 +81,7 @@ class ColumnSemivalue:
         shares = self.odd_slope * self.odd_games.amplitude[: len(self.odd_slope)]
         return np.asarray(np.maximum(shares / shares.max(initial=1e-300), LEAST_SHARE))
 
-    def exact_weights(self, coalitions: NDArray[np.bool_]) -> list[Floats]:
+    def exact_weights(self, coalitions: Bools) -> list[Floats]:
         """Weights (m, pairs) of the parts with which all pairs give the exact semivalue."""
         m, size = self.n_columns, coalitions.sum(axis=1)
         contrast = (coalitions.T - size / m) * (m**2 / (size * (m - size)))

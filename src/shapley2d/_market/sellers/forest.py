@@ -14,19 +14,17 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.table import Table
 
-    Weights = Callable[[], NDArray[np.float64]]  # by column
+    Weights = Callable[[], Floats]  # by column
 
 _FOLDS = 5
 _MOST_DIGITS = 12  # after the decimal point; numbers with more are as good as unrounded
 
 
 def tell_apart(
-    features: NDArray[np.float64],
-    of: NDArray[np.intp],
-    inside: NDArray[np.bool_],
-    random: np.random.Generator,
+    features: Floats, of: Ints, inside: Bools, random: np.random.Generator
 ) -> tuple[float, float, Weights]:
     """How well a forest tells rows ``inside`` a set from others, the features ``of`` columns.
 
@@ -54,12 +52,8 @@ def tell_apart(
 
 
 def _grown(
-    features: NDArray[np.float64],
-    wanted: NDArray[np.generic],
-    random: np.random.Generator,
-    *,
-    classes: bool,
-) -> Callable[[NDArray[np.float64]], NDArray[np.float64]]:
+    features: Floats, wanted: NDArray[np.generic], random: np.random.Generator, *, classes: bool
+) -> Callable[[Floats], Floats]:
     """What a forest predicts: the shares of all classes, or a number, one line per row."""
     forest = (BinnedForestClassifier if classes else BinnedForestRegressor)(
         random_state=int(random.integers(2**31))
@@ -68,12 +62,12 @@ def _grown(
 
 
 def _weights(
-    predict: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    unseen: NDArray[np.float64],
+    predict: Callable[[Floats], Floats],
+    unseen: Floats,
     wanted: NDArray[Any],
-    of: NDArray[np.intp],
+    of: Ints,
     random: np.random.Generator,
-) -> NDArray[np.float64]:
+) -> Floats:
     """By column: how much worse a forest predicts unseen rows if its entries are shuffled."""
     found = np.zeros(int(of.max()) + 1)
     for column in np.unique(of):
@@ -84,14 +78,14 @@ def _weights(
 
 
 def label_losses(
-    features: NDArray[np.float64],
-    labels: NDArray[np.float64],
-    known: NDArray[np.intp],
-    judged: NDArray[np.intp],
+    features: Floats,
+    labels: Floats,
+    known: Ints,
+    judged: Ints,
     random: np.random.Generator,
     *,
     classes: bool,
-) -> NDArray[np.float64]:
+) -> Floats:
     """How far the labels of rows are from what a forest of other rows predicts.
 
     Half of the ``known`` rows train a forest at a time, and no row is judged by one that it
@@ -112,12 +106,7 @@ def label_losses(
 
 
 def how_computable(
-    features: NDArray[np.float64],
-    of: NDArray[np.intp],
-    wanted: NDArray[np.float64],
-    random: np.random.Generator,
-    *,
-    classes: bool,
+    features: Floats, of: Ints, wanted: Floats, random: np.random.Generator, *, classes: bool
 ) -> tuple[float, Weights]:
     """How much of a column forests of other columns predict in rows that they have not seen.
 
@@ -154,9 +143,7 @@ def how_computable(
     return best, weights
 
 
-def forest_features(
-    table: Table, valid: Table, labels: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def forest_features(table: Table, valid: Table, labels: Floats) -> tuple[Floats, Ints]:
     """What a forest sees of rows, training rows first, and the column that each feature is of.
 
     Numbers and categories by their order, gaps before all, and the label; and how many decimals a
@@ -182,7 +169,7 @@ def forest_features(
     return np.column_stack([*lines, labels]), np.array([*of, table.n_columns], dtype=np.intp)
 
 
-def _decimals(entries: NDArray[np.float64]) -> NDArray[np.float64]:
+def _decimals(entries: Floats) -> Floats:
     """How many decimals each number has; 0 where it is missing.
 
     >>> _decimals(np.array([2.0, 0.25, np.nan, 1 / 3])).tolist()

@@ -33,8 +33,7 @@ from shapley2d._market.sellers.units import FEWEST_ROWS, together, units_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._base.progress import Report
     from shapley2d._market.regions import Regions
     from shapley2d._market.sellers.units import Unit
@@ -157,21 +156,21 @@ class _Rows:
         return Points.of(self.table, self.valid)
 
     @cached_property
-    def labels(self) -> NDArray[np.float64]:
+    def labels(self) -> Floats:
         return np.append(self.target.codes, self.y_valid.codes).astype(np.float64)
 
     @cached_property
-    def features(self) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    def features(self) -> tuple[Floats, Ints]:
         """What a forest sees, the label last, and the column that each feature is of."""
         return forest_features(self.table, self.valid, self.labels)
 
     @cached_property
-    def held(self) -> NDArray[np.bool_]:
+    def held(self) -> Bools:
         """Mask (owners, rows)."""
         return self.regions.of_rows()
 
     @property
-    def valid_rows(self) -> NDArray[np.intp]:
+    def valid_rows(self) -> Ints:
         return np.arange(self.table.n_rows, self.labels.size)
 
     @property
@@ -223,7 +222,7 @@ class _Seller:
         points = self.points.rounded_like(self.rows)
         return points, usual_distance(points, self.valid)
 
-    def _twins(self, what: str, among: NDArray[np.intp]) -> _Test:
+    def _twins(self, what: str, among: Ints) -> _Test:
         """Whether rows lie as copies do among some rows, more than validation rows do.
 
         Near rows and equal ones are counted each by themselves: where columns are coarse, many rows
@@ -291,7 +290,7 @@ class _Seller:
             p, lambda: self._alarm("valid", VALIDATION, sentence) if mine >= _SHOWN else None
         )
 
-    def _different(self, share: float, gains: NDArray[np.float64]) -> Alarm:
+    def _different(self, share: float, gains: Floats) -> Alarm:
         names = [*self.tables.table.column_names, "the label"]
         most = [k for k in np.argsort(-gains, kind="stable")[:3] if gains[k] > 0]
         sentence = (
@@ -302,7 +301,7 @@ class _Seller:
         )
         return self._alarm("different", "", sentence)
 
-    def _labels(self, losses: NDArray[np.float64], inside: NDArray[np.bool_]) -> Alarm:
+    def _labels(self, losses: Floats, inside: Bools) -> Alarm:
         if self.tables.classes:
             here, there = (100 * float((losses[part] < 0.5).mean()) for part in (inside, ~inside))
             sentence = (
@@ -321,7 +320,7 @@ class _Seller:
     def _alarm(self, what: str, victim: str, sentence: str) -> Alarm:
         return Alarm(self.unit.name, WHAT[what], victim, sentence, None)
 
-    def _count(self, which: NDArray[np.bool_]) -> str:
+    def _count(self, which: Bools) -> str:
         size, every = which.size, self.unit.rows.size
         compared = "" if size == every else f" that were compared, out of {every:,},"
         return f"{which.sum():,} of the {size:,} rows of {self.unit.name}{compared}"
@@ -404,9 +403,7 @@ def _computed_columns(tables: _Rows, random: np.random.Generator) -> Iterator[Al
         yield Alarm(one, WHAT["columns"], other, sentence, None)
 
 
-def _some(
-    rows: NDArray[np.intp], random: np.random.Generator, count: int = MOST_ROWS
-) -> NDArray[np.intp]:
+def _some(rows: Ints, random: np.random.Generator, count: int = MOST_ROWS) -> Ints:
     if rows.size <= count:
         return rows
     return np.sort(random.choice(rows, count, replace=False))

@@ -15,8 +15,7 @@ import numpy as np
 from shapley2d._base.robust import centre_and_spread
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.table import Table
 
 _CUT = 5.0  # robust standard deviations at which numbers are cut, so that no tail decides alone
@@ -28,12 +27,12 @@ _ROUNDED = 0.9  # share of rows with no more decimals, from which on a column is
 class Points:
     """Rows of the training table, then those of the validation table."""
 
-    numbers: NDArray[np.float64]  # (rows, number columns), as they were read; NaN where missing
-    number_of: NDArray[np.intp]  # the column of the table that each of them is
+    numbers: Floats  # (rows, number columns), as they were read; NaN where missing
+    number_of: Ints  # the column of the table that each of them is
     # centre and spread of each among the validation rows; a spread of 0 if it is constant there
-    units: NDArray[np.float64]
-    codes: NDArray[np.intp]  # (rows, other columns): a missing entry is a category, too
-    code_of: NDArray[np.intp]
+    units: Floats
+    codes: Ints  # (rows, other columns): a missing entry is a category, too
+    code_of: Ints
 
     @classmethod
     def of(cls, table: Table, valid: Table) -> Points:
@@ -53,7 +52,7 @@ class Points:
             np.flatnonzero(words),
         )
 
-    def take_columns(self, columns: NDArray[np.bool_]) -> Points:
+    def take_columns(self, columns: Bools) -> Points:
         """The rows in some of the columns."""
         number, code = columns[self.number_of], columns[self.code_of]
         return Points(
@@ -64,7 +63,7 @@ class Points:
             self.code_of[code],
         )
 
-    def rounded_like(self, rows: NDArray[np.intp]) -> Points:
+    def rounded_like(self, rows: Ints) -> Points:
         """All rows with as many decimals as some have, so that rounding alone makes none alike."""
         numbers = self.numbers.copy()
         for j, entries in enumerate(self.numbers[rows].T):
@@ -76,7 +75,7 @@ class Points:
         return replace(self, numbers=numbers)
 
     @cached_property
-    def _places(self) -> NDArray[np.float64]:
+    def _places(self) -> Floats:
         """Numbers in units in which two random validation rows are 1 apart, and where they miss."""
         counts = self.units[1] > 0
         numbers = self.numbers[:, counts]
@@ -86,7 +85,7 @@ class Points:
         gaps = gone[:, gone.any(axis=0)]
         return np.asarray(np.hstack([np.where(gone, 0.0, scaled), gaps]) / np.sqrt(2))
 
-    def distances(self, rows: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
+    def distances(self, rows: Ints, others: Ints) -> Floats:
         """Distances of rows to other rows; equal rows are exactly 0 apart.
 
         Squared, they are sums over the columns: of squared differences of numbers, and of 1 where
@@ -104,6 +103,6 @@ class Points:
         return np.asarray(np.sqrt(squared))
 
     @property
-    def lines(self) -> NDArray[np.float64]:
+    def lines(self) -> Floats:
         """Rows as numbers; those that are 0 apart are equal."""
         return np.hstack([self._places, self.codes])

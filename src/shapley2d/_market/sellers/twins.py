@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._market.sellers.points import Points
 
 _TWINS = 16  # copies of one row that are still seen as its copies
@@ -27,11 +26,11 @@ _LEAST = float(np.log(2.0))  # a copy is twice as near as the next row at least:
 class Gaps(NamedTuple):
     """Of some rows: the gap after their nearest few, and the nearest of all."""
 
-    rows: NDArray[np.intp]
-    size: NDArray[np.float64]  # logarithm of the largest ratio of successive distances
-    nearest: NDArray[np.intp]
+    rows: Ints
+    size: Floats  # logarithm of the largest ratio of successive distances
+    nearest: Ints
 
-    def families(self) -> NDArray[np.intp]:
+    def families(self) -> Ints:
         """Numbers of the rows, the same for rows that a gap sets apart with their nearest."""
         from scipy.sparse import coo_array
         from scipy.sparse.csgraph import connected_components
@@ -43,19 +42,13 @@ class Gaps(NamedTuple):
         graph = coo_array((np.ones(one.size), (one, other)), shape=(size, size))
         return np.asarray(connected_components(graph, directed=False)[1][one])
 
-    def apart(self, *, families: bool) -> NDArray[np.float64]:
+    def apart(self, *, families: bool) -> Floats:
         """The gaps of rows, one of those with the same nearest row, or of a family."""
         same = self.families() if families else self.nearest
         return self.size[np.unique(same, return_index=True)[1]]
 
 
-def gaps(
-    points: Points,
-    rows: NDArray[np.intp],
-    among: NDArray[np.intp],
-    counted: NDArray[np.intp],
-    usual: float,
-) -> Gaps:
+def gaps(points: Points, rows: Ints, among: Ints, counted: Ints, usual: float) -> Gaps:
     """The gap of every row among other rows; none is compared with itself.
 
     ``counted`` are those of ``among`` that count where they are equal to a row. The more rows, the
@@ -84,7 +77,7 @@ def gaps(
     return Gaps(rows, size, nearest)
 
 
-def usual_distance(points: Points, rows: NDArray[np.intp]) -> float:
+def usual_distance(points: Points, rows: Ints) -> float:
     """The median distance of rows to the nearest other that is not equal."""
     apart = points.distances(rows, rows)
     apart[apart == 0] = np.inf

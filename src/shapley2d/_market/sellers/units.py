@@ -17,8 +17,7 @@ from shapley2d._market.grid import numbered
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Ints
     from shapley2d._market.regions import Regions
 
 FEWEST_ROWS = 8
@@ -33,8 +32,8 @@ class Unit:
     """Rows that are tested together, in some columns, and the names of all who claim them."""
 
     owners: tuple[str, ...]
-    rows: NDArray[np.intp]
-    columns: NDArray[np.bool_]
+    rows: Ints
+    columns: Bools
 
     @property
     def name(self) -> str:
@@ -88,7 +87,7 @@ def _units(regions: Regions, n_columns: int) -> Iterator[Unit]:
         yield Unit(tuple(pooled), rows, _mostly(claimed[rows]))
 
 
-def _mostly(cells: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def _mostly(cells: Bools) -> Bools:
     """The columns that are claimed in at least half as many rows as any."""
     share = cells.mean(axis=0)
     return np.asarray((share > 0) & (share >= share.max() / 2))

@@ -13,16 +13,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats
     from shapley2d._models.kernels.forest import Forest
 
 
 @numba.njit(nogil=True, cache=CACHE)
-def add_leaves(
-    codes: NDArray[np.uint8],
-    forest: Forest,
-    leaves: NDArray[np.float64],
-    sums: NDArray[np.float64],
-) -> None:
+def add_leaves(codes: NDArray[np.uint8], forest: Forest, leaves: Floats, sums: Floats) -> None:
     """Add the line of ``leaves`` that each row reaches in every tree to its line of ``sums``."""
     roots, nodes = forest.roots, forest.nodes
     for t in range(roots.size - 1):

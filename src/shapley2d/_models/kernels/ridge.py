@@ -14,6 +14,8 @@ from shapley2d._models.kernels.scores import squared_error, weight_of_class, wei
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
+
 ALPHA = 1.0
 """Penalty on the squared coefficients, as in scikit-learn; the intercept is free."""
 
@@ -23,15 +25,15 @@ ROUNDING = 1e-12
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def _join(
-    x: NDArray[np.float64],
-    y: NDArray[np.float64],
-    columns: NDArray[np.intp],
+    x: Floats,
+    y: Floats,
+    columns: Ints,
     count: int,
-    means: NDArray[np.float64],
-    y_means: NDArray[np.float64],
-    gram: NDArray[np.float64],
-    products: NDArray[np.float64],
-    off: NDArray[np.float64],
+    means: Floats,
+    y_means: Floats,
+    gram: Floats,
+    products: Floats,
+    off: Floats,
 ) -> None:
     """Take in row number ``count``: a rank-one update of centred sums of squares and products."""
     share = (count - 1.0) / count
@@ -50,7 +52,7 @@ def _join(
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
-def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
+def _factor(gram: Floats, factor: Floats) -> None:
     """Lower Cholesky factor of ``gram`` plus the penalty; leading blocks serve column prefixes.
 
     A column that adds nothing to earlier ones but rounding, beside which the penalty is lost, has
@@ -70,7 +72,7 @@ def _factor(gram: NDArray[np.float64], factor: NDArray[np.float64]) -> None:
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
-def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k: int) -> float:
+def _solve_forward(factor: Floats, products: Floats, k: int) -> float:
     """Entry ``k`` of the solution z of L z = products, which already holds the earlier entries."""
     total = products[k]
     for l in range(k):
@@ -79,13 +81,7 @@ def _solve_forward(factor: NDArray[np.float64], products: NDArray[np.float64], k
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
-def _basis(
-    x: NDArray[np.float64],
-    mean: float,
-    factor: NDArray[np.float64],
-    k: int,
-    basis: NDArray[np.float64],
-) -> None:
+def _basis(x: Floats, mean: float, factor: Floats, k: int, basis: Floats) -> None:
     """Column ``k`` of (X - mean) L^-T, the validation rows in a basis where predictions add up."""
     out = basis[k]
     for t in range(x.size):
@@ -108,20 +104,20 @@ def _basis(
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
-def _add_scaled(out: NDArray[np.float64], weight: float, column: NDArray[np.float64]) -> None:
+def _add_scaled(out: Floats, weight: float, column: Floats) -> None:
     for t in range(out.size):
         out[t] += weight * column[t]
 
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_numbers(
-    train: NDArray[np.float64],
-    targets: NDArray[np.float64],
-    valid: NDArray[np.float64],
-    targets_valid: NDArray[np.float64],
-    weights: NDArray[np.float64],
-    chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
-    grid: NDArray[np.float64],
+    train: Floats,
+    targets: Floats,
+    valid: Floats,
+    targets_valid: Floats,
+    weights: Floats,
+    chain: tuple[Ints, Ints, Ints, Ints],
+    grid: Floats,
 ) -> None:
     """Squared errors for all prefixes of rows and columns; NaN where the factor is."""
     rows, sizes, columns, ends = chain
@@ -151,13 +147,13 @@ def fill_numbers(
 
 @numba.njit(nogil=True, cache=CACHE, fastmath={"contract"})
 def fill_classes(
-    train: NDArray[np.float64],
-    indicators: NDArray[np.float64],
-    valid: NDArray[np.float64],
+    train: Floats,
+    indicators: Floats,
+    valid: Floats,
     blocks: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    chain: tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]],
-    grid: NDArray[np.float64],
+    weights: Floats,
+    chain: tuple[Ints, Ints, Ints, Ints],
+    grid: Floats,
 ) -> None:
     """The weight of right answers for all prefixes; NaN where the factor is.
 

@@ -12,20 +12,18 @@ from shapley2d._theory.coalitions import NestedCoalitions
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._models.sweeps.scoring import ConstantBaseline
     from shapley2d._theory.coalitions import Coalitions
 
-    Ints = NDArray[np.intp]
     Pair = tuple[Ints, Ints, Ints, Ints]  # rows, sizes, encoded columns, ends: a grid's two chains
 
 
 class Chain(NamedTuple):
     """A run of coalitions, each within the next."""
 
-    order: NDArray[np.intp]  # the players as they join
-    sizes: NDArray[np.intp]  # how many have joined by each coalition
+    order: Ints  # the players as they join
+    sizes: Ints  # how many have joined by each coalition
     start: int  # position of the run in the list of coalitions; empty coalitions are left out
 
 
@@ -54,10 +52,10 @@ def chains(coalitions: Coalitions) -> list[Chain]:
 def sweep_utilities(
     rows: Coalitions,
     columns: Coalitions,
-    members: Sequence[NDArray[np.intp]],
-    fill: Callable[[Pair], NDArray[np.float64]],
+    members: Sequence[Ints],
+    fill: Callable[[Pair], Floats],
     baseline: ConstantBaseline | None = None,
-) -> NDArray[np.float64]:
+) -> Floats:
     """Utilities of all pairs of coalitions, from a function that fills grids of two chains.
 
     A chain of nested row coalitions under a chain of nested column coalitions, as one permutation

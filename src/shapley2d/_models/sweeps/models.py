@@ -19,8 +19,7 @@ from shapley2d._tables.encoding import encode_tables, fill_means, near_one
 from shapley2d.exceptions import InputError
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._models.sweeps.chains import Pair
     from shapley2d._tables.problem import Split
     from shapley2d._theory.coalitions import Coalitions
@@ -65,15 +64,15 @@ class Sweep:
         self._baseline = None if zero else ConstantBaseline(split, train)
         self._members = members if zero else varying_members(train, members)
 
-    def utilities(self, rows: Coalitions, columns: Coalitions) -> NDArray[np.float64]:
+    def utilities(self, rows: Coalitions, columns: Coalitions) -> Floats:
         """Matrix of utilities."""
         return sweep_utilities(rows, columns, self._members, self._scores, self._baseline)
 
-    def _scores(self, pair: Pair) -> NDArray[np.float64]:
+    def _scores(self, pair: Pair) -> Floats:
         grid = self._fill(pair)
         return grid / self._total if self._classifies else r_squared(grid, self._spread)
 
-    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> Floats:
         raise NotImplementedError
 
 
@@ -101,7 +100,7 @@ class NaiveBayesSweep(Sweep):
         super().__init__(split, **asked, scale_free=True)
         self._codes = split.y.codes.astype(np.int64)
 
-    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> Floats:
         _, sizes, _, ends = pair
         grid = np.empty((sizes.size, ends.size))
         tables = (self._train, self._codes, self._valid, self._blocks, self._weights)
@@ -128,7 +127,7 @@ class RidgeSweep(Sweep):
             classes = np.arange(split.y.classes.size)
             self._indicators = (split.y.codes[:, None] == classes[None, :]).astype(np.float64)
 
-    def _fill(self, pair: Pair) -> NDArray[np.float64]:
+    def _fill(self, pair: Pair) -> Floats:
         rows, sizes, columns, ends = pair
         grid = np.empty((sizes.size, ends.size))
         if self._classifies:
@@ -141,7 +140,7 @@ class RidgeSweep(Sweep):
             grid[a, b] = self._stable(rows[: sizes[a]], columns[: ends[b]])
         return grid
 
-    def _stable(self, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> float:
+    def _stable(self, rows: Ints, columns: Ints) -> float:
         """The same by singular values, for numbers that lose the penalty in their rounding."""
         chosen, valid = self._train[np.ix_(rows, columns)], self._valid[columns].T
         if not self._classifies:
@@ -160,9 +159,7 @@ class RidgeSweep(Sweep):
         )
 
 
-def _ridge_predictions(
-    train: NDArray[np.float64], targets: NDArray[np.float64], valid: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _ridge_predictions(train: Floats, targets: Floats, valid: Floats) -> Floats:
     """Predictions of a ridge regression; ignores directions that differ by rounding alone."""
     centre, middle = train.mean(axis=0), targets.mean(axis=0)
     off = train - centre
@@ -175,7 +172,7 @@ def _ridge_predictions(
     return np.asarray(middle + ((valid - centre) / size) @ onto)
 
 
-def number_targets(split: Split) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
+def number_targets(split: Split) -> tuple[Floats, Floats, float]:
     """Targets of a regression less the mean of training, and the spread of the validation's."""
     if split.valid.n_rows < 2:
         raise InputError("R squared needs at least two validation rows: pass more, or fewer folds")

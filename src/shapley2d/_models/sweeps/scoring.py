@@ -15,12 +15,11 @@ from shapley2d._models.constant import most_frequent
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._tables.problem import Split
 
 
-def r_squared(errors: NDArray[np.float64], spread: float) -> NDArray[np.float64]:
+def r_squared(errors: Floats, spread: float) -> Floats:
     """R squared of sums of squared errors; ``spread`` is that of predicting the mean."""
     if spread > 0:
         return 1.0 - errors / spread
@@ -34,7 +33,7 @@ class ConstantBaseline:
     that knows no rows: every class is as likely as any other, a number is the mean of all targets.
     """
 
-    def __init__(self, split: Split, train: NDArray[np.float64]) -> None:
+    def __init__(self, split: Split, train: Floats) -> None:
         self._train, self._codes = train, split.y.codes
         self._weights, self._valid = split.weights, split.y_valid.codes
         self._n_classes = split.y.classes.size
@@ -46,7 +45,7 @@ class ConstantBaseline:
         else:
             self.nothing = float(self._of_means(np.array([self._codes.mean()]))[0])
 
-    def of_prefixes(self, order: NDArray[np.intp], sizes: NDArray[np.intp]) -> NDArray[np.float64]:
+    def of_prefixes(self, order: Ints, sizes: Ints) -> Floats:
         """Scores of the best constants of the first ``sizes`` rows in an order."""
         if not self._n_classes:
             return self._of_means(np.cumsum(self._codes[order])[sizes - 1] / sizes)
@@ -55,13 +54,7 @@ class ConstantBaseline:
         most = most_frequent(np.cumsum(counts, axis=0)[sizes - 1])
         return np.asarray(most @ self._worth / most.sum(axis=1))
 
-    def teaches(
-        self,
-        order: NDArray[np.intp],
-        sizes: NDArray[np.intp],
-        columns: NDArray[np.intp],
-        ends: NDArray[np.intp],
-    ) -> NDArray[np.bool_]:
+    def teaches(self, order: Ints, sizes: Ints, columns: Ints, ends: Ints) -> Bools:
         """Which prefixes of rows teach anything under which prefixes of encoded columns.
 
         They have several classes, and a column that is not the same in all rows.
@@ -75,7 +68,7 @@ class ConstantBaseline:
             varies &= (sizes > np.logical_and.accumulate(codes == codes[0]).sum())[:, None]
         return np.asarray(varies)
 
-    def _of_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _of_means(self, means: Floats) -> Floats:
         middle = np.average(self._valid, weights=self._weights)
         spread = float(self._weights @ (self._valid - middle) ** 2)
         if spread > 0:
@@ -84,9 +77,7 @@ class ConstantBaseline:
         return np.where(means == self._valid[0], 1.0, 0.0)
 
 
-def varying_members(
-    train: NDArray[np.float64], members: Sequence[NDArray[np.intp]]
-) -> tuple[NDArray[np.intp], ...]:
+def varying_members(train: Floats, members: Sequence[Ints]) -> tuple[Ints, ...]:
     """The encoded columns of every player; none where they are the same in all rows."""
     varies = (train != train[0]).any(axis=0)
     return tuple(owned if varies[owned].any() else owned[:0] for owned in members)

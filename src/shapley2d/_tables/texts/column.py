@@ -25,12 +25,7 @@ if TYPE_CHECKING:
 
 
 def text_column(
-    texts: Any,
-    key: str,
-    *,
-    kind: str | None = None,
-    notation: str = "",
-    like: Column | None = None,
+    texts: Any, key: str, *, kind: str | None = None, notation: str = "", like: Column | None = None
 ) -> Column:
     """A typed column, by the rule of :func:`~shapley2d._tables.texts.stray_rule.read_texts`.
 

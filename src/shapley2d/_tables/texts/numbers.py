@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._tables.table import Kind
 
 EXACT = 2.0**53
@@ -64,8 +65,8 @@ class TextReading:
 
     kind: Kind
     # (n,): the number or the days since 1970 of each; NaN where missing or a stray. Unused for text
-    values: NDArray[np.float64]
-    strays: NDArray[np.bool_]  # (n,): texts that are neither missing nor of this kind
+    values: Floats
+    strays: Bools  # (n,): texts that are neither missing nor of this kind
     # the notation, where it had to be decided: ``"decimal commas"``, ``"thousands commas"``, ``"day
     # first"`` or ``"month first"``
     notation: str = ""
@@ -75,7 +76,7 @@ class TextReading:
     unit: str = ""  # the unit of measure that all numbers have
 
 
-def plain_numbers(texts: Any) -> NDArray[np.float64] | None:
+def plain_numbers(texts: Any) -> Floats | None:
     """The numbers of a column that holds nothing else, NaN for nulls; None for other columns."""
     if are_endless(texts).any():
         return None
@@ -156,13 +157,13 @@ def parse_numbers(
     )
 
 
-def _plain_values(texts: Any, which: NDArray[np.bool_]) -> NDArray[np.float64]:
+def _plain_values(texts: Any, which: Bools) -> Floats:
     values = np.zeros(len(texts))
     values[which] = _floats(texts.filter(pa.array(which)).cast(pa.float64()))
     return values
 
 
-def _marked_values(texts: Any, which: NDArray[np.bool_], decimal: str) -> NDArray[np.float64]:
+def _marked_values(texts: Any, which: Bools, decimal: str) -> Floats:
     values = np.zeros(len(texts))
     some = texts.filter(pa.array(which))
     digits = pc.replace_substring(
@@ -173,7 +174,7 @@ def _marked_values(texts: Any, which: NDArray[np.bool_], decimal: str) -> NDArra
     return values
 
 
-def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
+def _marks(texts: Any, which: Bools) -> NDArray[Any]:
     marks = np.full(len(texts), "", dtype=object)
     rest = pc.replace_substring_regex(texts.filter(pa.array(which)), _UNMARKED, "")
     marks[which] = pc.utf8_upper(rest).to_pylist()
@@ -181,8 +182,8 @@ def _marks(texts: Any, which: NDArray[np.bool_]) -> NDArray[Any]:
 
 
 def _one_mark(
-    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64], unit: str | None
-) -> tuple[NDArray[Any], NDArray[np.bool_], str]:
+    marks: NDArray[Any], found: Bools, counts: NDArray[np.int64], unit: str | None
+) -> tuple[NDArray[Any], Bools, str]:
     """Amounts in another currency or unit than most do not count as numbers; and the unit.
 
     Amounts without a currency count, too, but not numbers without the unit of the others.
@@ -197,9 +198,7 @@ def _one_mark(
     return np.where(found, marks, ""), found, most.lower() * is_unit(most)
 
 
-def _remark_of_marks(
-    marks: NDArray[Any], found: NDArray[np.bool_], counts: NDArray[np.int64]
-) -> str:
+def _remark_of_marks(marks: NDArray[Any], found: Bools, counts: NDArray[np.int64]) -> str:
     """A remark if only some numbers have a currency or percent sign."""
     marked = found & (marks != "")
     n_marked, n_found = int(counts[marked].sum()), int(counts[found].sum())
@@ -208,20 +207,20 @@ def _remark_of_marks(
     return f"{n_marked} of its {n_found} numbers have {str(marks[marked][0])!r}, which is ignored"
 
 
-def _matches(texts: Any, pattern: str) -> NDArray[np.bool_]:
+def _matches(texts: Any, pattern: str) -> Bools:
     return flags(pc.match_substring_regex(texts, pattern))
 
 
-def _floats(array: Any) -> NDArray[np.float64]:
+def _floats(array: Any) -> Floats:
     return np.array(array.to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
-def flags(array: Any) -> NDArray[np.bool_]:
+def flags(array: Any) -> Bools:
     """A pyarrow array of booleans as numpy, with null as false."""
     return np.asarray(array.fill_null(fill_value=False).to_numpy(zero_copy_only=False), dtype=bool)
 
 
-def are_endless(texts: Any) -> NDArray[np.bool_]:
+def are_endless(texts: Any) -> Bools:
     """Which texts are longer than :data:`LONGEST`."""
     # bytes first: hardly a column holds as many in one entry, and letters take longer to count
     known = len(texts) > texts.null_count  # a column of nulls has no lengths
@@ -231,7 +230,7 @@ def are_endless(texts: Any) -> NDArray[np.bool_]:
     return flags(pc.greater(pc.utf8_length(texts), LONGEST))
 
 
-def are_long(numbers: NDArray[np.float64]) -> bool:
+def are_long(numbers: Floats) -> bool:
     """Whether some numbers are too large for float64 to hold every whole number."""
     return bool(np.nanmax(np.abs(numbers), initial=0.0) > EXACT)
 

@@ -14,6 +14,7 @@ from shapley2d._tables.texts.numbers import TextReading, are_endless, flags, par
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Bools, Floats
     from shapley2d._tables.table import Kind
 
 MISSING = (
@@ -89,18 +90,13 @@ def read_texts(
 _KINDS: dict[str, Kind] = {"number": "number", "date": "date", "text": "category"}
 
 
-def _enough(likely: NDArray[np.bool_], given: NDArray[np.bool_], counts: NDArray[np.int64]) -> bool:
+def _enough(likely: Bools, given: Bools, counts: NDArray[np.int64]) -> bool:
     """Whether enough entries look like dates to parse them."""
     n_likely, n_given = int(counts[likely].sum()), int(counts[given].sum())
     return 0 < n_likely >= n_given - max(1, MAX_STRAYS * n_given)
 
 
-def are_few(
-    strays: NDArray[np.bool_],
-    given: NDArray[np.bool_],
-    counts: NDArray[np.int64],
-    numbers: NDArray[np.float64] | None,
-) -> bool:
+def are_few(strays: Bools, given: Bools, counts: NDArray[np.int64], numbers: Floats | None) -> bool:
     """Whether few enough entries are strays, and they are not codes."""
     regular = given & ~strays
     n_regular, n_strays = int(counts[regular].sum()), int(counts[strays].sum())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from shapley2d._base.arrays import Floats, Ints
     from shapley2d._valuation.comparison.match import Texts
     from shapley2d._valuation.values import CellValues
 
@@ -109,9 +110,7 @@ class Comparison:
         return open_page(self.to_html)
 
     @cached_property
-    def _both(
-        self,
-    ) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    def _both(self) -> tuple[Ints, Ints, Ints, Ints]:
         """Positions of what both have: rows before and after, columns before and after."""
         pairs = matched_names(self.before.column_names, self.after.column_names)
         old, new = np.array(pairs, dtype=np.intp).reshape(-1, 2).T
@@ -124,7 +123,7 @@ class Comparison:
         return (*rows, old, new)
 
     @cached_property
-    def _changes(self) -> NDArray[np.float64]:
+    def _changes(self) -> Floats:
         rows_before, rows, columns_before, columns = self._both
         before = self.before.values[np.ix_(rows_before, columns_before)]
         return np.asarray(self.after.values[np.ix_(rows, columns)] - before)
@@ -162,10 +161,7 @@ class Comparison:
         return {**named, **self._moved(sums, errors, np.arange(a.size))}
 
     def _moved(
-        self,
-        values: tuple[NDArray[np.float64], NDArray[np.float64]],
-        errors: tuple[NDArray[np.float64], NDArray[np.float64]],
-        order: NDArray[np.intp],
+        self, values: tuple[Floats, Floats], errors: tuple[Floats, Floats], order: Ints
     ) -> dict[str, NDArray[Any]]:
         before, after = (part[order] for part in values)
         factor = max(self.before._interval_factor, self.after._interval_factor)
@@ -280,16 +276,16 @@ def compare(after: CellValues, before: CellValues) -> Comparison:
     return Comparison(before, after)
 
 
-def _largest(changes: NDArray[np.float64], n: int | None) -> NDArray[np.intp]:
+def _largest(changes: Floats, n: int | None) -> Ints:
     return np.argsort(-np.abs(changes), kind="stable")[:n]
 
 
-def _texts(values: CellValues, columns: NDArray[np.intp]) -> list[Texts]:
+def _texts(values: CellValues, columns: Ints) -> list[Texts]:
     contents = values._contents or []
     labels = [] if values._labels is None else [values._labels]
     return list(zip(*(contents[j] for j in columns.tolist()), *labels, strict=True))
 
 
-def _entries(values: CellValues, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[Any]:
+def _entries(values: CellValues, rows: Ints, columns: Ints) -> NDArray[Any]:
     places = zip(rows.tolist(), columns.tolist(), strict=True)
     return objects([values._entry(i, j) for i, j in places])

@@ -18,16 +18,15 @@ from shapley2d.exceptions import InputError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._valuation.values import CellValues
 
 
 def make_payload(
     valuation: CellValues,
     *,
-    marked: NDArray[np.bool_],
-    lowest: NDArray[np.intp],
+    marked: Bools,
+    lowest: Ints,
     typical: Sequence[str],
     max_cells: int,
     more: Mapping[str, Any],
@@ -132,7 +131,7 @@ def _unit(unit: Unit, exponent: int = 0) -> dict[str, Any]:
     }
 
 
-def rows_to_show(values: NDArray[np.float64], max_cells: int) -> NDArray[np.intp]:
+def rows_to_show(values: Floats, max_cells: int) -> Ints:
     """Positions of all rows, or of those with the most extreme cells where there are too many."""
     n, m = values.shape
     if n * m <= max_cells:
@@ -150,7 +149,7 @@ def without_errors(valuation: CellValues) -> CellValues:
     )  # fmt: skip
 
 
-def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
+def as_marked(marked: Any, shape: tuple[int, int]) -> Bools:
     """Marked cells as a boolean matrix, from one or from positions (row, column)."""
     mask = np.zeros(shape, dtype=bool)
     if marked is None or not len(marked):
@@ -170,7 +169,7 @@ def as_marked(marked: Any, shape: tuple[int, int]) -> NDArray[np.bool_]:
 
 
 def _entries(
-    valuation: CellValues, kept: NDArray[np.intp]
+    valuation: CellValues, kept: Ints
 ) -> tuple[list[bytes], dict[str, Any], list[int], int]:
     """Codes of entries and labels, the texts behind them, and the widths of the codes."""
     codes: list[bytes] = []

@@ -24,18 +24,12 @@ from shapley2d._valuation.wording.sentences import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Bools, Floats, Ints
     from shapley2d._valuation.values import CellValues
 
 
 def summarise(
-    valuation: CellValues,
-    *,
-    lowest: NDArray[np.intp],
-    typical: Sequence[str],
-    marked: NDArray[np.bool_],
-    n_shown: int,
+    valuation: CellValues, *, lowest: Ints, typical: Sequence[str], marked: Bools, n_shown: int
 ) -> dict[str, Any]:
     """The words and figures at the head of the report."""
     n, m = valuation.shape
@@ -70,7 +64,7 @@ def summarise(
     }
 
 
-def _marked(marked: NDArray[np.bool_], lowest: NDArray[np.intp], noun: str) -> str:
+def _marked(marked: Bools, lowest: Ints, noun: str) -> str:
     total = int(marked.sum())
     if not total:
         return ""
@@ -119,7 +113,7 @@ def typical_entries(valuation: CellValues) -> list[str]:
     return phrases
 
 
-def typical_numbers(numbers: NDArray[np.float64], *, dates: bool = False) -> str:
+def typical_numbers(numbers: Floats, *, dates: bool = False) -> str:
     """The median and the middle nine tenths."""
     known = numbers[np.isfinite(numbers)]
     low, median, high = (

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Ints
     from shapley2d._valuation.values import CellValues
 
 _SCRIPTS = "table palette heatmap map row cells sums convergence"
@@ -130,7 +129,7 @@ def open_report(valuation: CellValues, **options: Any) -> Path:
     return open_page(lambda path: write_report(valuation, path, **options))
 
 
-def _lowest(valuation: CellValues, n: int) -> NDArray[np.intp]:
+def _lowest(valuation: CellValues, n: int) -> Ints:
     """Flat positions of the lowest cells, worst first.
 
     Only those below 0; where there are none, the ten least valuable, but no blocks: a block that is

@@ -11,8 +11,7 @@ from shapley2d._base.words import counted, format_seconds, typeset
 from shapley2d._valuation.wording.units import Units
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._valuation.values import CellValues
 
 _LATE = 1.1  # times the limit, and half a second: a run that took longer says so
@@ -111,12 +110,12 @@ def _late(values: CellValues) -> str:
     return format_seconds(took) if took > _LATE * limit + 0.5 else ""
 
 
-def n_known_signs(values: NDArray[np.float64], reach: NDArray[np.float64]) -> int:
+def n_known_signs(values: Floats, reach: Floats) -> int:
     """Number of values whose 95 % interval is on one side of 0."""
     return int(np.count_nonzero(np.abs(values) > reach))
 
 
-def n_known_ranks(values: NDArray[np.float64], reach: NDArray[np.float64]) -> int:
+def n_known_ranks(values: Floats, reach: Floats) -> int:
     """Number of values whose rank is known: no other 95 % interval overlaps theirs."""
     order = np.argsort(values, kind="stable")
     low, high = (values - reach)[order], (values + reach)[order]
@@ -126,7 +125,7 @@ def n_known_ranks(values: NDArray[np.float64], reach: NDArray[np.float64]) -> in
     return int(np.count_nonzero((low > below) & (high < above)))
 
 
-def _surest(values: NDArray[np.float64], reach: NDArray[np.float64], names: list[str]) -> str:
+def _surest(values: Floats, reach: Floats, names: list[str]) -> str:
     """The names of three groups whose sign is most certain, in brackets."""
     certain = np.flatnonzero(np.abs(values) > reach)
     if not certain.size:

@@ -16,8 +16,7 @@ from shapley2d._base.words import figure
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from shapley2d._base.arrays import Floats
     from shapley2d._valuation.values import CellValues
 
 
@@ -177,7 +176,7 @@ class Units:
         return cls(score, points, rows, _for_many(points, values.values, "cells"))
 
 
-def _for_many(points: Unit, values: NDArray[np.float64], nouns: str) -> Unit:
+def _for_many(points: Unit, values: Floats, nouns: str) -> Unit:
     """Points, of as many such cells as it takes for the largest to have a tenth of a point."""
     largest = points.factor * float(np.abs(values).max(initial=0.0))
     for count in (1_000, 1_000_000):
